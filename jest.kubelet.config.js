@@ -1,0 +1,9 @@
+const base = require("./jest.config.js");
+
+/** The suite with kubelet's real code: needs Go, builds for minutes the first time. @type {import("jest").Config} */
+module.exports = {
+  ...base,
+  testMatch: ["<rootDir>/test/kubelet/**/*.test.ts"],
+  testPathIgnorePatterns: [],
+  testTimeout: 120_000,
+};

@@ -1,0 +1,84 @@
+/** Key/value pairs of one log line, in the order given. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** One log line before it has a shape. */
+export interface LogRecord {
+  readonly severity: "info" | "warning" | "error";
+  /** klog's verbosity of an info line: 0 is always wanted, 5 is chatter. Always 0 for warnings and errors. */
+  readonly verbosity: number;
+  /** Source file without folder or extension, as klog's `-vmodule` patterns name it. */
+  readonly file: string;
+  /** Line in that source file; 0 where the build did not stamp it. */
+  readonly line: number;
+  readonly message: string;
+  /** What `error()` was given; undefined where there is none. */
+  readonly error: unknown;
+  readonly fields: LogFields;
+}
+
+/** Where log records go: the CLI's klog writer, a demo's storyteller, a test's array, a library user's own logger. */
+export interface LogSink {
+  /** Whether an info line of this verbosity from this file is wanted. Warnings and errors are always written. */
+  enabled(verbosity: number, file: string): boolean;
+  write(record: LogRecord): void;
+}
+
+/** Structured logging as logr and klog have it: a constant message, facts in keys. */
+export interface Logger {
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  /** `error` is undefined where nothing was thrown (klog's `Error(nil, ...)`). */
+  error(error: unknown, message: string, fields?: LogFields): void;
+  /** The same logger, whose info lines have this verbosity. */
+  v(verbosity: number): Logger;
+  /** Whether an info line of this logger would be written: guards costly fields. */
+  enabled(): boolean;
+  /** The same logger for another source file; each module names itself once. */
+  named(file: string): Logger;
+  /** The same logger with fields on every line. */
+  with(fields: LogFields): Logger;
+  /** The same logger, its next lines said to stand on this source line. Put in by the build, not by hand. */
+  at(line: number): Logger;
+}
+
+interface Origin {
+  readonly file: string;
+  readonly line: number;
+  readonly verbosity: number;
+  readonly fields: LogFields;
+}
+
+/** Makes a logger that writes to `sink`. */
+export function createLogger(sink: LogSink): Logger {
+  return fromOrigin(sink, { file: "registrar", line: 0, verbosity: 0, fields: {} });
+}
+
+/** A logger that writes nothing: the library's default. */
+export const silentLogger: Logger = createLogger({ enabled: () => false, write: () => {} });
+
+function fromOrigin(sink: LogSink, origin: Origin): Logger {
+  const derive = (change: Partial<Origin>) => fromOrigin(sink, { ...origin, ...change });
+  const write = (severity: LogRecord["severity"], message: string, error: unknown, fields: LogFields) =>
+    sink.write({
+      severity,
+      verbosity: severity === "info" ? origin.verbosity : 0,
+      file: origin.file,
+      line: origin.line,
+      message,
+      error,
+      fields: { ...origin.fields, ...fields },
+    });
+  const enabled = () => sink.enabled(origin.verbosity, origin.file);
+  return {
+    info: (message, fields = {}) => {
+      if (enabled()) write("info", message, undefined, fields);
+    },
+    warn: (message, fields = {}) => write("warning", message, undefined, fields),
+    error: (error, message, fields = {}) => write("error", message, error, fields),
+    v: (verbosity) => derive({ verbosity }),
+    enabled,
+    named: (file) => derive({ file }),
+    with: (fields) => derive({ fields: { ...origin.fields, ...fields } }),
+    at: (line) => derive({ line }),
+  };
+}
