@@ -16,6 +16,8 @@ export interface UnaryCallOptions {
   readonly timeoutMs: number;
   /** Cancels the call when aborted. */
   readonly signal?: AbortSignal | undefined;
+  /** Request metadata: lower-case keys. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -48,7 +50,7 @@ export function callUnary<Request, Response>(
       method.requestSerialize,
       method.responseDeserialize,
       request,
-      new Metadata(),
+      Metadata.fromHttp2Headers({ ...options.metadata }),
       callOptions,
       (error, response) => {
         signal?.removeEventListener("abort", cancel);
@@ -70,13 +72,16 @@ export function statusCodeOf(error: unknown): number | undefined {
 
 /** A server handler from an async function: what it throws is answered as INTERNAL with its text, never a hang. */
 export function unaryHandler<Request, Response>(
-  handle: (request: Request, context: { readonly peerGone: AbortSignal }) => Response | Promise<Response>,
+  handle: (
+    request: Request,
+    context: { readonly metadata: Metadata; readonly peerGone: AbortSignal },
+  ) => Response | Promise<Response>,
 ): handleUnaryCall<Request, Response> {
   return (call, callback) => {
     const peer = new AbortController();
     call.once("cancelled", () => peer.abort());
     Promise.resolve()
-      .then(() => handle(call.request, { peerGone: peer.signal }))
+      .then(() => handle(call.request, { metadata: call.metadata, peerGone: peer.signal }))
       .then(
         (response) => callback(null, response),
         (error: unknown) => {

@@ -1,0 +1,91 @@
+import { statSync } from "node:fs";
+import { createHealthRoute } from "../../diagnostics/health";
+import { type DiagnosticsServer, startDiagnosticsServer } from "../../diagnostics/server";
+import { messageOf } from "../../errors";
+import { createFdStream } from "../../logging/fd-stream";
+import { createKlogSink } from "../../logging/klog-sink";
+import { createLogger, type Logger } from "../../logging/logger";
+import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
+import { limitRepeats } from "../../logging/repeats";
+import { type Registrar, startRegistrar } from "../../registrar/registrar";
+import { warnAboutFlags } from "../flag-warnings";
+import type { Flags } from "../flags";
+import { resolvePaths } from "../paths";
+import { abortOnSignals } from "../signals";
+import { writeTerminationLog } from "../termination-log";
+import { version } from "../version";
+
+/**
+ * The default command: registers one CSI driver and stays until a signal or a failure ends it. Resolves with the exit
+ * code: 0 after a signal, 1 after a failure, whose reason is in the log and in the termination log.
+ */
+export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
+  const log = createCliLogger(logging.kind === "valid" ? logging.config : DEFAULT_LOGGING).named("register");
+  const fail = (error: unknown, message: string) => {
+    log.error(error, message);
+    writeTerminationLog(
+      flags.terminationLog,
+      error === undefined ? message : `${message}: ${messageOf(error)}`,
+    );
+    return 1;
+  };
+  if (logging.kind === "invalid") return fail(new Error(logging.error), "LoggingConfiguration is invalid");
+  const signal = abortOnSignals((name) => log.info("Stopping", { signal: name }));
+  try {
+    const paths = resolvePaths(flags, isDirectory);
+    if (paths.kind === "missing") return fail(undefined, paths.message);
+
+    log.info("Version", { version, node: process.version });
+    log.info("Running node-driver-registrar", { mode: flags.mode });
+    if (flags.healthPort > 0 && flags.httpEndpoint !== "")
+      return fail(undefined, "Only one of `--health-port` and `--http-endpoint` can be set");
+    warnAboutFlags(flags, paths, log);
+
+    const registrar = await startRegistrar({ ...flags, ...paths }, { signal, logger: log });
+    const diagnostics = startDiagnostics(flags, registrar, log);
+    const outcome = await registrar.closed;
+    await diagnostics?.close();
+    switch (outcome.kind) {
+      case "stopped":
+        return 0;
+      case "refused":
+        writeTerminationLog(flags.terminationLog, `kubelet refused the driver: ${outcome.error}`);
+        return 1;
+      case "failed":
+        return fail(outcome.error, "Registration failed");
+      default:
+        return outcome satisfies never;
+    }
+  } catch (error) {
+    if (signal.aborted) return 0;
+    return fail(error, "Cannot start");
+  }
+}
+
+const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
+
+function createCliLogger(config: LoggingConfig): Logger {
+  const infoStream = config.splitStream ? createFdStream(process.stdout.fd) : undefined;
+  const stream = createFdStream(process.stderr.fd);
+  return createLogger(limitRepeats(createKlogSink({ ...config, pid: process.pid, stream, infoStream })));
+}
+
+function startDiagnostics(flags: Flags, registrar: Registrar, log: Logger): DiagnosticsServer | undefined {
+  const endpoint = flags.healthPort > 0 ? `:${flags.healthPort}` : flags.httpEndpoint;
+  if (endpoint === "") {
+    log.info("Skipping HTTP server");
+    return undefined;
+  }
+  log.info("Starting HTTP server", { endpoint });
+  return startDiagnosticsServer(endpoint, new Map([["/healthz", createHealthRoute(registrar, log)]]), {
+    log,
+  });
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Logger } from "../logging/logger";
+import { MAX_SOCKET_PATH_BYTES } from "../registrar/registration-socket";
+import type { Flags } from "./flags";
+import type { PathResolution } from "./paths";
+
+/** Says once what was assumed, what is deprecated or ignored, and what will hardly work. Ends nothing. */
+export function warnAboutFlags(flags: Flags, paths: PathResolution & { kind: "paths" }, log: Logger): void {
+  for (const { flag, value } of paths.assumed)
+    log.info("Not in a container, assuming kubelet's default", { flag: `--${flag}`, value });
+  if (flags.connectionTimeoutMs !== 0) log.info("--connection-timeout is deprecated and will have no effect");
+  for (const { flag, advice } of flags.deprecated)
+    if (flag !== "connection-timeout") log.warn("Flag is deprecated", { flag: `--${flag}`, instead: advice });
+  if (flags.ignored.length > 0)
+    log.warn("Flags of former releases are ignored", {
+      flags: flags.ignored.map((flag) => `--${flag}`).join(" "),
+    });
+  if (flags.rest.length > 0)
+    log.warn("Words behind the flags are ignored, and so is every flag among them", {
+      words: flags.rest.join(" "),
+    });
+  if (flags.enablePprof && flags.httpEndpoint === "" && flags.healthPort <= 0)
+    log.warn("--enable-pprof has no effect without --http-endpoint");
+
+  const endpoint = paths.kubeletRegistrationPath;
+  const bytes = Buffer.byteLength(endpoint);
+  const doubt = (problem: string) =>
+    log.warn("Kubelet will hardly reach the driver", { kubeletRegistrationPath: endpoint, problem });
+  if (!endpoint.startsWith("/")) doubt("the path is not absolute");
+  if (bytes > MAX_SOCKET_PATH_BYTES)
+    doubt(`the path has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`);
+  if (/\/plugins_registry\//.test(endpoint))
+    doubt("it lies in plugins_registry, where kubelet takes every socket for a registration socket");
+}

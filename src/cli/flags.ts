@@ -1,0 +1,179 @@
+import { quoteGo } from "../logging/escape";
+import { type GoFlag, parseGoFlags } from "./go-flags";
+import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
+import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";
+
+/** One row of the table of flags. */
+export interface FlagSpec<Kind extends string, Value> extends GoFlag {
+  readonly kind: Kind;
+  readonly parse: (text: string) => Parsed<Value>;
+  /** The default, as a user would type it. */
+  readonly default: string;
+  readonly describe: string;
+}
+
+const rowOf =
+  <Kind extends string, Value>(kind: Kind, parse: (text: string) => Parsed<Value>) =>
+  (byDefault = "", describe = ""): FlagSpec<Kind, Value> => ({
+    kind,
+    boolean: false,
+    parse,
+    default: byDefault,
+    describe,
+  });
+const string = rowOf("string", (text) => ({ value: text }));
+const int = rowOf("int", parseInt64);
+const duration = rowOf("duration", parseDurationMs);
+const verbosity = rowOf("verbosity", parseVerbosity);
+const vmodule = rowOf("vmodule", parseVmodule);
+const quantity = rowOf("quantity", parseQuantity);
+const refusalPolicy = rowOf("choice", choiceOf("exit", "retry"));
+const bool = (describe = "") => ({ ...rowOf("bool", parseBool)("false", describe), boolean: true });
+
+/** Every flag, in the order of the help. The parser, the typed result and the help all read this one table. */
+export const flagTable = {
+  /** The official registrar's flags as of v2.17, with its meanings and defaults. */
+  dropIn: {
+    "csi-address": string("/run/csi/socket", "CSI driver socket as seen from here"),
+    "kubelet-registration-path": string("", "the same socket as seen by kubelet on the host"),
+    "plugin-registration-path": string("/registration", "directory for the registration socket"),
+    timeout: duration("1s", "limit of one call to the driver, and of /healthz"),
+    "http-endpoint": string("", "serve health and metrics here: :9809, localhost:9809"),
+    "enable-pprof": bool("serve profiles there too, under /debug/pprof/"),
+    v: verbosity("0", "log verbosity: 2 names the driver, 5 shows each call"),
+    vmodule: vmodule("", "the same by source file, pattern=N,... (text format only)"),
+    "logging-format": string("text", "text or json"),
+    "log-text-split-stream": bool("text: info lines to stdout, others to stderr"),
+    "log-json-split-stream": bool("json: info lines to stdout, others to stderr"),
+    "log-text-info-buffer-size": quantity("0", "no effect: no line is held back"),
+    "log-json-info-buffer-size": quantity("0", "no effect: no line is held back"),
+    "log-flush-frequency": duration("5s", "no effect: no line is held back"),
+    automaxprocs: { ...bool("no effect: Node has no GOMAXPROCS"), parse: parseAutomaxprocs },
+    version: bool("print name and version"),
+  },
+  /** Ours: without them nothing differs from the official's behaviour. */
+  ours: {
+    "driver-timeout": duration("0s", "give up if the driver does not answer in time; 0: never"),
+    "on-registration-failure": refusalPolicy("exit", "what kubelet's refusal leads to: exit, retry"),
+    "reregister-on-driver-restart": bool("announce a driver anew when it comes back"),
+    "require-driver": bool("not ready while the driver is away"),
+    "metrics-path": string("/metrics", "path of the metrics"),
+    "termination-log": string("/dev/termination-log", "gets the reason of a failure"),
+    mode: string("", "health-probe: exit 0 if a running registrar is registered"),
+  },
+  /** Accepted, with a word on what to use instead. */
+  deprecated: {
+    "health-port": int("0", "use --http-endpoint=:PORT"),
+    "connection-timeout": duration("0s", "no effect; --driver-timeout limits the wait for the driver"),
+  },
+  /** Of former releases, accepted and ignored: klog's flags were removed in v2.11 (KEP-2845), kubeconfig in v1.0.2. */
+  removed: {
+    logtostderr: bool(),
+    alsologtostderr: bool(),
+    stderrthreshold: string(),
+    log_dir: string(),
+    log_file: string(),
+    log_file_max_size: string(),
+    log_backtrace_at: string(),
+    skip_headers: bool(),
+    skip_log_headers: bool(),
+    add_dir_header: bool(),
+    one_output: bool(),
+    kubeconfig: string(),
+  },
+};
+
+type Row = FlagSpec<string, unknown>;
+type Rows = typeof flagTable.dropIn & typeof flagTable.ours & typeof flagTable.deprecated;
+type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+type FieldOf<Name extends keyof Rows> = Rows[Name]["kind"] extends "duration"
+  ? `${CamelCase<Name>}Ms`
+  : CamelCase<Name>;
+type ValueOf<Row> = Row extends FlagSpec<string, infer Value> ? Value : never;
+
+export type FlagName = keyof Rows;
+
+/** The value of each flag, its default where it is not given: `--csi-address` is `csiAddress`, a duration ends in `Ms`. */
+export type FlagValues = { readonly [Name in FlagName as FieldOf<Name>]: ValueOf<Rows[Name]> };
+
+/** What a command line asks for. */
+export interface Flags extends FlagValues {
+  /** The flags that stand on the command line: tells a given value from an equal default. */
+  readonly given: ReadonlySet<FlagName>;
+  /** Given flags that have no effect any more, to be warned of once. */
+  readonly ignored: readonly string[];
+  /** Given flags that still work and what to use instead, to be warned of once. */
+  readonly deprecated: readonly { readonly flag: string; readonly advice: string }[];
+  /** The words behind the flags. The official ignores them silently, and with them every flag that follows. */
+  readonly rest: readonly string[];
+}
+
+/** `message` is the official's first line on stderr, followed there by the help; the exit code is 2, that of help 0. */
+export type CommandLine =
+  | { readonly kind: "flags"; readonly flags: Flags }
+  | { readonly kind: "help" }
+  | { readonly kind: "error"; readonly message: string };
+
+/**
+ * Reads the words behind the program's name as the official does, with its errors. A flag given again replaces the
+ * former value, but `--vmodule` adds to it. Which values make sense together is for the caller to check.
+ */
+export function parseFlags(argv: readonly string[]): CommandLine {
+  const { dropIn, ours, deprecated, removed } = flagTable;
+  const rows: [string, Row][] = Object.entries({ ...dropIn, ...ours, ...deprecated });
+  const line = parseGoFlags(argv, new Map<string, GoFlag>([...rows, ...Object.entries(removed)]));
+  if (line.kind !== "parsed") return line;
+
+  const settings = new Map<string, unknown>();
+  for (const [name, value] of line.settings) {
+    const former = settings.get(name);
+    settings.set(name, Array.isArray(former) && Array.isArray(value) ? [...former, ...value] : value);
+  }
+  const values = rows.map(([name, row]) => [fieldOf(name, row), settings.get(name) ?? defaultOf(row)]);
+  return {
+    kind: "flags",
+    flags: {
+      ...(Object.fromEntries(values) as FlagValues),
+      given: new Set(rows.map(([name]) => name as FlagName).filter((name) => settings.has(name))),
+      ignored: Object.keys(removed).filter((name) => settings.has(name)),
+      deprecated: deprecationsIn(settings),
+      rest: line.rest,
+    },
+  };
+}
+
+function fieldOf(name: string, row: Row): string {
+  const camelCase = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  return row.kind === "duration" ? `${camelCase}Ms` : camelCase;
+}
+
+function defaultOf(row: Row): unknown {
+  const parsed = row.parse(row.default);
+  return "value" in parsed ? parsed.value : undefined;
+}
+
+function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecated"] {
+  const rows = Object.entries(flagTable.deprecated);
+  const advices = rows.map(([flag, { describe }]) => ({ flag, advice: describe }));
+  if (settings.get("mode") !== "health-probe") {
+    advices.push({ flag: "mode", advice: "leave it out; probe with --mode=health-probe or /healthz" });
+  }
+  return advices.filter(({ flag }) => settings.has(flag));
+}
+
+/** The handler of csi-lib-utils' `-automaxprocs`: an empty value means true, and strconv's own error is passed on. */
+function parseAutomaxprocs(text: string): Parsed<boolean> {
+  const parsed = text === "" ? { value: true } : parseBool(text);
+  return "value" in parsed
+    ? parsed
+    : { error: `strconv.ParseBool: parsing ${quoteGo(text)}: invalid syntax` };
+}
+
+function choiceOf<Choice extends string>(...choices: readonly Choice[]) {
+  return (text: string): Parsed<Choice> => {
+    const value = choices.find((choice) => choice === text);
+    return value === undefined ? { error: `must be one of ${choices.join(", ")}` } : { value };
+  };
+}

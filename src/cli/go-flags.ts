@@ -1,0 +1,55 @@
+import { quoteGo } from "../logging/escape";
+import type { Parsed } from "./go-values";
+
+/** What the grammar must know of a flag. */
+export interface GoFlag {
+  /** A boolean stands alone (then its text is `true`) or takes `=value`; it never takes the next word. */
+  readonly boolean: boolean;
+  readonly parse: (text: string) => Parsed<unknown>;
+}
+
+/** What a command line says; `message` is the official's first line on stderr, its exit code is 2. */
+export type GoCommandLine =
+  | {
+      readonly kind: "parsed";
+      /** Flag and value in the order given: where a flag is repeated, the last one counts. */
+      readonly settings: readonly (readonly [name: string, value: unknown])[];
+      /** The words after the flags: Go programs without commands ignore them. */
+      readonly rest: readonly string[];
+    }
+  | { readonly kind: "help" }
+  | { readonly kind: "error"; readonly message: string };
+
+/**
+ * Reads `argv` (without the program's name) as Go's package flag does, error texts included: one or two dashes,
+ * `-flag value` or `-flag=value`, up to `--` or the first word that is no flag. The first error ends it.
+ * `-h` and `-help` ask for help, whatever value they are given. Source: func (*FlagSet) parseOne in Go's flag/flag.go.
+ */
+export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string, GoFlag>): GoCommandLine {
+  const fail = (message: string) => ({ kind: "error", message }) as const;
+  const settings: [string, unknown][] = [];
+  const words = [...argv];
+  while (words[0]?.startsWith("-") && words[0] !== "-") {
+    const word = words.shift() ?? "";
+    if (word === "--") break;
+    const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+    if (name === undefined) return fail(`bad flag syntax: ${word}`);
+
+    const flag = flags.get(name);
+    if (flag === undefined) {
+      return name === "h" || name === "help"
+        ? { kind: "help" }
+        : fail(`flag provided but not defined: -${name}`);
+    }
+    const text = given ?? (flag.boolean ? "true" : words.shift());
+    if (text === undefined) return fail(`flag needs an argument: -${name}`);
+
+    const parsed = flag.parse(text);
+    if ("error" in parsed) {
+      const [sort, subject] = flag.boolean ? ["boolean value", ""] : ["value", "flag "];
+      return fail(`invalid ${sort} ${quoteGo(text)} for ${subject}-${name}: ${parsed.error}`);
+    }
+    settings.push([name, parsed.value]);
+  }
+  return { kind: "parsed", settings, rest: words };
+}

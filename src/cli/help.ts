@@ -1,0 +1,53 @@
+import { type FlagSpec, flagTable } from "./flags";
+
+/** A command as the help lists it. */
+export interface CommandSummary {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/**
+ * The help text in lines of at most `width` columns. yargs writes it from the table of flags; it reads no argv,
+ * prints nothing and does not exit. It is loaded here because no other run needs it.
+ */
+export async function renderHelp(
+  programName: string,
+  width: number,
+  commands: readonly CommandSummary[] = [],
+): Promise<string> {
+  const { default: yargs } = await import("yargs");
+  const help = yargs([])
+    .scriptName(programName)
+    .locale("en")
+    .help(false)
+    .version(false)
+    .exitProcess(false)
+    .wrap(width)
+    .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")
+    .options(optionsOf("Flags, as the official node-driver-registrar's:", flagTable.dropIn))
+    .options(optionsOf("Flags of our own:", flagTable.ours))
+    .options(optionsOf("Deprecated flags:", flagTable.deprecated))
+    .example(example, "")
+    .epilogue(notes.join("\n"));
+  for (const { name, summary } of commands) help.command(name, summary);
+  return help.getHelp();
+}
+
+const example =
+  "$0 --csi-address=/csi/csi.sock \\\n --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock";
+
+const notes = [
+  "Write -x or --x, then =value or a next word (boolean: only =); -- or a plain word ends the flags.",
+  "Durations: 500ms, 1m30s, 1.5h. Exit codes: 0 signal, help, version; 1 failed or refused; 2 bad flag.",
+  `Ignored: ${Object.keys(flagTable.removed).join(", ")}. Deprecated: --mode=kubelet-registration-probe (exit 0).`,
+];
+
+function optionsOf(group: string, rows: Readonly<Record<string, FlagSpec<string, unknown>>>) {
+  return Object.fromEntries(
+    Object.entries(rows).map(([name, row]) => {
+      const isZero = ["", "0", "0s", "false"].includes(row.default);
+      const shown = isZero ? {} : { defaultDescription: row.default };
+      return [name, { group, describe: row.describe, boolean: row.boolean, ...shown }];
+    }),
+  );
+}

@@ -1,0 +1,66 @@
+import { basename } from "node:path";
+import { resolveLogging } from "../logging/logging-options";
+import { COMMANDS } from "./commands";
+import { parseFlags } from "./flags";
+import { version } from "./version";
+
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+const PROBE_MODE = "kubelet-registration-probe";
+
+/** The path this was started under, as Go's os.Args[0]. */
+const programPath = process.argv[1] ?? "registrar";
+
+/**
+ * Checks in the official registrar's order (main.go), so that the first error line is the same: flags, logging,
+ * version, required path, probe mode; then the registrar itself. Nothing heavy is loaded before the probe's answer:
+ * exec probes have a second, at a tenth of a CPU.
+ */
+async function main(argv: readonly string[]): Promise<number> {
+  if (process.platform === "win32") {
+    printError(
+      "registrar runs on Linux only: Node cannot serve the AF_UNIX sockets that kubelet on Windows dials",
+    );
+    return EXIT_FAILURE;
+  }
+  const command = COMMANDS.find(({ name }) => name === argv[0]);
+  if (command) return command.run(argv.slice(1));
+
+  const line = parseFlags(argv);
+  if (line.kind === "help") {
+    printError(await help());
+    return 0;
+  }
+  if (line.kind === "error") {
+    printError(`${line.message}\n${await help()}`);
+    return EXIT_USAGE;
+  }
+  const { flags } = line;
+  const logging = resolveLogging(flags);
+  if (logging.kind === "valid" && flags.version) {
+    process.stdout.write(`${programPath} ${version}\n`);
+    return 0;
+  }
+  if (logging.kind === "valid" && flags.mode === PROBE_MODE && flags.kubeletRegistrationPath !== "") return 0;
+  const { runRegister } = await import("./commands/register");
+  return runRegister(flags, logging);
+}
+
+async function help(): Promise<string> {
+  const { renderHelp } = await import("./help");
+  return renderHelp(basename(programPath), Math.min(process.stderr.columns ?? 110, 110), COMMANDS);
+}
+
+function printError(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    process.exitCode = EXIT_FAILURE;
+  },
+);

@@ -1,0 +1,60 @@
+import { parseCsiAddress } from "../registrar/csi-address";
+
+/** Where the official registrar's image has the plugin registration directory mounted. */
+export const CONTAINER_DIRECTORY = "/registration";
+/** Kubelet's own plugin registration directory, on a node. */
+export const NODE_DIRECTORY = "/var/lib/kubelet/plugins_registry";
+
+export interface PathFlags {
+  readonly csiAddress: string;
+  readonly kubeletRegistrationPath: string;
+  readonly pluginRegistrationPath: string;
+  readonly given: ReadonlySet<string>;
+}
+
+/** The paths to work with, or the line that says what is missing. */
+export type PathResolution =
+  | {
+      readonly kind: "paths";
+      readonly kubeletRegistrationPath: string;
+      readonly pluginRegistrationPath: string;
+      /** What was filled in because this is no container of a DaemonSet: flag and value. */
+      readonly assumed: readonly { readonly flag: string; readonly value: string }[];
+    }
+  | { readonly kind: "missing"; readonly message: string };
+
+/**
+ * Decides where the registration socket goes and which path kubelet is told. In a container (there is /registration,
+ * or the directory is named) this is the official registrar's rule, the required flag included. On a node or a
+ * developer's machine, where nothing is mounted and nothing said, kubelet's own directory and the CSI address do.
+ */
+export function resolvePaths(flags: PathFlags, isDirectory: (path: string) => boolean): PathResolution {
+  const { kubeletRegistrationPath, pluginRegistrationPath, given } = flags;
+  if (given.has("plugin-registration-path") || isDirectory(CONTAINER_DIRECTORY)) {
+    if (kubeletRegistrationPath === "")
+      return { kind: "missing", message: "kubelet-registration-path is a required parameter" };
+    return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed: [] };
+  }
+  if (!isDirectory(NODE_DIRECTORY)) {
+    const message =
+      `neither ${CONTAINER_DIRECTORY} (in a container) nor ${NODE_DIRECTORY} (on a node) is a folder: ` +
+      "name kubelet's plugin registration directory with --plugin-registration-path, " +
+      "or simulate a kubelet with: registrar kubelet --plugin-dir DIR";
+    return { kind: "missing", message };
+  }
+  const directory = { flag: "plugin-registration-path", value: NODE_DIRECTORY };
+  if (kubeletRegistrationPath !== "")
+    return {
+      kind: "paths",
+      kubeletRegistrationPath,
+      pluginRegistrationPath: NODE_DIRECTORY,
+      assumed: [directory],
+    };
+  const csiSocketPath = parseCsiAddress(flags.csiAddress);
+  return {
+    kind: "paths",
+    kubeletRegistrationPath: csiSocketPath,
+    pluginRegistrationPath: NODE_DIRECTORY,
+    assumed: [directory, { flag: "kubelet-registration-path", value: csiSocketPath }],
+  };
+}

@@ -1,0 +1,26 @@
+import { RegistrarError } from "../errors";
+
+/** A TCP address to listen on. */
+export interface ListenAddress {
+  /** Undefined: all interfaces, IPv6 and IPv4. */
+  readonly host: string | undefined;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+/**
+ * Reads an address as Go's net.Listen takes it: `:8080`, `localhost:9809`, `0.0.0.0:1`, `[::1]:9809`, `:`.
+ * Throws INVALID_OPTION for anything else.
+ */
+export function parseListenAddress(text: string): ListenAddress {
+  const match = /^(?:\[(?<ipv6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>\d*)$/.exec(text);
+  const port = Number(match?.groups?.port);
+  if (!match || port > 65_535) {
+    const wanted = "give host:port or :port, as in :9809, localhost:9809, [::1]:9809";
+    throw new RegistrarError(
+      "INVALID_OPTION",
+      `http-endpoint ${JSON.stringify(text)} is not a listen address: ${wanted}`,
+    );
+  }
+  return { host: match.groups?.ipv6 || match.groups?.host || undefined, port };
+}

@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { Logger } from "../logging/logger";
+import { type GrpcAcceptorLimits, resolveGrpcAcceptorLimits } from "./acceptor-limits";
+import { type ClientConnection, createClientConnection } from "./client-connection";
+import { createPacedWarning } from "./paced-warning";
+
+/** Megabytes that one HTTP/2 session may hold for a client that sends and does not read; Node takes no less. */
+const MAX_SESSION_MEMORY_MB = 1;
+
+export interface GrpcAcceptorOptions {
+  /** Adds the services to serve; called once, before this function returns. */
+  readonly addServices: (server: Server) => void;
+  readonly log: Logger;
+  readonly limits?: Partial<GrpcAcceptorLimits> | undefined;
+}
+
+/** What has become of the connections so far. */
+export interface ConnectionTally {
+  readonly accepted: number;
+  readonly open: number;
+  /** Gone, whoever closed them, before any call came and without breaking a rule. */
+  readonly cutBeforeCall: number;
+  /** Closed by us because the client broke HTTP/2 or a bound. */
+  readonly rejected: number;
+  /** Why the last one was rejected. */
+  readonly lastRejection?: string;
+}
+
+export interface GrpcAcceptor extends AsyncDisposable {
+  /** Serves a connection that a listener of the caller's has accepted. After `close()` it is destroyed. */
+  accept(socket: Socket): void;
+  readonly connections: ConnectionTally;
+  /**
+   * Accepts no more, closes idle connections at once, lets running calls have `graceMs` (2000 by default), then cuts
+   * them: their handlers see `peerGone`, their clients UNAVAILABLE or CANCELLED. Resolves when the last connection is
+   * gone; never rejects. Repeated calls join the first.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/**
+ * Starts a gRPC server that listens nowhere itself: whoever owns a listening socket gives it the connections. It
+ * understands kubelets of every age (see `createAuthorityRewriter`) and holds every client to `limits`.
+ *
+ * A connection is never closed for being idle or old, since kubelet's may be both. Only when one more than
+ * `maxConnections` comes does another go: the oldest that never made a call, else the oldest that is making none. If
+ * every one of them has a call running it is the newcomer.
+ */
+export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
+  const limits = resolveGrpcAcceptorLimits(options.limits);
+  const log = options.log.named("acceptor");
+  const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
+  const warnOfCrowd = createPacedWarning(log, "Too many connections, closed one");
+
+  const server = new Server({
+    "grpc.enable_channelz": 0,
+    "grpc.max_concurrent_streams": limits.maxConcurrentStreams,
+    "grpc.max_receive_message_length": limits.maxMessageBytes,
+    "grpc-node.max_session_memory": MAX_SESSION_MEMORY_MB,
+  });
+  options.addServices(server);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+
+  /** In the order of their coming. */
+  const open = new Set<ClientConnection>();
+  const tally = { accepted: 0, cutBeforeCall: 0, rejected: 0 };
+  let lastRejection: string | undefined;
+  let closing: Promise<void> | undefined;
+
+  function makeRoom(): boolean {
+    const all = [...open];
+    const silent = all.find(({ calls }) => !calls.everCalled);
+    const idle = all.find(({ calls }) => calls.running === 0);
+    const victim = silent ?? idle;
+    const closed = silent ? "oldest silent" : idle ? "oldest idle" : "newest";
+    warnOfCrowd({ limit: limits.maxConnections, closed });
+    if (victim === undefined) return false;
+    open.delete(victim);
+    victim.stream.destroy();
+    return true;
+  }
+
+  function accept(socket: Socket): void {
+    if (closing !== undefined) {
+      socket.destroy();
+      return;
+    }
+    tally.accepted += 1;
+    if (open.size >= limits.maxConnections && !makeRoom()) {
+      tally.cutBeforeCall += 1;
+      socket.destroy();
+      return;
+    }
+    let violated = false;
+    const connection = createClientConnection(socket, {
+      ...limits,
+      onViolation: (reason) => {
+        violated = true;
+        tally.rejected += 1;
+        lastRejection = reason;
+        log.v(2).info("Closed a connection that does not speak gRPC", { reason });
+        warnOfViolation({ reason });
+      },
+    });
+    open.add(connection);
+    connection.stream.once("close", () => {
+      open.delete(connection);
+      if (!connection.calls.everCalled && !violated) tally.cutBeforeCall += 1;
+    });
+    injector.injectConnection(connection.stream);
+  }
+
+  async function shutDown(graceMs: number): Promise<void> {
+    const lastGone = Promise.all(Array.from(open, ({ stream }) => once(stream, "close")));
+    injector.destroy();
+    const cut = setTimeout(() => {
+      for (const { stream } of open) stream.destroy();
+    }, graceMs);
+    await lastGone;
+    clearTimeout(cut);
+  }
+
+  function close({ graceMs = 2_000 } = {}): Promise<void> {
+    closing ??= shutDown(graceMs);
+    return closing;
+  }
+
+  return {
+    accept,
+    close,
+    [Symbol.asyncDispose]: () => close(),
+    get connections() {
+      return { ...tally, open: open.size, ...(lastRejection !== undefined && { lastRejection }) };
+    },
+  };
+}

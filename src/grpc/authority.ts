@@ -1,0 +1,102 @@
+import { type ChunkReader, createChunkConsumer } from "./chunk-reader";
+import { createHpackDecoder } from "./hpack-decoder";
+import { encodeLiterals } from "./hpack-encoder";
+import type { HeaderField } from "./hpack-static-table";
+import {
+  CLIENT_PREFACE,
+  type FrameHeader,
+  FrameType,
+  MAX_FRAME_BYTES,
+  type ReadFrameHeader,
+  readFrameHeader,
+} from "./http2-frames";
+import { frameHeaderBlock, gatherHeaderBlock } from "./http2-header-block";
+import { refuse } from "./protocol-violation";
+
+/** What grpc-go and grpc-js name a server on a unix socket themselves. */
+const REPLACEMENT: HeaderField = [":authority", "localhost"];
+
+/**
+ * The authorities that nghttp2 in Node 20 to 26 takes, tried character by character (`@` passes in Node 20 only).
+ * A request with any other, or with an empty one, it resets before JavaScript hears of it.
+ */
+const ACCEPTABLE = /^[A-Za-z0-9!$%&'()*+,.:;=[\]_~-]+$/;
+
+export interface AuthorityRewriterOptions {
+  /** Most bytes of one header block, both compressed and as a decoded list. */
+  readonly maxHeaderBytes: number;
+  /** Most fields of one header block. */
+  readonly maxHeaderFields: number;
+  /** Takes the bytes for the server, in order. */
+  readonly emit: (bytes: Buffer) => void;
+  /** Told of each frame once its last byte has been emitted; of a header block, only its HEADERS frame. */
+  readonly onFrame: (frame: FrameHeader) => void;
+}
+
+/**
+ * Makes a filter for what a gRPC client sends: it replaces each `:authority` that Node's HTTP/2 would refuse. Kubelets
+ * up to 1.28 (grpc-go before 1.57) send the raw path of the socket there: kubernetes/kubernetes#108254.
+ *
+ * As long as no header block needs a change, slices of the client's own bytes go through, and the server's HPACK table
+ * keeps in step with the client's. From the first change on every block is encoded anew as literals, for which it does
+ * not matter what the server's table holds.
+ *
+ * The function returned takes the client's chunks. It throws `PROTOCOL` for what is no HTTP/2 or over a bound.
+ */
+export function createAuthorityRewriter(options: AuthorityRewriterOptions): (chunk: Buffer) => void {
+  const { emit, onFrame, maxHeaderBytes } = options;
+  const decode = createHpackDecoder({ maxFields: options.maxHeaderFields, maxBytes: maxHeaderBytes });
+  let rewriting = false;
+
+  function* forwardHeaders(bytes: ChunkReader, headers: ReadFrameHeader): Generator<void, void, void> {
+    const { block, asSent } = yield* gatherHeaderBlock(bytes, headers, maxHeaderBytes);
+    const { tableSizes, fields } = decode(block);
+    rewriting ||= fields.some(needsReplacement);
+    const frames = rewriting
+      ? frameHeaderBlock(
+          headers,
+          encodeLiterals({
+            tableSizes,
+            fields: fields.map((field) => (needsReplacement(field) ? REPLACEMENT : field)),
+          }),
+        )
+      : asSent;
+    for (const piece of frames) emit(piece);
+  }
+
+  return createChunkConsumer(function* (bytes) {
+    emit(yield* readPreface(bytes));
+    for (;;) {
+      const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
+      if (frame.type === FrameType.CONTINUATION) refuse("a CONTINUATION frame without a HEADERS frame");
+      if (frame.type === FrameType.HEADERS) {
+        yield* forwardHeaders(bytes, frame);
+      } else {
+        emit(frame.bytes);
+        yield* bytes.passOn(frame.length, emit);
+      }
+      onFrame(frame);
+    }
+  });
+}
+
+function needsReplacement([name, value]: HeaderField): boolean {
+  return name === ":authority" && !ACCEPTABLE.test(value);
+}
+
+/** Fails at the first wrong byte: who speaks another protocol is not left waiting for 24 bytes. */
+function* readPreface(bytes: ChunkReader): Generator<void, Buffer, void> {
+  let seen: Buffer = Buffer.alloc(0);
+  while (seen.length < CLIENT_PREFACE.length) {
+    seen = Buffer.concat([seen, yield* bytes.some(CLIENT_PREFACE.length - seen.length)]);
+    if (!seen.equals(CLIENT_PREFACE.subarray(0, seen.length)))
+      refuse(`not HTTP/2: begins with ${printable(seen)}`);
+  }
+  return seen;
+}
+
+/** A stranger's bytes for a log line: all but printable ASCII as `\xNN`. */
+function printable(bytes: Buffer): string {
+  const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  return `"${bytes.toString("latin1").replace(/[^ !#-[\]-~]/g, hex)}"`;
+}

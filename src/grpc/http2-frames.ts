@@ -1,0 +1,57 @@
+import type { ChunkReader } from "./chunk-reader";
+import { refuse } from "./protocol-violation";
+
+/** The 24 bytes with which every HTTP/2 client begins (RFC 9113, section 3.4). */
+export const CLIENT_PREFACE: Buffer = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+
+/** SETTINGS_MAX_FRAME_SIZE where a server does not raise it, and Node does not (RFC 9113, section 6.5.2). */
+export const MAX_FRAME_BYTES = 16_384;
+
+const FRAME_HEADER_BYTES = 9;
+
+/** The frame types that matter here (RFC 9113, section 6). */
+export const FrameType = { DATA: 0, HEADERS: 1, RST_STREAM: 3, CONTINUATION: 9 } as const;
+
+/** The flags that matter here; a bit means something only on the frame types that define it. */
+export const FrameFlag = { END_STREAM: 0x1, END_HEADERS: 0x4, PADDED: 0x8, PRIORITY: 0x20 } as const;
+
+/** What stands before each frame's payload (RFC 9113, section 4.1). */
+export interface FrameHeader {
+  /** Bytes of payload that follow. */
+  readonly length: number;
+  readonly type: number;
+  readonly flags: number;
+  readonly streamId: number;
+}
+
+/** A frame header together with the bytes it was read from. */
+export interface ReadFrameHeader extends FrameHeader {
+  readonly bytes: Buffer;
+}
+
+/** Reads the next frame's header; refuses a payload of more than `maxLength` bytes. */
+export function* readFrameHeader(
+  bytes: ChunkReader,
+  maxLength: number,
+): Generator<void, ReadFrameHeader, void> {
+  const head = yield* bytes.exactly(FRAME_HEADER_BYTES);
+  const length = head.readUIntBE(0, 3);
+  if (length > maxLength) refuse(`a frame of ${length} bytes, over ${maxLength}`);
+  return {
+    length,
+    type: head.readUInt8(3),
+    flags: head.readUInt8(4),
+    streamId: head.readUInt32BE(5) & 0x7fff_ffff,
+    bytes: head,
+  };
+}
+
+/** Writes the 9 bytes before a payload. */
+export function encodeFrameHeader(frame: FrameHeader): Buffer {
+  const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
+  bytes.writeUIntBE(frame.length, 0, 3);
+  bytes.writeUInt8(frame.type, 3);
+  bytes.writeUInt8(frame.flags, 4);
+  bytes.writeUInt32BE(frame.streamId, 5);
+  return bytes;
+}

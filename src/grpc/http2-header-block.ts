@@ -1,0 +1,85 @@
+import type { ChunkReader } from "./chunk-reader";
+import {
+  encodeFrameHeader,
+  FrameFlag,
+  type FrameHeader,
+  FrameType,
+  MAX_FRAME_BYTES,
+  type ReadFrameHeader,
+  readFrameHeader,
+} from "./http2-frames";
+import { refuse } from "./protocol-violation";
+
+/** As many as nghttp2 takes: a header block that goes on and on is an attack (CVE-2024-27983). */
+const MAX_CONTINUATION_FRAMES = 8;
+
+/** A header block as it came: in a HEADERS frame and the CONTINUATION frames that belong to it. */
+export interface GatheredHeaderBlock {
+  /** Still HPACK, without the padding and the priority around it. */
+  readonly block: Buffer;
+  /** The frames, byte for byte. */
+  readonly asSent: readonly Buffer[];
+}
+
+/**
+ * Waits for the whole header block that a HEADERS frame begins (RFC 9113, sections 4.3 and 6.10): no other frame may
+ * come in between. `maxBytes` bounds what is kept meanwhile, padding and priority included.
+ */
+export function* gatherHeaderBlock(
+  bytes: ChunkReader,
+  headers: ReadFrameHeader,
+  maxBytes: number,
+): Generator<void, GatheredHeaderBlock, void> {
+  const asSent: Buffer[] = [];
+  const fragments: Buffer[] = [];
+  let frame = headers;
+  let total = 0;
+  for (;;) {
+    total += frame.length;
+    if (total > maxBytes) refuse(`a header block of more than ${maxBytes} bytes`);
+    const payload = yield* bytes.exactly(frame.length);
+    asSent.push(frame.bytes, payload);
+    fragments.push(frame === headers ? withoutPaddingAndPriority(frame, payload) : payload);
+    if (frame.flags & FrameFlag.END_HEADERS) return { block: Buffer.concat(fragments), asSent };
+
+    if (fragments.length > MAX_CONTINUATION_FRAMES) {
+      refuse(`more than ${MAX_CONTINUATION_FRAMES} CONTINUATION frames`);
+    }
+    frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
+    if (frame.type !== FrameType.CONTINUATION || frame.streamId !== headers.streamId) {
+      refuse(`a frame of type ${frame.type} inside a header block`);
+    }
+  }
+}
+
+function withoutPaddingAndPriority({ flags }: FrameHeader, payload: Buffer): Buffer {
+  const padded = (flags & FrameFlag.PADDED) !== 0;
+  const start = (padded ? 1 : 0) + (flags & FrameFlag.PRIORITY ? 5 : 0);
+  const end = payload.length - (padded ? (payload[0] ?? 0) : 0);
+  if (end < start) refuse("a HEADERS frame too short for its padding or priority");
+  return payload.subarray(start, end);
+}
+
+/**
+ * Frames a header block of our own in place of the one that `headers` began, in as many frames as it needs. Padding
+ * and priority are left away: the one says nothing, the other is deprecated (RFC 9113, section 5.3.2).
+ */
+export function frameHeaderBlock(headers: FrameHeader, block: Buffer): Buffer[] {
+  const frames: Buffer[] = [];
+  let start = 0;
+  do {
+    const fragment = block.subarray(start, start + MAX_FRAME_BYTES);
+    const first = start === 0;
+    start += fragment.length;
+    const header = {
+      type: first ? FrameType.HEADERS : FrameType.CONTINUATION,
+      flags:
+        (first ? headers.flags & FrameFlag.END_STREAM : 0) |
+        (start === block.length ? FrameFlag.END_HEADERS : 0),
+      length: fragment.length,
+      streamId: headers.streamId,
+    };
+    frames.push(encodeFrameHeader(header), fragment);
+  } while (start < block.length);
+  return frames;
+}

@@ -1,0 +1,6 @@
+import { RegistrarError } from "../errors";
+
+/** Gives up on a peer that broke a protocol's rules or one of our bounds; `reason` goes to the log as it is. */
+export function refuse(reason: string): never {
+  throw new RegistrarError("PROTOCOL", reason);
+}

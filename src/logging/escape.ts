@@ -1,0 +1,52 @@
+/**
+ * What Go's `strconv.IsPrint` rejects: control and format characters (so also terminal escapes, bidirectional
+ * overrides and the line separators that some log viewers honour), every space but the plain one, lone surrogates.
+ */
+const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+const NEEDS_ESCAPE = new RegExp(`["\\\\]|${UNPRINTABLE.source}`, "gu");
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  "\\": "\\\\",
+  "\x07": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+};
+
+/** The text as the inside of a Go string literal: what could start a new line or steer a terminal is escaped. */
+export function escapeGo(text: string): string {
+  return text.replace(NEEDS_ESCAPE, (character) => SHORT_ESCAPES[character] ?? escapeCodePoint(character));
+}
+
+/** The text as Go's `%q` prints it. A lone surrogate, which Go strings cannot hold, becomes `\ud800`. */
+export function quoteGo(text: string): string {
+  return `"${escapeGo(text)}"`;
+}
+
+/**
+ * JSON text in which nothing unprintable is left raw; its meaning stays the same. `JSON.stringify` leaves DEL, C1
+ * controls, format characters and U+2028 as they are. The line feed that ends a JSON line is kept.
+ */
+export function escapeJson(json: string): string {
+  return json.replace(UNPRINTABLE, (character) =>
+    character === "\n" ? character : character.split("").map(escapeUnit).join(""),
+  );
+}
+
+function escapeCodePoint(character: string): string {
+  const codePoint = character.codePointAt(0) ?? 0;
+  if (codePoint < 0x20 || codePoint === 0x7f) return `\\x${hex(codePoint, 2)}`;
+  return codePoint > 0xffff ? `\\U${hex(codePoint, 8)}` : escapeUnit(character);
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${hex(unit.charCodeAt(0), 4)}`;
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}

@@ -1,0 +1,44 @@
+// A member of a class such as `[a-z]`: anything but `]` and `-`, or anything at all behind a backslash.
+const MEMBER = String.raw`(?:\\.|[^\\\]-])`;
+const RANGE = `(${MEMBER})(?:-(${MEMBER}))?`;
+const GLOB_PIECE = new RegExp(
+  [
+    "(?<wildcard>[*?])",
+    String.raw`\[(?:(?<negated>\^)|(?!\^))(?<ranges>(?:${RANGE})+)\]`,
+    String.raw`(?<literal>\\.|[^\\[])`,
+  ].join("|"),
+  "gsuy",
+);
+
+/**
+ * A glob as a regular expression for the whole text, by the rules of Go's `filepath.Match`: `*`, `?`, `[a-z]`,
+ * `[^a-z]`, and `\` before a character that means itself. Undefined where it is malformed: it matches nothing.
+ */
+export function compileGlob(pattern: string): RegExp | undefined {
+  const pieces = [...pattern.matchAll(GLOB_PIECE)];
+  if (pieces.map(([piece]) => piece).join("") !== pattern) return undefined;
+  return new RegExp(`^${pieces.map(({ groups }) => pieceSource(groups)).join("")}$`, "su");
+}
+
+function pieceSource({
+  wildcard,
+  negated = "",
+  ranges = "",
+  literal,
+}: RegExpMatchArray["groups"] = {}): string {
+  if (wildcard !== undefined) return wildcard === "*" ? "[^/]*" : "[^/]";
+  if (literal !== undefined) return codePointSource(literal);
+  const sources = [...ranges.matchAll(new RegExp(RANGE, "gsu"))].map(([, from = "", to = from]) =>
+    codePointOf(from) <= codePointOf(to) ? `${codePointSource(from)}-${codePointSource(to)}` : "",
+  );
+  return `[${negated}${sources.join("")}]`;
+}
+
+/** The one character that a piece stands for, less the backslash that may escape it. */
+function codePointOf(piece: string): number {
+  return piece.replace(/^\\(?=.)/su, "").codePointAt(0) ?? 0;
+}
+
+function codePointSource(piece: string): string {
+  return `\\u{${codePointOf(piece).toString(16)}}`;
+}

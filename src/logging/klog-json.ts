@@ -1,0 +1,32 @@
+import { messageOf } from "../errors";
+import type { LogRecord } from "./logger";
+
+/**
+ * What Kubernetes' component-base puts into a JSON log line, in its order, all but the leading `ts`:
+ * `caller`, `msg`, then `v` and the fields for info lines, the fields and then `err` for errors.
+ *
+ * component-base has no warning: klog's own becomes an info line. Ours do too, with `"severity":"warning"` added,
+ * so that they can still be told from information. `caller` has no folder. A field can not replace `caller`, `msg`,
+ * `v` or `err`; component-base would write the key twice. Source: component-base `logs/json`, zapr.
+ */
+export function klogJson(record: LogRecord): Record<string, unknown> {
+  const { severity, verbosity, error } = record;
+  const head = {
+    caller: `${record.file}.ts:${record.line}`,
+    msg: record.message,
+    ...(severity === "error" ? {} : { v: verbosity }),
+    ...(severity === "warning" ? { severity } : {}),
+  };
+  const fields = Object.entries(record.fields).map(([key, value]) => [key, plainValue(value)]);
+  return {
+    ...head,
+    ...Object.fromEntries(fields),
+    ...head,
+    ...(error === undefined ? {} : { err: messageOf(error) }),
+  };
+}
+
+function plainValue(value: unknown): unknown {
+  if (value instanceof Error) return messageOf(value);
+  return value === undefined ? null : value;
+}

@@ -1,0 +1,62 @@
+import { klogMessage } from "./klog-text";
+import type { LogRecord, LogSink } from "./logger";
+
+const MAX_REMEMBERED = 64;
+
+export interface RepeatLimitOptions {
+  /**
+   * A warning or error that equals an earlier one is written again after this many milliseconds, not before.
+   * @default 60_000
+   */
+  readonly intervalMs?: number | undefined;
+  /**
+   * Milliseconds from any fixed start; a clock that never goes back.
+   * @default performance.now
+   */
+  readonly now?: (() => number) | undefined;
+}
+
+interface Memory {
+  readonly silentUntilMs: number;
+  readonly leftOut: number;
+}
+
+/**
+ * A sink that keeps a lasting fault from flooding the log: of equal warnings or errors (same place, message, error
+ * and fields) the first is written at once, then at most one each interval, with `repeated`, the number of equal
+ * lines left out before it. Info lines pass.
+ *
+ * There is no timer: lines left out after the last one written are never reported. The 64 lines seen last are
+ * remembered; a line that was forgotten is simply written.
+ */
+export function limitRepeats(sink: LogSink, options: RepeatLimitOptions = {}): LogSink {
+  const { intervalMs = 60_000, now = () => performance.now() } = options;
+  const memories = new Map<string, Memory>();
+
+  const remember = (key: string, memory: Memory) => {
+    memories.delete(key);
+    memories.set(key, memory);
+    const [oldest] = memories.keys();
+    if (memories.size > MAX_REMEMBERED && oldest !== undefined) memories.delete(oldest);
+  };
+
+  return {
+    enabled: (verbosity, file) => sink.enabled(verbosity, file),
+    write(record) {
+      if (record.severity === "info") return sink.write(record);
+      const key = keyOf(record);
+      const nowMs = now();
+      const { silentUntilMs, leftOut } = memories.get(key) ?? {
+        silentUntilMs: Number.NEGATIVE_INFINITY,
+        leftOut: 0,
+      };
+      if (nowMs < silentUntilMs) return remember(key, { silentUntilMs, leftOut: leftOut + 1 });
+      remember(key, { silentUntilMs: nowMs + intervalMs, leftOut: 0 });
+      sink.write(leftOut === 0 ? record : { ...record, fields: { ...record.fields, repeated: leftOut } });
+    },
+  };
+}
+
+function keyOf(record: LogRecord): string {
+  return `${record.severity} ${record.file}:${record.line} ${klogMessage(record)}`;
+}

@@ -1,0 +1,27 @@
+/** What the CSI specification's name rule, and the safety of a file name, say of a driver's name. */
+export type DriverNameVerdict =
+  | { readonly kind: "valid" }
+  /** Breaks the specification but is harmless as a file name: kubelet decides, we only warn. */
+  | { readonly kind: "unusual"; readonly problem: string }
+  /** Could leave the registration directory or hide in it: nothing may be created. */
+  | { readonly kind: "unsafe"; readonly problem: string };
+
+/** CSI specification, GetPluginInfoResponse.name: domain notation, at most 63 characters, alphanumeric at both ends. */
+const SPECIFIED = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/;
+
+/** Judges a driver's name before it becomes part of a path. */
+export function judgeDriverName(name: string): DriverNameVerdict {
+  const unsafe = (problem: string): DriverNameVerdict => ({ kind: "unsafe", problem });
+  if (name === "") return unsafe("it is empty");
+  if (name.includes("/")) return unsafe("it contains '/'");
+  if (name.includes("\\")) return unsafe("it contains a backslash");
+  if (name.includes("\0")) return unsafe("it contains a NUL byte");
+  if (name.startsWith(".")) return unsafe("it begins with a dot");
+  if (name.includes("..")) return unsafe("it contains '..'");
+  if (SPECIFIED.test(name)) return { kind: "valid" };
+  const problem =
+    name.length > 63
+      ? `it has ${name.length} characters, the CSI specification allows 63`
+      : "the CSI specification allows letters, digits, '-' and '.' only, with a letter or digit at both ends";
+  return { kind: "unusual", problem };
+}

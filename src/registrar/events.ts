@@ -1,0 +1,52 @@
+import type { PluginIdentity } from "../grpc/protos";
+import type { StateChange } from "./state";
+
+/** One call that the registrar made to the CSI driver. */
+export interface DriverCall {
+  /** Full gRPC method, `/csi.v1.Identity/GetPluginInfo`. */
+  readonly method: string;
+  /** The gRPC status code; undefined where the call failed without one. */
+  readonly code: number | undefined;
+  readonly durationMs: number;
+}
+
+/** Why a registration socket was put in place. */
+export type PublishReason = StateChange["event"]["kind"];
+
+/**
+ * What happens in the life of one driver's registration, for metrics, status pages and users of the library.
+ * Nothing in the registrar depends on anybody listening.
+ */
+export type RegistrarEvent =
+  | { readonly kind: "driver-call"; readonly call: DriverCall }
+  | {
+      readonly kind: "driver-answered";
+      readonly identity: PluginIdentity;
+      readonly awayMs: number | undefined;
+    }
+  | { readonly kind: "driver-lost" }
+  | { readonly kind: "state-changed"; readonly change: StateChange }
+  | { readonly kind: "published"; readonly socketPath: string; readonly reason: PublishReason }
+  | { readonly kind: "asked" }
+  | { readonly kind: "notified"; readonly registered: boolean; readonly error: string };
+
+/** A list of listeners. */
+export interface Events<Event> {
+  emit(event: Event): void;
+  /** Calls `listener` for each event from now on; returns what ends that. */
+  subscribe(listener: (event: Event) => void): () => void;
+}
+
+/** Makes a list of listeners that are called in order of subscription. */
+export function createEvents<Event>(): Events<Event> {
+  const listeners = new Set<(event: Event) => void>();
+  return {
+    emit: (event) => {
+      for (const listener of [...listeners]) listener(event);
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { type FSWatcher, statSync, watch } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { Logger } from "../logging/logger";
+
+/** Tells that something may have happened to one path. A hint, not a fact: the holder looks for itself. */
+export interface PathWatch {
+  /** Resolves at the next hint, or at once if one came since the last call. Rejects never; ends with `close`. */
+  changed(): Promise<void>;
+  /** Hints that something may have happened, for what inotify cannot see. */
+  hint(): void;
+  /** Arms the watch anew where a folder was replaced: inotify dies with its folder, and a re-mount is silent. */
+  rearm(): void;
+  close(): void;
+}
+
+interface Armed {
+  readonly folder: string;
+  readonly inode: number;
+  readonly watcher: FSWatcher;
+}
+
+/**
+ * Watches `path` by inotify: its folder and the folder above, so that a folder made anew is seen too; or the
+ * nearest folder that exists, on the way down. Where inotify is not to be had (watch limit reached, network file
+ * system) it stays silent and the caller's own slow poll must do.
+ */
+export function watchPath(path: string, log: Logger): PathWatch {
+  let armed: readonly Armed[] = [];
+  let pending = false;
+  let wake: (() => void) | undefined;
+  let closed = false;
+
+  const hint = () => {
+    pending = true;
+    wake?.();
+  };
+
+  const arm = (child: string): Armed | undefined => {
+    const folder = dirname(child);
+    const name = basename(child);
+    const inode = inodeOf(folder);
+    if (inode === undefined) return undefined;
+    const kept = armed.find((other) => other.folder === folder && other.inode === inode);
+    if (kept) return kept;
+    try {
+      const watcher = watch(folder, { persistent: false }, (_event, changed) => {
+        if (changed !== null && changed !== name && changed !== basename(folder)) return;
+        rearm();
+        hint();
+      });
+      watcher.on("error", () => watcher.close());
+      return { folder, inode, watcher };
+    } catch (error) {
+      log.v(2).info("Cannot watch folder, looking at it every few seconds instead", { folder, err: error });
+      return undefined;
+    }
+  };
+
+  const rearm = () => {
+    if (closed) return;
+    let child = path;
+    while (inodeOf(dirname(child)) === undefined && dirname(child) !== child) child = dirname(child);
+    const wanted = [arm(child), arm(dirname(child))].filter((one) => one !== undefined);
+    for (const old of armed) if (!wanted.includes(old)) old.watcher.close();
+    armed = wanted;
+  };
+
+  rearm();
+  return {
+    changed: () =>
+      new Promise((resolve) => {
+        wake = () => {
+          wake = undefined;
+          pending = false;
+          resolve();
+        };
+        if (pending) wake();
+      }),
+    hint,
+    rearm,
+    close: () => {
+      closed = true;
+      for (const { watcher } of armed) watcher.close();
+      armed = [];
+      hint();
+    },
+  };
+}
+
+function inodeOf(folder: string): number | undefined {
+  try {
+    return statSync(folder).ino;
+  } catch {
+    return undefined;
+  }
+}

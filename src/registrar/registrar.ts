@@ -1,0 +1,138 @@
+import { RegistrarError } from "../errors";
+import { loadProtos, type PluginIdentity } from "../grpc/protos";
+import { type Logger, silentLogger } from "../logging/logger";
+import { watchCsiDriver } from "./csi-driver";
+import { judgeDriverName } from "./driver-name";
+import { createEvents, type RegistrarEvent } from "./events";
+import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
+import { startRegistration } from "./registration";
+import type { RegistrationOutcome } from "./registration-core";
+import { checkRegistrationSocket, createCachedCheck, type SelfCheckAnswer } from "./self-check";
+import type { RegistrationState, StateChange } from "./state";
+
+/** Where one driver stands, at the moment of asking. */
+export interface DriverStatus {
+  readonly state: RegistrationState;
+  readonly history: readonly StateChange[];
+  /** What the driver told last; undefined before it told anything. */
+  readonly identity: PluginIdentity | undefined;
+  /** Whether there is a connection to the driver. */
+  readonly connected: boolean;
+  /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
+  readonly registrationSocketPath: string | undefined;
+}
+
+/** A running registrar. */
+export interface Registrar extends AsyncDisposable {
+  readonly options: ResolvedRegistrarOptions;
+  status(): DriverStatus;
+  /**
+   * Walks kubelet's own path over our registration socket, within `timeoutMs`. One walk at a time, and its answer
+   * serves everybody for a second. Healthy as long as there is no socket to check: the driver is still waited for.
+   */
+  selfCheck(): Promise<SelfCheckAnswer>;
+  /** Calls `listener` for everything that happens from now on; returns what ends that. */
+  subscribe(listener: (event: RegistrarEvent) => void): () => void;
+  /** Resolves, never rejects, when all is over and nothing is left behind. */
+  readonly closed: Promise<RegistrationOutcome>;
+  /** Deregisters: removes our socket, lets running calls finish for at most 2 s. Always the same promise. */
+  close(): Promise<RegistrationOutcome>;
+}
+
+/**
+ * Registers the CSI driver behind `options.csiAddress` with kubelet and keeps it registered. Resolves as soon as it is
+ * at work: the driver may come later. Aborting `signal` closes it; an aborted signal starts nothing.
+ *
+ * Rejects with INVALID_OPTION. Whatever fails later is told by `closed`.
+ */
+export async function startRegistrar(
+  options: RegistrarOptions,
+  { signal, logger = silentLogger }: { readonly signal?: AbortSignal; readonly logger?: Logger } = {},
+): Promise<Registrar> {
+  const resolved = resolveOptions(options);
+  signal?.throwIfAborted();
+  const log = logger.named("registrar");
+  const events = createEvents<RegistrarEvent>();
+  const protos = loadProtos();
+  const registration = startRegistration(resolved, { protos, log, events });
+  const stopWatching = new AbortController();
+  let identity: PluginIdentity | undefined;
+  let connected = false;
+
+  const onAnswered = (answer: PluginIdentity, awayMs: number | undefined) => {
+    connected = true;
+    events.emit({ kind: "driver-answered", identity: answer, awayMs });
+    const before = identity;
+    if (before?.name !== answer.name) {
+      admitName(answer.name, log);
+      log.v(2).info("CSI driver name", { csiDriverName: answer.name, vendorVersion: answer.vendorVersion });
+    }
+    identity = answer;
+    if (before?.name !== answer.name) registration.named(answer.name);
+    else if (resolved.reregisterOnDriverRestart) registration.driverRestarted();
+    else if (before.vendorVersion !== answer.vendorVersion)
+      log.info("CSI driver came back as another version, its registration stays as it is", {
+        was: before.vendorVersion,
+        vendorVersion: answer.vendorVersion,
+      });
+  };
+
+  log.v(1).info("Attempting to open a gRPC connection", { csiAddress: resolved.csiAddress });
+  const watching = watchCsiDriver(
+    resolved,
+    { protos, log, signal: stopWatching.signal },
+    {
+      onAnswered,
+      onLost: () => {
+        connected = false;
+        events.emit({ kind: "driver-lost" });
+      },
+      onCall: (call) => events.emit({ kind: "driver-call", call }),
+    },
+  ).catch((error: unknown) => void registration.close({ kind: "failed", error }, "failed"));
+
+  const close = () => registration.close({ kind: "stopped" }, "stopped");
+  const abort = () => void close();
+  signal?.addEventListener("abort", abort, { once: true });
+  const closed = registration.closed.then(async (outcome) => {
+    signal?.removeEventListener("abort", abort);
+    stopWatching.abort();
+    await watching;
+    return outcome;
+  });
+
+  const selfCheck = createCachedCheck(async (): Promise<SelfCheckAnswer> => {
+    const { socketPath } = registration;
+    if (socketPath === undefined || identity === undefined) return { status: 200, body: "ok" };
+    const { timeoutMs } = resolved;
+    return checkRegistrationSocket({ socketPath, driverName: identity.name, timeoutMs }, protos);
+  });
+
+  return {
+    options: resolved,
+    selfCheck,
+    status: () => ({
+      state: registration.machine.state,
+      history: registration.machine.history,
+      identity,
+      connected,
+      registrationSocketPath: registration.socketPath,
+    }),
+    subscribe: events.subscribe,
+    closed,
+    close: () => close().then(() => closed),
+    [Symbol.asyncDispose]: async () => void (await close()),
+  };
+}
+
+/** Throws UNSAFE_DRIVER_NAME for a name that could leave the registration directory, warns of other oddities. */
+function admitName(name: string, log: Logger): void {
+  const verdict = judgeDriverName(name);
+  if (verdict.kind === "unsafe")
+    throw new RegistrarError(
+      "UNSAFE_DRIVER_NAME",
+      `CSI driver name ${JSON.stringify(name)} is refused: ${verdict.problem}`,
+    );
+  if (verdict.kind === "unusual")
+    log.warn("CSI driver name breaks the CSI specification", { name, problem: verdict.problem });
+}

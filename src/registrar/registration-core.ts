@@ -1,0 +1,57 @@
+import type { ConnectionTally } from "../grpc/acceptor";
+import type { Protos } from "../grpc/protos";
+import type { Logger } from "../logging/logger";
+import type { Events, RegistrarEvent } from "./events";
+import type { ResolvedRegistrarOptions } from "./options";
+import type { RegistrationSocket } from "./registration-socket";
+import type { StateMachine } from "./state";
+
+/** How a registration ended. */
+export type RegistrationOutcome =
+  /** Closed by its owner. */
+  | { readonly kind: "stopped" }
+  /** Kubelet refused the driver; `error` is kubelet's text, verbatim. */
+  | { readonly kind: "refused"; readonly error: string }
+  /** It could not go on. */
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** The options that a registration by itself needs. */
+export type RegistrationOptions = Pick<
+  ResolvedRegistrarOptions,
+  "kubeletRegistrationPath" | "pluginRegistrationPath" | "onRegistrationFailure" | "timeoutMs"
+>;
+
+/** What a state's behaviour works with. */
+export interface RegistrationCore {
+  readonly options: RegistrationOptions;
+  readonly protos: Protos;
+  readonly log: Logger;
+  readonly events: Events<RegistrarEvent>;
+  readonly socket: RegistrationSocket;
+  readonly machine: StateMachine;
+  readonly memory: RegistrationMemory;
+  readonly driverName: string;
+  /** Where our socket belongs at present. */
+  readonly socketPath: string;
+  /** Whether kubelet is between GetInfo and its notice, when another publication would tear its work down. */
+  kubeletIsBusy(): boolean;
+  /** What has been seen of connections to our socket. */
+  readonly connections: ConnectionTally;
+  fail(outcome: RegistrationOutcome): void;
+}
+
+/** What a registration remembers from one state to the next. */
+export interface RegistrationMemory {
+  publications: number;
+  /** A dead socket stood at our path when we first published: kubelet may be backing off from it. */
+  foundLeftover: boolean;
+  /** The name that stands in for the usual one, to get around kubelet's backoff. */
+  alias: string | undefined;
+  everRegistered: boolean;
+  /** Refusals since kubelet last accepted us, and the text of the latest. */
+  refusals: number;
+  refusalText: string | undefined;
+  /** Milliseconds since the epoch. */
+  lastGetInfoAt: number | undefined;
+  lastNoticeAt: number | undefined;
+}

@@ -1,0 +1,56 @@
+import type { Server } from "@grpc/grpc-js";
+import type { Protos } from "../grpc/protos";
+import { unaryHandler } from "../grpc/unary";
+import type { Logger } from "../logging/logger";
+
+/** Versions of the CSI specification's major line that we stand for, as the official registrar has since 2018. */
+export const SUPPORTED_VERSIONS: readonly string[] = ["1.0.0"];
+
+/** Request metadata by which a health check says that it is not kubelet. */
+export const SELF_CHECK_KEY = "x-registrar-self-check";
+
+/** What the service tells kubelet, and whom it tells what kubelet said. */
+export interface RegistrationServiceOptions {
+  readonly driverName: () => string;
+  /** The kubelet registration path: where kubelet finds the CSI driver socket on the host. */
+  readonly endpoint: string;
+  readonly onGetInfo: () => void;
+  readonly onNotice: (notice: { readonly registered: boolean; readonly error: string }) => void;
+}
+
+/**
+ * Adds kubelet's `Registration` service to a gRPC server. Each call is answered first; what follows from it happens
+ * after, so that kubelet always gets its answer, even where a refusal ends this process.
+ */
+export function addRegistrationService(
+  server: Server,
+  options: RegistrationServiceOptions,
+  { protos, log: parentLog }: { readonly protos: Protos; readonly log: Logger },
+): void {
+  const log = parentLog.named("registration-service");
+  const { GetInfo, NotifyRegistrationStatus } = protos.registration;
+  server.addService(
+    { GetInfo, NotifyRegistrationStatus },
+    {
+      GetInfo: unaryHandler<object, object>((_request, { metadata }) => {
+        if (metadata.get(SELF_CHECK_KEY).length === 0) {
+          log.v(4).info("Received GetInfo call", { request: {} });
+          setImmediate(options.onGetInfo);
+        }
+        return {
+          type: "CSIPlugin",
+          name: options.driverName(),
+          endpoint: options.endpoint,
+          supportedVersions: SUPPORTED_VERSIONS,
+        };
+      }),
+      NotifyRegistrationStatus: unaryHandler<{ pluginRegistered: boolean; error: string }, object>(
+        (status) => {
+          log.info("Received NotifyRegistrationStatus call", { status });
+          setImmediate(options.onNotice, { registered: status.pluginRegistered, error: status.error });
+          return {};
+        },
+      ),
+    },
+  );
+}

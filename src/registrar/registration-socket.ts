@@ -1,0 +1,168 @@
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, lstatSync, renameSync, type Stats, unlinkSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { errnoOf, messageOf, RegistrarError } from "../errors";
+import { tryConnect } from "./unix-socket";
+
+/** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv cuts a longer path silently. */
+export const MAX_SOCKET_PATH_BYTES = 107;
+
+/** What stands at the path of our socket. */
+export type SocketVerdict =
+  | "ours"
+  /** Nothing there: somebody removed our socket, or its folder. */
+  | "gone"
+  /** Another socket, on which somebody listens. */
+  | "taken"
+  /** Another socket, on which nobody listens. */
+  | "dead"
+  /** Something that is no socket, or that cannot be looked at. */
+  | "blocked";
+
+/**
+ * Owner of one registration socket file. Binds under a dot-name, which kubelet's plugin watcher ignores, and renames
+ * it into place when it already listens; removes nothing but its own inode. Closing a listener makes libuv unlink the
+ * name it was bound to, which by then is nobody's.
+ */
+export interface RegistrationSocket {
+  /** Where our socket was last published; undefined before. */
+  readonly path: string | undefined;
+  /**
+   * Puts a fresh socket at `path`, in place of whatever socket is there; a living one of somebody else is replaced
+   * only with `overLiving`. Answers what was there before: `taken` without `overLiving` means that nothing was done.
+   * Rejects with SOCKET_UNUSABLE, and then has changed nothing.
+   */
+  publish(path: string, options: { readonly overLiving: boolean }): Promise<SocketVerdict>;
+  /** Says what stands at `path`. */
+  look(path: string): Promise<SocketVerdict>;
+  /** Removes our socket if it is still ours, and stops listening. Connections that are open stay open. */
+  withdraw(): void;
+}
+
+interface Published {
+  readonly path: string;
+  readonly server: Server;
+  readonly stats: Stats;
+}
+
+/** `<dir>/<driver>-reg.sock`, as the official registrar names it (node_register.go, buildSocketPath). */
+export function registrationSocketPath(pluginRegistrationPath: string, driverName: string): string {
+  return join(pluginRegistrationPath, `${driverName}-reg.sock`);
+}
+
+/** Throws SOCKET_UNUSABLE where a unix socket cannot have this path. */
+export function checkSocketPathLength(path: string, what: string): void {
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= MAX_SOCKET_PATH_BYTES) return;
+  throw new RegistrarError(
+    "SOCKET_UNUSABLE",
+    `${what} ${path} has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}: use a shorter folder`,
+  );
+}
+
+/** Makes the owner of a registration socket; nothing is created before `publish`. */
+export function createRegistrationSocket(onConnection: (connection: Socket) => void): RegistrationSocket {
+  let published: Published | undefined;
+
+  const look = async (path: string): Promise<SocketVerdict> => {
+    const found = statsOf(path);
+    if (typeof found === "string") return found;
+    if (published?.path === path && isSame(found, published.stats)) return "ours";
+    if (!found.isSocket()) return "blocked";
+    const problem = await tryConnect(path);
+    if (problem === undefined) return "taken";
+    const errno = errnoOf(problem);
+    if (errno === "ENOENT") return "gone";
+    return errno === "ECONNREFUSED" ? "dead" : "taken";
+  };
+
+  const withdraw = () => {
+    if (published === undefined) return;
+    const { path, server, stats } = published;
+    published = undefined;
+    const found = statsOf(path);
+    if (typeof found === "object" && isSame(found, stats)) unlinkSync(path);
+    server.close();
+  };
+
+  return {
+    get path() {
+      return published?.path;
+    },
+    look,
+    publish: async (path, { overLiving }) => {
+      checkSocketPathLength(path, "the registration socket");
+      const before = await look(path);
+      if (before === "blocked") {
+        const problem = `${path} exists but is not a socket, or its folder cannot be read: it is left alone`;
+        throw new RegistrarError(
+          "SOCKET_UNUSABLE",
+          `${problem}; remove it or use another --plugin-registration-path`,
+        );
+      }
+      if (before === "taken" && !overLiving) return before;
+      const next = await bindBeside(path, onConnection);
+      // Never two visible sockets for one driver: at kubelet, the end of either deregisters both.
+      if (published?.path !== path) withdraw();
+      try {
+        renameSync(next.dotPath, path);
+      } catch (error) {
+        next.server.close();
+        throw unusable(path, error);
+      }
+      published?.server.close();
+      published = { path, server: next.server, stats: next.stats };
+      return before;
+    },
+    withdraw,
+  };
+}
+
+/** A listening socket under a dot-name in the folder of `path`, open to its owner only (mode 0700). */
+async function bindBeside(path: string, onConnection: (connection: Socket) => void) {
+  // No longer than any `<driver>-reg.sock`, so that it fits wherever that fits.
+  const dotPath = join(
+    dirname(path),
+    `.reg-${randomInt(36 ** 5)
+      .toString(36)
+      .padStart(5, "0")}`,
+  );
+  const server = createServer(onConnection);
+  try {
+    server.listen({ path: dotPath });
+    await once(server, "listening");
+    chmodSync(dotPath, 0o700);
+    return { dotPath, server, stats: lstatSync(dotPath) };
+  } catch (error) {
+    server.close();
+    throw unusable(path, error);
+  }
+}
+
+function unusable(path: string, error: unknown): RegistrarError {
+  const errno = errnoOf(error) ?? "";
+  const hints: Readonly<Record<string, string>> = {
+    ENOENT: "its folder does not exist: is the plugin registration directory mounted?",
+    EACCES: "permission denied: run as root, and check SELinux labels of the folder",
+    EPERM: "permission denied: run as root, and check SELinux labels of the folder",
+    EROFS: "its folder is mounted read-only",
+    ENOSPC: "no space left on its file system",
+  };
+  const reason = hints[errno] ?? messageOf(error);
+  const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;
+  return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
+}
+
+function statsOf(path: string): Stats | "gone" | "blocked" {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" ? "gone" : "blocked";
+  }
+}
+
+function isSame(one: Stats, other: Stats): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
+}

@@ -1,0 +1,187 @@
+import { startGrpcAcceptor } from "../grpc/acceptor";
+import type { Protos } from "../grpc/protos";
+import type { Logger } from "../logging/logger";
+import type { Events, RegistrarEvent } from "./events";
+import { meansPeer } from "./hints";
+import type {
+  RegistrationCore,
+  RegistrationMemory,
+  RegistrationOptions,
+  RegistrationOutcome,
+} from "./registration-core";
+import { addRegistrationService } from "./registration-service";
+import { createRegistrationSocket, registrationSocketPath } from "./registration-socket";
+import { createStateMachine, type RegistrationState, type StateChange, type StateMachine } from "./state";
+import { announce } from "./states/announcing";
+import { guardSocket } from "./states/in-place";
+import { awaitKubelet } from "./states/listening";
+import { answerRefusal } from "./states/refused";
+import { standBy } from "./states/standby";
+
+/** One driver's registration with kubelet, from its name to its end. */
+export interface Registration {
+  /** Undefined as long as the driver has not told it. */
+  readonly driverName: string | undefined;
+  readonly machine: StateMachine;
+  /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
+  readonly socketPath: string | undefined;
+  /** Resolves, never rejects, when all is over and nothing is left behind. */
+  readonly closed: Promise<RegistrationOutcome>;
+  /** The driver told its name, for the first time or another one than before: it is announced under that name. */
+  named(driverName: string): void;
+  /** The driver came back: kubelet is made to read its node information anew. */
+  driverRestarted(): void;
+  /** Removes our socket if it is still ours, lets running calls finish for at most 2 s. Always the same promise. */
+  close(outcome: RegistrationOutcome, reason: string): Promise<RegistrationOutcome>;
+}
+
+/** The longest that kubelet may be between GetInfo and its notice: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
+const KUBELET_BUSY_MS = 150_000;
+/** Calls that run when we stop get this long to finish. */
+const GRACE_MS = 2_000;
+
+/** Starts a driver's registration, in state `waiting` for the driver's name. */
+export function startRegistration(
+  options: RegistrationOptions,
+  {
+    protos,
+    log: parentLog,
+    events,
+  }: { readonly protos: Protos; readonly log: Logger; readonly events: Events<RegistrarEvent> },
+): Registration {
+  const log = parentLog.named("registration");
+  let driverName: string | undefined;
+  let leaveState = new AbortController();
+  let closing: Promise<RegistrationOutcome> | undefined;
+  let resolveClosed: (outcome: RegistrationOutcome) => void;
+  const closed = new Promise<RegistrationOutcome>((resolve) => {
+    resolveClosed = resolve;
+  });
+  const memory: RegistrationMemory = {
+    publications: 0,
+    foundLeftover: false,
+    alias: undefined,
+    everRegistered: false,
+    refusals: 0,
+    refusalText: undefined,
+    lastGetInfoAt: undefined,
+    lastNoticeAt: undefined,
+  };
+
+  const standsByForPeers = options.onRegistrationFailure === "retry";
+  const acceptor = startGrpcAcceptor({
+    log,
+    addServices: (server) =>
+      addRegistrationService(
+        server,
+        {
+          driverName: () => core.driverName,
+          endpoint: options.kubeletRegistrationPath,
+          onGetInfo: () => {
+            memory.lastGetInfoAt = Date.now();
+            events.emit({ kind: "asked" });
+            machine.dispatch({ kind: "get-info" });
+          },
+          onNotice: ({ registered, error }) => {
+            memory.lastNoticeAt = Date.now();
+            events.emit({ kind: "notified", registered, error });
+            if (registered) machine.dispatch({ kind: "accepted" });
+            else if (standsByForPeers && meansPeer(error))
+              machine.dispatch({ kind: "already-registered", error });
+            else machine.dispatch({ kind: "refused", error });
+          },
+        },
+        { protos, log },
+      ),
+  });
+  const socket = createRegistrationSocket(acceptor.accept);
+
+  const behaviours: {
+    readonly [State in RegistrationState]?: (signal: AbortSignal, change: StateChange) => void;
+  } = {
+    announcing: (signal, change) => announce(core, signal, change),
+    listening: (signal) => {
+      guardSocket(core, signal);
+      awaitKubelet(core, signal);
+    },
+    asked: (signal) => guardSocket(core, signal),
+    registered: (signal) => {
+      memory.everRegistered = true;
+      memory.refusals = 0;
+      memory.refusalText = undefined;
+      guardSocket(core, signal);
+    },
+    refused: (signal, change) => {
+      if (change.event.kind !== "refused") return;
+      guardSocket(core, signal);
+      answerRefusal(core, signal, change.event.error);
+    },
+    standby: (signal) => standBy(core, signal),
+  };
+
+  const machine = createStateMachine("waiting", (change) => {
+    const { from, to, event } = change;
+    const fields = { from, to, reason: event.kind, driver: driverName, socket: socket.path };
+    log.info("Registration state changed", fields);
+    events.emit({ kind: "state-changed", change });
+    leaveState.abort();
+    leaveState = new AbortController();
+    behaviours[to]?.(leaveState.signal, change);
+  });
+
+  const close = (outcome: RegistrationOutcome, reason: string) => {
+    closing ??= (async () => {
+      machine.dispatch({ kind: "stop", reason });
+      socket.withdraw();
+      await acceptor.close({ graceMs: GRACE_MS });
+      machine.dispatch({ kind: "closed" });
+      resolveClosed(outcome);
+      return outcome;
+    })();
+    return closing;
+  };
+
+  const core: RegistrationCore = {
+    options,
+    protos,
+    log,
+    events,
+    socket,
+    machine,
+    memory,
+    get driverName() {
+      return driverName ?? "";
+    },
+    get socketPath() {
+      return registrationSocketPath(options.pluginRegistrationPath, memory.alias ?? driverName ?? "");
+    },
+    kubeletIsBusy: () => {
+      const { lastGetInfoAt = 0, lastNoticeAt = 0 } = memory;
+      const waitsForNotice = lastGetInfoAt > lastNoticeAt && Date.now() - lastGetInfoAt < KUBELET_BUSY_MS;
+      return waitsForNotice && acceptor.connections.open > 0;
+    },
+    get connections() {
+      return acceptor.connections;
+    },
+    fail: (outcome) => void close(outcome, outcome.kind),
+  };
+
+  return {
+    get driverName() {
+      return driverName;
+    },
+    machine,
+    get socketPath() {
+      return memory.publications > 0 ? core.socketPath : undefined;
+    },
+    closed,
+    named: (name) => {
+      const kind = driverName === undefined ? "driver-named" : "driver-renamed";
+      driverName = name;
+      memory.alias = undefined;
+      machine.dispatch({ kind, driverName: name });
+    },
+    driverRestarted: () => void machine.dispatch({ kind: "driver-restarted" }),
+    close,
+  };
+}

@@ -1,0 +1,47 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { RegistrarError } from "../../errors";
+import { backoffMs } from "../backoff";
+import type { RegistrationCore } from "../registration-core";
+import type { StateChange } from "../state";
+
+/** Between attempts to publish again when a folder is away or full. */
+const PUBLISH_BACKOFF = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };
+
+/**
+ * State `announcing`: puts our socket in place. The first time whatever cannot be is fatal, as at the official
+ * registrar, and a living socket at our path is replaced: the newest registrar wins, as in a rolling update. Later
+ * on we heal: failures are retried, and a living peer means standby.
+ */
+export async function announce(
+  core: RegistrationCore,
+  signal: AbortSignal,
+  change: StateChange,
+): Promise<void> {
+  const { socket, machine, memory, events } = core;
+  const log = core.log.named("announcing");
+  const isFirst = memory.publications === 0;
+  const overLiving = isFirst || change.event.kind === "driver-renamed";
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    const socketPath = core.socketPath;
+    try {
+      log.info("Starting Registration Server", { socketPath });
+      const before = await socket.publish(socketPath, { overLiving });
+      if (signal.aborted) return socket.withdraw();
+      if (before === "taken" && !overLiving) {
+        machine.dispatch({ kind: "socket-taken" });
+        return;
+      }
+      if (isFirst) memory.foundLeftover = before === "dead";
+      memory.publications += 1;
+      log.info("Registration Server started", { socketPath, found: before });
+      events.emit({ kind: "published", socketPath, reason: change.event.kind });
+      machine.dispatch({ kind: "published", socketPath });
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      log.error(error, "Failed to listen on socket", { socketPath });
+      if (isFirst || !(error instanceof RegistrarError)) return core.fail({ kind: "failed", error });
+      await delay(backoffMs(PUBLISH_BACKOFF, attempt), undefined, { signal }).catch(() => {});
+    }
+  }
+}

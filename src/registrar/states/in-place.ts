@@ -1,0 +1,36 @@
+import { watchPath } from "../path-watch";
+import type { RegistrationCore } from "../registration-core";
+import { hintOrPause } from "../unix-socket";
+
+/** The net under inotify: our socket is looked at this often. */
+const LOOK_EVERY_MS = 5_000;
+
+/**
+ * While our socket is in place, in any state: notices that it is gone, dead or taken by another registrar.
+ *
+ * To publish again costs a deregistration and a registration at kubelet, so nothing is done while kubelet is between
+ * GetInfo and its notice (NodeGetInfo may hang for minutes, kubernetes#138170); we look again when the notice came.
+ */
+export async function guardSocket(core: RegistrationCore, signal: AbortSignal): Promise<void> {
+  const { socket, machine, events } = core;
+  const log = core.log.named("in-place");
+  const socketPath = core.socketPath;
+  const watch = watchPath(socketPath, log);
+  const unsubscribe = events.subscribe(({ kind }) => kind === "notified" && watch.hint());
+  try {
+    while (!signal.aborted) {
+      const verdict = await socket.look(socketPath);
+      if (signal.aborted) return;
+      if (verdict === "taken") machine.dispatch({ kind: "socket-taken" });
+      else if (verdict === "blocked")
+        log.warn("Something that is not our socket stands in its place", { socketPath });
+      else if (verdict !== "ours" && !core.kubeletIsBusy()) machine.dispatch({ kind: `socket-${verdict}` });
+      if (signal.aborted) return;
+      await hintOrPause(watch.changed(), LOOK_EVERY_MS, signal);
+      watch.rearm();
+    }
+  } finally {
+    unsubscribe();
+    watch.close();
+  }
+}
