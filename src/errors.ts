@@ -28,7 +28,9 @@ export class RegistrarError extends Error {
 
 /** The text of anything thrown, for one log line. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  if (error.message === "" && error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
+  return error.message;
 }
 
 /** The errno name (`ENOENT`, `EACCES`) of a Node system error; undefined for any other error. */

@@ -20,6 +20,10 @@ export function warnAboutFlags(flags: Flags, paths: PathResolution & { kind: "pa
     });
   if (flags.enablePprof && flags.httpEndpoint === "" && flags.healthPort <= 0)
     log.warn("--enable-pprof has no effect without --http-endpoint");
+  if (flags.enablePprof && /^(?:0\.0\.0\.0|\[::\])?:/.test(flags.healthPort > 0 ? ":" : flags.httpEndpoint))
+    log.warn("Profiles are open to whoever reaches this host: listen on localhost", {
+      endpoint: flags.httpEndpoint,
+    });
 
   const endpoint = paths.kubeletRegistrationPath;
   const bytes = Buffer.byteLength(endpoint);

@@ -35,7 +35,7 @@ export const flagTable = {
   /** The official registrar's flags as of v2.17, with its meanings and defaults. */
   dropIn: {
     "csi-address": string("/run/csi/socket", "CSI driver socket as seen from here"),
-    "kubelet-registration-path": string("", "the same socket as seen by kubelet on the host"),
+    "kubelet-registration-path": string("", "the same socket as kubelet sees it; required in a pod"),
     "plugin-registration-path": string("/registration", "directory for the registration socket"),
     timeout: duration("1s", "limit of one call to the driver, and of /healthz"),
     "http-endpoint": string("", "serve health and metrics here: :9809, localhost:9809"),

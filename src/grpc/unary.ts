@@ -91,3 +91,31 @@ export function unaryHandler<Request, Response>(
       );
   };
 }
+
+/**
+ * A gRPC status code as Go writes it (`DeadlineExceeded`), which is what Kubernetes' metrics are labelled with;
+ * `unknown-non-grpc`, as csi-lib-utils has it, where there is no code.
+ */
+export function grpcCodeName(code: number | undefined): string {
+  return (code === undefined ? undefined : GO_CODE_NAMES[code]) ?? "unknown-non-grpc";
+}
+
+const GO_CODE_NAMES: readonly string[] = [
+  "OK",
+  "Canceled",
+  "Unknown",
+  "InvalidArgument",
+  "DeadlineExceeded",
+  "NotFound",
+  "AlreadyExists",
+  "PermissionDenied",
+  "ResourceExhausted",
+  "FailedPrecondition",
+  "Aborted",
+  "OutOfRange",
+  "Unimplemented",
+  "Internal",
+  "Unavailable",
+  "DataLoss",
+  "Unauthenticated",
+];

@@ -9,6 +9,7 @@ import { startRegistration } from "./registration";
 import type { RegistrationOutcome } from "./registration-core";
 import { checkRegistrationSocket, createCachedCheck, type SelfCheckAnswer } from "./self-check";
 import type { RegistrationState, StateChange } from "./state";
+import { createTally, type Tally } from "./tally";
 
 /** Where one driver stands, at the moment of asking. */
 export interface DriverStatus {
@@ -20,6 +21,7 @@ export interface DriverStatus {
   readonly connected: boolean;
   /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
   readonly registrationSocketPath: string | undefined;
+  readonly tally: Tally;
 }
 
 /** A running registrar. */
@@ -53,6 +55,8 @@ export async function startRegistrar(
   signal?.throwIfAborted();
   const log = logger.named("registrar");
   const events = createEvents<RegistrarEvent>();
+  const tally = createTally();
+  events.subscribe(tally.count);
   const protos = loadProtos();
   const registration = startRegistration(resolved, { protos, log, events });
   const stopWatching = new AbortController();
@@ -117,6 +121,7 @@ export async function startRegistrar(
       identity,
       connected,
       registrationSocketPath: registration.socketPath,
+      tally: tally.current,
     }),
     subscribe: events.subscribe,
     closed,

@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
-import { createHealthRoute } from "../../diagnostics/health";
-import { type DiagnosticsServer, startDiagnosticsServer } from "../../diagnostics/server";
+import type { ProcessFacts } from "../../diagnostics/metric-table";
 import { messageOf } from "../../errors";
 import { createFdStream } from "../../logging/fd-stream";
 import { createKlogSink } from "../../logging/klog-sink";
@@ -42,9 +41,9 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     warnAboutFlags(flags, paths, log);
 
     const registrar = await startRegistrar({ ...flags, ...paths }, { signal, logger: log });
-    const diagnostics = startDiagnostics(flags, registrar, log);
+    const diagnostics = await startDiagnostics(flags, registrar, log);
     const outcome = await registrar.closed;
-    await diagnostics?.close();
+    await diagnostics?.[Symbol.asyncDispose]();
     switch (outcome.kind) {
       case "stopped":
         return 0;
@@ -70,16 +69,35 @@ function createCliLogger(config: LoggingConfig): Logger {
   return createLogger(limitRepeats(createKlogSink({ ...config, pid: process.pid, stream, infoStream })));
 }
 
-function startDiagnostics(flags: Flags, registrar: Registrar, log: Logger): DiagnosticsServer | undefined {
+async function startDiagnostics(
+  flags: Flags,
+  registrar: Registrar,
+  log: Logger,
+): Promise<AsyncDisposable | undefined> {
   const endpoint = flags.healthPort > 0 ? `:${flags.healthPort}` : flags.httpEndpoint;
   if (endpoint === "") {
     log.info("Skipping HTTP server");
     return undefined;
   }
   log.info("Starting HTTP server", { endpoint });
-  return startDiagnosticsServer(endpoint, new Map([["/healthz", createHealthRoute(registrar, log)]]), {
-    log,
-  });
+  const { createRoutes, startDiagnosticsServer } = await import("../../diagnostics");
+  const profiledCommandLine = flags.enablePprof ? process.argv : undefined;
+  if (profiledCommandLine) log.info("Starting profiling", { endpoint });
+  const routes = createRoutes(registrar, { ...flags, profiledCommandLine }, { log, facts: processFacts() });
+  return startDiagnosticsServer(endpoint, routes, { log });
+}
+
+function processFacts(): ProcessFacts {
+  return {
+    version,
+    nodeVersion: process.version,
+    startedAt: Date.now() - process.uptime() * 1000,
+    usage: () => {
+      const { user, system } = process.cpuUsage();
+      const { rss, heapUsed } = process.memoryUsage();
+      return { cpuSeconds: (user + system) / 1e6, residentBytes: rss, heapBytes: heapUsed };
+    },
+  };
 }
 
 function isDirectory(path: string): boolean {

@@ -1,0 +1,2 @@
+export { createRoutes } from "./routes";
+export { startDiagnosticsServer } from "./server";

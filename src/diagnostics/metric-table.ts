@@ -1,0 +1,175 @@
+import type { DriverStatus } from "../registrar/registrar";
+import type { RegistrationState } from "../registrar/state";
+
+/** What a process knows of itself; the CLI provides it. */
+export interface ProcessFacts {
+  readonly version: string;
+  readonly nodeVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  usage(): { readonly cpuSeconds: number; readonly residentBytes: number; readonly heapBytes: number };
+}
+
+/** One value of a metric, read at the moment of a scrape. */
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A metric that is read from the registrar's status; there is nothing to keep up to date in between. */
+export interface MetricRow {
+  readonly kind: "gauge" | "counter";
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+  readonly samples: (status: DriverStatus, facts: ProcessFacts) => readonly Sample[];
+}
+
+/** The driver_name label before the driver told its name (csi-lib-utils, metrics.go). */
+export const UNKNOWN_DRIVER = "unknown-driver";
+
+const STATES: readonly RegistrationState[] = [
+  "waiting",
+  "announcing",
+  "listening",
+  "asked",
+  "registered",
+  "refused",
+  "standby",
+  "stopping",
+];
+
+const driver = ({ identity }: DriverStatus) => ({ driver_name: identity?.name ?? UNKNOWN_DRIVER });
+const one = (value: number): readonly Sample[] => [{ value }];
+const seconds = (at: number | undefined) => (at ?? 0) / 1000;
+const ofDriver = (read: (status: DriverStatus) => number) => (status: DriverStatus) => [
+  { labels: driver(status), value: read(status) },
+];
+
+/** Every metric but the histogram of calls. Names and labels are a promise to dashboards: see README. */
+export const METRICS: readonly MetricRow[] = [
+  {
+    kind: "gauge",
+    name: "registrar_registered",
+    help: "1 while kubelet's last notice said that the driver is registered and the registration socket is ours",
+    labelNames: ["driver_name"],
+    samples: ofDriver(({ state }) => (state === "registered" ? 1 : 0)),
+  },
+  {
+    kind: "gauge",
+    name: "registrar_state",
+    help: "1 for the state that the driver's registration is in",
+    labelNames: ["driver_name", "state"],
+    samples: (status) =>
+      STATES.map((state) => ({
+        labels: { ...driver(status), state },
+        value: status.state === state ? 1 : 0,
+      })),
+  },
+  {
+    kind: "gauge",
+    name: "registrar_driver_connected",
+    help: "1 while there is a connection to the CSI driver",
+    labelNames: ["driver_name"],
+    samples: ofDriver(({ connected }) => (connected ? 1 : 0)),
+  },
+  {
+    kind: "counter",
+    name: "registrar_driver_reconnects_total",
+    help: "How often the CSI driver came back after its connection was lost",
+    labelNames: ["driver_name"],
+    samples: ofDriver(({ tally }) => tally.driverReconnects),
+  },
+  {
+    kind: "gauge",
+    name: "registrar_last_get_info_timestamp_seconds",
+    help: "When kubelet last called GetInfo, as unix time; 0 for never",
+    labelNames: ["driver_name"],
+    samples: ofDriver(({ tally }) => seconds(tally.lastGetInfoAt)),
+  },
+  {
+    kind: "gauge",
+    name: "registrar_last_notice_timestamp_seconds",
+    help: "When kubelet last called NotifyRegistrationStatus, as unix time; 0 for never",
+    labelNames: ["driver_name"],
+    samples: ofDriver(({ tally }) => seconds(tally.lastNoticeAt)),
+  },
+  {
+    kind: "counter",
+    name: "registrar_get_info_calls_total",
+    help: "How often kubelet called GetInfo",
+    labelNames: ["driver_name"],
+    samples: ofDriver(({ tally }) => tally.getInfoCalls),
+  },
+  {
+    kind: "counter",
+    name: "registrar_notices_total",
+    help: "Kubelet's notices by what they said",
+    labelNames: ["driver_name", "result"],
+    samples: (status) => [
+      { labels: { ...driver(status), result: "registered" }, value: status.tally.noticesAccepted },
+      { labels: { ...driver(status), result: "refused" }, value: status.tally.noticesRefused },
+    ],
+  },
+  {
+    kind: "counter",
+    name: "registrar_publications_total",
+    help: "How often the registration socket was put in place, by what led to it",
+    labelNames: ["driver_name", "reason"],
+    samples: (status) =>
+      Object.entries(status.tally.publications).map(([reason, value]) => ({
+        labels: { ...driver(status), reason },
+        value,
+      })),
+  },
+  {
+    kind: "counter",
+    name: "registrar_takeovers_total",
+    help: "How often the registration was taken over from a registrar that was gone",
+    labelNames: ["driver_name"],
+    samples: ofDriver(({ tally }) => tally.takeovers),
+  },
+  {
+    kind: "gauge",
+    name: "registrar_driver_info",
+    help: "What the CSI driver told of itself",
+    labelNames: ["driver_name", "vendor_version"],
+    samples: ({ identity }) =>
+      identity
+        ? [{ labels: { driver_name: identity.name, vendor_version: identity.vendorVersion }, value: 1 }]
+        : [],
+  },
+  {
+    kind: "gauge",
+    name: "registrar_build_info",
+    help: "Version of this registrar and of Node",
+    labelNames: ["version", "node_version"],
+    samples: (_status, { version, nodeVersion }) => [
+      { labels: { version, node_version: nodeVersion }, value: 1 },
+    ],
+  },
+  {
+    kind: "gauge",
+    name: "process_start_time_seconds",
+    help: "Start time of the process since unix epoch in seconds.",
+    samples: (_status, { startedAt }) => one(seconds(startedAt)),
+  },
+  {
+    kind: "counter",
+    name: "process_cpu_seconds_total",
+    help: "Total user and system CPU time spent in seconds.",
+    samples: (_status, { usage }) => one(usage().cpuSeconds),
+  },
+  {
+    kind: "gauge",
+    name: "process_resident_memory_bytes",
+    help: "Resident memory size in bytes.",
+    samples: (_status, { usage }) => one(usage().residentBytes),
+  },
+  {
+    kind: "gauge",
+    name: "nodejs_heap_size_used_bytes",
+    help: "Size of the V8 heap in use in bytes.",
+    samples: (_status, { usage }) => one(usage().heapBytes),
+  },
+];

@@ -1,0 +1,77 @@
+import type { Registry } from "prom-client";
+import { grpcCodeName } from "../grpc/unary";
+import type { DriverCall } from "../registrar/events";
+import type { Registrar } from "../registrar/registrar";
+import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
+import type { Route } from "./server";
+
+/** As csi-lib-utils' sidecars have them (metrics.go), so that their dashboards and alerts fit. */
+const CALL_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+/** Calls that are kept for the first scrape; a driver that fails for an hour reaches it, and then the library loads. */
+const MAX_UNSCRAPED_CALLS = 500;
+
+interface Metrics {
+  readonly registry: Registry;
+  observe(call: DriverCall, driverName: string): void;
+}
+
+/**
+ * The metrics path. prom-client writes the text; it weighs some megabytes, so it is loaded at the first scrape, and
+ * the calls to the driver seen until then are handed to it.
+ */
+export function createMetricsRoute(registrar: Registrar, facts: ProcessFacts): Route {
+  const unscraped: (readonly [DriverCall, string])[] = [];
+  let loading: Promise<Metrics> | undefined;
+  const load = () => {
+    loading ??= loadMetrics(registrar, facts).then((metrics) => {
+      for (const [call, driverName] of unscraped.splice(0)) metrics.observe(call, driverName);
+      return metrics;
+    });
+    return loading;
+  };
+  registrar.subscribe((event) => {
+    if (event.kind !== "driver-call") return;
+    const driverName = registrar.status().identity?.name ?? UNKNOWN_DRIVER;
+    if (loading === undefined) unscraped.push([event.call, driverName]);
+    else void loading.then((metrics) => metrics.observe(event.call, driverName));
+    if (unscraped.length >= MAX_UNSCRAPED_CALLS) void load();
+  });
+  return async (_request, response) => {
+    const { registry } = await load();
+    const body = await registry.metrics();
+    response.writeHead(200, { "content-type": registry.contentType }).end(body);
+  };
+}
+
+async function loadMetrics(registrar: Registrar, facts: ProcessFacts): Promise<Metrics> {
+  const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
+  const registry = new Registry();
+  const registers = [registry];
+  for (const { kind, name, help, labelNames = [], samples } of METRICS) {
+    const Metric = kind === "gauge" ? Gauge : Counter;
+    new Metric({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels = {}, value } of samples(registrar.status(), facts)) this.inc(labels, value);
+      },
+    });
+  }
+  const operations = new Histogram({
+    name: "csi_sidecar_operations_seconds",
+    help: "[ALPHA] Container Storage Interface operation duration with gRPC error code status total",
+    labelNames: ["driver_name", "method_name", "grpc_status_code"],
+    buckets: CALL_BUCKETS_SECONDS,
+    registers,
+  });
+  return {
+    registry,
+    observe: ({ method, code, durationMs }, driverName) => {
+      const labels = { driver_name: driverName, method_name: method, grpc_status_code: grpcCodeName(code) };
+      operations.observe(labels, durationMs / 1000);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { Registrar } from "../registrar/registrar";
+import type { ProcessFacts } from "./metric-table";
+import type { Route } from "./server";
+
+/**
+ * `/statusz`: what is going on, for people; as JSON for whoever sends `Accept: application/json`. The head follows
+ * Kubernetes' components (KEP-4827); below it stands the driver's state, its latest changes, and what was counted.
+ */
+export function createStatusRoute(registrar: Registrar, facts: ProcessFacts): Route {
+  return (request, response) => {
+    const wantsJson = /\bapplication\/json\b/.test(request.headers.accept ?? "");
+    const page = describe(registrar, facts, Date.now());
+    response.writeHead(200, {
+      "content-type": wantsJson ? "application/json" : "text/plain; charset=utf-8",
+      "x-content-type-options": "nosniff",
+    });
+    response.end(wantsJson ? `${JSON.stringify(page, null, 2)}\n` : asText(page));
+  };
+}
+
+const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
+
+function describe(registrar: Registrar, facts: ProcessFacts, now: number) {
+  const { state, history, identity, connected, registrationSocketPath, tally } = registrar.status();
+  const since = history.at(-1)?.at ?? facts.startedAt;
+  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath } = registrar.options;
+  return {
+    started: time(facts.startedAt),
+    upSeconds: Math.round((now - facts.startedAt) / 1000),
+    version: facts.version,
+    nodeVersion: facts.nodeVersion,
+    drivers: [
+      {
+        name: identity?.name,
+        vendorVersion: identity?.vendorVersion,
+        connected,
+        state,
+        since: time(since),
+        socket: registrationSocketPath,
+        csiAddress,
+        kubeletRegistrationPath,
+        pluginRegistrationPath,
+        counters: {
+          ...tally,
+          lastGetInfoAt: time(tally.lastGetInfoAt),
+          lastNoticeAt: time(tally.lastNoticeAt),
+        },
+        history: history.map(({ from, to, event, at }) => ({ at: time(at), from, to, event })),
+      },
+    ],
+  };
+}
+
+/** The same as indented `key: value` lines. */
+function asText(value: unknown, indent = ""): string {
+  if (typeof value !== "object" || value === null) return `${String(value)}\n`;
+  return Object.entries(value)
+    .filter(([, one]) => one !== undefined)
+    .map(([key, one]) => {
+      if (key === "history")
+        return `${indent}history:\n${(one as Change[]).map((c) => `${indent}  ${asLine(c)}\n`).join("")}`;
+      const nested = typeof one === "object" && one !== null;
+      return nested ? `${indent}${key}:\n${asText(one, `${indent}  `)}` : `${indent}${key}: ${asText(one)}`;
+    })
+    .join("");
+}
+
+type Change = ReturnType<typeof describe>["drivers"][number]["history"][number];
+
+function asLine({ at, from, to, event: { kind, ...details } }: Change): string {
+  const more = Object.values(details).map((detail) => JSON.stringify(detail));
+  return [at, `${from} -> ${to}`, kind, ...more].join("  ");
+}

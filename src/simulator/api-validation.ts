@@ -1,0 +1,66 @@
+import type { DriverOnNode } from "./csi-node";
+import { goQuote } from "./go-text";
+
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+
+/**
+ * Why the API server would not take a driver's topology as labels of a Node; undefined where it would.
+ * Source: `ValidateLabels` in apimachinery's `pkg/apis/meta/v1/validation/validation.go`.
+ */
+export function invalidLabels(
+  nodeName: string,
+  labels: Readonly<Record<string, string>>,
+): string | undefined {
+  const invalid = (value: string, rule: string) =>
+    `Node ${goQuote(nodeName)} is invalid: metadata.labels: Invalid value: ${goQuote(value)}: ${rule}`;
+  for (const [key, value] of Object.entries(labels)) {
+    if (!isQualifiedName(key)) {
+      return invalid(
+        key,
+        "a label's key is a name of at most 63 characters, after a DNS prefix and '/' if wanted",
+      );
+    }
+    if (value.length > 63) return invalid(value, "must be no more than 63 bytes");
+    if (value !== "" && !NAME.test(value)) {
+      return invalid(
+        value,
+        "a label's value has letters, digits, '-', '_', '.', a letter or digit at both ends",
+      );
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Why the API server would not take this driver into a CSINode; undefined where it would.
+ * Source: `validateCSINodeDriver` in `pkg/apis/storage/validation/validation.go`.
+ */
+export function invalidCsiNodeDriver(
+  nodeName: string,
+  driver: DriverOnNode,
+  maxNodeIdBytes: number,
+): string | undefined {
+  const invalid = (field: string, value: string, rule: string) =>
+    `CSINode.storage.k8s.io ${goQuote(nodeName)} is invalid: spec.drivers.${field}: Invalid value: ${goQuote(value)}: ${rule}`;
+  if (driver.name.length > 63) return invalid("name", driver.name, "must have at most 63 characters");
+  if (!SUBDOMAIN.test(driver.name.toLowerCase())) {
+    return invalid(
+      "name",
+      driver.name,
+      "a driver's name has letters, digits, '-' and '.' only, as a DNS name has",
+    );
+  }
+  if (Buffer.byteLength(driver.nodeId) > maxNodeIdBytes) {
+    return invalid("nodeID", driver.nodeId, `must be ${maxNodeIdBytes} characters or less`);
+  }
+  return undefined;
+}
+
+function isQualifiedName(key: string): boolean {
+  const parts = key.split("/");
+  const name = parts.pop() ?? "";
+  const [prefix, ...more] = parts;
+  const prefixIsGood = prefix === undefined || (prefix.length <= 253 && SUBDOMAIN.test(prefix));
+  return more.length === 0 && prefixIsGood && name.length <= 63 && NAME.test(name);
+}

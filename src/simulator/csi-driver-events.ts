@@ -1,0 +1,23 @@
+import type { CsiDriverFault, CsiMethod } from "./csi-driver-options";
+import type { WithoutTime } from "./event-stream";
+
+/** One step of a simulated CSI driver. */
+export type CsiDriverEvent = { readonly atMs: number } & (
+  | { readonly kind: "listening"; readonly csiAddress: string }
+  /** A request came in: its method's name and its `:authority`, both as its client sent them. */
+  | { readonly kind: "called"; readonly method: string; readonly authority: string }
+  | {
+      readonly kind: "answered";
+      readonly method: CsiMethod;
+      readonly durationMs: number;
+      readonly result: CsiAnswerResult;
+    }
+  | { readonly kind: "fault-applied"; readonly fault: CsiDriverFault }
+  | { readonly kind: "stopped"; readonly because: "close" | "kill" }
+);
+
+/** How a call was answered. */
+export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
+
+/** Where the parts of a simulated driver tell what they do. */
+export type EmitCsiDriverEvent = (event: WithoutTime<CsiDriverEvent>) => void;

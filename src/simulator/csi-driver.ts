@@ -1,0 +1,81 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { RegistrarError } from "../errors";
+import { startGrpcAcceptor } from "../grpc/acceptor";
+import { loadProtos } from "../grpc/protos";
+import { silentLogger } from "../logging/logger";
+import type { CsiDriverEvent } from "./csi-driver-events";
+import { type CsiDriverFault, type CsiDriverOptions, resolveCsiDriverOptions } from "./csi-driver-options";
+import { addCsiDriverServices } from "./csi-driver-services";
+import { createEventLog, type EventStream } from "./event-stream";
+import { createFaultScript } from "./faults";
+import { observeRequests } from "./request-observer";
+import { publishSocket } from "./socket-file";
+
+/** A CSI driver as far as registration sees one. */
+export interface SimulatedCsiDriver extends AsyncDisposable {
+  /** Where it listens, absolute. */
+  readonly csiAddress: string;
+  /** Every call that came and what was answered. */
+  readonly events: EventStream<CsiDriverEvent>;
+  /** Replaces the faults in force. */
+  setFaults(faults: readonly CsiDriverFault[]): void;
+  /** Removes its socket, lets running calls finish for up to 2 s. Always the same promise. */
+  close(): Promise<void>;
+  /** Ends as a crash does: connections are cut, the socket file stays with nobody behind it. */
+  kill(): Promise<void>;
+}
+
+/**
+ * Starts a CSI driver that has an identity and a place on a node, and nothing else: it provisions, attaches and mounts
+ * nothing, and calls beyond `CsiMethod` are answered with UNIMPLEMENTED. What it says is what the options say.
+ * Resolves when it listens.
+ *
+ * Rejects with INVALID_OPTION for a path that cannot be a socket, with SOCKET_UNUSABLE where something else stands
+ * there or the folder is not to be written to, with ABORTED where the signal was aborted before it listened.
+ */
+export async function startCsiDriver(options: CsiDriverOptions): Promise<SimulatedCsiDriver> {
+  const driver = resolveCsiDriverOptions(options);
+  const { signal } = options;
+  await delay(driver.listenAfterMs, undefined, signal && { signal }).catch((cause: unknown) => {
+    throw new RegistrarError("ABORTED", "the simulated CSI driver was stopped before it listened", { cause });
+  });
+
+  const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`);
+  const faults = createFaultScript(driver.faults);
+  const services = { driver, protos: loadProtos(), faults, emit: log.append };
+  const acceptor = startGrpcAcceptor({
+    log: silentLogger,
+    addServices: (server) => addCsiDriverServices(server, services),
+  });
+  const socket = await publishSocket(driver.csiAddress, (connection) => {
+    observeRequests(connection, ({ path, authority }) =>
+      log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
+    );
+    acceptor.accept(connection);
+  });
+  log.append({ kind: "listening", csiAddress: driver.csiAddress });
+
+  let stopping: Promise<void> | undefined;
+  const stop = (because: "close" | "kill") => {
+    stopping ??= (async () => {
+      signal?.removeEventListener("abort", close);
+      if (because === "kill") socket.crash();
+      else socket.withdraw();
+      await acceptor.close();
+      log.append({ kind: "stopped", because });
+      log.end();
+    })();
+    return stopping;
+  };
+  const close = () => stop("close");
+  signal?.addEventListener("abort", close, { once: true });
+
+  return {
+    csiAddress: driver.csiAddress,
+    events: log.stream,
+    setFaults: faults.set,
+    close,
+    kill: () => stop("kill"),
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,114 @@
+import { RegistrarError } from "../errors";
+import type { NodeInfo, Protos } from "../grpc/protos";
+import { callUnary } from "../grpc/unary";
+import type { Caller } from "./calls";
+import { type Version, validateVersions } from "./driver-versions";
+import { createKubeletClient, MAX_SOCKET_PATH_BYTES } from "./kubelet-client";
+import type { DeregistrationCause, Emit } from "./kubelet-events";
+import type { NodeInfoManager } from "./node-info-manager";
+import { ACCEPTED, type OfferedPlugin, type PluginHandler, type Verdict } from "./plugin-handler";
+import { authorityFor, type KubeletBehaviour } from "./versions";
+
+export interface CsiRegistrationHandlerOptions {
+  readonly behaviour: KubeletBehaviour;
+  readonly protos: Protos;
+  readonly nodeInfo: NodeInfoManager;
+  readonly call: Caller;
+  readonly emit: Emit;
+  /** Bounds NodeGetInfo, in milliseconds; kubelet gives it 2 minutes. */
+  readonly nodeGetInfoMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A driver in kubelet's list: there is one entry per name, whatever the number of sockets. */
+interface ListedDriver {
+  readonly endpoint: string;
+  readonly version: Version;
+  /** Whether the node's objects have it. */
+  readonly installed: boolean;
+}
+
+/**
+ * Kubelet's handler for CSI drivers, with the list of drivers it keeps in memory.
+ * Source: `RegistrationHandler` in `pkg/volume/csi/csi_plugin.go`.
+ */
+export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOptions): PluginHandler {
+  const { behaviour, nodeInfo, call, emit, signal } = options;
+  const listed = new Map<string, ListedDriver>();
+
+  /** Takes a driver off the list and off the node; the name alone decides, not the socket it came from. */
+  const remove = (name: string, because: DeregistrationCause) => {
+    const driver = listed.get(name);
+    listed.delete(name);
+    nodeInfo.uninstall(name);
+    if (driver?.installed) emit({ kind: "deregistered", driverName: name, because });
+  };
+
+  const nodeGetInfo = async (endpoint: string): Promise<NodeInfo> => {
+    if (Buffer.byteLength(endpoint) > MAX_SOCKET_PATH_BYTES) {
+      const why = `transport: Error while dialing: dial unix ${endpoint}: connect: invalid argument`;
+      const text = `rpc error: code = Unavailable desc = connection error: desc = "${why}"`;
+      throw new RegistrarError("REFUSED", text);
+    }
+    const client = createKubeletClient(endpoint, authorityFor(behaviour.driverAuthority, endpoint));
+    try {
+      const method = options.protos.node.NodeGetInfo;
+      const bounds = { timeoutMs: options.nodeGetInfoMs, signal };
+      const called = await call("NodeGetInfo", endpoint, () => callUnary(client, method, {}, bounds));
+      if (called.kind === "ok") return called.answer;
+      throw new RegistrarError("REFUSED", called.error);
+    } finally {
+      client.close();
+    }
+  };
+
+  const register = async ({ name, endpoint, versions }: OfferedPlugin) => {
+    const before = listed.get(name);
+    const version = validateVersions("RegisterPlugin", name, versions, before?.version);
+    listed.set(name, { endpoint, version, installed: before?.installed ?? false });
+    try {
+      const info = await nodeGetInfo(endpoint);
+      nodeInfo.install({
+        name,
+        nodeId: info.nodeId,
+        maxVolumes: info.maxVolumesPerNode,
+        topology: info.accessibleTopology?.segments ?? {},
+      });
+    } catch (error) {
+      // A kubelet that is gone changes no object any more.
+      if (!signal.aborted) remove(name, "registration-failed");
+      throw error;
+    }
+    listed.set(name, { endpoint, version, installed: true });
+  };
+
+  return {
+    validate: ({ name, endpoint, versions }) =>
+      verdictOf(
+        () => validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version),
+        (reason) => `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${reason}`,
+      ),
+    register: (plugin) =>
+      register(plugin).then(
+        () => ACCEPTED,
+        (error: unknown) => refusalOf(error),
+      ),
+    deregister: ({ name }, because) => remove(name, because),
+  };
+}
+
+function verdictOf(check: () => void, wording: (reason: string) => string): Verdict {
+  try {
+    check();
+    return ACCEPTED;
+  } catch (error) {
+    const { reason } = refusalOf(error);
+    return { kind: "refused", reason: wording(reason) };
+  }
+}
+
+/** Only a refusal is an answer; anything else is a bug of ours and stays an exception. */
+function refusalOf(error: unknown): Extract<Verdict, { readonly kind: "refused" }> {
+  if (error instanceof RegistrarError) return { kind: "refused", reason: error.message };
+  throw error;
+}

@@ -1,0 +1,99 @@
+import { RegistrarError } from "../errors";
+import { goQuote, goQuotedList } from "./go-text";
+
+/** A version as its numbers. */
+export type Version = readonly number[];
+
+/**
+ * The highest of a plugin's versions that kubelet can talk to: those it cannot read and those of major 2 and above
+ * are passed over, and the highest left must be of major 1. Throws REFUSED, in kubelet's words.
+ * Source: `HighestSupportedVersion` in apimachinery's `pkg/util/version/version.go`.
+ */
+export function highestSupportedVersion(versions: readonly string[]): Version {
+  let highest: Version | undefined;
+  let problem = "<nil>";
+  for (const text of [...versions].reverse()) {
+    const parsed = parseVersion(text);
+    if (parsed.kind === "unreadable") problem = parsed.problem;
+    else if ((parsed.version[0] ?? 0) <= 1 && (highest === undefined || isLess(highest, parsed.version))) {
+      highest = parsed.version;
+    }
+  }
+  if (highest === undefined) {
+    const list = versions.join(" ");
+    const text = `could not find a highest supported version from versions ([${list}]) reported: ${problem}`;
+    throw new RegistrarError("REFUSED", text);
+  }
+  if (highest[0] !== 1) {
+    const text = `highest supported version reported is ${formatVersion(highest)}, must be v1.x`;
+    throw new RegistrarError("REFUSED", text);
+  }
+  return highest;
+}
+
+/**
+ * Checks what a CSI driver offers against what is registered under its name: an equal or higher version that is
+ * there already wins, although kubelet's text speaks of a higher one only. Throws REFUSED, in kubelet's words.
+ * Source: `validateVersions` in `pkg/volume/csi/csi_plugin.go`.
+ */
+export function validateVersions(
+  caller: "ValidatePlugin" | "RegisterPlugin",
+  name: string,
+  versions: readonly string[],
+  registered: Version | undefined,
+): Version {
+  const refuse = (why: string) =>
+    new RegistrarError(
+      "REFUSED",
+      `kubernetes.io/csi: ${caller} for CSI driver ${goQuote(name)} failed. ${why}`,
+    );
+  if (versions.length === 0) throw refuse("Plugin returned an empty list for supported versions");
+  const offered = highestOr(versions, (problem) =>
+    refuse(`None of the versions specified ${goQuotedList(versions)} are supported. err=${problem}`),
+  );
+  if (registered !== undefined && !isLess(registered, offered)) {
+    const there = goQuote(formatVersion(registered));
+    throw refuse(
+      `Another driver with the same name is already registered with a higher supported version: ${there}`,
+    );
+  }
+  return offered;
+}
+
+/** `1.0.0`. */
+export function formatVersion(version: Version): string {
+  return version.join(".");
+}
+
+function highestOr(versions: readonly string[], refusal: (problem: string) => RegistrarError): Version {
+  try {
+    return highestSupportedVersion(versions);
+  } catch (error) {
+    throw error instanceof RegistrarError ? refusal(error.message) : error;
+  }
+}
+
+type Parsed =
+  | { readonly kind: "version"; readonly version: Version }
+  | { readonly kind: "unreadable"; readonly problem: string };
+
+function parseVersion(text: string): Parsed {
+  const unreadable = (problem: string): Parsed => ({ kind: "unreadable", problem });
+  const numbers = /^\s*v?(?<numbers>[0-9]+(?:\.[0-9]+)*)/.exec(text)?.groups?.numbers;
+  if (numbers === undefined) return unreadable(`could not parse ${goQuote(text)} as version`);
+  const components = numbers.split(".");
+  const [major = ""] = components;
+  if (components.length < 2) return unreadable(`illegal version string ${goQuote(text)}`);
+  if (major.startsWith("0") && major !== "0") {
+    return unreadable(`illegal zero-prefixed version component ${goQuote(major)} in ${goQuote(text)}`);
+  }
+  return { kind: "version", version: components.map(Number) };
+}
+
+function isLess(a: Version, b: Version): boolean {
+  for (let index = 0; index < Math.max(a.length, b.length); index++) {
+    const difference = (a[index] ?? 0) - (b[index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}

@@ -1,0 +1,76 @@
+import { type ServiceError, status } from "@grpc/grpc-js";
+import { messageOf } from "../errors";
+
+/**
+ * A failed call in the words of grpc-go, kubelet's gRPC library: these texts reach registrars as the reason of a
+ * refusal, and people look for them. `rpc error: code = Unavailable desc = connection error: ...`.
+ */
+export function goRpcError(error: unknown, socketPath: string): string {
+  const { code, details } = error as Partial<ServiceError>;
+  if (typeof code !== "number" || details === undefined) return messageOf(error);
+  return `rpc error: code = ${goCodeName(code)} desc = ${goDescription(details, socketPath)}`;
+}
+
+/** A string as Go's `%q` has it, near enough for names and paths. */
+export function goQuote(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** A list of strings as Go's `%q` has it: `["1.0.0" "1.1"]`. */
+export function goQuotedList(texts: readonly string[]): string {
+  return `[${texts.map(goQuote).join(" ")}]`;
+}
+
+/** `DeadlineExceeded` for `DEADLINE_EXCEEDED`; Go writes Canceled with one l, and OK stays. */
+function goCodeName(code: number): string {
+  if (code === status.OK) return "OK";
+  if (code === status.CANCELLED) return "Canceled";
+  const name = status[code] ?? `Code(${code})`;
+  return name.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const ERRNO_TEXTS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset by peer",
+  EINVAL: "invalid argument",
+  ENOENT: "no such file or directory",
+  ENOTDIR: "not a directory",
+  ENOTSOCK: "socket operation on non-socket",
+  EPIPE: "broken pipe",
+};
+
+/** grpc-js' own words for what it did not hear from the server, put into grpc-go's. */
+function goDescription(details: string, socketPath: string): string {
+  if (details.startsWith("Deadline exceeded")) return "context deadline exceeded";
+  if (details.startsWith("No connection established")) {
+    const errno = /connect (?<errno>E[A-Z0-9]+)/.exec(details)?.groups?.errno;
+    const why =
+      errno === undefined
+        ? "error reading server preface: EOF"
+        : `dial unix ${socketPath}: connect: ${ERRNO_TEXTS[errno] ?? errno}`;
+    return `connection error: desc = "transport: Error while dialing: ${why}"`;
+  }
+  if (details.startsWith("Connection dropped")) return "error reading from server: EOF";
+  if (details.includes("RST_STREAM")) {
+    const h2Code = Number(/code (?<code>\d+)/.exec(details)?.groups?.code);
+    return `stream terminated by RST_STREAM with error code: ${H2_ERRORS[h2Code] ?? h2Code}`;
+  }
+  return details;
+}
+
+/** RFC 9113, section 7. */
+const H2_ERRORS: readonly string[] = [
+  "NO_ERROR",
+  "PROTOCOL_ERROR",
+  "INTERNAL_ERROR",
+  "FLOW_CONTROL_ERROR",
+  "SETTINGS_TIMEOUT",
+  "STREAM_CLOSED",
+  "FRAME_SIZE_ERROR",
+  "REFUSED_STREAM",
+  "CANCEL",
+  "COMPRESSION_ERROR",
+  "CONNECT_ERROR",
+  "ENHANCE_YOUR_CALM",
+];

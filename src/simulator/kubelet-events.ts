@@ -1,0 +1,125 @@
+import type { NodeInfo, PluginInfo } from "../grpc/protos";
+import type { CsiNodeObject } from "./csi-node";
+import type { WithoutTime } from "./event-stream";
+import type { KubeletFault } from "./kubelet-faults";
+import type { NodeObject } from "./node";
+import type { KubeletVersion } from "./versions";
+
+/** What kubelet does on a socket: connecting, and the three unary calls of a registration. */
+export type KubeletCall = "dial" | "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
+
+/** How a call ended. */
+export type CallResult =
+  | { readonly kind: "ok"; readonly answer?: PluginInfo | NodeInfo }
+  /** The error as kubelet's gRPC library words it. */
+  | { readonly kind: "error"; readonly error: string };
+
+/** One step of a simulated kubelet; together they tell the whole story of a registration. */
+export type KubeletEvent = { readonly atMs: number } & (
+  | Lifecycle
+  | Watching
+  | Calling
+  | Outcome
+  | ObjectChanged
+  | FaultApplied
+);
+
+/** Where the parts of a simulated kubelet tell what they do. */
+export type Emit = (event: WithoutTime<KubeletEvent>) => void;
+
+type Lifecycle =
+  | {
+      readonly kind: "started";
+      readonly pluginDir: string;
+      readonly nodeName: string;
+      readonly version: KubeletVersion;
+    }
+  | { readonly kind: "stopped"; readonly because: "restart" | "close" };
+
+type Watching =
+  /** A socket was created; `replaced`: on a path that had one. */
+  | {
+      readonly kind: "socket-seen";
+      readonly socketPath: string;
+      readonly generation: number;
+      readonly replaced: boolean;
+    }
+  | { readonly kind: "socket-gone"; readonly socketPath: string }
+  | { readonly kind: "file-ignored"; readonly path: string; readonly because: "hidden" | "not-a-socket" }
+  | { readonly kind: "watch-failed"; readonly folder: string; readonly error: string };
+
+type Calling =
+  | {
+      readonly kind: "operation-started";
+      readonly operation: "register" | "unregister";
+      readonly socketPath: string;
+    }
+  | { readonly kind: "calling"; readonly call: KubeletCall; readonly socketPath: string }
+  | {
+      readonly kind: "called";
+      readonly call: KubeletCall;
+      readonly socketPath: string;
+      readonly durationMs: number;
+      readonly result: CallResult;
+    }
+  /** Nothing is done for a socket that is to be (un)registered; said once per wait. */
+  | {
+      readonly kind: "waiting";
+      readonly socketPath: string;
+      readonly because:
+        | { readonly kind: "backoff"; readonly remainingMs: number }
+        | { readonly kind: "never-call" };
+    };
+
+type Outcome =
+  /** In use from now on. `noticeError`: its registrar could not be told, and a kubelet up to 1.35 leaves it at that. */
+  | {
+      readonly kind: "registered";
+      readonly driverName: string;
+      readonly pluginType: string;
+      readonly endpoint: string;
+      readonly socketPath: string;
+      readonly noticeError?: string;
+    }
+  /** What the registrar is told; `reason` is the text it gets. */
+  | {
+      readonly kind: "refused";
+      readonly driverName: string;
+      readonly pluginType: string;
+      readonly endpoint: string;
+      readonly socketPath: string;
+      readonly stage: "no-handler" | "validation" | "registration";
+      readonly reason: string;
+    }
+  | {
+      readonly kind: "deregistered";
+      readonly driverName: string;
+      readonly because: DeregistrationCause;
+    }
+  /** A registration failed: nothing is tried on this path for `backoffMs`; `retries`: after that it is again. */
+  | {
+      readonly kind: "failed";
+      readonly socketPath: string;
+      readonly error: string;
+      readonly backoffMs: number;
+      readonly retries: boolean;
+    };
+
+/** Why kubelet no longer holds a driver for registered. */
+export type DeregistrationCause =
+  | "socket-gone"
+  | "socket-replaced"
+  /** Another attempt for the same driver failed and took it along. */
+  | "registration-failed"
+  /** Its registrar could not be told (kubelet 1.36 and later). */
+  | "notice-failed";
+
+type ObjectChanged =
+  | { readonly kind: "node-changed"; readonly node: NodeObject }
+  | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject };
+
+type FaultApplied = {
+  readonly kind: "fault-applied";
+  readonly fault: KubeletFault;
+  readonly socketPath: string;
+};

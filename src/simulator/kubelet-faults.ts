@@ -1,0 +1,24 @@
+/** Something that a simulated kubelet does wrong, or against the plugin, on request. */
+export type KubeletFault =
+  | {
+      /** Refuses with this text, as kubelet does when the API server is away or a check fails. */
+      readonly kind: "refuse";
+      readonly reason: string;
+      /** Where it fails: `registration` (default) is what kubelets up to 1.35 never retry, `validation` they do. */
+      readonly stage?: "validation" | "registration";
+      /** Only this driver. Default: any. */
+      readonly driverName?: string;
+      /** How often. Default: until the faults are changed. */
+      readonly times?: number;
+    }
+  | {
+      /** Waits this long before a call. */
+      readonly kind: "slow";
+      readonly before: "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
+      readonly delayMs: number;
+      readonly times?: number;
+    }
+  /** The connection breaks before the notice: the driver is in use, its registrar does not hear of it. */
+  | { readonly kind: "drop-before-notice"; readonly driverName?: string; readonly times?: number }
+  /** Sees sockets but never calls: a kubelet that watches another directory. */
+  | { readonly kind: "never-call" };

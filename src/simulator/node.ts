@@ -1,0 +1,67 @@
+import { RegistrarError } from "../errors";
+import { goQuote } from "./go-text";
+
+/** What of a Kubernetes Node registration touches. */
+export interface NodeObject {
+  readonly apiVersion: "v1";
+  readonly kind: "Node";
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+}
+
+/** The annotation that maps driver names to node IDs, as JSON. Source: `nodeinfomanager.go`. */
+export const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
+
+/** A node before any driver came. */
+export function createNode(name: string, uid: string, labels: Readonly<Record<string, string>>): NodeObject {
+  return { apiVersion: "v1", kind: "Node", metadata: { name, uid, annotations: {}, labels } };
+}
+
+/** The node IDs in the annotation, by driver name. */
+export function nodeIdsOf(node: NodeObject): Readonly<Record<string, string>> {
+  const text = node.metadata.annotations[NODE_ID_ANNOTATION];
+  return text === undefined ? {} : (JSON.parse(text) as Record<string, string>);
+}
+
+/** The node with this driver's node ID in the annotation; the same object where it is there already. */
+export function withNodeId(node: NodeObject, driverName: string, nodeId: string): NodeObject {
+  const ids = nodeIdsOf(node);
+  return ids[driverName] === nodeId ? node : withNodeIds(node, { ...ids, [driverName]: nodeId });
+}
+
+/** The node without this driver's node ID; the annotation goes with the last one. Topology labels stay for good. */
+export function withoutNodeId(node: NodeObject, driverName: string): NodeObject {
+  const { [driverName]: gone, ...rest } = nodeIdsOf(node);
+  return gone === undefined ? node : withNodeIds(node, rest);
+}
+
+/**
+ * The node with a driver's topology as labels; the same object where it has them already. Throws REFUSED where a
+ * label is there with another value: a driver cannot move a node. Source: `updateTopologyLabels` in
+ * `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
+ */
+export function withTopologyLabels(node: NodeObject, topology: Readonly<Record<string, string>>): NodeObject {
+  const { labels } = node.metadata;
+  for (const [key, value] of Object.entries(topology)) {
+    const existing = labels[key];
+    if (existing === undefined || existing === value) continue;
+    const [reported, there] = [`${goQuote(key)}:${goQuote(value)}`, `${goQuote(key)}:${goQuote(existing)}`];
+    const text = `detected topology value collision: driver reported ${reported} but existing label is ${there}`;
+    throw new RegistrarError("REFUSED", text);
+  }
+  if (Object.keys(topology).every((key) => key in labels)) return node;
+  return { ...node, metadata: { ...node.metadata, labels: { ...labels, ...topology } } };
+}
+
+function withNodeIds(node: NodeObject, ids: Readonly<Record<string, string>>): NodeObject {
+  const { [NODE_ID_ANNOTATION]: _, ...others } = node.metadata.annotations;
+  // Go writes the keys of a map in order.
+  const sorted = Object.fromEntries(Object.entries(ids).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const annotations =
+    Object.keys(ids).length === 0 ? others : { ...others, [NODE_ID_ANNOTATION]: JSON.stringify(sorted) };
+  return { ...node, metadata: { ...node.metadata, annotations } };
+}

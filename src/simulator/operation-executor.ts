@@ -1,0 +1,62 @@
+import { type Backoff, type BackoffLimits, backoffAfterFailure, remainingMs } from "./backoff";
+
+/** How an operation ended. */
+export type OperationOutcome =
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly error: string };
+
+/** Whether an operation was started now. */
+export type Started =
+  | { readonly kind: "started" }
+  | { readonly kind: "busy" }
+  /** The same object as long as it is the same wait. */
+  | { readonly kind: "backing-off"; readonly backoff: Backoff; readonly remainingMs: number };
+
+/** Runs at most one operation per socket path, and none while the path is backing off. */
+export interface OperationExecutor {
+  start(socketPath: string, run: () => Promise<OperationOutcome>): Started;
+  /** Resolves when nothing runs. */
+  idle(): Promise<void>;
+}
+
+/**
+ * Makes an executor; `onFailure` hears of each failed operation and the wait that follows it.
+ * Source: `pkg/util/goroutinemap/goroutinemap.go`, as `pkg/kubelet/pluginmanager/operationexecutor` uses it.
+ */
+export function createOperationExecutor(
+  limits: BackoffLimits,
+  onFailure: (socketPath: string, error: string, backoff: Backoff) => void,
+): OperationExecutor {
+  const running = new Map<string, Promise<void>>();
+  const backoffs = new Map<string, Backoff>();
+
+  const finish = (socketPath: string, outcome: OperationOutcome) => {
+    running.delete(socketPath);
+    if (outcome.kind === "done") {
+      backoffs.delete(socketPath);
+      return;
+    }
+    const backoff = backoffAfterFailure(backoffs.get(socketPath), performance.now(), limits);
+    backoffs.set(socketPath, backoff);
+    onFailure(socketPath, outcome.error, backoff);
+  };
+
+  return {
+    start: (socketPath, run) => {
+      if (running.has(socketPath)) return { kind: "busy" };
+      const backoff = backoffs.get(socketPath);
+      const waitMs = remainingMs(backoff, performance.now());
+      if (backoff !== undefined && waitMs > 0) {
+        return { kind: "backing-off", backoff, remainingMs: waitMs };
+      }
+      running.set(
+        socketPath,
+        run().then((outcome) => finish(socketPath, outcome)),
+      );
+      return { kind: "started" };
+    },
+    idle: async () => {
+      await Promise.all(running.values());
+    },
+  };
+}

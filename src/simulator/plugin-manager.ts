@@ -1,0 +1,99 @@
+import type { Protos } from "../grpc/protos";
+import type { Backoff } from "./backoff";
+import type { Caller } from "./calls";
+import type { FaultScript } from "./faults";
+import type { Emit } from "./kubelet-events";
+import type { KubeletFault } from "./kubelet-faults";
+import type { KubeletTimings } from "./kubelet-options";
+import { createOperationExecutor } from "./operation-executor";
+import { type OperationContext, register, unregister } from "./operations";
+import type { PluginHandlers } from "./plugin-handler";
+import { startPluginWatcher } from "./plugin-watcher";
+import { type ActualPlugin, type PluginOperation, reconcile } from "./reconciler";
+import type { KubeletBehaviour } from "./versions";
+
+/** Kubelet's plugin manager, running. */
+export interface PluginManager {
+  /** Stops looking and waits for running operations, which the signal given at the start must have ended. */
+  close(): Promise<void>;
+}
+
+export interface PluginManagerOptions {
+  readonly pluginDir: string;
+  readonly behaviour: KubeletBehaviour;
+  readonly timings: KubeletTimings;
+  readonly protos: Protos;
+  readonly handlers: PluginHandlers;
+  readonly faults: FaultScript<KubeletFault>;
+  readonly call: Caller;
+  readonly emit: Emit;
+  /** Ends every call when aborted. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Starts the loop: look at what is desired and what is actual, start what brings them together, sleep, again.
+ * Nothing waits for an operation, each path has its own. Source: `pkg/kubelet/pluginmanager/plugin_manager.go`.
+ */
+export function startPluginManager(options: PluginManagerOptions): PluginManager {
+  const { timings, faults, emit, signal } = options;
+  const watcher = startPluginWatcher(options.pluginDir, emit);
+  const actual = new Map<string, ActualPlugin>();
+  const context: OperationContext = { ...options, actual };
+  /** What was last said of each path's wait. */
+  const told = new Map<string, Backoff | "never-call">();
+
+  /** Whether the next rounds try again by themselves: not where the plugin stayed in the actual state of world. */
+  const isStillMissing = (socketPath: string) => {
+    const wanted = watcher.desired().find((plugin) => plugin.socketPath === socketPath);
+    return wanted !== undefined && actual.get(socketPath)?.generation !== wanted.generation;
+  };
+
+  const executor = createOperationExecutor(
+    { initialMs: timings.backoffInitialMs, maxMs: timings.backoffMaxMs },
+    (socketPath, error, { waitMs }) => {
+      if (signal.aborted) return;
+      emit({ kind: "failed", socketPath, error, backoffMs: waitMs, retries: isStillMissing(socketPath) });
+    },
+  );
+
+  const tellOnce = (socketPath: string, what: Backoff | "never-call", tell: () => void) => {
+    if (told.get(socketPath) === what) return;
+    told.set(socketPath, what);
+    tell();
+  };
+
+  const start = (operation: PluginOperation) => {
+    const { socketPath } = operation.plugin;
+    if (operation.kind === "register" && faults.take("never-call")) {
+      const because = { kind: "never-call" } as const;
+      tellOnce(socketPath, "never-call", () => emit({ kind: "waiting", socketPath, because }));
+      return;
+    }
+    const started = executor.start(socketPath, async () => {
+      emit({ kind: "operation-started", operation: operation.kind, socketPath });
+      return operation.kind === "register"
+        ? register(operation.plugin, context)
+        : unregister(operation.plugin, operation.because, context);
+    });
+    if (started.kind === "backing-off") {
+      const because = { kind: "backoff", remainingMs: started.remainingMs } as const;
+      tellOnce(socketPath, started.backoff, () => emit({ kind: "waiting", socketPath, because }));
+    }
+  };
+
+  const tick = () => {
+    for (const operation of reconcile(watcher.desired(), [...actual.values()])) start(operation);
+    timer = setTimeout(tick, timings.reconcilePeriodMs);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  tick();
+
+  return {
+    close: async () => {
+      clearTimeout(timer);
+      watcher.close();
+      await executor.idle();
+    },
+  };
+}

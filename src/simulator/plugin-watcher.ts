@@ -1,0 +1,134 @@
+import { type BigIntStats, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from "node:fs";
+import { basename, join } from "node:path";
+import { errnoOf, messageOf, RegistrarError } from "../errors";
+import type { Emit } from "./kubelet-events";
+import type { DesiredPlugin } from "./reconciler";
+
+/** Kubelet's eyes on the plugin registration directory: keeps the desired state of world. */
+export interface PluginWatcher {
+  /** The sockets that are there now. */
+  desired(): readonly DesiredPlugin[];
+  close(): void;
+}
+
+interface SeenSocket extends DesiredPlugin {
+  readonly stats: BigIntStats;
+}
+
+/**
+ * Scans a directory and watches it, sub-directories too; makes it where it is missing. Sockets count; names with a
+ * leading dot and other files do not. A socket created on a path that had one, by rename as well, gets a new
+ * generation. Throws INVALID_OPTION where the directory cannot be made or watched.
+ *
+ * As kubelet, it does not notice when the directory itself is removed and made anew. Unlike kubelet, which overlooks
+ * the old name, it takes a socket that was renamed away for gone: `fs.watch` reports both in the same way.
+ * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
+ */
+export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher {
+  const seen = new Map<string, SeenSocket>();
+  const watchers = new Map<string, FSWatcher>();
+  let generations = 0;
+
+  const see = (socketPath: string, stats: BigIntStats) => {
+    const before = seen.get(socketPath);
+    // Two events of one quick replacement are both looked at after it: the second finds nothing new.
+    if (before && sameFile(before.stats, stats) && before.stats.ctimeNs === stats.ctimeNs) return;
+    generations += 1;
+    seen.set(socketPath, { socketPath, generation: generations, stats });
+    emit({ kind: "socket-seen", socketPath, generation: generations, replaced: before !== undefined });
+  };
+
+  const lose = (path: string) => {
+    watchers.get(path)?.close();
+    watchers.delete(path);
+    if (seen.delete(path)) emit({ kind: "socket-gone", socketPath: path });
+  };
+
+  const ignore = (path: string, because: "hidden" | "not-a-socket") => {
+    lose(path);
+    emit({ kind: "file-ignored", path, because });
+  };
+
+  /** A file, not a folder, that a scan or an event found. */
+  const consider = (path: string, stats: BigIntStats) => {
+    if (basename(path).startsWith(".")) ignore(path, "hidden");
+    else if (stats.isSocket()) see(path, stats);
+    else ignore(path, "not-a-socket");
+  };
+
+  /** Watch first, then look: what is created in between is seen at least once. A scan enters hidden folders too. */
+  const scan = (folder: string) => {
+    watchFolder(folder);
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      const stats = statOf(path);
+      if (stats === undefined) continue;
+      if (entry.isDirectory()) tryScan(path);
+      else consider(path, stats);
+    }
+  };
+
+  const tryScan = (folder: string) => {
+    try {
+      scan(folder);
+    } catch (error) {
+      emit({ kind: "watch-failed", folder, error: messageOf(error) });
+    }
+  };
+
+  /** `rename` is said of everything that comes or goes, `change` of a chmod. */
+  const onEvent = (event: "rename" | "change", path: string) => {
+    const stats = statOf(path);
+    const before = seen.get(path);
+    if (event === "change") {
+      if (before && stats && sameFile(before.stats, stats)) seen.set(path, { ...before, stats });
+    } else if (stats === undefined) lose(path);
+    else if (!stats.isDirectory()) consider(path, stats);
+    else if (basename(path).startsWith(".")) ignore(path, "hidden");
+    else tryScan(path);
+  };
+
+  const watchFolder = (folder: string) => {
+    watchers.get(folder)?.close();
+    const watcher = watch(folder, (event, name) => {
+      // A folder that is removed speaks of itself by its own name; its parent tells us.
+      if (name !== null && watchers.get(folder) === watcher) onEvent(event, join(folder, name));
+    });
+    watcher.on("error", (error) => emit({ kind: "watch-failed", folder, error: error.message }));
+    watchers.set(folder, watcher);
+  };
+
+  const close = () => {
+    for (const watcher of watchers.values()) watcher.close();
+    watchers.clear();
+  };
+
+  try {
+    mkdirSync(pluginDir, { recursive: true, mode: 0o755 });
+    scan(pluginDir);
+  } catch (cause) {
+    close();
+    const text = `cannot watch the plugin directory ${pluginDir}: ${errnoOf(cause) ?? messageOf(cause)}`;
+    throw new RegistrarError("INVALID_OPTION", `${text}; it must be a folder that this user can write to`, {
+      cause,
+    });
+  }
+  return {
+    desired: () => [...seen.values()].map(({ socketPath, generation }) => ({ socketPath, generation })),
+    close,
+  };
+}
+
+/** Inode numbers are used again at once, the time of birth is not. */
+function sameFile(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
+}
+
+/** Undefined where nothing is, or nothing that we may look at. */
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

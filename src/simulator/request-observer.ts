@@ -1,0 +1,41 @@
+import type { Socket } from "node:net";
+import { createChunkConsumer } from "../grpc/chunk-reader";
+import { createHpackDecoder } from "../grpc/hpack-decoder";
+import { CLIENT_PREFACE, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "../grpc/http2-frames";
+import { gatherHeaderBlock } from "../grpc/http2-header-block";
+
+/** A request as its client sent it. */
+export interface ObservedRequest {
+  /** `/csi.v1.Identity/GetPluginInfo`. */
+  readonly path: string;
+  readonly authority: string;
+}
+
+/**
+ * Reads along what a client sends and tells each request's path and authority as they are on the wire: the server
+ * behind may put another authority in. Changes nothing, keeps nothing; falls silent where the client breaks HTTP/2.
+ */
+export function observeRequests(socket: Socket, onRequest: (request: ObservedRequest) => void): void {
+  const decode = createHpackDecoder({ maxFields: 128, maxBytes: MAX_FRAME_BYTES });
+  const consume = createChunkConsumer(function* (bytes) {
+    yield* bytes.passOn(CLIENT_PREFACE.length, () => {});
+    for (;;) {
+      const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
+      if (frame.type !== FrameType.HEADERS) {
+        yield* bytes.passOn(frame.length, () => {});
+        continue;
+      }
+      const { block } = yield* gatherHeaderBlock(bytes, frame, MAX_FRAME_BYTES);
+      const fields = new Map(decode(block).fields);
+      const path = fields.get(":path");
+      if (path !== undefined) onRequest({ path, authority: fields.get(":authority") ?? "" });
+    }
+  });
+  socket.on("data", (chunk: Buffer) => {
+    try {
+      consume(chunk);
+    } catch {
+      // The server behind judges the client; a reader has nothing to add.
+    }
+  });
+}

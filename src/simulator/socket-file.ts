@@ -1,0 +1,55 @@
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { lstatSync, renameSync, unlinkSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { errnoOf, messageOf, RegistrarError } from "../errors";
+
+/** A listening unix socket that can end well or as in a crash. */
+export interface SocketFile {
+  /** Accepts no more and removes the file if it is still this socket's; open connections stay open. */
+  withdraw(): void;
+  /** Cuts every connection and leaves the file behind, with nobody listening on it. */
+  crash(): void;
+}
+
+/**
+ * Listens at `path`, in place of a socket that is there. Bound under another name and renamed, because Node removes
+ * the name it was bound to when it stops, and a crash leaves its socket behind.
+ * Rejects with SOCKET_UNUSABLE, and then has changed nothing.
+ */
+export async function publishSocket(
+  path: string,
+  onConnection: (connection: Socket) => void,
+): Promise<SocketFile> {
+  const connections = new Set<Socket>();
+  const server = createServer((connection) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+    onConnection(connection);
+  });
+  const statsNow = () => lstatSync(path, { throwIfNoEntry: false });
+  try {
+    if (statsNow()?.isSocket() === false) throw new Error("not a socket");
+    const boundPath = join(dirname(path), `.${randomInt(36 ** 4).toString(36)}`);
+    server.listen({ path: boundPath });
+    await once(server, "listening");
+    renameSync(boundPath, path);
+  } catch (cause) {
+    server.close();
+    const advice = "its folder must exist and be writable, and nothing but a socket may stand there";
+    const text = `cannot listen on ${path}: ${errnoOf(cause) ?? messageOf(cause)}; ${advice}`;
+    throw new RegistrarError("SOCKET_UNUSABLE", text, { cause });
+  }
+  const inode = statsNow()?.ino;
+  return {
+    withdraw: () => {
+      server.close();
+      if (statsNow()?.ino === inode) unlinkSync(path);
+    },
+    crash: () => {
+      server.close();
+      for (const connection of connections) connection.destroy();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/** The kubelets that can be simulated: those whose releases changed something that a plugin can see. */
+export type KubeletVersion = "1.20" | "1.24" | "1.28" | "1.35" | "1.36";
+
+export const KUBELET_VERSIONS: readonly KubeletVersion[] = ["1.20", "1.24", "1.28", "1.35", "1.36"];
+
+/** How a caller fills HTTP/2's `:authority`, which to a unix socket says nothing. */
+export type AuthorityStyle =
+  /** The socket's path as it is: grpc-go before 1.57. Against RFC 3986, and Node's HTTP/2 server refuses it. */
+  | "path"
+  /** The socket's path, percent-encoded: grpc-go since 1.57. */
+  | "encoded-path"
+  /** The word itself. */
+  | "localhost";
+
+/** What differs between kubelets, as far as a plugin can see it. */
+export interface KubeletBehaviour {
+  /**
+   * On the registration socket: `pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go` gives no
+   * authority, so it is grpc-go's choice: 1.27 in kubelet 1.20, 1.40 in 1.24, 1.56 in 1.28, 1.72 and later since 1.35.
+   */
+  readonly registrationAuthority: AuthorityStyle;
+  /** On the CSI driver's socket: `newGrpcConn` in `pkg/volume/csi/csi_client.go`, `localhost` since 1.26. */
+  readonly driverAuthority: AuthorityStyle;
+  /**
+   * What becomes of a plugin whose registration failed, or whose registrar could not be told of its success.
+   * `keep`: it stays in the actual state of world, so that kubelet never tries again until its socket changes.
+   * `forget` (since 1.36): taken out of it, and of the node if it was there, and tried again with backoff.
+   */
+  readonly afterFailure: "keep" | "forget";
+  /** Plugin types with a handler: `AddHandler` in `pkg/kubelet/kubelet.go`, with the default feature gates. */
+  readonly pluginTypes: readonly PluginType[];
+  /** The API server's limit for a node ID, in bytes: `pkg/apis/storage/validation/validation.go`. */
+  readonly maxNodeIdBytes: number;
+  /**
+   * Whether a volume limit that changed while kubelet was down reaches CSINode when nothing else changed:
+   * `keepAllocatableCount` in `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
+   */
+  readonly comparesVolumeLimit: boolean;
+}
+
+/** The types of `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
+export type PluginType = "CSIPlugin" | "DevicePlugin" | "DRAPlugin";
+
+const KUBELET_1_20: KubeletBehaviour = {
+  registrationAuthority: "path",
+  driverAuthority: "path",
+  afterFailure: "keep",
+  pluginTypes: ["CSIPlugin", "DevicePlugin"],
+  maxNodeIdBytes: 128,
+  comparesVolumeLimit: false,
+};
+const KUBELET_1_24: KubeletBehaviour = { ...KUBELET_1_20, maxNodeIdBytes: 256 };
+const KUBELET_1_28: KubeletBehaviour = {
+  ...KUBELET_1_24,
+  driverAuthority: "localhost",
+  comparesVolumeLimit: true,
+};
+const KUBELET_1_35: KubeletBehaviour = {
+  ...KUBELET_1_28,
+  registrationAuthority: "encoded-path",
+  pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"],
+};
+const KUBELET_1_36: KubeletBehaviour = { ...KUBELET_1_35, afterFailure: "forget" };
+
+/** What the kubelet of this version does. */
+export function behaviourOf(version: KubeletVersion): KubeletBehaviour {
+  switch (version) {
+    case "1.20":
+      return KUBELET_1_20;
+    case "1.24":
+      return KUBELET_1_24;
+    case "1.28":
+      return KUBELET_1_28;
+    case "1.35":
+      return KUBELET_1_35;
+    case "1.36":
+      return KUBELET_1_36;
+  }
+}
+
+/** The `:authority` that goes to a socket. Encoding: `encodeAuthority` in grpc-go's `clientconn.go`. */
+export function authorityFor(style: AuthorityStyle, socketPath: string): string {
+  switch (style) {
+    case "path":
+      return socketPath;
+    case "encoded-path":
+      return encodeURIComponent(socketPath).replace(
+        /%(?:24|26|2B|2C|3A|3B|3D|40|5B|5D)/g,
+        decodeURIComponent,
+      );
+    case "localhost":
+      return "localhost";
+  }
+}

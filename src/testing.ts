@@ -1,0 +1,21 @@
+/**
+ * The test kit: a simulated kubelet and a simulated CSI driver as values in a test of a driver or of a registration.
+ * They speak over real unix sockets and write no log.
+ */
+
+export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/csi-driver";
+export type { CsiDriverEvent } from "./simulator/csi-driver-events";
+export type { CsiDriverFault, CsiDriverOptions, CsiMethod } from "./simulator/csi-driver-options";
+export type { CsiNodeDriver, CsiNodeObject } from "./simulator/csi-node";
+export type { EventStream, WhenOptions } from "./simulator/event-stream";
+export {
+  type KubeletEventOf,
+  type SimulatedKubelet,
+  startKubelet,
+  type WaitOptions,
+} from "./simulator/kubelet";
+export type { CallResult, DeregistrationCause, KubeletCall, KubeletEvent } from "./simulator/kubelet-events";
+export type { KubeletFault } from "./simulator/kubelet-faults";
+export type { KubeletOptions, KubeletTimings } from "./simulator/kubelet-options";
+export type { NodeObject } from "./simulator/node";
+export { KUBELET_VERSIONS, type KubeletVersion } from "./simulator/versions";

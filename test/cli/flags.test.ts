@@ -1,0 +1,206 @@
+import { build } from "esbuild";
+import { type Flags, flagTable, parseFlags } from "../../src/cli/flags";
+
+function flagsOf(...argv: string[]): Flags {
+  const line = parseFlags(argv);
+  if (line.kind !== "flags") throw new Error(`not accepted: ${JSON.stringify(line)}`);
+  return line.flags;
+}
+
+test("without arguments every flag has the official's default, ours theirs", () => {
+  expect(flagsOf()).toEqual({
+    csiAddress: "/run/csi/socket",
+    kubeletRegistrationPath: "",
+    pluginRegistrationPath: "/registration",
+    timeoutMs: 1000,
+    httpEndpoint: "",
+    enablePprof: false,
+    v: 0,
+    vmodule: [],
+    loggingFormat: "text",
+    logTextSplitStream: false,
+    logJsonSplitStream: false,
+    logTextInfoBufferSize: 0,
+    logJsonInfoBufferSize: 0,
+    logFlushFrequencyMs: 5000,
+    automaxprocs: false,
+    version: false,
+    driverTimeoutMs: 0,
+    onRegistrationFailure: "exit",
+    reregisterOnDriverRestart: false,
+    requireDriver: false,
+    metricsPath: "/metrics",
+    terminationLog: "/dev/termination-log",
+    mode: "",
+    healthPort: 0,
+    connectionTimeoutMs: 0,
+    given: new Set(),
+    ignored: [],
+    deprecated: [],
+    rest: [],
+  });
+});
+
+/** The release that brought each flag, as the tags of kubernetes-csi/node-driver-registrar show; none is refused. */
+const releases: [release: string, ...flags: string[]][] = [
+  [
+    "v1.0.0-rc1",
+    "--connection-timeout=1m",
+    "--csi-address=x",
+    "--kubelet-registration-path=x",
+    "--version",
+    "--v=5",
+    "--vmodule=x=1",
+  ],
+  ["v1.0.0-rc1, gone in v1.0.2", "--kubeconfig=x"],
+  ["v1.0.0-rc1, gone in v2.11", "--logtostderr", "--alsologtostderr", "--stderrthreshold=2", "--log_dir=x"],
+  ["v1.0.0-rc1, gone in v2.11", "--log_backtrace_at=x.go:1"],
+  ["v1.1.0, gone in v2.11", "--log_file=x", "--skip_headers"],
+  ["v2.0.0, gone in v2.11", "--log_file_max_size=1", "--add_dir_header", "--skip_log_headers"],
+  ["v2.0.0", "--plugin-registration-path=x", "--health-port=1"],
+  ["v2.1.0", "--timeout=1s", "--http-endpoint=:1"],
+  ["v2.1.0, gone in v2.11", "--one_output"],
+  ["v2.3.0", "--mode=registration"],
+  ["v2.4.0", "--enable-pprof"],
+  ["v2.11.0", "--logging-format=json", "--log-flush-frequency=1s", "--log-json-split-stream"],
+  [
+    "v2.11.0",
+    "--log-json-info-buffer-size=1Ki",
+    "--log-text-split-stream",
+    "--log-text-info-buffer-size=1Ki",
+  ],
+  ["v2.14.0", "--automaxprocs"],
+];
+
+test.each(releases)("flags of %s are accepted", (_release, ...argv) => {
+  expect(flagsOf(...argv, "--version=true")).toMatchObject({ version: true, rest: [] });
+});
+
+test("the table has no flag but the official's and ours", () => {
+  const official = releases.flatMap(([, ...argv]) => argv.map((word) => word.replace(/^--|=.*$/g, "")));
+  const { dropIn, ours, deprecated, removed } = flagTable;
+  const names = [dropIn, ours, deprecated, removed].flatMap((group) => Object.keys(group));
+  expect(new Set(names)).toEqual(new Set([...official, ...Object.keys(ours)]));
+  expect(names).toHaveLength(new Set(names).size);
+});
+
+test("values arrive typed, a repeated flag's last one", () => {
+  const flags = flagsOf(
+    ...["-csi-address", "/old", "--csi-address=/csi/csi.sock", "--timeout=1m30s", "-driver-timeout=-500us"],
+    ...["-v=5", "--health-port=0x1F", "--version=0", "--log-text-info-buffer-size=2Ki"],
+    ...["--on-registration-failure=retry", "--require-driver"],
+  );
+  expect(flags).toMatchObject({
+    csiAddress: "/csi/csi.sock",
+    timeoutMs: 90_000,
+    driverTimeoutMs: -0.5,
+    v: 5,
+    healthPort: 31,
+    version: false,
+    logTextInfoBufferSize: 2048,
+    onRegistrationFailure: "retry",
+    requireDriver: true,
+  });
+  // Types, checked by the compiler: each field has its flag's own.
+  const { timeoutMs, csiAddress, onRegistrationFailure }: Flags = flags;
+  const typed: [number, string, "exit" | "retry"] = [timeoutMs, csiAddress, onRegistrationFailure];
+  expect(typed).toEqual([90_000, "/csi/csi.sock", "retry"]);
+});
+
+test("--vmodule adds to the former one", () => {
+  expect(flagsOf("--vmodule=a=1,b=2", "--vmodule=", "--vmodule=a=3").vmodule).toEqual([
+    { pattern: "a", verbosity: 1 },
+    { pattern: "b", verbosity: 2 },
+    { pattern: "a", verbosity: 3 },
+  ]);
+});
+
+test("a given value is told from the same default", () => {
+  const { given } = flagsOf(
+    "--plugin-registration-path=/registration",
+    "--kubelet-registration-path=",
+    "--logtostderr",
+  );
+  expect(given).toEqual(new Set(["plugin-registration-path", "kubelet-registration-path"]));
+});
+
+test("removed flags are reported once each", () => {
+  const { ignored, deprecated } = flagsOf(
+    "--logtostderr",
+    "--logtostderr=false",
+    "-stderrthreshold",
+    "2",
+    "--version",
+  );
+  expect(ignored).toEqual(["logtostderr", "stderrthreshold"]);
+  expect(deprecated).toEqual([]);
+});
+
+test.each([
+  [["--health-port=9809"], ["health-port"]],
+  [
+    ["--connection-timeout=15s", "--health-port=0"],
+    ["health-port", "connection-timeout"],
+  ],
+  [["--mode=registration"], ["mode"]],
+  [["--mode=kubelet-registration-probe"], ["mode"]],
+  [["--mode=health-probe"], []],
+  [["--timeout=1s"], []],
+])("deprecated in %j: %j", (argv, names) => {
+  const { deprecated } = flagsOf(...argv);
+  expect(deprecated.map(({ flag }) => flag)).toEqual(names);
+  for (const { advice } of deprecated) expect(advice).toMatch(/--|\/healthz/);
+});
+
+test("a boolean takes no next word: what follows is left over, as with the official", () => {
+  const flags = flagsOf("--enable-pprof", "true", "--v=5");
+  expect(flags).toMatchObject({ enablePprof: true, v: 0, rest: ["true", "--v=5"] });
+});
+
+test.each([[], ["="], ["=1"], ["=true"]])("--automaxprocs%s is true", (value = "") => {
+  expect(flagsOf(`--automaxprocs${value}`).automaxprocs).toBe(true);
+});
+
+/** The official's first line on stderr; those of the last three flags are in its form. */
+test.each([
+  ["-x", "flag provided but not defined: -x"],
+  ["-v=-1", 'invalid value "-1" for flag -v: strconv.ParseUint: parsing "-1": invalid syntax'],
+  ["-v=+3", 'invalid value "+3" for flag -v: strconv.ParseUint: parsing "+3": invalid syntax'],
+  ["--timeout=5", 'invalid value "5" for flag -timeout: parse error'],
+  ["--health-port=70000x", 'invalid value "70000x" for flag -health-port: parse error'],
+  ["--vmodule=a", 'invalid value "a" for flag -vmodule: "a" does not have the pattern=N format'],
+  [
+    "--automaxprocs=x",
+    'invalid boolean value "x" for -automaxprocs: strconv.ParseBool: parsing "x": invalid syntax',
+  ],
+  ["--enable-pprof=", 'invalid boolean value "" for -enable-pprof: parse error'],
+  [
+    "--on-registration-failure=stay",
+    'invalid value "stay" for flag -on-registration-failure: must be one of exit, retry',
+  ],
+  ["--driver-timeout=soon", 'invalid value "soon" for flag -driver-timeout: parse error'],
+  ["--logtostderr=x", 'invalid boolean value "x" for -logtostderr: parse error'],
+])("%s is refused: %s", (word, message) => {
+  expect(parseFlags([word, "--help"])).toEqual({ kind: "error", message });
+});
+
+test("help is asked for before and after other flags", () => {
+  expect(parseFlags(["--help"])).toEqual({ kind: "help" });
+  expect(parseFlags(["--v=5", "-h", "-x"])).toEqual({ kind: "help" });
+});
+
+test("parsing loads nothing heavy: the probe must answer within a second at a tenth of a CPU", async () => {
+  const { metafile } = await build({
+    entryPoints: ["src/cli/flags.ts"],
+    bundle: true,
+    write: false,
+    metafile: true,
+  });
+  expect(Object.keys(metafile.inputs).sort()).toEqual([
+    "src/cli/flags.ts",
+    "src/cli/go-flags.ts",
+    "src/cli/go-values.ts",
+    "src/cli/klog-values.ts",
+    "src/logging/escape.ts",
+  ]);
+});

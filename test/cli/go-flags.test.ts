@@ -1,0 +1,117 @@
+import { type GoFlag, parseGoFlags } from "../../src/cli/go-flags";
+import { parseBool, parseDurationMs } from "../../src/cli/go-values";
+
+const flags = new Map<string, GoFlag>([
+  ["csi-address", { boolean: false, parse: (text) => ({ value: text }) }],
+  ["timeout", { boolean: false, parse: parseDurationMs }],
+  ["version", { boolean: true, parse: parseBool }],
+]);
+
+// Each case was tried on the official registrar v2.17 (Go 1.26), whose flags these are.
+
+/** The official's exit code is 2; its first line on stderr stands beside the arguments. */
+const errors: [argv: string[], official: string][] = [
+  [["-x"], "flag provided but not defined: -x"],
+  [["--x"], "flag provided but not defined: -x"],
+  [["--x=1"], "flag provided but not defined: -x"],
+  [["-x=y=z"], "flag provided but not defined: -x"],
+  [["-timeou=1s"], "flag provided but not defined: -timeou"],
+  [["-Timeout=1s"], "flag provided but not defined: -Timeout"],
+  [["-timeout1s"], "flag provided but not defined: -timeout1s"],
+  [["--constructor"], "flag provided but not defined: -constructor"],
+  [["--__proto__=1"], "flag provided but not defined: -__proto__"],
+  [["-é"], "flag provided but not defined: -é"],
+  [["- "], "flag provided but not defined: - "],
+  [["---x"], "bad flag syntax: ---x"],
+  [["---"], "bad flag syntax: ---"],
+  [["-=x"], "bad flag syntax: -=x"],
+  [["--=x"], "bad flag syntax: --=x"],
+  [["---help"], "bad flag syntax: ---help"],
+  [["-timeout"], "flag needs an argument: -timeout"],
+  [["--timeout"], "flag needs an argument: -timeout"],
+  [["--version", "--csi-address"], "flag needs an argument: -csi-address"],
+  [["-timeout", "-x"], 'invalid value "-x" for flag -timeout: parse error'],
+  [["-timeout", "--", "-x"], 'invalid value "--" for flag -timeout: parse error'],
+  [["-timeout="], 'invalid value "" for flag -timeout: parse error'],
+  [["-timeout", ""], 'invalid value "" for flag -timeout: parse error'],
+  [["-timeout=1s=2s"], 'invalid value "1s=2s" for flag -timeout: parse error'],
+  [
+    ['-timeout=a"b\\c\n\t\x01\x7fé€日\u200b'],
+    'invalid value "a\\"b\\\\c\\n\\t\\x01\\x7fé€日\\u200b" for flag -timeout: parse error',
+  ],
+  [["-version=x"], 'invalid boolean value "x" for -version: parse error'],
+  [["--version="], 'invalid boolean value "" for -version: parse error'],
+  [["-timeout=x", "-y"], 'invalid value "x" for flag -timeout: parse error'],
+  [["-x", "--help"], "flag provided but not defined: -x"],
+  [["-timeout", "2s", "-x"], "flag provided but not defined: -x"],
+];
+
+test.each(errors)("%j is refused: %s", (argv, message) => {
+  expect(parseGoFlags(argv, flags)).toEqual({ kind: "error", message });
+});
+
+/** The official prints its usage on stderr; exit code 0. */
+const help = ["-h", "--h", "-help", "--help", "--help=false", "-help=", "-h=x"];
+
+test.each(help)("%s asks for help", (word) => {
+  expect(parseGoFlags([word], flags)).toEqual({ kind: "help" });
+  expect(parseGoFlags(["-version=false", word, "-x"], flags)).toEqual({ kind: "help" });
+});
+
+/** The official accepts these. */
+const accepted: [argv: string[], settings: [string, unknown][], rest?: string[]][] = [
+  [[], []],
+  [["-timeout", "2s"], [["timeout", 2000]]],
+  [["--timeout", "2s"], [["timeout", 2000]]],
+  [["-timeout=2s"], [["timeout", 2000]]],
+  [["--timeout=2s"], [["timeout", 2000]]],
+  [["--csi-address="], [["csi-address", ""]]],
+  [["--csi-address", ""], [["csi-address", ""]]],
+  [["--csi-address=a=b"], [["csi-address", "a=b"]]],
+  [["--csi-address=a\nb"], [["csi-address", "a\nb"]]],
+  [["-csi-address", "-timeout"], [["csi-address", "-timeout"]]],
+  [
+    ["-csi-address", "--", "-version"],
+    [
+      ["csi-address", "--"],
+      ["version", true],
+    ],
+  ],
+  [
+    ["--csi-address=a", "--csi-address", "b"],
+    [
+      ["csi-address", "a"],
+      ["csi-address", "b"],
+    ],
+  ],
+  [["-version"], [["version", true]]],
+  [["--version=false"], [["version", false]]],
+  [
+    ["--version", "--version=0"],
+    [
+      ["version", true],
+      ["version", false],
+    ],
+  ],
+  [
+    ["-version", "-csi-address=x"],
+    [
+      ["version", true],
+      ["csi-address", "x"],
+    ],
+  ],
+  [["-version", "false", "-x"], [["version", true]], ["false", "-x"]],
+  [["--", "-x"], [], ["-x"]],
+  [["-version", "--", "--", "-x"], [["version", true]], ["--", "-x"]],
+  [["-", "-x"], [], ["-", "-x"]],
+  [["word", "-x"], [], ["word", "-x"]],
+  [["", "-x"], [], ["", "-x"]],
+];
+
+test.each(accepted)("%j is read as %j", (argv, settings, rest = []) => {
+  expect(parseGoFlags(argv, flags)).toEqual({ kind: "parsed", settings, rest });
+});
+
+test("the words given stay as they are", () => {
+  expect(() => parseGoFlags(Object.freeze(["-timeout", "1s", "rest"]), flags)).not.toThrow();
+});

@@ -1,0 +1,31 @@
+import { escapeJson, quoteGo } from "../../src/logging/escape";
+
+// Outcomes of Go's strconv.Quote (Go 1.26).
+test.each([
+  ["plain", '"plain"'],
+  ["", '""'],
+  ['a "quoted" word', String.raw`"a \"quoted\" word"`],
+  ["back\\slash", String.raw`"back\\slash"`],
+  ["\x07\b\f\n\r\t\v", String.raw`"\a\b\f\n\r\t\v"`],
+  ["\x00 \x1b[31m \x7f", String.raw`"\x00 \x1b[31m \x7f"`],
+  ["é ☃ 日本 😀 \ufffd", '"é ☃ 日本 😀 \ufffd"'],
+  ["C1: \x85\x9b", String.raw`"C1: \u0085\u009b"`],
+  ["separators: \u2028\u2029", String.raw`"separators: \u2028\u2029"`],
+  ["format: \u202e\u200b\ufeff\u00ad", String.raw`"format: \u202e\u200b\ufeff\u00ad"`],
+  ["spaces: \u00a0\u3000", String.raw`"spaces: \u00a0\u3000"`],
+  ["private: \ue000 \u{e0001}", String.raw`"private: \ue000 \U000e0001"`],
+])("%j is quoted as Go does: %s", (text, quoted) => {
+  expect(quoteGo(text)).toBe(quoted);
+});
+
+test("a lone surrogate, which Go cannot hold, is escaped like any other unprintable character", () => {
+  expect(quoteGo("high \ud83d low \ude00")).toBe(String.raw`"high \ud83d low \ude00"`);
+});
+
+test("JSON keeps its meaning and its last line feed, and loses every unprintable character", () => {
+  const value = { text: "a\x1b\x7f\x85\u2028\u202e\u{e0001}\ud83d é 😀" };
+  const [line, ...rest] = escapeJson(`${JSON.stringify(value)}\n`).split("\n");
+  expect(line).toBe(String.raw`{"text":"a\u001b\u007f\u0085\u2028\u202e\udb40\udc01\ud83d é 😀"}`);
+  expect(rest).toEqual([""]);
+  expect(JSON.parse(line ?? "")).toEqual(value);
+});

@@ -1,0 +1,48 @@
+import { type LoggingFlags, resolveLogging } from "../../src/logging/logging-options";
+
+const vmodule = [{ pattern: "a", verbosity: 1 }];
+const text = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
+const json = { ...text, format: "json" };
+
+test.each<[string, LoggingFlags, object]>([
+  ["nothing given", {}, text],
+  ["text", { loggingFormat: "text", v: 5, vmodule }, { ...text, verbosity: 5, vmodule }],
+  ["json", { loggingFormat: "json" }, json],
+  ["the shortest flush frequency", { logFlushFrequencyMs: 1e-6 }, text],
+  // The official registrar forbids these two for want of a feature gate.
+  ["text, split", { logTextSplitStream: true }, { ...text, splitStream: true }],
+  ["json, split", { loggingFormat: "json", logJsonSplitStream: true }, { ...json, splitStream: true }],
+  ["the other format's split", { loggingFormat: "json", logTextSplitStream: true }, json],
+])("%s", (_, flags, config) => {
+  expect(resolveLogging(flags)).toEqual({ kind: "valid", config });
+});
+
+const format = (name: string) => `format: Invalid value: ${name}: Unsupported log format`;
+const flush = (value: string) => `flushFrequency: Invalid value: "${value}": Must be greater than zero`;
+const forbidden = "vmodule: Forbidden: Only supported for text log format";
+
+// What the official registrar v2.17 prints as err= of "LoggingConfiguration is invalid" before exit 1.
+test.each<[LoggingFlags, string]>([
+  [{ loggingFormat: "xml" }, format('"xml"')],
+  [{ loggingFormat: "JSON" }, format('"JSON"')],
+  [{ loggingFormat: "" }, format('""')],
+  [{ loggingFormat: 'a"b\n' }, format(String.raw`"a\"b\n"`)],
+  [{ loggingFormat: "", vmodule }, format('""')],
+  [{ loggingFormat: "json", vmodule }, forbidden],
+  [{ loggingFormat: "json", vmodule: [{ pattern: "a", verbosity: 0 }] }, forbidden],
+  [{ logFlushFrequencyMs: 0 }, flush("0s")],
+  [{ logFlushFrequencyMs: -3e-6 }, flush("-3ns")],
+  [{ logFlushFrequencyMs: -0.0015 }, flush("-1.5µs")],
+  [{ logFlushFrequencyMs: -1.5 }, flush("-1.5ms")],
+  [{ logFlushFrequencyMs: -2500 }, flush("-2.5s")],
+  [{ logFlushFrequencyMs: -60_250 }, flush("-1m0.25s")],
+  [{ logFlushFrequencyMs: -5_400_000 }, flush("-1h30m0s")],
+  [{ logFlushFrequencyMs: -360_000_000 }, flush("-100h0m0s")],
+  [{ logFlushFrequencyMs: 0, loggingFormat: "xml" }, `[${flush("0s")}, ${format('"xml"')}]`],
+  [
+    { logFlushFrequencyMs: 0, loggingFormat: "xml", vmodule },
+    `[${flush("0s")}, ${format('"xml"')}, ${forbidden}]`,
+  ],
+])("%j is refused in component-base's words", (flags, error) => {
+  expect(resolveLogging(flags)).toEqual({ kind: "invalid", error });
+});

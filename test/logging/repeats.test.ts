@@ -1,0 +1,66 @@
+import { createLogger, type LogRecord } from "../../src/logging/logger";
+import { limitRepeats } from "../../src/logging/repeats";
+
+function setUp(intervalMs?: number) {
+  const records: LogRecord[] = [];
+  const clock = { nowMs: 0 };
+  const sink = limitRepeats(
+    { enabled: (verbosity) => verbosity <= 1, write: (record) => records.push(record) },
+    { intervalMs, now: () => clock.nowMs },
+  );
+  const lines = () =>
+    records.splice(0).map(({ message, fields }) => [message, fields.repeated].filter(Boolean).join(" "));
+  return { log: createLogger(sink), clock, lines };
+}
+
+test("of equal warnings the first is written, then one each minute, which says how many were left out", () => {
+  const { log, clock, lines } = setUp();
+  for (const nowMs of [0, 1, 59_999, 60_000, 60_001, 300_000, 300_001, 360_000]) {
+    clock.nowMs = nowMs;
+    log.warn("away");
+  }
+  expect(lines()).toEqual(["away", "away 2", "away 1", "away 1"]);
+});
+
+test("after a quiet minute nothing was left out and nothing is said of it", () => {
+  const { log, clock, lines } = setUp(10);
+  log.error(undefined, "away");
+  clock.nowMs = 10;
+  log.error(undefined, "away");
+  expect(lines()).toEqual(["away", "away"]);
+});
+
+test("lines that differ in severity, file, line, message, error or fields are not equal", () => {
+  const { log, lines } = setUp();
+  log.warn("away");
+  log.error(undefined, "away");
+  log.error(new Error("ENOENT"), "away");
+  log.error(new Error("EACCES"), "away");
+  log.warn("away", { path: "/a" });
+  log.warn("away", { path: "/b" });
+  log.at(7).warn("away");
+  log.named("other").warn("away");
+  log.warn("back");
+  expect(lines()).toHaveLength(9);
+});
+
+test("information passes, as far as the sink wants it", () => {
+  const { log, lines } = setUp();
+  log.info("seen");
+  log.info("seen");
+  log.v(2).info("unwanted");
+  expect(lines()).toEqual(["seen", "seen"]);
+});
+
+test("only the 64 lines seen last are remembered", () => {
+  const { log, lines } = setUp();
+  const warn = (n: number) => log.warn("away", { n });
+  for (let n = 0; n < 64; n += 1) warn(n);
+  warn(0);
+  warn(64);
+  expect(lines()).toHaveLength(65);
+  warn(0);
+  expect(lines()).toEqual([]);
+  warn(1);
+  expect(lines()).toEqual(["away"]);
+});
