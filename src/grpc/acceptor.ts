@@ -93,23 +93,24 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
       socket.destroy();
       return;
     }
-    let violated = false;
-    const connection = createClientConnection(socket, {
-      ...limits,
-      onViolation: (reason) => {
-        violated = true;
-        tally.rejected += 1;
-        lastRejection = reason;
-        log.v(2).info("Closed a connection that does not speak gRPC", { reason });
-        warnOfViolation({ reason });
-      },
-    });
+    const connection = createClientConnection(socket, limits);
     open.add(connection);
     connection.stream.once("close", () => {
       open.delete(connection);
-      if (!connection.calls.everCalled && !violated) tally.cutBeforeCall += 1;
+      takeLeave(connection);
     });
     injector.injectConnection(connection.stream);
+  }
+
+  function takeLeave({ calls, violation }: ClientConnection): void {
+    if (violation !== undefined) {
+      tally.rejected += 1;
+      lastRejection = violation;
+      log.v(2).info("Closed a connection that does not speak gRPC", { reason: violation });
+      warnOfViolation({ reason: violation });
+    } else if (!calls.everCalled) {
+      tally.cutBeforeCall += 1;
+    }
   }
 
   async function shutDown(graceMs: number): Promise<void> {

@@ -4,34 +4,33 @@ import { messageOf } from "../errors";
 import { createAuthorityRewriter } from "./authority";
 import { type CallLedger, createCallLedger } from "./call-ledger";
 import { createChunkConsumer } from "./chunk-reader";
-import { readFrameHeader } from "./http2-frames";
-
-export interface ClientConnectionOptions {
-  readonly maxHeaderBytes: number;
-  readonly maxHeaderFields: number;
-  /** The client broke HTTP/2 or a bound; the connection is being closed because of it. */
-  readonly onViolation: (reason: string) => void;
-}
+import { FrameType, parseGoawayError, readFrameHeader } from "./http2-frames";
 
 /** A client's socket as an HTTP/2 server should see it. */
 export interface ClientConnection {
   /**
-   * Stands for the socket: bytes from the client have passed the authority rewriter. Destroying either destroys both;
-   * when the server ends it, the client is sent what is left and then cut. It never emits `error`.
+   * Stands for the socket: what the client sends has passed the authority rewriter. Destroying either destroys both;
+   * when the server ends it, the client is sent what is left and then cut off. It never emits `error`.
    */
   readonly stream: Duplex;
   readonly calls: Pick<CallLedger, "everCalled" | "running">;
+  /** How the client broke HTTP/2 or a bound, for which the connection is closed; undefined while it did not. */
+  readonly violation: string | undefined;
 }
 
 /**
  * Puts the authority rewriter between a client's socket and an HTTP/2 server. Back-pressure goes through in both
- * directions: nothing is buffered here but a header block and what the streams' own high-water marks allow.
+ * directions: nothing waits here but a header block and what the streams' own high-water marks allow.
  *
- * Even a connection that needs no rewriting must go this way: for one that breaks HTTP/2 on a bare socket, Node 20.20
+ * A connection that needs no rewriting must go this way too: for one that breaks HTTP/2 on a bare socket, Node 20.20
  * and 24.9 keep the file descriptor for ever.
  */
-export function createClientConnection(socket: Socket, options: ClientConnectionOptions): ClientConnection {
+export function createClientConnection(
+  socket: Socket,
+  limits: { readonly maxHeaderBytes: number; readonly maxHeaderFields: number },
+): ClientConnection {
   const calls = createCallLedger();
+  let violation: string | undefined;
 
   const stream = new Duplex({
     read: () => {
@@ -39,24 +38,28 @@ export function createClientConnection(socket: Socket, options: ClientConnection
     },
     write: (chunk: Buffer, _encoding, done) => {
       fromServer(chunk);
-      socket.write(chunk, () => done());
+      socket.write(chunk, () => {
+        done();
+        // Node says goodbye to a client that broke the rules, but then waits for it to hang up.
+        if (violation !== undefined) stream.destroy();
+      });
     },
     final: (done) => {
       socket.end(() => {
         done();
-        // A client that does not close its side would keep the descriptor.
+        // The client need not hang up on its side; without this it could hold the descriptor as long as it likes.
         stream.destroy();
       });
     },
     destroy: (_error, done) => {
       socket.destroy();
-      // An error handed on here would surface in a session that may be gone, as an uncaught exception.
+      // An error handed on would be emitted, in the end to a session that may be gone: an uncaught exception.
       done(null);
     },
   });
 
   const fromClient = createAuthorityRewriter({
-    ...options,
+    ...limits,
     emit: (bytes) => {
       if (!stream.push(bytes)) socket.pause();
     },
@@ -66,8 +69,13 @@ export function createClientConnection(socket: Socket, options: ClientConnection
   const fromServer = createChunkConsumer(function* (bytes) {
     for (;;) {
       const frame = yield* readFrameHeader(bytes, Number.POSITIVE_INFINITY);
-      yield* bytes.passOn(frame.length, () => {});
       calls.fromServer(frame);
+      if (frame.type === FrameType.GOAWAY) {
+        const error = parseGoawayError(yield* bytes.exactly(frame.length));
+        if (error !== undefined) violation ??= `refused by Node's HTTP/2: ${error}`;
+      } else {
+        yield* bytes.passOn(frame.length, () => {});
+      }
     }
   });
 
@@ -75,13 +83,19 @@ export function createClientConnection(socket: Socket, options: ClientConnection
     try {
       fromClient(chunk);
     } catch (error) {
-      options.onViolation(messageOf(error));
+      violation ??= messageOf(error);
       stream.destroy();
     }
   });
   socket.on("end", () => stream.push(null));
-  socket.on("error", () => {}); // `close` follows and says all there is to do.
+  socket.on("error", () => {}); // `close` follows, and that is all there is to react to.
   socket.on("close", () => stream.destroy());
 
-  return { stream, calls };
+  return {
+    stream,
+    calls,
+    get violation() {
+      return violation;
+    },
+  };
 }

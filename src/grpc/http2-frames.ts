@@ -10,7 +10,7 @@ export const MAX_FRAME_BYTES = 16_384;
 const FRAME_HEADER_BYTES = 9;
 
 /** The frame types that matter here (RFC 9113, section 6). */
-export const FrameType = { DATA: 0, HEADERS: 1, RST_STREAM: 3, CONTINUATION: 9 } as const;
+export const FrameType = { DATA: 0, HEADERS: 1, RST_STREAM: 3, GOAWAY: 7, CONTINUATION: 9 } as const;
 
 /** The flags that matter here; a bit means something only on the frame types that define it. */
 export const FrameFlag = { END_STREAM: 0x1, END_HEADERS: 0x4, PADDED: 0x8, PRIORITY: 0x20 } as const;
@@ -54,4 +54,26 @@ export function encodeFrameHeader(frame: FrameHeader): Buffer {
   bytes.writeUInt8(frame.flags, 4);
   bytes.writeUInt32BE(frame.streamId, 5);
   return bytes;
+}
+
+/** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */
+const ERROR_NAMES = [
+  "NO_ERROR",
+  "PROTOCOL_ERROR",
+  "INTERNAL_ERROR",
+  "FLOW_CONTROL_ERROR",
+  "SETTINGS_TIMEOUT",
+  "STREAM_CLOSED",
+  "FRAME_SIZE_ERROR",
+  "REFUSED_STREAM",
+  "CANCEL",
+  "COMPRESSION_ERROR",
+  "CONNECT_ERROR",
+  "ENHANCE_YOUR_CALM",
+];
+
+/** The error that a GOAWAY frame's payload tells; undefined where it tells of none (RFC 9113, section 6.8). */
+export function parseGoawayError(payload: Buffer): string | undefined {
+  const code = payload.readUInt32BE(4);
+  return code === 0 ? undefined : (ERROR_NAMES[code] ?? `error ${code}`);
 }

@@ -127,15 +127,15 @@ async function askIdentity(
   const record = (code: number | undefined) =>
     observer.onCall({ method: method.path, code, durationMs: performance.now() - startedAt });
   log.v(1).info("Calling CSI driver to discover driver name");
-  log.v(5).info("GRPC call", { method: method.path, request: {} });
+  log.v(5).info("GRPC call", { method: method.path, request: "{}" });
   try {
     const identity = await callUnary(client, method, {}, { timeoutMs, signal });
     record(status.OK);
-    log.v(5).info("GRPC response", { response: identity, err: undefined });
+    log.v(5).info("GRPC response", { response: identityText(identity), err: undefined });
     return identity;
   } catch (error) {
     if (!signal.aborted) record(statusCodeOf(error));
-    log.v(5).info("GRPC response", { response: {}, err: messageOf(error) });
+    log.v(5).info("GRPC response", { response: "{}", err: messageOf(error) });
     throw error;
   }
 }
@@ -180,4 +180,14 @@ function untilDisconnected(client: Client, signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", look, { once: true });
     look();
   });
+}
+
+/** A log line holds no more of what a driver says: a manifest may have megabytes. */
+const MAX_LOGGED_CHARACTERS = 2_048;
+
+/** An identity as the official registrar logs it: JSON with the field names of the protocol. */
+function identityText({ manifest, name, vendorVersion }: PluginIdentity): string {
+  const text = JSON.stringify({ manifest, name, vendor_version: vendorVersion });
+  if (text.length <= MAX_LOGGED_CHARACTERS) return text;
+  return `${text.slice(0, MAX_LOGGED_CHARACTERS)} [cut, ${text.length} characters in all]`;
 }

@@ -1,5 +1,5 @@
 import type { Server } from "@grpc/grpc-js";
-import type { Protos } from "../grpc/protos";
+import type { Protos, RegistrationStatus } from "../grpc/protos";
 import { unaryHandler } from "../grpc/unary";
 import type { Logger } from "../logging/logger";
 
@@ -34,7 +34,7 @@ export function addRegistrationService(
     {
       GetInfo: unaryHandler<object, object>((_request, { metadata }) => {
         if (metadata.get(SELF_CHECK_KEY).length === 0) {
-          log.v(4).info("Received GetInfo call", { request: {} });
+          log.v(4).info("Received GetInfo call", { request: "" });
           setImmediate(options.onGetInfo);
         }
         return {
@@ -44,13 +44,20 @@ export function addRegistrationService(
           supportedVersions: SUPPORTED_VERSIONS,
         };
       }),
-      NotifyRegistrationStatus: unaryHandler<{ pluginRegistered: boolean; error: string }, object>(
-        (status) => {
-          log.info("Received NotifyRegistrationStatus call", { status });
-          setImmediate(options.onNotice, { registered: status.pluginRegistered, error: status.error });
-          return {};
-        },
-      ),
+      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((status) => {
+        log.info("Received NotifyRegistrationStatus call", { status: statusText(status) });
+        setImmediate(options.onNotice, { registered: status.pluginRegistered, error: status.error });
+        return {};
+      }),
     },
   );
+}
+
+/** The notice in protobuf's text form, as the official registrar logs it. */
+function statusText({ pluginRegistered, error }: RegistrationStatus): string {
+  const fields = [
+    pluginRegistered ? "plugin_registered:true" : "",
+    error ? `error:${JSON.stringify(error)}` : "",
+  ];
+  return fields.filter((field) => field !== "").join(" ");
 }

@@ -1,9 +1,8 @@
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
-import { chmodSync, lstatSync, renameSync, type Stats, unlinkSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { lstatSync, type Stats, unlinkSync } from "node:fs";
+import type { Server, Socket } from "node:net";
 import { dirname, join } from "node:path";
-import { errnoOf, messageOf, RegistrarError } from "../errors";
+import { errnoOf, RegistrarError } from "../errors";
+import { bindDotSocket, giveName } from "./dot-socket";
 import { tryConnect } from "./unix-socket";
 
 /** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv cuts a longer path silently. */
@@ -22,9 +21,9 @@ export type SocketVerdict =
   | "blocked";
 
 /**
- * Owner of one registration socket file. Binds under a dot-name, which kubelet's plugin watcher ignores, and renames
- * it into place when it already listens; removes nothing but its own inode. Closing a listener makes libuv unlink the
- * name it was bound to, which by then is nobody's.
+ * Owner of one registration socket file. Binds under a dot-name, which kubelet's plugin watcher ignores, gives the
+ * file its real name when it already listens, and removes nothing but its own inode. Closing a listener makes libuv
+ * unlink the name it was bound to: the dot-name, which is nobody else's.
  */
 export interface RegistrationSocket {
   /** Where our socket was last published; undefined before. */
@@ -103,14 +102,12 @@ export function createRegistrationSocket(onConnection: (connection: Socket) => v
         );
       }
       if (before === "taken" && !overLiving) return before;
-      const next = await bindBeside(path, onConnection);
+      const next = await bindDotSocket(dirname(path), onConnection);
       // Never two visible sockets for one driver: at kubelet, the end of either deregisters both.
       if (published?.path !== path) withdraw();
-      try {
-        renameSync(next.dotPath, path);
-      } catch (error) {
+      if (!(await giveName(next, path, { replace: before !== "gone" || overLiving }))) {
         next.server.close();
-        throw unusable(path, error);
+        return "taken";
       }
       published?.server.close();
       published = { path, server: next.server, stats: next.stats };
@@ -118,41 +115,6 @@ export function createRegistrationSocket(onConnection: (connection: Socket) => v
     },
     withdraw,
   };
-}
-
-/** A listening socket under a dot-name in the folder of `path`, open to its owner only (mode 0700). */
-async function bindBeside(path: string, onConnection: (connection: Socket) => void) {
-  // No longer than any `<driver>-reg.sock`, so that it fits wherever that fits.
-  const dotPath = join(
-    dirname(path),
-    `.reg-${randomInt(36 ** 5)
-      .toString(36)
-      .padStart(5, "0")}`,
-  );
-  const server = createServer(onConnection);
-  try {
-    server.listen({ path: dotPath });
-    await once(server, "listening");
-    chmodSync(dotPath, 0o700);
-    return { dotPath, server, stats: lstatSync(dotPath) };
-  } catch (error) {
-    server.close();
-    throw unusable(path, error);
-  }
-}
-
-function unusable(path: string, error: unknown): RegistrarError {
-  const errno = errnoOf(error) ?? "";
-  const hints: Readonly<Record<string, string>> = {
-    ENOENT: "its folder does not exist: is the plugin registration directory mounted?",
-    EACCES: "permission denied: run as root, and check SELinux labels of the folder",
-    EPERM: "permission denied: run as root, and check SELinux labels of the folder",
-    EROFS: "its folder is mounted read-only",
-    ENOSPC: "no space left on its file system",
-  };
-  const reason = hints[errno] ?? messageOf(error);
-  const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;
-  return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
 }
 
 function statsOf(path: string): Stats | "gone" | "blocked" {

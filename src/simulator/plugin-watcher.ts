@@ -1,5 +1,5 @@
 import { type BigIntStats, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { errnoOf, messageOf, RegistrarError } from "../errors";
 import type { Emit } from "./kubelet-events";
 import type { DesiredPlugin } from "./reconciler";
@@ -20,8 +20,9 @@ interface SeenSocket extends DesiredPlugin {
  * leading dot and other files do not. A socket created on a path that had one, by rename as well, gets a new
  * generation. Throws INVALID_OPTION where the directory cannot be made or watched.
  *
- * As kubelet, it does not notice when the directory itself is removed and made anew. Unlike kubelet, which overlooks
- * the old name, it takes a socket that was renamed away for gone: `fs.watch` reports both in the same way.
+ * As kubelet, it does not notice when the directory itself is removed and made anew, nor that a socket was renamed: the
+ * old name stays desired beside the new one. Only where it was renamed into another folder is it taken for gone, as
+ * `fs.watch` tells that from a removal no better.
  * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
  */
 export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher {
@@ -38,7 +39,15 @@ export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher
     emit({ kind: "socket-seen", socketPath, generation: generations, replaced: before !== undefined });
   };
 
+  const wasRenamed = (path: string, { stats }: SeenSocket) =>
+    readdirOf(dirname(path)).some((name) => {
+      const other = statOf(join(dirname(path), name));
+      return other !== undefined && sameFile(other, stats);
+    });
+
   const lose = (path: string) => {
+    const before = seen.get(path);
+    if (before && wasRenamed(path, before)) return;
     watchers.get(path)?.close();
     watchers.delete(path);
     if (seen.delete(path)) emit({ kind: "socket-gone", socketPath: path });
@@ -122,6 +131,14 @@ export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher
 /** Inode numbers are used again at once, the time of birth is not. */
 function sameFile(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
+}
+
+function readdirOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Undefined where nothing is, or nothing that we may look at. */

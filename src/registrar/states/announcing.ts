@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { RegistrarError } from "../../errors";
 import { backoffMs } from "../backoff";
+import { sweepDotSockets } from "../dot-socket";
 import type { RegistrationCore } from "../registration-core";
 import type { StateChange } from "../state";
 
@@ -20,6 +21,7 @@ export async function announce(
   const { socket, machine, memory, events } = core;
   const log = core.log.named("announcing");
   const isFirst = memory.publications === 0;
+  if (isFirst) void sweepDotSockets(core.options.pluginRegistrationPath);
   const overLiving = isFirst || change.event.kind === "driver-renamed";
   for (let attempt = 0; !signal.aborted; attempt++) {
     const socketPath = core.socketPath;

@@ -1,0 +1,102 @@
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, linkSync, lstatSync, readdirSync, renameSync, rmSync, type Stats } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { errnoOf, messageOf, RegistrarError } from "../errors";
+import { tryConnect } from "./unix-socket";
+
+/** A socket that listens under a name which kubelet's plugin watcher ignores. */
+export interface DotSocket {
+  readonly dotPath: string;
+  readonly server: Server;
+  /** Device and inode: who the file is, whatever its name. */
+  readonly stats: Stats;
+}
+
+/** Kubelet's plugin watcher looks at a new file at once; even on a busy node it should have looked by then. */
+const KUBELET_LOOKS_WITHIN_MS = 100;
+/** A dot-name lives for moments. One that is older and on which nobody listens was left by a process that was killed. */
+const LEFTOVER_AFTER_MS = 10_000;
+/** As long as the shortest `<driver>-reg.sock`: wherever that fits, this fits. */
+const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
+
+/** Binds a listening socket in `folder`, open to its owner only (mode 0700). Rejects with SOCKET_UNUSABLE. */
+export async function bindDotSocket(
+  folder: string,
+  onConnection: (connection: Socket) => void,
+): Promise<DotSocket> {
+  const dotPath = join(
+    folder,
+    `.reg-${randomInt(36 ** 5)
+      .toString(36)
+      .padStart(5, "0")}`,
+  );
+  const server = createServer(onConnection);
+  try {
+    server.listen({ path: dotPath });
+    await once(server, "listening");
+    chmodSync(dotPath, 0o700);
+    return { dotPath, server, stats: lstatSync(dotPath) };
+  } catch (error) {
+    server.close();
+    throw unusable(folder, error);
+  }
+}
+
+/**
+ * Gives the socket its real name. Where nothing has that name, a second name is linked and the dot-name goes a moment
+ * later, for a kubelet that was told of a file and does not find it logs an error. Otherwise, with `replace`, the
+ * dot-name is renamed over what is there, after the same moment: kubelet sees one Create event.
+ * False where something came to have the name and must not be replaced. Rejects with SOCKET_UNUSABLE.
+ */
+export async function giveName(
+  { dotPath, server }: DotSocket,
+  path: string,
+  { replace }: { readonly replace: boolean },
+): Promise<boolean> {
+  try {
+    linkSync(dotPath, path);
+    setTimeout(() => rmSync(dotPath, { force: true }), KUBELET_LOOKS_WITHIN_MS).unref();
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST" && !replace) return false;
+  }
+  try {
+    await delay(KUBELET_LOOKS_WITHIN_MS);
+    renameSync(dotPath, path);
+    return true;
+  } catch (error) {
+    server.close();
+    throw unusable(path, error);
+  }
+}
+
+/** Removes dot-names that killed processes left behind. Failures are ignored: they hurt nobody. */
+export async function sweepDotSockets(folder: string, now: () => number = Date.now): Promise<void> {
+  try {
+    for (const name of readdirSync(folder).filter((one) => DOT_NAME.test(one))) {
+      const path = join(folder, name);
+      if (now() - lstatSync(path).ctimeMs < LEFTOVER_AFTER_MS) continue;
+      const problem = await tryConnect(path);
+      if (problem && errnoOf(problem) === "ECONNREFUSED") rmSync(path);
+    }
+  } catch {}
+}
+
+function unusable(path: string, error: unknown): RegistrarError {
+  const errno = errnoOf(error) ?? "";
+  const reason = EXPLANATIONS[errno] ?? messageOf(error);
+  const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;
+  return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
+}
+
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  ENOENT: "the folder does not exist: is the plugin registration directory mounted?",
+  ENOTDIR: "part of the path is not a folder",
+  EACCES: "permission denied: run as root, and check SELinux labels of the folder",
+  EPERM: "permission denied: run as root, and check SELinux labels of the folder",
+  EROFS: "the folder is mounted read-only",
+  ENOSPC: "no space left on its file system",
+};
