@@ -59,7 +59,7 @@ export const flagTable = {
     "require-driver": bool("not ready while the driver is away"),
     "metrics-path": string("/metrics", "path of the metrics"),
     "termination-log": string("/dev/termination-log", "gets the reason of a failure"),
-    mode: string("", "health-probe: exit 0 if a running registrar is registered"),
+    mode: string("", "health-probe, ready-probe: ask the registrar that runs here, exit 0 or 1"),
   },
   /** Accepted, with a word on what to use instead. */
   deprecated: {
@@ -154,10 +154,12 @@ function defaultOf(row: Row): unknown {
   return "value" in parsed ? parsed.value : undefined;
 }
 
+const PROBE_MODES = ["health-probe", "ready-probe"];
+
 function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecated"] {
   const rows = Object.entries(flagTable.deprecated);
   const advices = rows.map(([flag, { describe }]) => ({ flag, advice: describe }));
-  if (settings.get("mode") !== "health-probe") {
+  if (!PROBE_MODES.includes(String(settings.get("mode")))) {
     advices.push({ flag: "mode", advice: "leave it out; probe with --mode=health-probe or /healthz" });
   }
   return advices.filter(({ flag }) => settings.has(flag));

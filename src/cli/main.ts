@@ -42,6 +42,10 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   if (logging.kind === "valid" && flags.mode === PROBE_MODE && flags.kubeletRegistrationPath !== "") return 0;
+  if (logging.kind === "valid" && (flags.mode === "health-probe" || flags.mode === "ready-probe")) {
+    const { runProbe } = await import("./commands/probe");
+    return runProbe(flags, flags.mode === "health-probe" ? "health" : "ready");
+  }
   const { runRegister } = await import("./commands/register");
   return runRegister(flags, logging);
 }

@@ -29,7 +29,10 @@ export interface AuthorityRewriterOptions {
   readonly maxHeaderFields: number;
   /** Takes the bytes for the server, in order. */
   readonly emit: (bytes: Buffer) => void;
-  /** Told of each frame once its last byte has been emitted; of a header block, only its HEADERS frame. */
+  /**
+   * Told of each frame before its bytes are emitted, since the server may answer while they are. Of a header block it
+   * is told the HEADERS frame only, when all of it has come.
+   */
   readonly onFrame: (frame: FrameHeader) => void;
 }
 
@@ -61,6 +64,7 @@ export function createAuthorityRewriter(options: AuthorityRewriterOptions): (chu
           }),
         )
       : asSent;
+    onFrame(headers);
     for (const piece of frames) emit(piece);
   }
 
@@ -72,10 +76,10 @@ export function createAuthorityRewriter(options: AuthorityRewriterOptions): (chu
       if (frame.type === FrameType.HEADERS) {
         yield* forwardHeaders(bytes, frame);
       } else {
+        onFrame(frame);
         emit(frame.bytes);
         yield* bytes.passOn(frame.length, emit);
       }
-      onFrame(frame);
     }
   });
 }

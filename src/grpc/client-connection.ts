@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { messageOf } from "../errors";
+import { RegistrarError } from "../errors";
 import { createAuthorityRewriter } from "./authority";
 import { type CallLedger, createCallLedger } from "./call-ledger";
 import { createChunkConsumer } from "./chunk-reader";
@@ -30,6 +30,7 @@ export function createClientConnection(
   limits: { readonly maxHeaderBytes: number; readonly maxHeaderFields: number },
 ): ClientConnection {
   const calls = createCallLedger();
+  let clientLeaves = false;
   let violation: string | undefined;
 
   const stream = new Duplex({
@@ -63,7 +64,10 @@ export function createClientConnection(
     emit: (bytes) => {
       if (!stream.push(bytes)) socket.pause();
     },
-    onFrame: calls.fromClient,
+    onFrame: (frame) => {
+      calls.fromClient(frame);
+      clientLeaves ||= frame.type === FrameType.GOAWAY;
+    },
   });
 
   const fromServer = createChunkConsumer(function* (bytes) {
@@ -72,7 +76,8 @@ export function createClientConnection(
       calls.fromServer(frame);
       if (frame.type === FrameType.GOAWAY) {
         const error = parseGoawayError(yield* bytes.exactly(frame.length));
-        if (error !== undefined) violation ??= `refused by Node's HTTP/2: ${error}`;
+        // To the GOAWAY with which grpc-go says goodbye, Node answers INTERNAL_ERROR.
+        if (error !== undefined && !clientLeaves) violation ??= `refused by Node's HTTP/2: ${error}`;
       } else {
         yield* bytes.passOn(frame.length, () => {});
       }
@@ -83,7 +88,8 @@ export function createClientConnection(
     try {
       fromClient(chunk);
     } catch (error) {
-      violation ??= messageOf(error);
+      if (!(error instanceof RegistrarError)) throw error;
+      violation ??= error.message;
       stream.destroy();
     }
   });

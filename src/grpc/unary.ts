@@ -70,18 +70,30 @@ export function statusCodeOf(error: unknown): number | undefined {
   return typeof code === "number" && code in status ? code : undefined;
 }
 
+/** What a handler knows of its call besides the request. */
+export interface CallContext {
+  /** Request metadata. */
+  readonly metadata: Metadata;
+  /** Aborted when the caller is gone. */
+  readonly peerGone: AbortSignal;
+  /** Sends response metadata ahead of the response: lower-case keys, ASCII values. */
+  sendMetadata(values: Readonly<Record<string, string>>): void;
+}
+
 /** A server handler from an async function: what it throws is answered as INTERNAL with its text, never a hang. */
 export function unaryHandler<Request, Response>(
-  handle: (
-    request: Request,
-    context: { readonly metadata: Metadata; readonly peerGone: AbortSignal },
-  ) => Response | Promise<Response>,
+  handle: (request: Request, context: CallContext) => Response | Promise<Response>,
 ): handleUnaryCall<Request, Response> {
   return (call, callback) => {
     const peer = new AbortController();
     call.once("cancelled", () => peer.abort());
+    const context: CallContext = {
+      metadata: call.metadata,
+      peerGone: peer.signal,
+      sendMetadata: (values) => call.sendMetadata(Metadata.fromHttp2Headers({ ...values })),
+    };
     Promise.resolve()
-      .then(() => handle(call.request, { metadata: call.metadata, peerGone: peer.signal }))
+      .then(() => handle(call.request, context))
       .then(
         (response) => callback(null, response),
         (error: unknown) => {

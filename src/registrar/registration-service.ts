@@ -2,18 +2,18 @@ import type { Server } from "@grpc/grpc-js";
 import type { Protos, RegistrationStatus } from "../grpc/protos";
 import { unaryHandler } from "../grpc/unary";
 import type { Logger } from "../logging/logger";
+import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "./self-check-protocol";
 
 /** Versions of the CSI specification's major line that we stand for, as the official registrar has since 2018. */
 export const SUPPORTED_VERSIONS: readonly string[] = ["1.0.0"];
-
-/** Request metadata by which a health check says that it is not kubelet. */
-export const SELF_CHECK_KEY = "x-registrar-self-check";
 
 /** What the service tells kubelet, and whom it tells what kubelet said. */
 export interface RegistrationServiceOptions {
   readonly driverName: () => string;
   /** The kubelet registration path: where kubelet finds the CSI driver socket on the host. */
   readonly endpoint: string;
+  /** Told to self-checks. */
+  readonly state: () => string;
   readonly onGetInfo: () => void;
   readonly onNotice: (notice: { readonly registered: boolean; readonly error: string }) => void;
 }
@@ -32,8 +32,10 @@ export function addRegistrationService(
   server.addService(
     { GetInfo, NotifyRegistrationStatus },
     {
-      GetInfo: unaryHandler<object, object>((_request, { metadata }) => {
-        if (metadata.get(SELF_CHECK_KEY).length === 0) {
+      GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
+        if (metadata.get(SELF_CHECK_KEY).length > 0) {
+          sendMetadata({ [STATE_KEY]: options.state(), [ENDPOINT_KEY]: encodeURI(options.endpoint) });
+        } else {
           log.v(4).info("Received GetInfo call", { request: "" });
           setImmediate(options.onGetInfo);
         }

@@ -77,6 +77,7 @@ export function startRegistration(
         {
           driverName: () => core.driverName,
           endpoint: options.kubeletRegistrationPath,
+          state: () => machine.state,
           onGetInfo: () => {
             memory.lastGetInfoAt = Date.now();
             events.emit({ kind: "asked" });

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { errnoOf, messageOf } from "../errors";
 import type { Protos } from "../grpc/protos";
 import { callUnary, createUnixClient } from "../grpc/unary";
-import { SELF_CHECK_KEY } from "./registration-service";
+import { SELF_CHECK_KEY } from "./self-check-protocol";
 
 /** What a registration socket is checked for. */
 export interface SocketCheckOptions {

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import type { ProcessFacts } from "../../diagnostics/metric-table";
 import { messageOf } from "../../errors";
 import { createFdStream } from "../../logging/fd-stream";
@@ -7,6 +6,7 @@ import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
 import { type Registrar, startRegistrar } from "../../registrar/registrar";
+import { isDirectory } from "../directories";
 import { warnAboutFlags } from "../flag-warnings";
 import type { Flags } from "../flags";
 import { resolvePaths } from "../paths";
@@ -98,12 +98,4 @@ function processFacts(): ProcessFacts {
       return { cpuSeconds: (user + system) / 1e6, residentBytes: rss, heapBytes: heapUsed };
     },
   };
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }

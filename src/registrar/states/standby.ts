@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { callUnary, createUnixClient } from "../../grpc/unary";
 import { watchPath } from "../path-watch";
 import type { RegistrationCore } from "../registration-core";
-import { SELF_CHECK_KEY } from "../registration-service";
+import { SELF_CHECK_KEY } from "../self-check-protocol";
 import { hintOrPause, tryConnect } from "../unix-socket";
 
 /** The net under inotify and the held connection. */

@@ -1,0 +1,84 @@
+import { readdirSync } from "node:fs";
+import { connect as connectHttp2, constants } from "node:http2";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { messageOf } from "../../errors";
+import { parseCsiAddress } from "../../registrar/csi-address";
+import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/self-check-protocol";
+import { tryConnect } from "../../registrar/unix-socket";
+import { isDirectory } from "../directories";
+import type { Flags } from "../flags";
+import { resolvePaths } from "../paths";
+
+/** What a registrar answers about itself. */
+interface SelfReport {
+  readonly endpoint: string;
+  readonly state: string;
+}
+
+/**
+ * `--mode=health-probe` and `--mode=ready-probe`: ask the registrar that runs beside us, over its registration socket,
+ * with the flags that it was started with. For exec probes, where there is no HTTP endpoint. An exec probe has a
+ * second, at a tenth of a CPU perhaps: so this speaks bare HTTP/2, without the gRPC library.
+ *
+ * Healthy: it answers; or the driver is not there yet, when there is no socket to answer on. Ready: it is registered.
+ */
+export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
+  const paths = resolvePaths(flags, isDirectory);
+  if (paths.kind === "missing") return fail(paths.message);
+  const folder = paths.pluginRegistrationPath;
+  try {
+    const sockets = readdirSync(folder).filter((name) => name.endsWith("-reg.sock"));
+    const reports = sockets.map((name) =>
+      askAbout(join(folder, name), flags.timeoutMs).catch(() => undefined),
+    );
+    const mine = (await Promise.all(reports)).find(
+      (report) => report?.endpoint === encodeURI(paths.kubeletRegistrationPath),
+    );
+    if (mine && wanted === "health") return 0;
+    if (mine) return mine.state === "registered" ? 0 : fail(`not registered: state is ${mine.state}`);
+    const csiSocketPath = parseCsiAddress(flags.csiAddress);
+    if (wanted === "health" && (await tryConnect(csiSocketPath)) !== undefined) return 0;
+    return fail(`no registrar for ${paths.kubeletRegistrationPath} answers on a socket in ${folder}`);
+  } catch (error) {
+    return fail(messageOf(error));
+  }
+}
+
+function fail(reason: string): number {
+  process.stderr.write(`${reason}\n`);
+  return 1;
+}
+
+/** GetInfo with the mark of a self-check; our registrars answer it with headers that tell about them. */
+function askAbout(socketPath: string, timeoutMs: number): Promise<SelfReport> {
+  return new Promise((resolve, reject) => {
+    const session = connectHttp2("http://localhost", {
+      createConnection: () => connect({ path: socketPath }),
+    });
+    const end = () => session.destroy();
+    const timer = setTimeout(() => {
+      reject(new Error(`no answer within ${timeoutMs} ms`));
+      end();
+    }, timeoutMs);
+    session.on("error", reject);
+    session.on("close", () => {
+      clearTimeout(timer);
+      reject(new Error("the connection was closed"));
+    });
+    const request = session.request({
+      [constants.HTTP2_HEADER_METHOD]: "POST",
+      [constants.HTTP2_HEADER_PATH]: "/pluginregistration.Registration/GetInfo",
+      [constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
+      [constants.HTTP2_HEADER_TE]: "trailers",
+      [SELF_CHECK_KEY]: "1",
+    });
+    request.on("error", reject);
+    request.on("response", (headers) => {
+      resolve({ endpoint: String(headers[ENDPOINT_KEY] ?? ""), state: String(headers[STATE_KEY] ?? "") });
+      end();
+    });
+    // One gRPC frame: not compressed, an empty message.
+    request.end(Buffer.alloc(5));
+  });
+}

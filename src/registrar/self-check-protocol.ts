@@ -1,0 +1,5 @@
+/** Request metadata by which whoever calls GetInfo on a registration socket says that it is not kubelet. */
+export const SELF_CHECK_KEY = "x-registrar-self-check";
+/** Response metadata of such a call: the state of the registration, and, URI-encoded, the endpoint that kubelet is told. */
+export const STATE_KEY = "x-registrar-state";
+export const ENDPOINT_KEY = "x-registrar-endpoint";
