@@ -93,7 +93,10 @@ export async function startRegistrar(
       },
       onCall: (call) => events.emit({ kind: "driver-call", call }),
     },
-  ).catch((error: unknown) => void registration.close({ kind: "failed", error }, "failed"));
+  ).catch((error: unknown) => {
+    log.error(error, "Cannot register the CSI driver");
+    void registration.close({ kind: "failed", error }, "failed");
+  });
 
   const close = () => registration.close({ kind: "stopped" }, "stopped");
   const abort = () => void close();

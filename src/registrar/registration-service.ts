@@ -29,6 +29,8 @@ export function addRegistrationService(
 ): void {
   const log = parentLog.named("registration-service");
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;
+  // A kubelet from 1.36 on repeats itself each second as long as it refuses.
+  let lastError = "";
   server.addService(
     { GetInfo, NotifyRegistrationStatus },
     {
@@ -47,7 +49,9 @@ export function addRegistrationService(
         };
       }),
       NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((status) => {
-        log.info("Received NotifyRegistrationStatus call", { status: statusText(status) });
+        const repeats = status.error !== "" && status.error === lastError;
+        lastError = status.error;
+        log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
         setImmediate(options.onNotice, { registered: status.pluginRegistered, error: status.error });
         return {};
       }),

@@ -123,7 +123,10 @@ export function startRegistration(
   const machine = createStateMachine("waiting", (change) => {
     const { from, to, event } = change;
     const fields = { from, to, reason: event.kind, driver: driverName, socket: socket.path };
-    log.info("Registration state changed", fields);
+    const repeats =
+      memory.refusals > 0 &&
+      (to === "asked" || (event.kind === "refused" && event.error === memory.refusalText));
+    log.v(repeats ? 4 : 0).info("Registration state changed", fields);
     events.emit({ kind: "state-changed", change });
     leaveState.abort();
     leaveState = new AbortController();

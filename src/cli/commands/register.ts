@@ -51,7 +51,8 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
         writeTerminationLog(flags.terminationLog, `kubelet refused the driver: ${outcome.error}`);
         return 1;
       case "failed":
-        return fail(outcome.error, "Registration failed");
+        writeTerminationLog(flags.terminationLog, messageOf(outcome.error));
+        return 1;
       default:
         return outcome satisfies never;
     }
