@@ -7,7 +7,6 @@ import { text } from "node:stream/consumers";
 import { buildSync } from "esbuild";
 import { createKlogSink, type KlogSinkOptions } from "../../src/logging/klog-sink";
 import { createLogger } from "../../src/logging/logger";
-import { parseVmodule } from "../../src/logging/vmodule";
 
 const noon = new Date(2024, 0, 2, 12).getTime();
 
@@ -68,7 +67,13 @@ test("json: what does not fit JSON, what pino itself would act on, and what stee
 });
 
 test("verbosity by -v, raised for some files by -vmodule", () => {
-  const { log, lines } = setUp({ verbosity: 1, vmodule: parseVmodule("csi*=4,other=0") });
+  const { log, lines } = setUp({
+    verbosity: 1,
+    vmodule: [
+      { pattern: "csi*", verbosity: 4 },
+      { pattern: "other", verbosity: 0 },
+    ],
+  });
   for (const file of ["csi-driver", "other"]) {
     const named = log.named(file);
     for (const verbosity of [0, 1, 2, 4, 5]) named.v(verbosity).info(`${file} ${verbosity}`);
