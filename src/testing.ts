@@ -14,7 +14,13 @@ export {
   startKubelet,
   type WaitOptions,
 } from "./simulator/kubelet";
-export type { CallResult, DeregistrationCause, KubeletCall, KubeletEvent } from "./simulator/kubelet-events";
+export type {
+  CallResult,
+  DeregistrationCause,
+  KubeletCall,
+  KubeletEvent,
+  RefusalStage,
+} from "./simulator/kubelet-events";
 export type { KubeletFault } from "./simulator/kubelet-faults";
 export type { KubeletOptions, KubeletTimings } from "./simulator/kubelet-options";
 export type { NodeObject } from "./simulator/node";

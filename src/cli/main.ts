@@ -60,11 +60,9 @@ function printError(text: string): void {
 }
 
 main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
+  (code) => process.exit(code),
   (error: unknown) => {
     printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    process.exitCode = EXIT_FAILURE;
+    process.exit(EXIT_FAILURE);
   },
 );

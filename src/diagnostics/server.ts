@@ -1,13 +1,14 @@
 import { lookup } from "node:dns/promises";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../errors";
 import type { Logger } from "../logging/logger";
 import { type ListenAddress, parseListenAddress } from "./listen-address";
 
-/** A path of the HTTP server and who answers it. */
-export type Route = RequestListener;
+/** Answers the requests for one path. What it throws is answered with 500. */
+export type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /** An HTTP server that comes up when it can. */
 export interface DiagnosticsServer extends AsyncDisposable {
@@ -32,21 +33,27 @@ export function startDiagnosticsServer(
   const log = parentLog.named("server");
   const address = parseListenAddress(endpoint);
   const stop = new AbortController();
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? "/", "http://localhost").pathname;
-    const route = routes.get(path);
-    if (route) return route(request, response);
-    response.writeHead(404, { "content-type": "text/plain; charset=utf-8" }).end("404 page not found\n");
+  const server = createServer(async (request, response) => {
+    const path = request.url?.split("?", 1)[0] ?? "/";
+    try {
+      await (routes.get(path) ?? notFound)(request, response);
+    } catch (error) {
+      log.error(error, "HTTP request failed", { path });
+      if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain; charset=utf-8" });
+      response.end(`${messageOf(error)}\n`);
+    }
   });
   server.on("clientError", (_error, socket) => socket.destroy());
+  server.on("error", () => {}); // While binding, told by `listen`; later, a connection that could not be accepted.
 
   const listening = (async () => {
     while (!stop.signal.aborted) {
       try {
-        const port = await listen(server, address);
+        const port = await listen(server, address, stop.signal);
         log.info("HTTP server started", { endpoint, port });
         return port;
       } catch (error) {
+        if (stop.signal.aborted) break;
         log.warn("HTTP server cannot listen, trying again", {
           endpoint,
           err: messageOf(error),
@@ -70,17 +77,17 @@ export function startDiagnosticsServer(
   return { listening, close, [Symbol.asyncDispose]: close };
 }
 
-async function listen(server: Server, { host, port }: ListenAddress): Promise<number> {
+const notFound: Route = (_request, response) => {
+  response.writeHead(404, { "content-type": "text/plain; charset=utf-8" }).end("404 page not found\n");
+};
+
+async function listen(server: Server, { host, port }: ListenAddress, signal: AbortSignal): Promise<number> {
   // Go listens on a name's IPv4 address first; Node would take the resolver's order.
   const address =
     host === undefined || isIP(host) ? host : (await lookup(host, { order: "ipv4first" })).address;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ port, ...(address === undefined ? {} : { host: address }) }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+  signal.throwIfAborted();
+  server.listen({ port, ...(address === undefined ? {} : { host: address }) });
+  await once(server, "listening");
   const bound = server.address();
   return typeof bound === "object" && bound ? bound.port : port;
 }

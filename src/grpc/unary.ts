@@ -35,7 +35,10 @@ export function createUnixClient(socketPath: string): Client {
   });
 }
 
-/** Calls a unary method. Rejects with grpc-js' ServiceError, whose `code` is the gRPC status. */
+/**
+ * Calls a unary method. Rejects with an error that `statusCodeOf` understands: CANCELLED for an aborted signal. Only a
+ * client that was closed before makes it reject with a plain Error.
+ */
 export function callUnary<Request, Response>(
   client: Client,
   method: Unary<Request, Response>,
@@ -44,7 +47,13 @@ export function callUnary<Request, Response>(
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const { signal } = options;
+    if (signal?.aborted) {
+      // Not left to `cancel`: even a call cancelled at once may reach the server.
+      reject(Object.assign(new Error("1 CANCELLED: aborted before the call"), { code: status.CANCELLED }));
+      return;
+    }
     const callOptions: CallOptions = { deadline: Date.now() + options.timeoutMs };
+    const cancel = () => call.cancel();
     const call = client.makeUnaryRequest(
       method.path,
       method.requestSerialize,
@@ -58,35 +67,47 @@ export function callUnary<Request, Response>(
         else resolve(response as Response);
       },
     );
-    const cancel = () => call.cancel();
-    if (signal?.aborted) cancel();
-    else signal?.addEventListener("abort", cancel, { once: true });
+    signal?.addEventListener("abort", cancel, { once: true });
   });
 }
 
-/** What an error of a call is called in gRPC: `Unavailable`, `DeadlineExceeded`. `unknown-non-grpc` for others. */
+/** The gRPC status with which a call failed; undefined for any other error, since a failure is never OK. */
 export function statusCodeOf(error: unknown): number | undefined {
   const code = (error as Partial<ServiceError> | undefined)?.code;
-  return typeof code === "number" && code in status ? code : undefined;
+  return typeof code === "number" && code in status && code !== status.OK ? code : undefined;
 }
 
 /** What a handler knows of its call besides the request. */
 export interface CallContext {
   /** Request metadata. */
   readonly metadata: Metadata;
-  /** Aborted when the caller is gone. */
+  /** Aborted when nobody waits for the answer any more: cancelled, past the deadline, or the connection lost. */
   readonly peerGone: AbortSignal;
   /** Sends response metadata ahead of the response: lower-case keys, ASCII values. */
   sendMetadata(values: Readonly<Record<string, string>>): void;
 }
 
-/** A server handler from an async function: what it throws is answered as INTERNAL with its text, never a hang. */
+/** Most characters of a status text: it travels as a header, and a peer drops headers over its bound without a word. */
+const MAX_STATUS_TEXT_LENGTH = 1_000;
+
+/**
+ * A server handler from an async function. What it throws is answered with its text, as its own gRPC status if it has
+ * one and as INTERNAL if not; the caller never hangs.
+ */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,
 ): handleUnaryCall<Request, Response> {
   return (call, callback) => {
     const peer = new AbortController();
-    call.once("cancelled", () => peer.abort());
+    let answered = false;
+    const answer: typeof callback = (error, response) => {
+      answered = true;
+      callback(error, response);
+    };
+    // grpc-js says "cancelled" at the end of an answered call too.
+    call.once("cancelled", () => {
+      if (!answered) peer.abort();
+    });
     const context: CallContext = {
       metadata: call.metadata,
       peerGone: peer.signal,
@@ -95,13 +116,18 @@ export function unaryHandler<Request, Response>(
     Promise.resolve()
       .then(() => handle(call.request, context))
       .then(
-        (response) => callback(null, response),
+        (response) => answer(null, response),
         (error: unknown) => {
           const code = statusCodeOf(error) ?? status.INTERNAL;
-          callback({ code, details: messageOf(error) });
+          answer({ code, details: statusText(messageOf(error)) });
         },
       );
   };
+}
+
+/** Text that grpc-js can encode, which throws at half of a surrogate pair. */
+function statusText(text: string): string {
+  return Buffer.from(text.slice(0, MAX_STATUS_TEXT_LENGTH)).toString();
 }
 
 /**

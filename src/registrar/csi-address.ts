@@ -6,8 +6,9 @@ import { RegistrarError } from "../errors";
  * Throws INVALID_OPTION for everything else: a CSI driver is reached over a unix socket only.
  */
 export function parseCsiAddress(address: string): string {
-  if (address.startsWith("/")) return address;
-  const path = /^unix:(?:\/\/)?(?<path>[^@].*)$/s.exec(address)?.groups?.path;
+  const path = address.startsWith("/")
+    ? address
+    : /^unix:(?:\/\/|(?!\/\/))(?<path>[^@].*)$/s.exec(address)?.groups?.path;
   if (path !== undefined && !path.includes("\0")) return path;
   throw new RegistrarError(
     "INVALID_OPTION",

@@ -37,12 +37,23 @@ export interface Events<Event> {
   subscribe(listener: (event: Event) => void): () => void;
 }
 
-/** Makes a list of listeners that are called in order of subscription. */
+/**
+ * Makes a list of listeners that are called in order of subscription. What a listener throws becomes an uncaught
+ * exception, as it is its owner's to mend, but does not keep the others from hearing.
+ */
 export function createEvents<Event>(): Events<Event> {
   const listeners = new Set<(event: Event) => void>();
   return {
     emit: (event) => {
-      for (const listener of [...listeners]) listener(event);
+      for (const listener of [...listeners]) {
+        try {
+          listener(event);
+        } catch (error) {
+          queueMicrotask(() => {
+            throw error;
+          });
+        }
+      }
     },
     subscribe: (listener) => {
       listeners.add(listener);

@@ -4,6 +4,10 @@ import { parseCsiAddress } from "./csi-address";
 /** What to do when kubelet refuses the driver. */
 export type RegistrationFailurePolicy = "exit" | "retry";
 
+const POLICIES: readonly RegistrationFailurePolicy[] = ["exit", "retry"];
+/** A Node timer with a longer wait fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** What a registrar is told. Times are milliseconds. */
 export interface RegistrarOptions {
   /** The CSI driver socket as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. */
@@ -14,7 +18,7 @@ export interface RegistrarOptions {
   readonly pluginRegistrationPath?: string;
   /** Bounds each single call to the driver and each health check of our own socket. @default 1000 */
   readonly timeoutMs?: number;
-  /** Fail when the driver has not told its name by then; 0 waits without end. @default 0 */
+  /** Fail when the driver has not told its name by then, 24 days at most; 0 waits without end. @default 0 */
   readonly driverTimeoutMs?: number;
   /** On refusal, fail (`exit`) or stay and publish again with backoff (`retry`). @default "exit" */
   readonly onRegistrationFailure?: RegistrationFailurePolicy;
@@ -48,5 +52,9 @@ export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOpti
   if (!(resolved.timeoutMs > 0))
     refuse("timeout must be more than 0: no call to the driver could ever succeed");
   if (!(resolved.driverTimeoutMs >= 0)) refuse("driver-timeout must not be negative");
+  if (resolved.driverTimeoutMs > MAX_TIMER_MS)
+    refuse("driver-timeout must be 24 days at most; 0 is no limit");
+  if (!POLICIES.includes(resolved.onRegistrationFailure))
+    refuse(`on-registration-failure must be one of ${POLICIES.join(", ")}`);
   return resolved;
 }

@@ -44,7 +44,10 @@ export function watchPath(path: string, log: Logger): PathWatch {
     if (kept) return kept;
     try {
       const watcher = watch(folder, { persistent: false }, (_event, changed) => {
-        if (changed !== null && changed !== name && changed !== basename(folder)) return;
+        const isSelf = changed === basename(folder);
+        if (changed !== null && changed !== name && !isSelf) return;
+        // A folder made anew may have its predecessor's inode number, but not its watch.
+        if (isSelf) disarm(folder);
         rearm();
         hint();
       });
@@ -54,6 +57,11 @@ export function watchPath(path: string, log: Logger): PathWatch {
       log.v(2).info("Cannot watch folder, looking at it every few seconds instead", { folder, err: error });
       return undefined;
     }
+  };
+
+  const disarm = (folder: string) => {
+    for (const one of armed) if (one.folder === folder) one.watcher.close();
+    armed = armed.filter((one) => one.folder !== folder);
   };
 
   const rearm = () => {

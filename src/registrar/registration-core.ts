@@ -51,7 +51,10 @@ export interface RegistrationMemory {
   /** Refusals since kubelet last accepted us, and the text of the latest. */
   refusals: number;
   refusalText: string | undefined;
-  /** Milliseconds since the epoch. */
-  lastGetInfoAt: number | undefined;
-  lastNoticeAt: number | undefined;
+  /** Milliseconds of `performance.now()`; 0 for never. */
+  lastGetInfoMs: number;
+  lastNoticeMs: number;
 }
+
+/** The longest that kubelet may be between GetInfo and its notice: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
+export const KUBELET_BUSY_MS = 150_000;

@@ -1,7 +1,8 @@
-import { lstatSync, type Stats, unlinkSync } from "node:fs";
+import { lstatSync, rmSync, type Stats } from "node:fs";
 import type { Server, Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { errnoOf, RegistrarError } from "../errors";
+import type { Logger } from "../logging/logger";
 import { bindDotSocket, giveName } from "./dot-socket";
 import { tryConnect } from "./unix-socket";
 
@@ -62,7 +63,11 @@ export function checkSocketPathLength(path: string, what: string): void {
 }
 
 /** Makes the owner of a registration socket; nothing is created before `publish`. */
-export function createRegistrationSocket(onConnection: (connection: Socket) => void): RegistrationSocket {
+export function createRegistrationSocket(
+  onConnection: (connection: Socket) => void,
+  parentLog: Logger,
+): RegistrationSocket {
+  const log = parentLog.named("registration-socket");
   let published: Published | undefined;
 
   const look = async (path: string): Promise<SocketVerdict> => {
@@ -81,9 +86,9 @@ export function createRegistrationSocket(onConnection: (connection: Socket) => v
     if (published === undefined) return;
     const { path, server, stats } = published;
     published = undefined;
-    const found = statsOf(path);
-    if (typeof found === "object" && isSame(found, stats)) unlinkSync(path);
     server.close();
+    const found = statsOf(path);
+    if (typeof found === "object" && isSame(found, stats)) rmSync(path, { force: true });
   };
 
   return {
@@ -103,6 +108,9 @@ export function createRegistrationSocket(onConnection: (connection: Socket) => v
       }
       if (before === "taken" && !overLiving) return before;
       const next = await bindDotSocket(dirname(path), onConnection);
+      next.server.on("error", (error) =>
+        log.error(error, "Cannot accept a connection", { socketPath: path }),
+      );
       // Never two visible sockets for one driver: at kubelet, the end of either deregisters both.
       if (published?.path !== path) withdraw();
       if (!(await giveName(next, path, { replace: before !== "gone" || overLiving }))) {

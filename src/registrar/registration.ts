@@ -3,20 +3,17 @@ import type { Protos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
 import type { Events, RegistrarEvent } from "./events";
 import { meansPeer } from "./hints";
-import type {
-  RegistrationCore,
-  RegistrationMemory,
-  RegistrationOptions,
-  RegistrationOutcome,
+import {
+  KUBELET_BUSY_MS,
+  type RegistrationCore,
+  type RegistrationMemory,
+  type RegistrationOptions,
+  type RegistrationOutcome,
 } from "./registration-core";
 import { addRegistrationService } from "./registration-service";
 import { createRegistrationSocket, registrationSocketPath } from "./registration-socket";
-import { createStateMachine, type RegistrationState, type StateChange, type StateMachine } from "./state";
-import { announce } from "./states/announcing";
-import { guardSocket } from "./states/in-place";
-import { awaitKubelet } from "./states/listening";
-import { answerRefusal } from "./states/refused";
-import { standBy } from "./states/standby";
+import { createStateMachine, type StateMachine } from "./state";
+import { live } from "./states";
 
 /** One driver's registration with kubelet, from its name to its end. */
 export interface Registration {
@@ -35,8 +32,6 @@ export interface Registration {
   close(outcome: RegistrationOutcome, reason: string): Promise<RegistrationOutcome>;
 }
 
-/** The longest that kubelet may be between GetInfo and its notice: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
-const KUBELET_BUSY_MS = 150_000;
 /** Calls that run when we stop get this long to finish. */
 const GRACE_MS = 2_000;
 
@@ -64,8 +59,8 @@ export function startRegistration(
     everRegistered: false,
     refusals: 0,
     refusalText: undefined,
-    lastGetInfoAt: undefined,
-    lastNoticeAt: undefined,
+    lastGetInfoMs: 0,
+    lastNoticeMs: 0,
   };
 
   const standsByForPeers = options.onRegistrationFailure === "retry";
@@ -79,15 +74,17 @@ export function startRegistration(
           endpoint: options.kubeletRegistrationPath,
           state: () => machine.state,
           onGetInfo: () => {
-            memory.lastGetInfoAt = Date.now();
+            memory.lastGetInfoMs = performance.now();
             events.emit({ kind: "asked" });
             machine.dispatch({ kind: "get-info" });
           },
           onNotice: ({ registered, error }) => {
-            memory.lastNoticeAt = Date.now();
+            memory.lastNoticeMs = performance.now();
             events.emit({ kind: "notified", registered, error });
-            if (registered) machine.dispatch({ kind: "accepted" });
-            else if (standsByForPeers && meansPeer(error))
+            if (registered) {
+              Object.assign(memory, { everRegistered: true, refusals: 0, refusalText: undefined });
+              machine.dispatch({ kind: "accepted" });
+            } else if (standsByForPeers && meansPeer(error))
               machine.dispatch({ kind: "already-registered", error });
             else machine.dispatch({ kind: "refused", error });
           },
@@ -95,30 +92,7 @@ export function startRegistration(
         { protos, log },
       ),
   });
-  const socket = createRegistrationSocket(acceptor.accept);
-
-  const behaviours: {
-    readonly [State in RegistrationState]?: (signal: AbortSignal, change: StateChange) => void;
-  } = {
-    announcing: (signal, change) => announce(core, signal, change),
-    listening: (signal) => {
-      guardSocket(core, signal);
-      awaitKubelet(core, signal);
-    },
-    asked: (signal) => guardSocket(core, signal),
-    registered: (signal) => {
-      memory.everRegistered = true;
-      memory.refusals = 0;
-      memory.refusalText = undefined;
-      guardSocket(core, signal);
-    },
-    refused: (signal, change) => {
-      if (change.event.kind !== "refused") return;
-      guardSocket(core, signal);
-      answerRefusal(core, signal, change.event.error);
-    },
-    standby: (signal) => standBy(core, signal),
-  };
+  const socket = createRegistrationSocket(acceptor.accept, log);
 
   const machine = createStateMachine("waiting", (change) => {
     const { from, to, event } = change;
@@ -130,18 +104,28 @@ export function startRegistration(
     events.emit({ kind: "state-changed", change });
     leaveState.abort();
     leaveState = new AbortController();
-    behaviours[to]?.(leaveState.signal, change);
+    live(core, leaveState.signal, change).catch((error: unknown) => {
+      log.error(error, "Registration cannot go on", { state: to });
+      core.fail({ kind: "failed", error });
+    });
   });
 
-  const close = (outcome: RegistrationOutcome, reason: string) => {
-    closing ??= (async () => {
-      machine.dispatch({ kind: "stop", reason });
+  const shutDown = async (outcome: RegistrationOutcome, reason: string): Promise<RegistrationOutcome> => {
+    let end = outcome;
+    machine.dispatch({ kind: "stop", reason });
+    try {
       socket.withdraw();
-      await acceptor.close({ graceMs: GRACE_MS });
-      machine.dispatch({ kind: "closed" });
-      resolveClosed(outcome);
-      return outcome;
-    })();
+    } catch (error) {
+      log.error(error, "Failed to remove socket with error", { socket: core.socketPath });
+      if (outcome.kind === "stopped") end = { kind: "failed", error };
+    }
+    await acceptor.close({ graceMs: GRACE_MS });
+    machine.dispatch({ kind: "closed" });
+    resolveClosed(end);
+    return end;
+  };
+  const close = (outcome: RegistrationOutcome, reason: string) => {
+    closing ??= shutDown(outcome, reason);
     return closing;
   };
 
@@ -160,8 +144,9 @@ export function startRegistration(
       return registrationSocketPath(options.pluginRegistrationPath, memory.alias ?? driverName ?? "");
     },
     kubeletIsBusy: () => {
-      const { lastGetInfoAt = 0, lastNoticeAt = 0 } = memory;
-      const waitsForNotice = lastGetInfoAt > lastNoticeAt && Date.now() - lastGetInfoAt < KUBELET_BUSY_MS;
+      const { lastGetInfoMs, lastNoticeMs } = memory;
+      const waitsForNotice =
+        lastGetInfoMs > lastNoticeMs && performance.now() - lastGetInfoMs < KUBELET_BUSY_MS;
       return waitsForNotice && acceptor.connections.open > 0;
     },
     get connections() {
@@ -181,6 +166,7 @@ export function startRegistration(
     closed,
     named: (name) => {
       const kind = driverName === undefined ? "driver-named" : "driver-renamed";
+      socket.withdraw();
       driverName = name;
       memory.alias = undefined;
       machine.dispatch({ kind, driverName: name });

@@ -64,6 +64,7 @@ export async function hintOrPause(
   pauseMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
+  if (signal.aborted) return false;
   const pause = new AbortController();
   const stop = () => pause.abort();
   signal.addEventListener("abort", stop, { once: true });

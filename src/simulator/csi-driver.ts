@@ -36,8 +36,10 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
 export async function startCsiDriver(options: CsiDriverOptions): Promise<SimulatedCsiDriver> {
   const driver = resolveCsiDriverOptions(options);
   const { signal } = options;
+  const stopped = (cause?: unknown) =>
+    new RegistrarError("ABORTED", "the simulated CSI driver was stopped before it listened", { cause });
   await delay(driver.listenAfterMs, undefined, signal && { signal }).catch((cause: unknown) => {
-    throw new RegistrarError("ABORTED", "the simulated CSI driver was stopped before it listened", { cause });
+    throw stopped(cause);
   });
 
   const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`);
@@ -52,6 +54,9 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
       log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
     );
     acceptor.accept(connection);
+  }).catch(async (error: unknown) => {
+    await acceptor.close();
+    throw error;
   });
   log.append({ kind: "listening", csiAddress: driver.csiAddress });
 
@@ -68,6 +73,10 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     return stopping;
   };
   const close = () => stop("close");
+  if (signal?.aborted) {
+    await close();
+    throw stopped();
+  }
   signal?.addEventListener("abort", close, { once: true });
 
   return {

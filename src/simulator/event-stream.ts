@@ -62,20 +62,23 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string): Eve
     const past = options.from === "now" ? undefined : history.find(wanted);
     if (past) return Promise.resolve(past);
     return new Promise<Wanted>((resolve, reject) => {
-      const stop = AbortSignal.any([ended.signal, ...(options.signal ? [options.signal] : [])]);
+      const settled = new AbortController();
       const giveUp = () => {
+        settled.abort();
         unsubscribe();
         const why = ended.signal.aborted ? `${whose} was closed` : "the caller gave up";
         reject(new RegistrarError("ABORTED", `waited for "${kind}" of ${whose} in vain: ${why}`));
       };
       const unsubscribe = subscribe((event) => {
         if (!wanted(event)) return;
+        settled.abort();
         unsubscribe();
-        stop.removeEventListener("abort", giveUp);
         resolve(event);
       });
-      if (stop.aborted) giveUp();
-      else stop.addEventListener("abort", giveUp, { once: true });
+      for (const end of [ended.signal, options.signal]) {
+        if (end?.aborted) giveUp();
+        else end?.addEventListener("abort", giveUp, { signal: settled.signal });
+      }
     });
   };
 

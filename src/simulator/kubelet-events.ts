@@ -88,7 +88,7 @@ type Outcome =
       readonly pluginType: string;
       readonly endpoint: string;
       readonly socketPath: string;
-      readonly stage: "no-handler" | "validation" | "registration";
+      readonly stage: RefusalStage;
       readonly reason: string;
     }
   | {
@@ -104,6 +104,9 @@ type Outcome =
       readonly backoffMs: number;
       readonly retries: boolean;
     };
+
+/** What of a registration failed: nothing handles such plugins, the offer is not acceptable, or it did not work out. */
+export type RefusalStage = "no-handler" | "validation" | "registration";
 
 /** Why kubelet no longer holds a driver for registered. */
 export type DeregistrationCause =

@@ -1,14 +1,14 @@
 import type { Client } from "@grpc/grpc-js";
-import type { Protos, RegistrationStatus } from "../grpc/protos";
+import type { PluginInfo, Protos, RegistrationStatus } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
-import type { Caller } from "./calls";
+import type { Called, Caller } from "./calls";
 import type { FaultScript } from "./faults";
 import { connected, createKubeletClient } from "./kubelet-client";
-import type { DeregistrationCause, Emit } from "./kubelet-events";
+import type { DeregistrationCause, Emit, RefusalStage } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
 import type { KubeletTimings } from "./kubelet-options";
 import type { OperationOutcome } from "./operation-executor";
-import type { PluginHandlers, Verdict } from "./plugin-handler";
+import type { OfferedPlugin, PluginHandler, PluginHandlers, Verdict } from "./plugin-handler";
 import type { ActualPlugin, DesiredPlugin } from "./reconciler";
 import { authorityFor, type KubeletBehaviour } from "./versions";
 
@@ -27,10 +27,13 @@ export interface OperationContext {
 }
 
 const DONE: OperationOutcome = { kind: "done" };
+/** How each of kubelet's texts about a registration begins. */
+const PREFIX = "RegisterPlugin error -- ";
+const CONNECTION_LOST = "rpc error: code = Unavailable desc = error reading from server: EOF";
 
 /**
- * Registers the plugin behind one socket: dial, GetInfo, validate, register, notify. Each failure ends it; what was
- * refused is told to the registrar first. Never throws.
+ * Registers the plugin behind one socket: dial, GetInfo, validate, register, notify. Each failure ends it; what is
+ * refused is told to the registrar first.
  * Source: `GenerateRegisterPluginFunc` in `pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go`.
  */
 export async function register(plugin: DesiredPlugin, context: OperationContext): Promise<OperationOutcome> {
@@ -38,7 +41,12 @@ export async function register(plugin: DesiredPlugin, context: OperationContext)
   const authority = authorityFor(context.behaviour.registrationAuthority, socketPath);
   const client = createKubeletClient(socketPath, authority);
   try {
-    return await registerOver(client, plugin, context);
+    const introduced = await introduce(client, socketPath, context);
+    if (introduced.kind === "error") return failure(introduced.error);
+    const { type: pluginType, name, endpoint, supportedVersions: versions } = introduced.answer;
+    // An empty endpoint means the registration socket itself.
+    const offer = { name, endpoint: endpoint || socketPath, versions };
+    return await decide({ client, plugin, pluginType, offer, context });
   } finally {
     client.close();
   }
@@ -46,7 +54,7 @@ export async function register(plugin: DesiredPlugin, context: OperationContext)
 
 /**
  * Takes a plugin out: off the actual state of world first, so that its next socket can be registered, then off its
- * handler, which for CSI goes by the name alone. Never throws.
+ * handler, which for CSI goes by the name alone.
  */
 export async function unregister(
   plugin: ActualPlugin,
@@ -58,121 +66,134 @@ export async function unregister(
   return DONE;
 }
 
-async function registerOver(
-  client: Client,
-  plugin: DesiredPlugin,
-  context: OperationContext,
-): Promise<OperationOutcome> {
-  const { timings, protos, handlers, actual, call, emit, signal } = context;
-  const { socketPath } = plugin;
+/** A plugin that has introduced itself, and the connection to it. */
+interface Attempt {
+  readonly client: Client;
+  readonly plugin: DesiredPlugin;
+  readonly pluginType: string;
+  readonly offer: OfferedPlugin;
+  readonly context: OperationContext;
+}
 
+async function introduce(
+  client: Client,
+  socketPath: string,
+  { call, protos, timings, signal }: OperationContext,
+): Promise<Called<PluginInfo>> {
+  const wrong = (what: string, why: string) =>
+    ({ kind: "error", error: `${what} ${socketPath}, err: ${why}` }) as const;
   const dialled = await call("dial", socketPath, () => connected(client, timings.dialMs, signal));
   if (dialled.kind === "error") {
-    return failure(
-      `dial failed at socket ${socketPath}, err: failed to dial socket ${socketPath}, err: ${dialled.error}`,
-    );
+    return wrong("dial failed at socket", wrong("failed to dial socket", dialled.error).error);
   }
+  const bounds = { timeoutMs: timings.getInfoMs, signal };
   const asked = await call("GetInfo", socketPath, () =>
-    callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: timings.getInfoMs, signal }),
+    callUnary(client, protos.registration.GetInfo, {}, bounds),
   );
-  if (asked.kind === "error") {
-    return failure(
-      `failed to get plugin info using RPC GetInfo at socket ${socketPath}, err: ${asked.error}`,
-    );
-  }
+  if (asked.kind === "ok") return asked;
+  return wrong("failed to get plugin info using RPC GetInfo at socket", asked.error);
+}
 
-  const { type: pluginType, name, supportedVersions: versions } = asked.answer;
-  // An empty endpoint means the registration socket itself.
-  const endpoint = asked.answer.endpoint || socketPath;
-  const refuse = async (stage: "no-handler" | "validation" | "registration", reason: string) => {
-    const text = `RegisterPlugin error -- ${reason}`;
-    emit({ kind: "refused", driverName: name, pluginType, endpoint, socketPath, stage, reason: text });
-    const told = await notify(client, { pluginRegistered: false, error: text }, socketPath, context);
-    return failure(told.kind === "ok" ? reason : `${reason}: ${told.error}`);
-  };
+async function decide(attempt: Attempt): Promise<OperationOutcome> {
+  const { plugin, pluginType, offer, context } = attempt;
+  const { socketPath } = plugin;
+  const { handlers, actual, behaviour, signal } = context;
 
   const handler = handlers.get(pluginType);
   if (handler === undefined) {
-    return refuse(
-      "no-handler",
-      `no handler registered for plugin type: ${pluginType} at socket ${socketPath}`,
-    );
+    const reason = `no handler registered for plugin type: ${pluginType} at socket ${socketPath}`;
+    return refuse(attempt, "no-handler", reason);
   }
-  const valid =
-    faulty("validation", name, socketPath, context) ?? handler.validate({ name, endpoint, versions });
+  const valid = faultyVerdict(attempt, "validation") ?? handler.validate(offer);
   if (valid.kind === "refused") {
-    return refuse("validation", `plugin validation failed with err: ${valid.reason}`);
+    return refuse(attempt, "validation", `plugin validation failed with err: ${valid.reason}`);
   }
   // Before the handler's long call: a socket that goes meanwhile is then unregistered when the call is over.
-  actual.set(socketPath, { ...plugin, pluginType, name, endpoint });
-  const taken =
-    faulty("registration", name, socketPath, context) ??
-    (await handler.register({ name, endpoint, versions }));
+  actual.set(socketPath, { ...plugin, pluginType, name: offer.name, endpoint: offer.endpoint });
+  const taken = faultyVerdict(attempt, "registration") ?? (await handler.register(offer));
   if (signal.aborted) return DONE;
   if (taken.kind === "refused") {
-    if (context.behaviour.afterFailure === "forget") actual.delete(socketPath);
-    return refuse("registration", `plugin registration failed with err: ${taken.reason}`);
+    if (behaviour.afterFailure === "forget") actual.delete(socketPath);
+    return refuse(attempt, "registration", `plugin registration failed with err: ${taken.reason}`);
   }
+  return confirm(attempt, handler);
+}
 
-  const told = dropped(client, name, socketPath, context)
-    ? ({
-        kind: "error",
-        error: "rpc error: code = Unavailable desc = error reading from server: EOF",
-      } as const)
-    : await notify(client, { pluginRegistered: true, error: "" }, socketPath, context);
-  const registered = { kind: "registered", driverName: name, pluginType, endpoint, socketPath } as const;
-  if (signal.aborted) return DONE;
+async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): Promise<OperationOutcome> {
+  const { plugin, pluginType, offer, context } = attempt;
+  const { name: driverName, endpoint } = offer;
+  const reason = `${PREFIX}${problem}`;
+  context.emit({
+    kind: "refused",
+    driverName,
+    pluginType,
+    endpoint,
+    socketPath: plugin.socketPath,
+    stage,
+    reason,
+  });
+  const told = await notify(attempt, { pluginRegistered: false, error: reason });
+  return failure(told.kind === "ok" ? problem : `${problem}: ${told.error}`);
+}
+
+/** Tells the registrar of its success; where that fails, it is the kubelet's version that decides what it was worth. */
+async function confirm(attempt: Attempt, handler: PluginHandler): Promise<OperationOutcome> {
+  const { plugin, pluginType, offer, context } = attempt;
+  const { socketPath } = plugin;
+  const { name: driverName, endpoint } = offer;
+  const told = isDropped(attempt)
+    ? ({ kind: "error", error: CONNECTION_LOST } as const)
+    : await notify(attempt, { pluginRegistered: true, error: "" });
+  if (context.signal.aborted) return DONE;
+
+  const registered = { kind: "registered", driverName, pluginType, endpoint, socketPath } as const;
   if (told.kind === "ok") {
-    emit(registered);
+    context.emit(registered);
     return DONE;
   }
   if (context.behaviour.afterFailure === "forget") {
-    actual.delete(socketPath);
-    handler.deregister({ name, endpoint }, "notice-failed");
+    context.actual.delete(socketPath);
+    handler.deregister(offer, "notice-failed");
   } else {
-    emit({ ...registered, noticeError: told.error });
+    context.emit({ ...registered, noticeError: told.error });
   }
-  return failure(`failed to send registration status at socket ${socketPath}, err: : ${told.error}`);
+  return failure(`failed to send registration status at socket ${socketPath}, err: ${told.error}`);
 }
 
-function notify(client: Client, status: RegistrationStatus, socketPath: string, context: OperationContext) {
+function notify({ client, plugin, context }: Attempt, status: RegistrationStatus): Promise<Called<unknown>> {
   const { call, protos, timings, signal } = context;
   const method = protos.registration.NotifyRegistrationStatus;
-  return call("NotifyRegistrationStatus", socketPath, () =>
-    callUnary(client, method, status, { timeoutMs: timings.notifyMs, signal }),
-  );
+  const bounds = { timeoutMs: timings.notifyMs, signal };
+  return call("NotifyRegistrationStatus", plugin.socketPath, () => callUnary(client, method, status, bounds));
 }
 
 /** The verdict that a fault puts in the handler's place; undefined where none is in force. */
-function faulty(
+function faultyVerdict(
+  { offer, plugin, context }: Attempt,
   stage: "validation" | "registration",
-  name: string,
-  socketPath: string,
-  { faults, emit }: OperationContext,
 ): Verdict | undefined {
-  const fault = faults.take(
+  const fault = context.faults.take(
     "refuse",
-    (candidate) => (candidate.stage ?? "registration") === stage && (candidate.driverName ?? name) === name,
+    (candidate) =>
+      (candidate.stage ?? "registration") === stage && (candidate.driverName ?? offer.name) === offer.name,
   );
   if (fault === undefined) return undefined;
-  emit({ kind: "fault-applied", fault, socketPath });
+  context.emit({ kind: "fault-applied", fault, socketPath: plugin.socketPath });
   return { kind: "refused", reason: fault.reason };
 }
 
 /** Whether a fault broke the connection just now. */
-function dropped(
-  client: Client,
-  name: string,
-  socketPath: string,
-  { faults, emit }: OperationContext,
-): boolean {
-  const fault = faults.take("drop-before-notice", ({ driverName }) => (driverName ?? name) === name);
+function isDropped({ client, offer, plugin, context }: Attempt): boolean {
+  const fault = context.faults.take(
+    "drop-before-notice",
+    ({ driverName }) => (driverName ?? offer.name) === offer.name,
+  );
   if (fault === undefined) return false;
-  emit({ kind: "fault-applied", fault, socketPath });
+  context.emit({ kind: "fault-applied", fault, socketPath: plugin.socketPath });
   client.close();
   return true;
 }
 
 function failure(problem: string): OperationOutcome {
-  return { kind: "failed", error: `RegisterPlugin error -- ${problem}` };
+  return { kind: "failed", error: `${PREFIX}${problem}` };
 }

@@ -20,12 +20,11 @@ import { version } from "../version";
  */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
   const log = createCliLogger(logging.kind === "valid" ? logging.config : DEFAULT_LOGGING).named("register");
+  const leaveReason = (reason: string) =>
+    writeTerminationLog(flags.terminationLog, reason, { create: flags.given.has("termination-log") });
   const fail = (error: unknown, message: string) => {
     log.error(error, message);
-    writeTerminationLog(
-      flags.terminationLog,
-      error === undefined ? message : `${message}: ${messageOf(error)}`,
-    );
+    leaveReason(error === undefined ? message : `${message}: ${messageOf(error)}`);
     return 1;
   };
   if (logging.kind === "invalid") return fail(new Error(logging.error), "LoggingConfiguration is invalid");
@@ -48,10 +47,10 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       case "stopped":
         return 0;
       case "refused":
-        writeTerminationLog(flags.terminationLog, `kubelet refused the driver: ${outcome.error}`);
+        leaveReason(`kubelet refused the driver: ${outcome.error}`);
         return 1;
       case "failed":
-        writeTerminationLog(flags.terminationLog, messageOf(outcome.error));
+        leaveReason(messageOf(outcome.error));
         return 1;
       default:
         return outcome satisfies never;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { backoffMs } from "../backoff";
 import { hintForRefusal } from "../hints";
 import type { RegistrationCore } from "../registration-core";
+import type { RegistrationEvent } from "../state";
 
 /** Between a refusal and the next publication. */
 const RETRY_BACKOFF = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };
@@ -14,8 +15,10 @@ const RETRY_BACKOFF = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };
 export async function answerRefusal(
   core: RegistrationCore,
   signal: AbortSignal,
-  text: string,
+  event: RegistrationEvent,
 ): Promise<void> {
+  if (event.kind !== "refused") return;
+  const text = event.error;
   const { memory, machine, options } = core;
   const log = core.log.named("refused");
   const hint = hintForRefusal(text, options.kubeletRegistrationPath);

@@ -41,7 +41,7 @@ export async function standBy(core: RegistrationCore, signal: AbortSignal): Prom
 async function findPeer(core: RegistrationCore): Promise<string | undefined> {
   const { pluginRegistrationPath, timeoutMs } = core.options;
   if ((await core.socket.look(core.socketPath)) === "taken") return core.socketPath;
-  const names = readdirSync(pluginRegistrationPath).filter((name) => !name.startsWith("."));
+  const names = namesIn(pluginRegistrationPath).filter((name) => !name.startsWith("."));
   for (const path of names.map((name) => join(pluginRegistrationPath, name))) {
     if ((await tryConnect(path)) !== undefined) continue;
     const client = createUnixClient(path);
@@ -81,5 +81,13 @@ async function untilGone(path: string, core: RegistrationCore, signal: AbortSign
     }
   } finally {
     watch.close();
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
