@@ -1,4 +1,5 @@
 import type { CommandSummary } from "./help";
+import { nearWord } from "./near-word";
 
 /** A command of ours beside the drop-in default. */
 export interface Command extends CommandSummary {
@@ -10,7 +11,33 @@ export interface Command extends CommandSummary {
 export const COMMANDS: readonly Command[] = [
   {
     name: "demo",
-    summary: "watch one registration happen: sample driver, registrar, simulated kubelet",
+    summary: "watch registrations happen: a driver, registrars, a kubelet",
     run: async (argv) => (await import("./commands/demo")).runDemo(argv),
   },
+  {
+    name: "kubelet",
+    summary: "simulate kubelet's side: see, break and test a registration",
+    run: async (argv) => (await import("./commands/kubelet")).runKubelet(argv),
+  },
+  {
+    name: "driver",
+    summary: "simulate a CSI driver",
+    run: async (argv) => (await import("./commands/driver")).runDriver(argv),
+  },
 ];
+
+/**
+ * What to tell somebody whose first word is nearly a command of ours; undefined for every other first word, which is
+ * for Go's grammar: there it ends the flags and is ignored, as are the flags behind it.
+ *
+ * That a near miss ends us with a usage error takes nothing from a drop-in user. At the official registrar a line that
+ * starts with a plain word sets no flag, so the required --kubelet-registration-path is missing, and it always fails.
+ */
+export function correctCommand(firstWord: string | undefined): string | undefined {
+  if (firstWord === undefined || firstWord.startsWith("-")) return undefined;
+  const near = nearWord(
+    firstWord,
+    COMMANDS.map(({ name }) => name),
+  );
+  return near === undefined ? undefined : `there is no command "${firstWord}"; did you mean "${near}"?`;
+}

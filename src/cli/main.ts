@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { resolveLogging } from "../logging/logging-options";
-import { COMMANDS } from "./commands";
+import { COMMANDS, correctCommand } from "./commands";
 import { parseFlags } from "./flags";
 import { version } from "./version";
 
@@ -25,6 +25,11 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const command = COMMANDS.find(({ name }) => name === argv[0]);
   if (command) return command.run(argv.slice(1));
+  const correction = correctCommand(argv[0]);
+  if (correction !== undefined) {
+    printError(`registrar: ${correction}`);
+    return EXIT_USAGE;
+  }
 
   const line = parseFlags(argv);
   if (line.kind === "help") {

@@ -1,8 +1,17 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, linkSync, lstatSync, readdirSync, renameSync, rmSync, type Stats } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+} from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf, messageOf, RegistrarError } from "../errors";
 import { tryConnect } from "./unix-socket";
@@ -41,7 +50,7 @@ export async function bindDotSocket(
     return { dotPath, server, stats: lstatSync(dotPath) };
   } catch (error) {
     server.close();
-    throw unusable(folder, error);
+    throw unusable(dotPath, error);
   }
 }
 
@@ -49,26 +58,27 @@ export async function bindDotSocket(
  * Gives the socket its real name. Where nothing has that name, a second name is linked and the dot-name goes a moment
  * later, for a kubelet that was told of a file and does not find it logs an error. Otherwise, with `replace`, the
  * dot-name is renamed over what is there, after the same moment: kubelet sees one Create event.
- * False where something came to have the name and must not be replaced. Rejects with SOCKET_UNUSABLE.
+ * False where something came to have the name and must not be replaced. Rejects with SOCKET_UNUSABLE, and when
+ * `signal` is aborted before the name is given.
  */
 export async function giveName(
-  { dotPath, server }: DotSocket,
+  dotPath: string,
   path: string,
-  { replace }: { readonly replace: boolean },
+  { replace, signal }: { readonly replace: boolean; readonly signal: AbortSignal },
 ): Promise<boolean> {
+  signal.throwIfAborted();
   try {
     linkSync(dotPath, path);
-    setTimeout(() => rmSync(dotPath, { force: true }), KUBELET_LOOKS_WITHIN_MS).unref();
+    setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
     return true;
   } catch (error) {
     if (errnoOf(error) === "EEXIST" && !replace) return false;
   }
+  await delay(KUBELET_LOOKS_WITHIN_MS, undefined, { signal });
   try {
-    await delay(KUBELET_LOOKS_WITHIN_MS);
     renameSync(dotPath, path);
     return true;
   } catch (error) {
-    server.close();
     throw unusable(path, error);
   }
 }
@@ -80,13 +90,21 @@ export async function sweepDotSockets(folder: string, now: () => number = Date.n
       const path = join(folder, name);
       if (now() - lstatSync(path).ctimeMs < LEFTOVER_AFTER_MS) continue;
       const problem = await tryConnect(path);
-      if (problem && errnoOf(problem) === "ECONNREFUSED") rmSync(path);
+      if (problem && errnoOf(problem) === "ECONNREFUSED") removeQuietly(path);
     }
   } catch {}
 }
 
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {}
+}
+
 function unusable(path: string, error: unknown): RegistrarError {
-  const errno = errnoOf(error) ?? "";
+  // libuv turns bind's ENOENT into EACCES, which would send the reader after permissions.
+  const isAway = errnoOf(error) === "EACCES" && !existsSync(dirname(path));
+  const errno = isAway ? "ENOENT" : (errnoOf(error) ?? "");
   const reason = EXPLANATIONS[errno] ?? messageOf(error);
   const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;
   return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });

@@ -18,26 +18,30 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: (endpoint: stri
       "the driver's NodeGetInfo gives an empty node ID: check how the driver learns its node's name",
   },
   {
-    text: /NodeGetInfo.*Unimplemented|Unimplemented.*NodeGetInfo|unknown service csi\.v1\.Node/s,
-    hint: (endpoint) =>
-      `what listens on ${endpoint} is no CSI node service: check --kubelet-registration-path`,
-  },
-  {
-    text: /error updating (?:CSINode|Node)|connection refused.*:6443|dial tcp|TLS handshake|apiserver|i\/o timeout/,
+    text: /error updating (?:CSINode|Node)/,
     hint: () => "kubelet could not write to the API server: it may be away, or kubelet may lack the right to",
   },
   {
-    text: /no such file or directory|connect: connection refused/,
+    text: /dial unix .*permission denied/,
+    hint: (endpoint) => `kubelet may not open ${endpoint}: check its owner, mode and SELinux label`,
+  },
+  {
+    text: /dial unix /,
     hint: (endpoint) =>
       `kubelet cannot reach the driver at ${endpoint} on the host: check --kubelet-registration-path and the hostPath mount`,
   },
   {
-    text: /permission denied/,
-    hint: (endpoint) => `kubelet may not open ${endpoint}: check its owner, mode and SELinux label`,
+    text: /code = Unimplemented/,
+    hint: (endpoint) =>
+      `what listens on ${endpoint} is no CSI node service: check --kubelet-registration-path`,
   },
   {
-    text: /DeadlineExceeded|context deadline exceeded/,
+    text: /code = DeadlineExceeded/,
     hint: () => "the driver's NodeGetInfo did not answer in time: see the driver's log",
+  },
+  {
+    text: /rpc error: code = /,
+    hint: () => "this is what the driver's NodeGetInfo answered: see the driver's log",
   },
 ];
 
@@ -65,7 +69,7 @@ export const KUBELET_ROOTS: Readonly<Record<string, string>> = {
 /** What to check when kubelet does not call. */
 export function explainSilence(pluginRegistrationPath: string, connections: ConnectionTally): string {
   if (connections.rejected > 0)
-    return "something connected and was cut off for a breach of HTTP/2 before any call: see the lines about rejected connections";
+    return `something connected and was cut off before any call, for a breach of HTTP/2: ${connections.lastRejection}`;
   if (connections.cutBeforeCall > 0)
     return "something connected and left before any call: is it kubelet, and does its log say why?";
   const roots = Object.entries(KUBELET_ROOTS).map(([name, root]) => `${root} (${name})`);

@@ -98,7 +98,10 @@ export async function startRegistrar(
     void registration.close({ kind: "failed", error }, "failed");
   });
 
-  const close = () => registration.close({ kind: "stopped" }, "stopped");
+  const close = () => {
+    void registration.close({ kind: "stopped" }, "stopped");
+    return closed;
+  };
   const abort = () => void close();
   signal?.addEventListener("abort", abort, { once: true });
   const closed = registration.closed.then(async (outcome) => {
@@ -128,7 +131,7 @@ export async function startRegistrar(
     }),
     subscribe: events.subscribe,
     closed,
-    close: () => close().then(() => closed),
+    close,
     [Symbol.asyncDispose]: async () => void (await close()),
   };
 }

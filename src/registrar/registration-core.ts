@@ -48,6 +48,8 @@ export interface RegistrationMemory {
   /** The name that stands in for the usual one, to get around kubelet's backoff. */
   alias: string | undefined;
   everRegistered: boolean;
+  /** The driver came back and kubelet is to read its node information anew, as soon as it is not at it already. */
+  driverRestarted: boolean;
   /** Refusals since kubelet last accepted us, and the text of the latest. */
   refusals: number;
   refusalText: string | undefined;

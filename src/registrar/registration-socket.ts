@@ -32,9 +32,13 @@ export interface RegistrationSocket {
   /**
    * Puts a fresh socket at `path`, in place of whatever socket is there; a living one of somebody else is replaced
    * only with `overLiving`. Answers what was there before: `taken` without `overLiving` means that nothing was done.
-   * Rejects with SOCKET_UNUSABLE, and then has changed nothing.
+   * Rejects with SOCKET_UNUSABLE, and then has changed nothing; also when `signal` is aborted, after which nothing
+   * more becomes visible.
    */
-  publish(path: string, options: { readonly overLiving: boolean }): Promise<SocketVerdict>;
+  publish(
+    path: string,
+    options: { readonly overLiving: boolean; readonly signal: AbortSignal },
+  ): Promise<SocketVerdict>;
   /** Says what stands at `path`. */
   look(path: string): Promise<SocketVerdict>;
   /** Removes our socket if it is still ours, and stops listening. Connections that are open stay open. */
@@ -96,7 +100,7 @@ export function createRegistrationSocket(
       return published?.path;
     },
     look,
-    publish: async (path, { overLiving }) => {
+    publish: async (path, { overLiving, signal }) => {
       checkSocketPathLength(path, "the registration socket");
       const before = await look(path);
       if (before === "blocked") {
@@ -111,11 +115,17 @@ export function createRegistrationSocket(
       next.server.on("error", (error) =>
         log.error(error, "Cannot accept a connection", { socketPath: path }),
       );
-      // Never two visible sockets for one driver: at kubelet, the end of either deregisters both.
-      if (published?.path !== path) withdraw();
-      if (!(await giveName(next, path, { replace: before !== "gone" || overLiving }))) {
+      try {
+        // Never two visible sockets for one driver: at kubelet, the end of either deregisters both.
+        if (published?.path !== path) withdraw();
+        const replace = before !== "gone" || overLiving;
+        if (!(await giveName(next.dotPath, path, { replace, signal }))) {
+          next.server.close();
+          return "taken";
+        }
+      } catch (error) {
         next.server.close();
-        return "taken";
+        throw error;
       }
       published?.server.close();
       published = { path, server: next.server, stats: next.stats };

@@ -47,6 +47,8 @@ export function startRegistration(
   const log = parentLog.named("registration");
   let driverName: string | undefined;
   let leaveState = new AbortController();
+  /** What this state does, and what former states still have to end. */
+  const activities = new Set<Promise<void>>();
   let closing: Promise<RegistrationOutcome> | undefined;
   let resolveClosed: (outcome: RegistrationOutcome) => void;
   const closed = new Promise<RegistrationOutcome>((resolve) => {
@@ -57,6 +59,7 @@ export function startRegistration(
     foundLeftover: false,
     alias: undefined,
     everRegistered: false,
+    driverRestarted: false,
     refusals: 0,
     refusalText: undefined,
     lastGetInfoMs: 0,
@@ -101,13 +104,19 @@ export function startRegistration(
       memory.refusals > 0 &&
       (to === "asked" || (event.kind === "refused" && event.error === memory.refusalText));
     log.v(repeats ? 4 : 0).info("Registration state changed", fields);
-    events.emit({ kind: "state-changed", change });
     leaveState.abort();
     leaveState = new AbortController();
-    live(core, leaveState.signal, change).catch((error: unknown) => {
-      log.error(error, "Registration cannot go on", { state: to });
-      core.fail({ kind: "failed", error });
-    });
+    const { signal } = leaveState;
+    events.emit({ kind: "state-changed", change });
+    // A listener may have closed us, and so have led to yet another state.
+    if (signal.aborted) return;
+    const activity = live(core, signal, change)
+      .catch((error: unknown) => {
+        log.error(error, "Registration cannot go on", { state: to });
+        core.fail({ kind: "failed", error });
+      })
+      .finally(() => activities.delete(activity));
+    activities.add(activity);
   });
 
   const shutDown = async (outcome: RegistrationOutcome, reason: string): Promise<RegistrationOutcome> => {
@@ -119,6 +128,7 @@ export function startRegistration(
       log.error(error, "Failed to remove socket with error", { socket: core.socketPath });
       if (outcome.kind === "stopped") end = { kind: "failed", error };
     }
+    await Promise.all(activities);
     await acceptor.close({ graceMs: GRACE_MS });
     machine.dispatch({ kind: "closed" });
     resolveClosed(end);
@@ -171,7 +181,9 @@ export function startRegistration(
       memory.alias = undefined;
       machine.dispatch({ kind, driverName: name });
     },
-    driverRestarted: () => void machine.dispatch({ kind: "driver-restarted" }),
+    driverRestarted: () => {
+      memory.driverRestarted = true;
+    },
     close,
   };
 }

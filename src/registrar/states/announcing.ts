@@ -1,11 +1,12 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { RegistrarError } from "../../errors";
 import { backoffMs } from "../backoff";
 import { sweepDotSockets } from "../dot-socket";
+import { watchPath } from "../path-watch";
 import type { RegistrationCore } from "../registration-core";
 import type { StateChange } from "../state";
+import { hintOrPause } from "../unix-socket";
 
-/** Between attempts to publish again when a folder is away or full. */
+/** Between attempts to publish again when a folder is away or full; inotify may tell sooner. */
 const PUBLISH_BACKOFF = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };
 
 /**
@@ -25,16 +26,17 @@ export async function announce(
   const overLiving = isFirst || change.event.kind === "driver-renamed";
   for (let attempt = 0; !signal.aborted; attempt++) {
     const socketPath = core.socketPath;
+    const watch = watchPath(socketPath, log);
     try {
       log.info("Starting Registration Server", { socketPath });
-      const before = await socket.publish(socketPath, { overLiving });
-      if (signal.aborted) return socket.withdraw();
+      const before = await socket.publish(socketPath, { overLiving, signal });
       if (before === "taken" && !overLiving) {
         machine.dispatch({ kind: "socket-taken" });
         return;
       }
       if (isFirst) memory.foundLeftover = before === "dead";
       memory.publications += 1;
+      memory.driverRestarted = false;
       log.info("Registration Server started", { socketPath, found: before });
       events.emit({ kind: "published", socketPath, reason: change.event.kind });
       machine.dispatch({ kind: "published", socketPath });
@@ -43,7 +45,9 @@ export async function announce(
       if (signal.aborted) return;
       log.error(error, "Failed to listen on socket", { socketPath });
       if (isFirst || !(error instanceof RegistrarError)) return core.fail({ kind: "failed", error });
-      await delay(backoffMs(PUBLISH_BACKOFF, attempt), undefined, { signal }).catch(() => {});
+      await hintOrPause(watch.changed(), backoffMs(PUBLISH_BACKOFF, attempt), signal);
+    } finally {
+      watch.close();
     }
   }
 }

@@ -6,26 +6,30 @@ import { hintOrPause } from "../unix-socket";
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * While our socket is in place, in any state: notices that it is gone, dead or taken by another registrar.
+ * While our socket is in place, in any state: notices that it is gone, dead or taken by another registrar. Something
+ * else in its place counts as gone: kubelet has deregistered the driver by then.
  *
  * To publish again costs a deregistration and a registration at kubelet, so nothing is done while kubelet is between
  * GetInfo and its notice (NodeGetInfo may hang for minutes, kubernetes#138170); we look again when the notice came.
  */
 export async function guardSocket(core: RegistrationCore, signal: AbortSignal): Promise<void> {
-  const { socket, machine, events } = core;
+  const { socket, machine, events, memory } = core;
   const log = core.log.named("in-place");
   const socketPath = core.socketPath;
   const watch = watchPath(socketPath, log);
-  const unsubscribe = events.subscribe(({ kind }) => kind === "notified" && watch.hint());
+  const unsubscribe = events.subscribe(({ kind }) => {
+    if (kind === "notified" || kind === "driver-answered") watch.hint();
+  });
   try {
     while (!signal.aborted) {
       const verdict = await socket.look(socketPath);
       if (signal.aborted) return;
       if (verdict === "taken") machine.dispatch({ kind: "socket-taken" });
-      else if (verdict === "blocked")
-        log.warn("Something that is not our socket stands in its place", { socketPath });
-      else if (verdict !== "ours" && !core.kubeletIsBusy()) machine.dispatch({ kind: `socket-${verdict}` });
-      if (signal.aborted) return;
+      else if (!core.kubeletIsBusy()) {
+        if (verdict === "dead") machine.dispatch({ kind: "socket-dead" });
+        else if (verdict !== "ours") machine.dispatch({ kind: "socket-gone" });
+        else if (memory.driverRestarted) machine.dispatch({ kind: "driver-restarted" });
+      }
       await hintOrPause(watch.changed(), LOOK_EVERY_MS, signal);
       watch.rearm();
     }

@@ -23,7 +23,7 @@ const UNSEEN_PEER_MS = 30_000;
 export async function standBy(core: RegistrationCore, signal: AbortSignal): Promise<void> {
   const log = core.log.named("standby");
   core.socket.withdraw();
-  const peer = await findPeer(core);
+  const peer = await findPeer(core, signal);
   if (signal.aborted) return;
   if (peer === undefined) {
     log.info("Kubelet knows the driver by another socket, which is not to be found: trying again later", {
@@ -38,7 +38,7 @@ export async function standBy(core: RegistrationCore, signal: AbortSignal): Prom
 }
 
 /** The living socket of the same driver: at our own path, or at any other in the directory that says so. */
-async function findPeer(core: RegistrationCore): Promise<string | undefined> {
+async function findPeer(core: RegistrationCore, signal: AbortSignal): Promise<string | undefined> {
   const { pluginRegistrationPath, timeoutMs } = core.options;
   if ((await core.socket.look(core.socketPath)) === "taken") return core.socketPath;
   const names = namesIn(pluginRegistrationPath).filter((name) => !name.startsWith("."));
@@ -51,6 +51,7 @@ async function findPeer(core: RegistrationCore): Promise<string | undefined> {
       {},
       {
         timeoutMs,
+        signal,
         metadata: { [SELF_CHECK_KEY]: "1" },
       },
     ).catch(() => undefined);

@@ -1,0 +1,150 @@
+import type { CamelCaseKey, InferredOptionTypes, Options } from "yargs";
+import { RegistrarError } from "../errors";
+import { nearWord } from "./near-word";
+
+/** A command of ours as its user sees it. */
+export interface CommandLine<Flags extends FlagRows> {
+  readonly name: string;
+  /** What it does, in a few lines of help. */
+  readonly describe: string;
+  /** In the order of the help. */
+  readonly flags: Flags;
+  /** What is wrong with flags that are right each by itself; undefined where nothing is. */
+  check?(flags: FlagValues<Flags>): string | undefined;
+  /** Lines to copy, without the program's name. */
+  readonly examples: readonly string[];
+  /** What else fits on one screen; the exit codes first of all. */
+  readonly notes: readonly string[];
+}
+
+type FlagRows = Readonly<Record<string, Options>>;
+
+/** The flags' values: `--csi-address` is `csiAddress`; undefined where not given and without default. */
+export type FlagValues<Flags extends FlagRows> = {
+  readonly [Name in keyof InferredOptionTypes<Flags> as CamelCaseKey<Name>]: InferredOptionTypes<Flags>[Name];
+};
+
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+const WIDTH = 100;
+
+/**
+ * Makes a command of ours: reads its flags, prints its help, and turns a failure that is no bug into one line on
+ * stderr and exit code 1. A mistake on the command line ends it with 2, and with the flag that was probably meant.
+ *
+ * These commands have GNU's grammar, by yargs; a single dash does as well as two. The drop-in default command has
+ * Go's, and nothing in common with this file.
+ */
+export function createCommand<const Flags extends FlagRows>(
+  commandLine: CommandLine<Flags>,
+  run: (flags: FlagValues<Flags>) => Promise<number>,
+): (argv: readonly string[]) => Promise<number> {
+  const printError = (text: string) => process.stderr.write(`registrar ${commandLine.name}: ${text}\n`);
+  return async (argv) => {
+    const parser = await createParser(commandLine);
+    if (argv.some((word) => /^--?h(elp)?$/.test(word))) {
+      process.stdout.write(`${withoutTypes(await parser.getHelp())}\n`);
+      return 0;
+    }
+    let flags: FlagValues<Flags>;
+    try {
+      flags = parser.parseSync([...argv]) as unknown as FlagValues<Flags>;
+    } catch (error) {
+      printError(explain(error, argv, commandLine));
+      return EXIT_USAGE;
+    }
+    const problem = commandLine.check?.(flags);
+    if (problem !== undefined) {
+      printError(problem);
+      return EXIT_USAGE;
+    }
+    try {
+      return await run(flags);
+    } catch (error) {
+      if (!(error instanceof RegistrarError)) throw error;
+      printError(error.message);
+      return EXIT_FAILURE;
+    }
+  };
+}
+
+/** yargs is an ES module, and heavy: it is loaded when a command of ours is given. It prints nothing, nor does it exit. */
+async function createParser({ name, describe, flags, examples, notes }: Omit<CommandLine<FlagRows>, "check">) {
+  const { default: yargs } = await import("yargs");
+  const rows = Object.entries(flags).map(([flag, row]) => [flag, told(flag, row)]);
+  return yargs([])
+    .scriptName("registrar")
+    .locale("en")
+    .help(false)
+    .version(false)
+    .exitProcess(false)
+    .fail(false)
+    .strictOptions()
+    .demandCommand(0, 0)
+    .parserConfiguration({
+      "boolean-negation": false,
+      "dot-notation": false,
+      "greedy-arrays": false,
+      "parse-numbers": false,
+      "short-option-groups": false,
+    })
+    .wrap(Math.min(process.stdout.columns ?? WIDTH, WIDTH))
+    .usage(`${describe}\n\nUsage: $0 ${name} [flags]`)
+    .options(Object.fromEntries(rows) as Record<string, Options>)
+    .group(Object.keys(flags), "Flags:")
+    .example(examples.map((example) => [`$0 ${example}`]))
+    .epilogue(notes.join("\n"));
+}
+
+/** The row, whose value is taken once only, and whose complaint about it names the flag. */
+function told(flag: string, row: Options): Options {
+  const { coerce = (value: unknown) => value } = row;
+  const byDefault = typeof row.default === "string" ? { defaultDescription: row.default } : {};
+  return {
+    ...row,
+    ...byDefault,
+    coerce: (value: unknown) => {
+      if (Array.isArray(value) && row.array !== true) throw new Error(`--${flag} is given more than once`);
+      try {
+        return coerce(value);
+      } catch (error) {
+        throw new Error(`--${flag}: ${(error as Error).message}`);
+      }
+    },
+  };
+}
+
+/** The help without what says nothing: that a flag takes text. */
+function withoutTypes(help: string): string {
+  return help.replaceAll("[string]", "        ").replace(/ +$/gm, "");
+}
+
+/** yargs' words for a mistake, in our own where they can be better. */
+function explain(error: unknown, argv: readonly string[], { name, flags }: Pick<CommandLine<FlagRows>, "name" | "flags">): string {
+  if (!(error instanceof Error)) throw error;
+  const advice = `see registrar ${name} --help`;
+  const known = Object.keys(flags);
+  const unknown = argv
+    .filter((word) => /^--?[^-]/.test(word))
+    .map((word) => word.replace(/^--?|=.*$/gs, ""))
+    .find((flag) => !known.includes(flag));
+  const [what = ""] =
+    /^(?:Unknown arg|Missing req|Not enough arg|Implications|Too many)/.exec(error.message) ?? [];
+  const [, names = "", needed = ""] = /:\s*(.*?)(?: -> (.*))?$/.exec(error.message) ?? [];
+  if (unknown !== undefined && /^(?:Unknown|Missing)/.test(what)) {
+    const near = nearWord(unknown, known);
+    return `there is no flag --${unknown}; ${near === undefined ? advice : `did you mean --${near}?`}`;
+  }
+  switch (what) {
+    case "Missing req":
+      return `it needs --${names.split(", ").join(" and --")}; ${advice}`;
+    case "Not enough arg":
+      return `--${names} needs a value; ${advice}`;
+    case "Implications":
+      return `--${names} needs --${needed} beside it; ${advice}`;
+    case "Too many":
+      return `it takes flags only, no other words; ${advice}`;
+    default:
+      return error.message;
+  }
+}

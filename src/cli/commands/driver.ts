@@ -1,0 +1,87 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { RegistrarError } from "../../errors";
+import { type SimulatedCsiDriver, startCsiDriver } from "../../simulator/csi-driver";
+import type { CsiDriverFault, CsiDriverOptions } from "../../simulator/csi-driver-options";
+import { countFlag, durationFlag, listFlag, outputFlag, textFlag } from "../command-flags";
+import { createCommand } from "../command-line";
+import { tellEvents, writeLine } from "../event-lines";
+import { untilStopped } from "../foreground";
+import { parseDelay, parseError, parseHang } from "./driver/faults";
+import { createDriverNarrator } from "./driver/narrator";
+
+const WHAT_IT_IS_NOT = "it is no storage: it provisions, attaches and mounts nothing.";
+
+/** Serves a simulated CSI driver until a signal ends it; resolves with the exit code. */
+export const runDriver = createCommand(
+  {
+    name: "driver",
+    describe: `Simulates a CSI driver, as far as registration sees one; ${WHAT_IT_IS_NOT}`,
+    flags: {
+      "csi-address": { ...textFlag("path of the unix socket to listen on"), demandOption: true },
+      name: { ...textFlag("name of GetPluginInfo; a bad one can be tried"), demandOption: true },
+      "vendor-version": { ...textFlag("version of GetPluginInfo"), default: "1.0.0" },
+      "node-id": { ...textFlag("node ID of NodeGetInfo; an empty one can be tried"), default: "node-1" },
+      topology: listFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
+      "max-volumes": { ...countFlag("volumes that fit on the node; 0: no limit"), default: "0" },
+      "listen-after": { ...durationFlag("how long until it listens"), default: "0s" },
+      delay: listFlag("answer later, METHOD=DURATION[:TIMES]; repeatable", parseDelay),
+      error: listFlag("answer with a gRPC error, METHOD=CODE[:TIMES]; repeatable", parseError),
+      hang: listFlag("never answer, METHOD[:TIMES]; repeatable", parseHang),
+      "not-ready": { ...countFlag("how often Probe says not ready"), default: "0" },
+      "restart-every": durationFlag("stop and start again each time this has passed"),
+      "rename-to": { ...textFlag("another name from the first restart on"), implies: "restart-every" },
+      output: outputFlag,
+    },
+    examples: [
+      "driver --csi-address /tmp/csi.sock --name demo.csi --topology zone=a --max-volumes 12",
+      "driver --csi-address /tmp/csi.sock --name demo.csi --error GetPluginInfo=UNAVAILABLE:3",
+    ],
+    notes: [
+      "Methods: GetPluginInfo, GetPluginCapabilities, Probe, NodeGetCapabilities, NodeGetInfo.",
+      "Exit codes: 0 stopped by a signal; 1 it cannot listen; 2 bad flag.",
+    ],
+  },
+  async (flags) => {
+    const faults: readonly CsiDriverFault[] = [
+      ...(flags.delay ?? []),
+      ...(flags.error ?? []),
+      ...(flags.hang ?? []),
+      { kind: "not-ready", times: flags.notReady },
+    ];
+    const options = {
+      ...flags,
+      topology: Object.fromEntries(flags.topology ?? []),
+      listenAfterMs: flags.listenAfter,
+      faults,
+    };
+    const { output, restartEvery = 0, renameTo = flags.name } = flags;
+    const signal = untilStopped();
+    for (let starts = 0; !signal.aborted; starts++) {
+      const name = starts === 0 ? flags.name : renameTo;
+      const driver = await startUnlessStopped({ ...options, name, signal });
+      if (driver === undefined) break;
+      if (output === "text" && starts === 0) writeLine(`A simulated CSI driver; ${WHAT_IT_IS_NOT}`);
+      tellEvents(driver.events, output, createDriverNarrator(name));
+      if (restartEvery > 0) await delay(restartEvery, undefined, { signal }).catch(() => {});
+      else await driver.events.when("stopped");
+      await driver.close();
+    }
+    return 0;
+  },
+);
+
+/** Undefined where a signal came before the driver listened. */
+async function startUnlessStopped(options: CsiDriverOptions): Promise<SimulatedCsiDriver | undefined> {
+  try {
+    return await startCsiDriver(options);
+  } catch (error) {
+    if (error instanceof RegistrarError && error.code === "ABORTED") return undefined;
+    throw error;
+  }
+}
+
+function parseSegment(text: string): readonly [key: string, value: string] {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new Error(`"${text}" is not of the form KEY=VALUE`);
+  return [key, value];
+}

@@ -1,0 +1,104 @@
+import { basename } from "node:path";
+import type { NodeInfo, PluginInfo } from "../../../grpc/protos";
+import type { CallResult, DeregistrationCause, KubeletEvent } from "../../../simulator/kubelet-events";
+import type { KubeletFault } from "../../../simulator/kubelet-faults";
+import { NODE_ID_ANNOTATION } from "../../../simulator/node";
+import { durationText, type Narrator } from "../../event-lines";
+
+/** Tells the steps of a simulated kubelet: who called whom, how long it took, why it waits. */
+export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
+  switch (event.kind) {
+    case "started":
+      return [`kubelet ${event.version} of node ${event.nodeName} watches ${event.pluginDir}`];
+    case "stopped":
+      return [event.because === "restart" ? "kubelet is killed, to be started again" : "kubelet stopped"];
+    case "socket-seen":
+      return [`${basename(event.socketPath)}: ${event.replaced ? "replaced by a new socket" : "a socket"}`];
+    case "socket-gone":
+      return [`${basename(event.socketPath)}: gone`];
+    case "file-ignored":
+      return [`${basename(event.path)}: ignored, ${IGNORED[event.because]}`];
+    case "watch-failed":
+      return [`cannot watch ${event.folder}: ${event.error}`];
+    case "operation-started":
+      return [`${basename(event.socketPath)}: to ${event.operation}`];
+    case "calling":
+      return [];
+    case "called":
+      return [
+        `  ${event.call} → ${basename(event.socketPath)}: ${resultText(event.result)} (${durationText(event.durationMs)})`,
+      ];
+    case "waiting":
+      return [`${basename(event.socketPath)}: ${waitText(event.because)}`];
+    case "registered": {
+      const unheard = event.noticeError === undefined ? "" : `, though its registrar could not be told`;
+      return [`${event.driverName}: registered, to be called at ${event.endpoint}${unheard}`];
+    }
+    case "refused":
+      return [`${event.driverName}: refused at its ${event.stage}: ${event.reason}`];
+    case "deregistered":
+      return [`${event.driverName}: deregistered, ${DEREGISTERED[event.because]}`];
+    case "failed": {
+      const next = event.retries
+        ? `tried again in ${durationText(event.backoffMs)} at the earliest`
+        : "not tried again before the socket changes";
+      return [`${basename(event.socketPath)}: failed, ${next}: ${event.error}`];
+    }
+    case "node-changed": {
+      const { name, annotations } = event.node.metadata;
+      return [`Node ${name}: drivers' node IDs ${annotations[NODE_ID_ANNOTATION] ?? "{}"}`];
+    }
+    case "csi-node-changed": {
+      const { metadata, spec } = event.csiNode;
+      return [`CSINode ${metadata.name}: drivers ${spec.drivers.map(({ name }) => name).join(", ") || "none"}`];
+    }
+    case "fault-applied":
+      return [`${basename(event.socketPath)}: as asked for, kubelet ${faultText(event.fault)}`];
+  }
+};
+
+const IGNORED = { hidden: "its name starts with a dot", "not-a-socket": "it is no socket" } as const;
+
+const DEREGISTERED: Readonly<Record<DeregistrationCause, string>> = {
+  "socket-gone": "its socket is gone",
+  "socket-replaced": "its socket was replaced, which is next",
+  "registration-failed": "another attempt for it failed",
+  "notice-failed": "its registrar could not be told",
+};
+
+function resultText(result: CallResult): string {
+  if (result.kind === "error") return result.error;
+  if (result.answer === undefined) return "ok";
+  return "nodeId" in result.answer ? nodeInfoText(result.answer) : pluginInfoText(result.answer);
+}
+
+function pluginInfoText({ type, name, endpoint, supportedVersions }: PluginInfo): string {
+  return `${type} ${name} at ${endpoint || "this socket"}, versions ${supportedVersions.join(", ") || "none"}`;
+}
+
+function nodeInfoText({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeInfo): string {
+  const segments = Object.entries(accessibleTopology?.segments ?? {});
+  return [
+    `node ID ${JSON.stringify(nodeId)}`,
+    segments.length > 0 ? `topology ${segments.map((segment) => segment.join("=")).join(" ")}` : "no topology",
+    maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "no volume limit",
+  ].join(", ");
+}
+
+function waitText(because: Extract<KubeletEvent, { readonly kind: "waiting" }>["because"]): string {
+  if (because.kind === "never-call") return "left alone, as asked for";
+  return `not tried for another ${durationText(because.remainingMs)}: kubelet backs off from this path after a failure`;
+}
+
+function faultText(fault: KubeletFault): string {
+  switch (fault.kind) {
+    case "refuse":
+      return "refuses";
+    case "slow":
+      return `waits ${durationText(fault.delayMs)} before ${fault.before}`;
+    case "drop-before-notice":
+      return "drops the connection before its notice";
+    case "never-call":
+      return "never calls";
+  }
+}

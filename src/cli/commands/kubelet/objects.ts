@@ -1,0 +1,47 @@
+import type { CsiNodeObject } from "../../../simulator/csi-node";
+import { defaultCsiDriver } from "../../../simulator/csi-driver-object";
+import type { KubeletEvent } from "../../../simulator/kubelet-events";
+import type { NodeObject } from "../../../simulator/node";
+import { writeLine } from "../../event-lines";
+
+/** What `--print` takes. */
+export const PRINTABLE = ["node", "csinode", "csidriver"] as const;
+export type Printable = (typeof PRINTABLE)[number];
+
+/** Writes objects as YAML documents. */
+export interface ObjectPrinter {
+  write(object: object, comment?: string): void;
+}
+
+/** The YAML library is loaded here, as most runs print no object. */
+export async function createObjectPrinter(): Promise<ObjectPrinter> {
+  const { stringify } = await import("yaml");
+  return {
+    write: (object, comment) => {
+      writeLine("---");
+      if (comment !== undefined) writeLine(`# ${comment}`);
+      for (const line of stringify(object, { lineWidth: 0 }).trimEnd().split("\n")) writeLine(line);
+    },
+  };
+}
+
+const NO_CSI_DRIVER =
+  "Kubelet writes no CSIDriver, it reads them. Where nobody created one, it goes by these defaults:";
+
+/** The objects that a step of kubelet's changed, as far as they are to be printed. */
+export function printChanged(event: KubeletEvent, printed: readonly Printable[], printer: ObjectPrinter): void {
+  if (event.kind === "node-changed" && printed.includes("node")) printer.write(event.node);
+  if (event.kind === "csi-node-changed" && printed.includes("csinode")) printer.write(event.csiNode);
+  if (event.kind === "registered" && event.pluginType === "CSIPlugin" && printed.includes("csidriver"))
+    printer.write(defaultCsiDriver(event.driverName), NO_CSI_DRIVER);
+}
+
+/** The objects as they are at the end. */
+export function printFinal(
+  objects: { readonly node: NodeObject; readonly csiNode: CsiNodeObject },
+  printed: readonly Printable[],
+  printer: ObjectPrinter,
+): void {
+  if (printed.includes("node")) printer.write(objects.node, "At the end:");
+  if (printed.includes("csinode")) printer.write(objects.csiNode, "At the end:");
+}

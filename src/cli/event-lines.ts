@@ -1,0 +1,43 @@
+import { escapeJson } from "../logging/escape";
+import type { EventStream, SimulatorEvent } from "../simulator/event-stream";
+
+/** How a command tells of events. */
+export type Output = "text" | "json";
+
+/** Puts an event into words: a line each, none where it says nothing to people. */
+export type Narrator<Event> = (event: Event) => readonly string[];
+
+/**
+ * Tells of every event of a simulated part, those that happened already first: in JSON as the object it is, in text
+ * as lines behind the time of day. What peers say cannot start a line of its own.
+ */
+export function tellEvents<Event extends SimulatorEvent>(
+  stream: EventStream<Event>,
+  output: Output,
+  narrate: Narrator<Event>,
+): void {
+  const tell = (event: Event) => {
+    if (output === "json") return writeLine(JSON.stringify(event));
+    for (const line of narrate(event)) writeLine(`${timeOfDay(event.atMs)}  ${line.replaceAll("\n", "\\n")}`);
+  };
+  for (const event of stream.history()) tell(event);
+  stream.subscribe(tell);
+}
+
+/** Writes to stdout; what could steer a terminal is escaped. */
+export function writeLine(line: string): void {
+  process.stdout.write(`${escapeJson(line)}\n`);
+}
+
+/** `1.2 s`, `250 ms`, `0.4 ms`: a duration for people. */
+export function durationText(ms: number): string {
+  if (ms >= 1000) return `${Math.round(ms / 100) / 10} s`;
+  return ms >= 10 ? `${Math.round(ms)} ms` : `${Math.round(ms * 10) / 10} ms`;
+}
+
+/** `14:03:07.123`, local time. */
+function timeOfDay(atMs: number): string {
+  const time = new Date(atMs);
+  const digits = (value: number, length = 2) => String(value).padStart(length, "0");
+  return `${digits(time.getHours())}:${digits(time.getMinutes())}:${digits(time.getSeconds())}.${digits(time.getMilliseconds(), 3)}`;
+}

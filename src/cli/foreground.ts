@@ -1,0 +1,32 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { RegistrarError } from "../errors";
+import { abortOnSignals } from "./signals";
+
+/**
+ * Aborted when a command in the foreground is to end: by a signal, whose name `onSignal` hears first, or because
+ * nobody reads what it prints.
+ */
+export function untilStopped(onSignal: (name: string) => void = () => {}): AbortSignal {
+  const unread = new AbortController();
+  process.stdout.on("error", () => unread.abort());
+  return AbortSignal.any([abortOnSignals(onSignal), unread.signal]);
+}
+
+/** The longest timer that Node has, in milliseconds: 24 days. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Resolves when the signal is aborted, or after `ms`; keeps the process until then. */
+export async function untilAborted(signal: AbortSignal, ms = LONGEST_MS): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {});
+  if (!signal.aborted && ms === LONGEST_MS) return untilAborted(signal);
+}
+
+/** What was started, or undefined where it was stopped before. */
+export async function unlessStopped<Started>(starting: Promise<Started>): Promise<Started | undefined> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (error instanceof RegistrarError && error.code === "ABORTED") return undefined;
+    throw error;
+  }
+}

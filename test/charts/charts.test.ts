@@ -1,0 +1,53 @@
+import { basename, dirname } from "node:path";
+import { httpOf } from "../end-to-end/support/http";
+import { DRIVER, onNode, registered } from "../end-to-end/support/node";
+import { DEPLOYMENTS, relocate } from "./deployments";
+
+const complete = DEPLOYMENTS.filter(({ args }) => args.join(" ").includes("kubelet-registration-path"));
+const incomplete = DEPLOYMENTS.filter((deployment) => !complete.includes(deployment));
+const rows = (some: typeof DEPLOYMENTS) => some.map((one) => [one.repository, one.driver, one] as const);
+
+test("the table holds what this suite is about", () => {
+  expect(complete.length).toBeGreaterThan(90);
+  expect(complete.filter(({ execProbe }) => execProbe).length).toBeGreaterThan(5);
+  expect(complete.filter(({ httpProbe }) => httpProbe).length).toBeGreaterThan(8);
+});
+
+describe("the arguments of a real deployment register its driver", () => {
+  test.concurrent.each(rows(complete))(
+    "%s: %s",
+    onNode(async (node, _repository, _driver, deployment) => {
+      const {
+        args,
+        env,
+        execProbe,
+        pluginDir,
+        endpoint = "",
+      } = relocate(deployment, dirname(node.pluginDir));
+      const kubelet = await node.kubelet({ pluginDir });
+      await node.driver({ csiAddress: endpoint });
+
+      const registrar = node.cli(args, env);
+      const registration = await registered(kubelet);
+
+      expect(registration).toMatchObject({ driverName: DRIVER, endpoint });
+      expect(basename(registration.socketPath)).toBe(`${DRIVER}-reg.sock`);
+      if (execProbe) expect(await node.cli(execProbe, env).exit()).toMatchObject({ code: 0 });
+      if (deployment.httpProbe) {
+        const http = await httpOf(registrar);
+        expect(await http.get(deployment.httpProbe)).toMatchObject({ status: 200, body: "ok" });
+      }
+      expect(await registrar.stop()).toMatchObject({ code: 0 });
+    }),
+  );
+});
+
+test.each(rows(incomplete))(
+  "%s: %s, written for a release that could do without, is told what is missing",
+  onNode(async (node, _repository, _driver, deployment) => {
+    const { args, env } = relocate(deployment, dirname(node.pluginDir));
+    const registrar = node.cli(args, env);
+    await registrar.line("kubelet-registration-path is a required parameter");
+    expect(await registrar.exit()).toMatchObject({ code: 1 });
+  }),
+);

@@ -1,0 +1,76 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import table from "./deployments.json";
+
+/**
+ * A registrar's container as somebody's chart or manifest has it, rendered with its defaults; the repository and
+ * commit say where. Placeholders that its installer fills in stand as they are.
+ */
+export interface Deployment {
+  readonly driver: string;
+  readonly repository: string;
+  readonly commit: string;
+  readonly args: readonly string[];
+  /** Folder in the container -> folder on the host. */
+  readonly mounts: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly execProbe?: readonly string[];
+  /** Path of the HTTP probe; its port is the one in `args`. */
+  readonly httpProbe?: string;
+}
+
+export const DEPLOYMENTS = table as readonly Deployment[];
+
+/** What the flags say when they are not given. */
+const DEFAULT_FLAGS = ["--csi-address=/run/csi/socket", "--plugin-registration-path=/registration"];
+
+/** A deployment's arguments with its folders under a test's own root. */
+export interface Relocated {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly execProbe: readonly string[] | undefined;
+  /** Where kubelet looks for plugins, on the host. */
+  readonly pluginDir: string;
+  /** The driver's socket on the host: what kubelet must be told. Undefined where the deployment gives none. */
+  readonly endpoint: string | undefined;
+}
+
+/**
+ * Lays out a deployment's folders under `root`, a mount being a link from the container's folder to the host's, and
+ * moves its paths there. Nothing else of its arguments is touched but the ports: tests take what is free.
+ */
+export function relocate(deployment: Deployment, root: string): Relocated {
+  for (const [inContainer, onHost] of Object.entries(deployment.mounts)) {
+    if (!onHost.startsWith("/")) continue;
+    mkdirSync(join(root, onHost), { recursive: true });
+    if (inContainer === onHost) continue;
+    mkdirSync(dirname(join(root, inContainer)), { recursive: true });
+    symlinkSync(join(root, onHost), join(root, inContainer));
+  }
+  const env = deployment.env ?? {};
+  const move = (word: string) =>
+    word
+      .replace(/\$\{LOG_LEVEL\}/, "2")
+      .replace(/\$\((\w+)\)/g, (_, name: string) => env[name] ?? "")
+      .replace(/(^|=)(unix:\/\/)?\//, (_, equals: string, scheme = "") => `${equals}${scheme}${root}/`)
+      .replace(/^(--http-endpoint=.*:)\d+$/, "$10")
+      .replace(/^--health-port=\d+$/, "--http-endpoint=:0");
+  const flags = DEFAULT_FLAGS.filter((flag) => !hasFlag(deployment.args, flag));
+  const endpoint = deployment.args
+    .map(move)
+    .join(" ")
+    .match(/-kubelet-registration-path[= ](\S+)/)?.[1];
+  if (endpoint) mkdirSync(dirname(endpoint), { recursive: true });
+  return {
+    args: [...flags, ...deployment.args].map(move),
+    env,
+    execProbe: deployment.execProbe?.slice(1).map(move),
+    pluginDir: join(root, deployment.mounts["/registration"] ?? "/registration"),
+    endpoint,
+  };
+}
+
+function hasFlag(args: readonly string[], flag: string): boolean {
+  const [name = ""] = flag.split("=");
+  return args.some((arg) => arg.replace(/^-(?=\w)/, "--").split("=")[0] === name);
+}
