@@ -26,16 +26,11 @@ export const countFlag = (describe: string) =>
   ({ type: "string", requiresArg: true, describe, coerce: parseCount }) as const;
 
 /** Takes one of a few words. */
-export const choiceFlag = <Choice extends string>(
-  describe: string,
-  choices: readonly Choice[],
-  byDefault: Choice,
-) =>
+export const choiceFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
   ({
     type: "string",
     requiresArg: true,
-    describe,
-    default: byDefault,
+    describe: `${describe}: ${choices.join(", ")}`,
     coerce: (text: string): Choice => parseChoice(text, choices),
   }) as const;
 
@@ -43,11 +38,10 @@ export const choiceFlag = <Choice extends string>(
 export const switchFlag = (describe: string) => ({ type: "boolean", describe, default: false }) as const;
 
 /** Text or JSON lines: what every command that tells of events offers. */
-export const outputFlag = choiceFlag(
-  "text: a line for people; json: an object a line",
-  ["text", "json"],
-  "text",
-);
+export const outputFlag = {
+  ...choiceFlag("a line for people or an object for programs", ["text", "json"]),
+  default: "text",
+} as const;
 
 /** Throws unless the text is one of the choices. */
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {

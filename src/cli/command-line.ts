@@ -69,7 +69,13 @@ export function createCommand<const Flags extends FlagRows>(
 }
 
 /** yargs is an ES module, and heavy: it is loaded when a command of ours is given. It prints nothing, nor does it exit. */
-async function createParser({ name, describe, flags, examples, notes }: Omit<CommandLine<FlagRows>, "check">) {
+async function createParser({
+  name,
+  describe,
+  flags,
+  examples,
+  notes,
+}: Omit<CommandLine<FlagRows>, "check">) {
   const { default: yargs } = await import("yargs");
   const rows = Object.entries(flags).map(([flag, row]) => [flag, told(flag, row)]);
   return yargs([])
@@ -120,7 +126,11 @@ function withoutTypes(help: string): string {
 }
 
 /** yargs' words for a mistake, in our own where they can be better. */
-function explain(error: unknown, argv: readonly string[], { name, flags }: Pick<CommandLine<FlagRows>, "name" | "flags">): string {
+function explain(
+  error: unknown,
+  argv: readonly string[],
+  { name, flags }: Pick<CommandLine<FlagRows>, "name" | "flags">,
+): string {
   if (!(error instanceof Error)) throw error;
   const advice = `see registrar ${name} --help`;
   const known = Object.keys(flags);

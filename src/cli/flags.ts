@@ -53,6 +53,9 @@ export const flagTable = {
   },
   /** Ours: without them nothing differs from the official's behaviour. */
   ours: {
+    "driver-gone-after": duration("30s", "with * in the paths: deregister a driver that is away so long"),
+    "allow-drivers": string("", "with * in the paths: register only these names, a,b,..."),
+    "deny-drivers": string("", "with * in the paths: do not register these names, a,b,..."),
     "driver-timeout": duration("0s", "give up if the driver does not answer in time; 0: never"),
     "on-registration-failure": refusalPolicy("exit", "what kubelet's refusal leads to: exit, retry"),
     "reregister-on-driver-restart": bool("announce a driver anew when it comes back"),
@@ -106,6 +109,11 @@ export interface Flags extends FlagValues {
   readonly ignored: readonly string[];
   /** Given flags that still work and what to use instead, to be warned of once. */
   readonly deprecated: readonly { readonly flag: string; readonly advice: string }[];
+  /** Each value given: of a flag without a `*` anywhere only the last one counts. */
+  readonly every: {
+    readonly csiAddress: readonly string[];
+    readonly kubeletRegistrationPath: readonly string[];
+  };
   /** The words behind the flags. The official ignores them silently, and with them every flag that follows. */
   readonly rest: readonly string[];
 }
@@ -131,6 +139,8 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     const former = settings.get(name);
     settings.set(name, Array.isArray(former) && Array.isArray(value) ? [...former, ...value] : value);
   }
+  const every = (flag: string) =>
+    line.settings.filter(([name]) => name === flag).map(([, value]) => String(value));
   const values = rows.map(([name, row]) => [fieldOf(name, row), settings.get(name) ?? defaultOf(row)]);
   return {
     kind: "flags",
@@ -139,6 +149,10 @@ export function parseFlags(argv: readonly string[]): CommandLine {
       given: new Set(rows.map(([name]) => name as FlagName).filter((name) => settings.has(name))),
       ignored: Object.keys(removed).filter((name) => settings.has(name)),
       deprecated: deprecationsIn(settings),
+      every: {
+        csiAddress: every("csi-address"),
+        kubeletRegistrationPath: every("kubelet-registration-path"),
+      },
       rest: line.rest,
     },
   };

@@ -15,10 +15,10 @@ export function untilStopped(onSignal: (name: string) => void = () => {}): Abort
 /** The longest timer that Node has, in milliseconds: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Resolves when the signal is aborted, or after `ms`; keeps the process until then. */
-export async function untilAborted(signal: AbortSignal, ms = LONGEST_MS): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => {});
-  if (!signal.aborted && ms === LONGEST_MS) return untilAborted(signal);
+/** Resolves when the signal is aborted, or after `ms` where that is more than 0; keeps the process until then. */
+export async function untilAborted(signal: AbortSignal, ms = 0): Promise<void> {
+  do await delay(ms || LONGEST_MS, undefined, { signal }).catch(() => {});
+  while (ms === 0 && !signal.aborted);
 }
 
 /** What was started, or undefined where it was stopped before. */

@@ -1,3 +1,4 @@
+import type { Fleet } from "../registrar/fleet";
 import type { Registrar } from "../registrar/registrar";
 
 /** One named check; resolves with the reason of a failure, undefined where all is well. */
@@ -17,11 +18,39 @@ export function livenessChecks(): readonly Check[] {
   return [{ name: "ping", run: async () => undefined }];
 }
 
+/** A driver's name, or where it is waited for. */
+export function nameOf(registrar: Registrar): string {
+  return registrar.status().identity?.name ?? registrar.options.csiAddress;
+}
+
+/**
+ * Readiness of every driver, or of the one that `driver` names. Node-wide, the names of the checks begin with the
+ * driver's (`disk.csi.example.com/registered`), and a socket behind which no driver has been announced does not count.
+ */
+export function readinessChecks(
+  { kind, registrars }: Fleet,
+  options: { readonly requireDriver: boolean; readonly driver: string | null },
+): readonly Check[] {
+  const { driver } = options;
+  const named = registrars.filter((registrar) => driver === null || nameOf(registrar) === driver);
+  const counted = kind === "sidecar" ? named : named.filter(isAnnounced);
+  if (counted.length === 0 && driver !== null)
+    return [{ name: driver, run: async () => "there is no such driver here" }];
+  return counted.flatMap((registrar) => {
+    const prefix = kind === "sidecar" ? "" : `${nameOf(registrar)}/`;
+    return checksOf(registrar, options).map(({ name, run }) => ({ name: `${prefix}${name}`, run }));
+  });
+}
+
+function isAnnounced(registrar: Registrar): boolean {
+  return !["waiting", "stopping", "stopped"].includes(registrar.status().state);
+}
+
 /**
  * Ready: kubelet said that the driver is registered, and the socket over which it did is ours and answers. With
  * `requireDriver` the driver must be connected too; without, kubelet reaches the driver by itself.
  */
-export function readinessChecks(
+function checksOf(
   registrar: Registrar,
   { requireDriver }: { readonly requireDriver: boolean },
 ): readonly Check[] {

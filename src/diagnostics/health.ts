@@ -1,17 +1,19 @@
 import type { ServerResponse } from "node:http";
 import type { Logger } from "../logging/logger";
-import type { Registrar } from "../registrar/registrar";
+import type { Fleet } from "../registrar/fleet";
 import { type Check, runChecks } from "./checks";
 import type { Route } from "./server";
 
 /**
  * `/healthz`, drop-in: the official registrar's statuses and bodies, once there is a registration socket. Before that
- * it is healthy too: the official one has no server then, and a liveness probe must not kill a patient process.
+ * it is healthy too: the official one has no server then, and a liveness probe must not kill a patient process. For
+ * the same reason several drivers are unhealthy only together: one's trouble is no cause to restart the others.
  */
-export function createHealthRoute(registrar: Registrar, parentLog: Logger): Route {
+export function createHealthRoute(fleet: Fleet, parentLog: Logger): Route {
   const log = parentLog.named("health");
   return async (_request, response) => {
-    const { status, body } = await registrar.selfCheck();
+    const answers = await Promise.all(fleet.registrars.map((registrar) => registrar.selfCheck()));
+    const { status, body } = answers.find((one) => one.status === 200) ?? answers[0] ?? HEALTHY;
     if (status === 200) log.v(5).info("Health check succeeded");
     else if (status === 404) log.error(undefined, "Health check failed, registration socket does not exist");
     else log.error(new Error(body), "Health check failed");
@@ -19,8 +21,16 @@ export function createHealthRoute(registrar: Registrar, parentLog: Logger): Rout
   };
 }
 
-/** `/livez` and `/readyz` as Kubernetes' components have them: GET and HEAD, `?verbose`, `?exclude=name`. */
-export function createChecksRoute(name: string, checks: readonly Check[]): Route {
+const HEALTHY = { status: 200, body: "ok" };
+
+/**
+ * `/livez` and `/readyz` as Kubernetes' components have them: GET and HEAD, `?verbose`, `?exclude=name`; and
+ * `?driver=name` where `checksFor` heeds it.
+ */
+export function createChecksRoute(
+  name: string,
+  checksFor: (driver: string | null) => readonly Check[],
+): Route {
   return async (request, response) => {
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
@@ -28,6 +38,7 @@ export function createChecksRoute(name: string, checks: readonly Check[]): Route
     }
     const query = new URL(request.url ?? "/", "http://localhost").searchParams;
     const verbose = query.has("verbose");
+    const checks = checksFor(query.get("driver"));
     const report = await runChecks(name, checks, { verbose, exclude: query.getAll("exclude") });
     answer(response, report.passed ? 200 : 503, report.body);
   };

@@ -1,4 +1,4 @@
-import type { DriverStatus } from "../registrar/registrar";
+import type { DriverStatus, Registrar } from "../registrar/registrar";
 import type { RegistrationState } from "../registrar/state";
 
 /** What a process knows of itself; the CLI provides it. */
@@ -22,7 +22,7 @@ export interface MetricRow {
   readonly name: string;
   readonly help: string;
   readonly labelNames?: readonly string[];
-  readonly samples: (status: DriverStatus, facts: ProcessFacts) => readonly Sample[];
+  readonly samples: (facts: ProcessFacts, registrars: readonly Registrar[]) => readonly Sample[];
 }
 
 /** The driver_name label before the driver told its name (csi-lib-utils, metrics.go). */
@@ -42,9 +42,14 @@ const STATES: readonly RegistrationState[] = [
 const driver = ({ identity }: DriverStatus) => ({ driver_name: identity?.name ?? UNKNOWN_DRIVER });
 const one = (value: number): readonly Sample[] => [{ value }];
 const seconds = (at: number | undefined) => (at ?? 0) / 1000;
-const ofDriver = (read: (status: DriverStatus) => number) => (status: DriverStatus) => [
-  { labels: driver(status), value: read(status) },
-];
+/** The samples of every driver. */
+const ofEach =
+  (read: (status: DriverStatus) => readonly Sample[]): MetricRow["samples"] =>
+  (_facts, registrars) =>
+    registrars.flatMap(({ status }) => read(status()));
+/** One sample for every driver, labelled with its name. */
+const ofDriver = (read: (status: DriverStatus) => number) =>
+  ofEach((status) => [{ labels: driver(status), value: read(status) }]);
 
 /** Every metric but the histogram of calls. Names and labels are a promise to dashboards: see README. */
 export const METRICS: readonly MetricRow[] = [
@@ -60,11 +65,12 @@ export const METRICS: readonly MetricRow[] = [
     name: "registrar_state",
     help: "1 for the state that the driver's registration is in",
     labelNames: ["driver_name", "state"],
-    samples: (status) =>
+    samples: ofEach((status) =>
       STATES.map((state) => ({
         labels: { ...driver(status), state },
         value: status.state === state ? 1 : 0,
       })),
+    ),
   },
   {
     kind: "gauge",
@@ -106,21 +112,22 @@ export const METRICS: readonly MetricRow[] = [
     name: "registrar_notices_total",
     help: "Kubelet's notices by what they said",
     labelNames: ["driver_name", "result"],
-    samples: (status) => [
+    samples: ofEach((status) => [
       { labels: { ...driver(status), result: "registered" }, value: status.tally.noticesAccepted },
       { labels: { ...driver(status), result: "refused" }, value: status.tally.noticesRefused },
-    ],
+    ]),
   },
   {
     kind: "counter",
     name: "registrar_publications_total",
     help: "How often the registration socket was put in place, by what led to it",
     labelNames: ["driver_name", "reason"],
-    samples: (status) =>
+    samples: ofEach((status) =>
       Object.entries(status.tally.publications).map(([reason, value]) => ({
         labels: { ...driver(status), reason },
         value,
       })),
+    ),
   },
   {
     kind: "counter",
@@ -134,42 +141,41 @@ export const METRICS: readonly MetricRow[] = [
     name: "registrar_driver_info",
     help: "What the CSI driver told of itself",
     labelNames: ["driver_name", "vendor_version"],
-    samples: ({ identity }) =>
+    samples: ofEach(({ identity }) =>
       identity
         ? [{ labels: { driver_name: identity.name, vendor_version: identity.vendorVersion }, value: 1 }]
         : [],
+    ),
   },
   {
     kind: "gauge",
     name: "registrar_build_info",
     help: "Version of this registrar and of Node",
     labelNames: ["version", "node_version"],
-    samples: (_status, { version, nodeVersion }) => [
-      { labels: { version, node_version: nodeVersion }, value: 1 },
-    ],
+    samples: ({ version, nodeVersion }) => [{ labels: { version, node_version: nodeVersion }, value: 1 }],
   },
   {
     kind: "gauge",
     name: "process_start_time_seconds",
     help: "Start time of the process since unix epoch in seconds.",
-    samples: (_status, { startedAt }) => one(seconds(startedAt)),
+    samples: ({ startedAt }) => one(seconds(startedAt)),
   },
   {
     kind: "counter",
     name: "process_cpu_seconds_total",
     help: "Total user and system CPU time spent in seconds.",
-    samples: (_status, { usage }) => one(usage().cpuSeconds),
+    samples: ({ usage }) => one(usage().cpuSeconds),
   },
   {
     kind: "gauge",
     name: "process_resident_memory_bytes",
     help: "Resident memory size in bytes.",
-    samples: (_status, { usage }) => one(usage().residentBytes),
+    samples: ({ usage }) => one(usage().residentBytes),
   },
   {
     kind: "gauge",
     name: "nodejs_heap_size_used_bytes",
     help: "Size of the V8 heap in use in bytes.",
-    samples: (_status, { usage }) => one(usage().heapBytes),
+    samples: ({ usage }) => one(usage().heapBytes),
   },
 ];

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { grpcCodeName } from "../grpc/unary";
 import type { DriverCall } from "../registrar/events";
-import type { Registrar } from "../registrar/registrar";
+import type { Fleet } from "../registrar/fleet";
 import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 import type { Route } from "./server";
 
@@ -19,17 +19,17 @@ interface Metrics {
  * The metrics path. prom-client writes the text; it weighs some megabytes, so it is loaded at the first scrape, and
  * the calls to the driver seen until then are handed to it.
  */
-export function createMetricsRoute(registrar: Registrar, facts: ProcessFacts): Route {
+export function createMetricsRoute(fleet: Fleet, facts: ProcessFacts): Route {
   const unscraped: (readonly [DriverCall, string])[] = [];
   let loading: Promise<Metrics> | undefined;
   const load = () => {
-    loading ??= loadMetrics(registrar, facts).then((metrics) => {
+    loading ??= loadMetrics(fleet, facts).then((metrics) => {
       for (const [call, driverName] of unscraped.splice(0)) metrics.observe(call, driverName);
       return metrics;
     });
     return loading;
   };
-  registrar.subscribe((event) => {
+  fleet.subscribe((event, registrar) => {
     if (event.kind !== "driver-call") return;
     const driverName = registrar.status().identity?.name ?? UNKNOWN_DRIVER;
     if (loading === undefined) unscraped.push([event.call, driverName]);
@@ -43,7 +43,7 @@ export function createMetricsRoute(registrar: Registrar, facts: ProcessFacts): R
   };
 }
 
-async function loadMetrics(registrar: Registrar, facts: ProcessFacts): Promise<Metrics> {
+async function loadMetrics(fleet: Fleet, facts: ProcessFacts): Promise<Metrics> {
   const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
   const registry = new Registry();
   const registers = [registry];
@@ -56,7 +56,7 @@ async function loadMetrics(registrar: Registrar, facts: ProcessFacts): Promise<M
       registers,
       collect() {
         this.reset();
-        for (const { labels = {}, value } of samples(registrar.status(), facts)) this.inc(labels, value);
+        for (const { labels = {}, value } of samples(facts, fleet.registrars)) this.inc(labels, value);
       },
     });
   }

@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger";
-import type { Registrar } from "../registrar/registrar";
+import type { Fleet } from "../registrar/fleet";
 import { livenessChecks, readinessChecks } from "./checks";
 import { createChecksRoute, createHealthRoute } from "./health";
 import type { ProcessFacts } from "./metric-table";
@@ -20,16 +20,16 @@ export interface RoutesOptions {
 
 /** Every path of the HTTP endpoint; all of them only read. */
 export function createRoutes(
-  registrar: Registrar,
+  fleet: Fleet,
   { metricsPath, requireDriver, profiledCommandLine }: RoutesOptions,
   { log, facts }: { readonly log: Logger; readonly facts: ProcessFacts },
 ): ReadonlyMap<string, Route> {
   return new Map<string, Route>([
-    ["/healthz", createHealthRoute(registrar, log)],
-    ["/livez", createChecksRoute("livez", livenessChecks())],
-    ["/readyz", createChecksRoute("readyz", readinessChecks(registrar, { requireDriver }))],
-    ["/statusz", createStatusRoute(registrar, facts)],
-    [metricsPath, createMetricsRoute(registrar, facts)],
+    ["/healthz", createHealthRoute(fleet, log)],
+    ["/livez", createChecksRoute("livez", livenessChecks)],
+    ["/readyz", createChecksRoute("readyz", (driver) => readinessChecks(fleet, { requireDriver, driver }))],
+    ["/statusz", createStatusRoute(fleet, facts)],
+    [metricsPath, createMetricsRoute(fleet, facts)],
     ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
   ]);
 }

@@ -1,3 +1,4 @@
+import type { Fleet } from "../registrar/fleet";
 import type { Registrar } from "../registrar/registrar";
 import type { ProcessFacts } from "./metric-table";
 import type { Route } from "./server";
@@ -6,10 +7,10 @@ import type { Route } from "./server";
  * `/statusz`: what is going on, for people; as JSON for whoever sends `Accept: application/json`. The head follows
  * Kubernetes' components (KEP-4827); below it stands the driver's state, its latest changes, and what was counted.
  */
-export function createStatusRoute(registrar: Registrar, facts: ProcessFacts): Route {
+export function createStatusRoute(fleet: Fleet, facts: ProcessFacts): Route {
   return (request, response) => {
     const wantsJson = /\bapplication\/json\b/.test(request.headers.accept ?? "");
-    const page = describe(registrar, facts, Date.now());
+    const page = describe(fleet, facts, Date.now());
     response.writeHead(200, {
       "content-type": wantsJson ? "application/json" : "text/plain; charset=utf-8",
       "x-content-type-options": "nosniff",
@@ -20,34 +21,30 @@ export function createStatusRoute(registrar: Registrar, facts: ProcessFacts): Ro
 
 const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
 
-function describe(registrar: Registrar, facts: ProcessFacts, now: number) {
-  const { state, history, identity, connected, registrationSocketPath, tally } = registrar.status();
-  const since = history.at(-1)?.at ?? facts.startedAt;
-  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath } = registrar.options;
+function describe(fleet: Fleet, facts: ProcessFacts, now: number) {
   return {
     started: time(facts.startedAt),
     upSeconds: Math.round((now - facts.startedAt) / 1000),
     version: facts.version,
     nodeVersion: facts.nodeVersion,
-    drivers: [
-      {
-        name: identity?.name,
-        vendorVersion: identity?.vendorVersion,
-        connected,
-        state,
-        since: time(since),
-        socket: registrationSocketPath,
-        csiAddress,
-        kubeletRegistrationPath,
-        pluginRegistrationPath,
-        counters: {
-          ...tally,
-          lastGetInfoAt: time(tally.lastGetInfoAt),
-          lastNoticeAt: time(tally.lastNoticeAt),
-        },
-        history: history.map(({ from, to, event, at }) => ({ at: time(at), from, to, event })),
-      },
-    ],
+    drivers: fleet.registrars.map((registrar) => describeDriver(registrar, facts)),
+  };
+}
+
+function describeDriver({ status, options }: Registrar, facts: ProcessFacts) {
+  const { state, history, identity, connected, registrationSocketPath, tally } = status();
+  return {
+    name: identity?.name,
+    vendorVersion: identity?.vendorVersion,
+    connected,
+    state,
+    since: time(history.at(-1)?.at ?? facts.startedAt),
+    socket: registrationSocketPath,
+    csiAddress: options.csiAddress,
+    kubeletRegistrationPath: options.kubeletRegistrationPath,
+    pluginRegistrationPath: options.pluginRegistrationPath,
+    counters: { ...tally, lastGetInfoAt: time(tally.lastGetInfoAt), lastNoticeAt: time(tally.lastNoticeAt) },
+    history: history.map(({ from, to, event, at }) => ({ at: time(at), from, to, event })),
   };
 }
 
@@ -65,7 +62,7 @@ function asText(value: unknown, indent = ""): string {
     .join("");
 }
 
-type Change = ReturnType<typeof describe>["drivers"][number]["history"][number];
+type Change = ReturnType<typeof describeDriver>["history"][number];
 
 function asLine({ at, from, to, event: { kind, ...details } }: Change): string {
   const more = Object.values(details).map((detail) => JSON.stringify(detail));

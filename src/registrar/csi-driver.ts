@@ -18,6 +18,15 @@ export interface CsiDriverOptions {
   readonly driverTimeoutMs: number;
 }
 
+/** What a watch of a CSI driver works with. */
+export interface CsiDriverContext {
+  readonly protos: Protos;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** A driver that is waited for is spoken of this often. Milliseconds. @default 10000 */
+  readonly remindEveryMs?: number | undefined;
+}
+
 /** What is told about the CSI driver. */
 export interface CsiDriverObserver {
   /** The driver told its identity: at first, and again each time its connection came back after `awayMs`. */
@@ -39,9 +48,10 @@ const SLOW_RETRY_MS = 30_000;
  */
 export async function watchCsiDriver(
   options: CsiDriverOptions,
-  context: { readonly protos: Protos; readonly log: Logger; readonly signal: AbortSignal },
+  context: CsiDriverContext,
   observer: CsiDriverObserver,
 ): Promise<void> {
+  const { remindEveryMs } = context;
   const log = context.log.named("csi-driver");
   const address = `unix://${options.csiSocketPath}`;
   const patience = startPatience(options, context.signal);
@@ -51,7 +61,7 @@ export async function watchCsiDriver(
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
-      await untilAccepting(options.csiSocketPath, { log, signal });
+      await untilAccepting(options.csiSocketPath, { log, signal, remindEveryMs });
       const client = createUnixClient(options.csiSocketPath);
       try {
         const identity = await askIdentity(

@@ -1,6 +1,7 @@
 import { RegistrarError } from "../errors";
-import { loadProtos, type PluginIdentity } from "../grpc/protos";
+import { loadProtos, type PluginIdentity, type Protos } from "../grpc/protos";
 import { type Logger, silentLogger } from "../logging/logger";
+import type { Admission } from "./admission";
 import { watchCsiDriver } from "./csi-driver";
 import { judgeDriverName } from "./driver-name";
 import { createEvents, type RegistrarEvent } from "./events";
@@ -53,15 +54,39 @@ export async function startRegistrar(
 ): Promise<Registrar> {
   const resolved = resolveOptions(options);
   signal?.throwIfAborted();
-  const log = logger.named("registrar");
+  return startDriverRegistrar(resolved, { signal, log: logger, protos: loadProtos() });
+}
+
+/** What the registrars of one process share. */
+export interface RegistrarContext {
+  readonly signal?: AbortSignal | undefined;
+  readonly log: Logger;
+  readonly protos: Protos;
+  /** A driver that is waited for is spoken of this often. Milliseconds. @default 10000 */
+  readonly remindEveryMs?: number;
+  /** Who may have which name, where there are several. */
+  readonly admission?: Admission;
+}
+
+/** Starts the registrar of one driver. */
+export function startDriverRegistrar(
+  resolved: ResolvedRegistrarOptions,
+  { signal, log: parentLog, protos, admission, remindEveryMs }: RegistrarContext,
+): Registrar {
+  const log = parentLog.named("registrar");
   const events = createEvents<RegistrarEvent>();
   const tally = createTally();
   events.subscribe(tally.count);
-  const protos = loadProtos();
+  const owner = {};
   const registration = startRegistration(resolved, { protos, log, events });
   const stopWatching = new AbortController();
   let identity: PluginIdentity | undefined;
   let connected = false;
+
+  const announceAs = (name: string) => {
+    if (!admission) return registration.named(name);
+    void admission.request(name, owner, log).then(() => registration.named(name));
+  };
 
   const onAnswered = (answer: PluginIdentity, awayMs: number | undefined) => {
     connected = true;
@@ -72,7 +97,7 @@ export async function startRegistrar(
       log.v(2).info("CSI driver name", { csiDriverName: answer.name, vendorVersion: answer.vendorVersion });
     }
     identity = answer;
-    if (before?.name !== answer.name) registration.named(answer.name);
+    if (before?.name !== answer.name) announceAs(answer.name);
     else if (resolved.reregisterOnDriverRestart) registration.driverRestarted();
     else if (before.vendorVersion !== answer.vendorVersion)
       log.info("CSI driver came back as another version, its registration stays as it is", {
@@ -84,7 +109,7 @@ export async function startRegistrar(
   log.v(1).info("Attempting to open a gRPC connection", { csiAddress: resolved.csiAddress });
   const watching = watchCsiDriver(
     resolved,
-    { protos, log, signal: stopWatching.signal },
+    { protos, log, remindEveryMs, signal: stopWatching.signal },
     {
       onAnswered,
       onLost: () => {
@@ -107,6 +132,7 @@ export async function startRegistrar(
   const closed = registration.closed.then(async (outcome) => {
     signal?.removeEventListener("abort", abort);
     stopWatching.abort();
+    admission?.release(owner);
     await watching;
     return outcome;
   });

@@ -23,14 +23,18 @@ export function tryConnect(path: string): Promise<Error | undefined> {
 }
 
 /**
- * Resolves when a connection to the socket is accepted, having logged `Still connecting` every 10 s until then.
+ * Resolves when a connection to the socket is accepted, having logged `Still connecting` every `remindEveryMs` (10 s) until then.
  * Wakes by inotify, with a backoff of 1 ms to 5 s as the net. Rejects when `signal` is aborted.
  */
 export async function untilAccepting(
   path: string,
-  context: { readonly log: Logger; readonly signal: AbortSignal },
-) {
-  const { signal } = context;
+  context: {
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+    readonly remindEveryMs?: number | undefined;
+  },
+): Promise<void> {
+  const { signal, remindEveryMs = STILL_CONNECTING_MS } = context;
   const log = context.log.named("unix-socket");
   const startedAt = Date.now();
   let problem: Error | undefined;
@@ -41,7 +45,7 @@ export async function untilAccepting(
       waited,
       lastError: explainConnectError(problem),
     });
-  }, STILL_CONNECTING_MS);
+  }, remindEveryMs);
   const watch = watchPath(path, log);
   try {
     for (let attempt = 0; !signal.aborted; attempt++) {

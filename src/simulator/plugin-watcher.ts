@@ -32,7 +32,8 @@ export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher
 
   const see = (socketPath: string, stats: BigIntStats) => {
     const before = seen.get(socketPath);
-    // Two events of one quick replacement are both looked at after it: the second finds nothing new.
+    // Two events of one quick replacement are both looked at after it: the second finds nothing new. A rename to
+    // another name and back is told by its time of change.
     if (before && sameFile(before.stats, stats) && before.stats.ctimeNs === stats.ctimeNs) return;
     generations += 1;
     seen.set(socketPath, { socketPath, generation: generations, stats });
@@ -85,13 +86,10 @@ export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher
     }
   };
 
-  /** `rename` is said of everything that comes or goes, `change` of a chmod. */
-  const onEvent = (event: "rename" | "change", path: string) => {
+  /** Something came to this path or went from it. */
+  const onEvent = (path: string) => {
     const stats = statOf(path);
-    const before = seen.get(path);
-    if (event === "change") {
-      if (before && stats && sameFile(before.stats, stats)) seen.set(path, { ...before, stats });
-    } else if (stats === undefined) lose(path);
+    if (stats === undefined) lose(path);
     else if (!stats.isDirectory()) consider(path, stats);
     else if (basename(path).startsWith(".")) ignore(path, "hidden");
     else tryScan(path);
@@ -100,8 +98,9 @@ export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher
   const watchFolder = (folder: string) => {
     watchers.get(folder)?.close();
     const watcher = watch(folder, (event, name) => {
-      // A folder that is removed speaks of itself by its own name; its parent tells us.
-      if (name !== null && watchers.get(folder) === watcher) onEvent(event, join(folder, name));
+      // `change` is a chmod; `rename` is said of all that comes or goes.
+      if (event === "rename" && name !== null && watchers.get(folder) === watcher)
+        onEvent(join(folder, name));
     });
     watcher.on("error", (error) => emit({ kind: "watch-failed", folder, error: error.message }));
     watchers.set(folder, watcher);

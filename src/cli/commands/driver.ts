@@ -1,11 +1,9 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { RegistrarError } from "../../errors";
-import { type SimulatedCsiDriver, startCsiDriver } from "../../simulator/csi-driver";
-import type { CsiDriverFault, CsiDriverOptions } from "../../simulator/csi-driver-options";
+import { startCsiDriver } from "../../simulator/csi-driver";
+import type { CsiDriverFault } from "../../simulator/csi-driver-options";
 import { countFlag, durationFlag, listFlag, outputFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { tellEvents, writeLine } from "../event-lines";
-import { untilStopped } from "../foreground";
+import { unlessStopped, untilAborted, untilStopped } from "../foreground";
 import { parseDelay, parseError, parseHang } from "./driver/faults";
 import { createDriverNarrator } from "./driver/narrator";
 
@@ -54,31 +52,20 @@ export const runDriver = createCommand(
       listenAfterMs: flags.listenAfter,
       faults,
     };
-    const { output, restartEvery = 0, renameTo = flags.name } = flags;
+    const { output, restartEvery, renameTo = flags.name } = flags;
     const signal = untilStopped();
     for (let starts = 0; !signal.aborted; starts++) {
       const name = starts === 0 ? flags.name : renameTo;
-      const driver = await startUnlessStopped({ ...options, name, signal });
+      const driver = await unlessStopped(startCsiDriver({ ...options, name, signal }));
       if (driver === undefined) break;
       if (output === "text" && starts === 0) writeLine(`A simulated CSI driver; ${WHAT_IT_IS_NOT}`);
       tellEvents(driver.events, output, createDriverNarrator(name));
-      if (restartEvery > 0) await delay(restartEvery, undefined, { signal }).catch(() => {});
-      else await driver.events.when("stopped");
+      await untilAborted(signal, restartEvery);
       await driver.close();
     }
     return 0;
   },
 );
-
-/** Undefined where a signal came before the driver listened. */
-async function startUnlessStopped(options: CsiDriverOptions): Promise<SimulatedCsiDriver | undefined> {
-  try {
-    return await startCsiDriver(options);
-  } catch (error) {
-    if (error instanceof RegistrarError && error.code === "ABORTED") return undefined;
-    throw error;
-  }
-}
 
 function parseSegment(text: string): readonly [key: string, value: string] {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];

@@ -1,4 +1,4 @@
-import { type SimulatedKubelet, startKubelet } from "../../simulator/kubelet";
+import { startKubelet } from "../../simulator/kubelet";
 import { LEGACY_MODES } from "../../simulator/legacy-registrar";
 import { KUBELET_VERSIONS } from "../../simulator/versions";
 import {
@@ -6,9 +6,7 @@ import {
   countFlag,
   durationFlag,
   listFlag,
-  optionalChoiceFlag,
   outputFlag,
-  parseChoice,
   switchFlag,
   textFlag,
 } from "../command-flags";
@@ -18,8 +16,9 @@ import { unlessStopped, untilAborted, untilStopped } from "../foreground";
 import { faultsOf, parseSlow } from "./kubelet/faults";
 import { runLegacy } from "./kubelet/legacy";
 import { narrateKubelet } from "./kubelet/narrator";
-import { createObjectPrinter, PRINTABLE, type Printable, printChanged, printFinal } from "./kubelet/objects";
+import { createObjectPrinter, PRINTABLE, parsePrintable, printChanged, printFinal } from "./kubelet/objects";
 
+const REFUSING_STEPS = ["registration", "validation"] as const;
 const WHAT_IT_IS_NOT = "it mounts nothing and talks to no API server: Node and CSINode are in its memory.";
 
 /** Simulates a kubelet until a signal ends it; resolves with the exit code. */
@@ -30,22 +29,27 @@ export const runKubelet = createCommand(
     flags: {
       "plugin-dir": textFlag("plugin registration directory to watch; made where missing; required"),
       node: { ...textFlag("the node's name"), default: "node-1" },
-      "kubelet-version": choiceFlag(`which kubelet to be: ${KUBELET_VERSIONS.join(", ")}`, KUBELET_VERSIONS, "1.36"),
+      "kubelet-version": { ...choiceFlag("which kubelet to be", KUBELET_VERSIONS), default: "1.36" },
       refuse: textFlag("refuse every driver with this text"),
       "refuse-times": { ...countFlag("so often only, then accept"), implies: "refuse" },
-      "refuse-at": choiceFlag("step that fails: registration, validation", ["registration", "validation"], "registration"),
+      "refuse-at": { ...choiceFlag("the step that fails", REFUSING_STEPS), default: "registration" },
       slow: listFlag("wait before a call, CALL=DURATION[:TIMES]; repeatable", parseSlow),
-      "drop-before-notice": { ...countFlag("how often to cut the connection before the notice"), default: "0" },
+      "drop-before-notice": { ...countFlag("how often to hang up before the notice"), default: "0" },
       "never-call": switchFlag("see sockets, but never call"),
       "restart-every": durationFlag("be killed and start anew each time this has passed"),
-      print: textFlag("objects to print as YAML at changes and at the end: node,csinode,csidriver"),
-      legacy: optionalChoiceFlag(`register as in 2018 instead: ${LEGACY_MODES.join(", ")}`, LEGACY_MODES, "csi-address"),
-      "csi-address": textFlag("the CSI driver's socket, for --legacy only: kubelet is told it by the registrar"),
+      print: {
+        ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
+        coerce: parsePrintable,
+      },
+      legacy: { ...choiceFlag("register as in 2018", LEGACY_MODES), implies: "csi-address" },
+      "csi-address": textFlag("for --legacy, the driver's socket; else registrars tell it"),
       output: outputFlag,
     },
     check: ({ pluginDir, legacy, print, output }) => {
-      if (pluginDir === undefined && legacy === undefined) return "it needs --plugin-dir; see registrar kubelet --help";
-      if (print !== undefined && output === "json") return "--print is for text: in json, events carry the objects";
+      if (pluginDir === undefined && legacy === undefined)
+        return "it needs --plugin-dir; see registrar kubelet --help";
+      if (print !== undefined && output === "json")
+        return "--print is for text: in json, events carry the objects";
       return undefined;
     },
     examples: [
@@ -59,6 +63,33 @@ export const runKubelet = createCommand(
     ],
   },
   async (flags) => {
+    const {
+      pluginDir,
+      node: nodeName,
+      legacy: mode,
+      csiAddress,
+      output,
+      print: printed = [],
+      restartEvery,
+    } = flags;
+    if (mode !== undefined && csiAddress !== undefined)
+      return runLegacy({ mode, csiAddress, nodeName, output });
+
+    const signal = untilStopped();
+    const faults = [...(flags.slow ?? []), ...faultsOf(flags)];
+    const options = { pluginDir: pluginDir ?? "", nodeName, version: flags.kubeletVersion, faults, signal };
+    const kubelet = await unlessStopped(startKubelet(options));
+    if (kubelet === undefined) return 0;
+    if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
+    tellEvents(kubelet.events, output, narrateKubelet);
+    const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
+    if (printer) kubelet.events.subscribe((event) => printChanged(event, printed, printer));
+    while (!signal.aborted) {
+      await untilAborted(signal, restartEvery);
+      if (!signal.aborted) await unlessStopped(kubelet.restart());
+    }
+    await kubelet.close();
+    if (printer) printFinal(kubelet, printed, printer);
     return 0;
   },
 );

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { messageOf } from "../../errors";
 import { parseCsiAddress } from "../../registrar/csi-address";
+import { isPattern } from "../../registrar/path-pattern";
 import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/self-check-protocol";
 import { tryConnect } from "../../registrar/unix-socket";
 import { isDirectory } from "../directories";
@@ -33,7 +34,7 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
       askAbout(join(folder, name), flags.timeoutMs).catch(() => undefined),
     );
     const mine = (await Promise.all(reports)).find(
-      (report) => report?.endpoint === encodeURI(paths.kubeletRegistrationPath),
+      (report) => report !== undefined && fits(report.endpoint, paths.kubeletRegistrationPath),
     );
     if (mine && wanted === "health") return 0;
     if (mine) return mine.state === "registered" ? 0 : fail(`not registered: state is ${mine.state}`);
@@ -43,6 +44,11 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
   } catch (error) {
     return fail(messageOf(error));
   }
+}
+
+/** Whether a registrar's endpoint, as it tells it, is the one meant; with a `*` any of ours is. */
+function fits(endpoint: string, path: string): boolean {
+  return endpoint !== "" && (isPattern(path) || endpoint === encodeURI(path));
 }
 
 function fail(reason: string): number {

@@ -5,11 +5,13 @@ import { createKlogSink } from "../../logging/klog-sink";
 import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
-import { type Registrar, startRegistrar } from "../../registrar/registrar";
+import { type Fleet, fleetOf } from "../../registrar/fleet";
+import { isPattern } from "../../registrar/path-pattern";
+import { startRegistrar } from "../../registrar/registrar";
 import { isDirectory } from "../directories";
 import { warnAboutFlags } from "../flag-warnings";
 import type { Flags } from "../flags";
-import { resolvePaths } from "../paths";
+import { type PathResolution, resolvePaths } from "../paths";
 import { abortOnSignals } from "../signals";
 import { writeTerminationLog } from "../termination-log";
 import { version } from "../version";
@@ -39,9 +41,9 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       return fail(undefined, "Only one of `--health-port` and `--http-endpoint` can be set");
     warnAboutFlags(flags, paths, log);
 
-    const registrar = await startRegistrar({ ...flags, ...paths }, { signal, logger: log });
-    const diagnostics = await startDiagnostics(flags, registrar, log);
-    const outcome = await registrar.closed;
+    const fleet = await startFleet(flags, paths, { signal, logger: log });
+    const diagnostics = await startDiagnostics(flags, fleet, log);
+    const outcome = await fleet.closed;
     await diagnostics?.[Symbol.asyncDispose]();
     switch (outcome.kind) {
       case "stopped":
@@ -69,9 +71,32 @@ function createCliLogger(config: LoggingConfig): Logger {
   return createLogger(limitRepeats(createKlogSink({ ...config, pid: process.pid, stream, infoStream })));
 }
 
+/** One driver's registrar; or, where a path has a `*`, one for each driver that it finds. */
+async function startFleet(
+  flags: Flags,
+  paths: PathResolution & { kind: "paths" },
+  context: { readonly signal: AbortSignal; readonly logger: Logger },
+): Promise<Fleet> {
+  const { csiAddress, kubeletRegistrationPath } = flags.every;
+  if (![...csiAddress, ...kubeletRegistrationPath].some(isPattern))
+    return fleetOf(await startRegistrar({ ...flags, ...paths }, context));
+  const { startNodeFleet } = await import("../../registrar/node-fleet");
+  const options = {
+    ...flags,
+    ...paths,
+    csiAddresses: csiAddress,
+    kubeletRegistrationPaths: kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress,
+    names: {
+      ...(flags.allowDrivers && { allow: flags.allowDrivers.split(",") }),
+      deny: flags.denyDrivers.split(","),
+    },
+  };
+  return startNodeFleet(options, context);
+}
+
 async function startDiagnostics(
   flags: Flags,
-  registrar: Registrar,
+  fleet: Fleet,
   log: Logger,
 ): Promise<AsyncDisposable | undefined> {
   const endpoint = flags.healthPort > 0 ? `:${flags.healthPort}` : flags.httpEndpoint;
@@ -83,7 +108,7 @@ async function startDiagnostics(
   const { createRoutes, startDiagnosticsServer } = await import("../../diagnostics");
   const profiledCommandLine = flags.enablePprof ? process.argv : undefined;
   if (profiledCommandLine) log.info("Starting profiling", { endpoint });
-  const routes = createRoutes(registrar, { ...flags, profiledCommandLine }, { log, facts: processFacts() });
+  const routes = createRoutes(fleet, { ...flags, profiledCommandLine }, { log, facts: processFacts() });
   return startDiagnosticsServer(endpoint, routes, { log });
 }
 

@@ -4,6 +4,8 @@ import { hintOrPause } from "../unix-socket";
 
 /** The net under inotify: our socket is looked at this often. */
 const LOOK_EVERY_MS = 5_000;
+/** All drivers of a process look at the same moments: one wake-up, however many they are. */
+const untilNextLookMs = () => LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS);
 
 /**
  * While our socket is in place, in any state: notices that it is gone, dead or taken by another registrar. Something
@@ -30,7 +32,7 @@ export async function guardSocket(core: RegistrationCore, signal: AbortSignal): 
         else if (verdict !== "ours") machine.dispatch({ kind: "socket-gone" });
         else if (memory.driverRestarted) machine.dispatch({ kind: "driver-restarted" });
       }
-      await hintOrPause(watch.changed(), LOOK_EVERY_MS, signal);
+      await hintOrPause(watch.changed(), untilNextLookMs(), signal);
       watch.rearm();
     }
   } finally {

@@ -6,7 +6,8 @@ const SLOWED = ["GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"] as const;
 /** `GetInfo=2s`, `GetInfo=2s:1` for the first call. Throws for anything else. */
 export function parseSlow(text: string): KubeletFault {
   const [, call, duration, times] = /^(\w+)=([\w.]+)(?::(\w+))?$/.exec(text) ?? [];
-  if (call === undefined || duration === undefined) throw new Error(`"${text}" is not of the form GetInfo=2s:1`);
+  if (call === undefined || duration === undefined)
+    throw new Error(`"${text}" is not of the form GetInfo=2s:1`);
   return {
     kind: "slow",
     before: parseChoice(call, SLOWED),

@@ -28,7 +28,8 @@ export async function runLegacy(flags: LegacyFlags): Promise<number> {
   if (takeBack === undefined) return 0;
   await untilAborted(signal);
   if (takesBack) takeBack();
-  else if (flags.output === "text") writeLine("What was written stays: only SIGINT was heard, and a pod ends by SIGTERM.");
+  else if (flags.output === "text")
+    writeLine("What was written stays: only SIGINT was heard, and a pod ends by SIGTERM.");
   return 0;
 }
 
@@ -49,7 +50,9 @@ const narrateLegacy: Narrator<LegacyEvent> = (event) => {
   }
 };
 
-async function printObjects(subscribe: (listener: (event: LegacyEvent) => void) => () => void): Promise<void> {
+async function printObjects(
+  subscribe: (listener: (event: LegacyEvent) => void) => () => void,
+): Promise<void> {
   const printer = await createObjectPrinter();
   subscribe((event) => {
     if (event.kind === "node-changed") printer.write(event.node);

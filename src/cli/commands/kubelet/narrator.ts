@@ -50,7 +50,9 @@ export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
     }
     case "csi-node-changed": {
       const { metadata, spec } = event.csiNode;
-      return [`CSINode ${metadata.name}: drivers ${spec.drivers.map(({ name }) => name).join(", ") || "none"}`];
+      return [
+        `CSINode ${metadata.name}: drivers ${spec.drivers.map(({ name }) => name).join(", ") || "none"}`,
+      ];
     }
     case "fault-applied":
       return [`${basename(event.socketPath)}: as asked for, kubelet ${faultText(event.fault)}`];
@@ -80,7 +82,9 @@ function nodeInfoText({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeInf
   const segments = Object.entries(accessibleTopology?.segments ?? {});
   return [
     `node ID ${JSON.stringify(nodeId)}`,
-    segments.length > 0 ? `topology ${segments.map((segment) => segment.join("=")).join(" ")}` : "no topology",
+    segments.length > 0
+      ? `topology ${segments.map((segment) => segment.join("=")).join(" ")}`
+      : "no topology",
     maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "no volume limit",
   ].join(", ");
 }

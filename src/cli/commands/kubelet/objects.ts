@@ -1,12 +1,17 @@
-import type { CsiNodeObject } from "../../../simulator/csi-node";
 import { defaultCsiDriver } from "../../../simulator/csi-driver-object";
+import type { SimulatedKubelet } from "../../../simulator/kubelet";
 import type { KubeletEvent } from "../../../simulator/kubelet-events";
-import type { NodeObject } from "../../../simulator/node";
+import { parseChoice } from "../../command-flags";
 import { writeLine } from "../../event-lines";
 
 /** What `--print` takes. */
 export const PRINTABLE = ["node", "csinode", "csidriver"] as const;
 export type Printable = (typeof PRINTABLE)[number];
+
+/** `node,csinode`. Throws for anything else. */
+export function parsePrintable(text: string): readonly Printable[] {
+  return text.split(",").map((name) => parseChoice(name.trim(), PRINTABLE));
+}
 
 /** Writes objects as YAML documents. */
 export interface ObjectPrinter {
@@ -29,7 +34,11 @@ const NO_CSI_DRIVER =
   "Kubelet writes no CSIDriver, it reads them. Where nobody created one, it goes by these defaults:";
 
 /** The objects that a step of kubelet's changed, as far as they are to be printed. */
-export function printChanged(event: KubeletEvent, printed: readonly Printable[], printer: ObjectPrinter): void {
+export function printChanged(
+  event: KubeletEvent,
+  printed: readonly Printable[],
+  printer: ObjectPrinter,
+): void {
   if (event.kind === "node-changed" && printed.includes("node")) printer.write(event.node);
   if (event.kind === "csi-node-changed" && printed.includes("csinode")) printer.write(event.csiNode);
   if (event.kind === "registered" && event.pluginType === "CSIPlugin" && printed.includes("csidriver"))
@@ -38,10 +47,10 @@ export function printChanged(event: KubeletEvent, printed: readonly Printable[],
 
 /** The objects as they are at the end. */
 export function printFinal(
-  objects: { readonly node: NodeObject; readonly csiNode: CsiNodeObject },
+  kubelet: Pick<SimulatedKubelet, "node" | "csiNode">,
   printed: readonly Printable[],
   printer: ObjectPrinter,
 ): void {
-  if (printed.includes("node")) printer.write(objects.node, "At the end:");
-  if (printed.includes("csinode")) printer.write(objects.csiNode, "At the end:");
+  if (printed.includes("node")) printer.write(kubelet.node(), "At the end:");
+  if (printed.includes("csinode")) printer.write(kubelet.csiNode(), "At the end:");
 }

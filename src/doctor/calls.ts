@@ -1,0 +1,103 @@
+import { type Client, Metadata } from "@grpc/grpc-js";
+import { messageOf } from "../errors";
+import type { PluginInfo, Protos, Unary } from "../grpc/protos";
+import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../grpc/unary";
+import { SELF_CHECK_KEY, STATE_KEY } from "../registrar/self-check-protocol";
+import type { Answer, DriverFacts, RegistrationFacts, SocketFacts } from "./facts";
+
+/** Kubelet gives most calls a second, but NodeGetInfo 2 minutes (csi_plugin.go, csiTimeout): it gets more time here too. */
+const NODE_GET_INFO_FACTOR = 10;
+
+const NOT_ASKED = { kind: "not-asked" } as const;
+
+/** Asks what kubelet and registrars ask; nothing that changes anything. */
+export interface Questioner {
+  /** A driver, all that registration depends on. */
+  askDriver(socket: SocketFacts): Promise<DriverFacts>;
+  /** A driver, its name and version. */
+  askIdentity(socket: SocketFacts): Promise<Answer<DriverIdentity>>;
+  /** A plugin on a registration socket, in a call that is marked as not kubelet's. */
+  askRegistration(socket: SocketFacts): Promise<Pick<RegistrationFacts, "info" | "state">>;
+}
+
+type DriverIdentity = Extract<DriverFacts["identity"], { readonly kind: "answered" }>["value"];
+
+/** Makes one who waits `timeoutMs` at most for an answer, for that of NodeGetInfo ten times as long. */
+export function createQuestioner(protos: Protos, timeoutMs: number): Questioner {
+  const { identity, node, registration } = protos;
+  const ask = <Response>(client: Client, method: Unary<EmptyRequest, Response>, factor = 1) =>
+    answerOf(callUnary(client, method, {}, { timeoutMs: timeoutMs * factor }));
+
+  return {
+    askIdentity: (socket) =>
+      withClient<Answer<DriverIdentity>>(socket, NOT_ASKED, (client) => ask(client, identity.GetPluginInfo)),
+    askDriver: (socket) => {
+      const silent: DriverFacts = { socket, identity: NOT_ASKED, probe: NOT_ASKED, nodeInfo: NOT_ASKED };
+      return withClient(socket, silent, async (client) => {
+        const told = await ask(client, identity.GetPluginInfo);
+        if (told.kind === "failed") return { ...silent, identity: told };
+        const probe = ask(client, identity.Probe);
+        const nodeInfo = ask(client, node.NodeGetInfo, NODE_GET_INFO_FACTOR);
+        return { socket, identity: told, probe: await probe, nodeInfo: await nodeInfo };
+      });
+    },
+    askRegistration: (socket) =>
+      withClient<Pick<RegistrationFacts, "info" | "state">>(
+        socket,
+        { info: NOT_ASKED, state: undefined },
+        async (client) => {
+          let state: string | undefined;
+          const call = callGetInfo(client, registration.GetInfo, timeoutMs, (headers) => {
+            state = headers.get(STATE_KEY)[0]?.toString();
+          });
+          return { info: await answerOf(call), state };
+        },
+      ),
+  };
+}
+
+type EmptyRequest = Readonly<Record<string, never>>;
+
+async function withClient<Result>(
+  socket: SocketFacts,
+  otherwise: Result,
+  use: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  if (socket.kind !== "accepting") return otherwise;
+  const client = createUnixClient(socket.path);
+  try {
+    return await use(client);
+  } finally {
+    client.close();
+  }
+}
+
+async function answerOf<Value>(call: Promise<Value>): Promise<Answer<Value>> {
+  try {
+    return { kind: "answered", value: await call };
+  } catch (error) {
+    return { kind: "failed", code: grpcCodeName(statusCodeOf(error)), message: messageOf(error) };
+  }
+}
+
+/** GetInfo with the mark of a self-check; beside the answer, its headers tell of the registration's state. */
+function callGetInfo(
+  client: Client,
+  method: Unary<EmptyRequest, PluginInfo>,
+  timeoutMs: number,
+  onHeaders: (headers: Metadata) => void,
+): Promise<PluginInfo> {
+  return new Promise((resolve, reject) => {
+    client
+      .makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        {},
+        Metadata.fromHttp2Headers({ [SELF_CHECK_KEY]: "1" }),
+        { deadline: Date.now() + timeoutMs },
+        (error, response) => (response === undefined ? reject(error) : resolve(response)),
+      )
+      .on("metadata", onHeaders);
+  });
+}

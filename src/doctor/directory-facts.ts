@@ -1,0 +1,44 @@
+import { accessSync, constants, readFileSync, realpathSync, watch } from "node:fs";
+import { dirname, join } from "node:path";
+import { errnoOf } from "../errors";
+import type { DirectoryFacts } from "./facts";
+import { type Place, parseMountinfo, placeOf } from "./mountinfo";
+import { listRegistrations } from "./registration-facts";
+import { fileTypeOf, lookAtSocket, ownershipOf, statsOf } from "./socket-facts";
+
+/** Looks at the plugin registration directory. The right to write is asked of the system, not tried. */
+export async function lookAtDirectory(path: string, procfs: string): Promise<DirectoryFacts> {
+  const stats = statsOf(path);
+  if (stats === "ENOENT") return { kind: "missing", path };
+  if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
+  if (!stats.isDirectory()) return { kind: "not-a-folder", path, fileType: fileTypeOf(stats) };
+  return {
+    kind: "folder",
+    path,
+    ownership: ownershipOf(stats),
+    unlistable: listRegistrations(path).errno,
+    unwritable: errnoIn(() => accessSync(path, constants.W_OK | constants.X_OK)),
+    unwatchable: errnoIn(() => watch(path).close()),
+    place: placeAt(path, procfs),
+    // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
+    kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
+  };
+}
+
+function placeAt(path: string, procfs: string): Place | undefined {
+  try {
+    const mounts = parseMountinfo(readFileSync(join(procfs, "self", "mountinfo"), "utf8"));
+    return placeOf(realpathSync(path), mounts);
+  } catch {
+    return undefined;
+  }
+}
+
+function errnoIn(act: () => void): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    return errnoOf(error) ?? "EIO";
+  }
+}

@@ -1,0 +1,118 @@
+import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../grpc/protos";
+import type { Place } from "./mountinfo";
+
+/** Where to look; paths are absolute and as seen from here. */
+export interface Target {
+  /** The CSI driver socket; undefined where nobody named it. */
+  readonly csiSocketPath: string | undefined;
+  /** The same socket on the host, as kubelet is told; undefined where nobody said it. */
+  readonly kubeletRegistrationPath: string | undefined;
+  readonly pluginRegistrationPath: string;
+}
+
+export interface Ownership {
+  /** Permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** What is at a path where a unix socket belongs. */
+export type SocketFacts = { readonly path: string } & (
+  | { readonly kind: "accepting"; readonly ownership: Ownership; readonly inode: string }
+  | {
+      readonly kind: "not-accepting";
+      readonly ownership: Ownership;
+      readonly inode: string;
+      readonly errno: string | undefined;
+      /** Errno and what it usually means. */
+      readonly explanation: string;
+    }
+  | {
+      readonly kind: "missing";
+      /** Whether the folder that it should be in is there, so that this is no mere matter of what is mounted here. */
+      readonly folderInSight: boolean;
+    }
+  | { readonly kind: "not-a-socket"; readonly fileType: string }
+  | { readonly kind: "out-of-reach"; readonly errno: string }
+  | { readonly kind: "too-long"; readonly bytes: number }
+);
+
+/** What became of a call. */
+export type Answer<Value> =
+  | { readonly kind: "answered"; readonly value: Value }
+  /** `code` as Go writes it: `DeadlineExceeded`. */
+  | { readonly kind: "failed"; readonly code: string; readonly message: string }
+  /** Nothing that could be asked, or it left an earlier call unanswered. */
+  | { readonly kind: "not-asked" };
+
+/** A CSI driver as its socket shows it. */
+export interface DriverFacts {
+  readonly socket: SocketFacts;
+  readonly identity: Answer<PluginIdentity>;
+  readonly probe: Answer<ProbeResponse>;
+  readonly nodeInfo: Answer<NodeInfo>;
+}
+
+/** One socket in the registration directory, or something else in the place of one. */
+export interface RegistrationFacts {
+  readonly socket: SocketFacts;
+  readonly info: Answer<PluginInfo>;
+  /** Where the registration stands, as registrars of this project tell; undefined of all others. */
+  readonly state: string | undefined;
+  /** Where a CSI driver is said to be; undefined where there is no such answer. */
+  readonly endpoint: Pick<DriverFacts, "socket" | "identity"> | undefined;
+}
+
+/** The plugin registration directory. */
+export type DirectoryFacts = { readonly path: string } & (
+  | { readonly kind: "missing" }
+  | { readonly kind: "not-a-folder"; readonly fileType: string }
+  | { readonly kind: "out-of-reach"; readonly errno: string }
+  | {
+      readonly kind: "folder";
+      readonly ownership: Ownership;
+      /** Errno of listing it; undefined where that works. */
+      readonly unlistable: string | undefined;
+      /** Errno of asking for the right to write; undefined where we have it. */
+      readonly unwritable: string | undefined;
+      /** Errno of watching it with inotify; undefined where that works. */
+      readonly unwatchable: string | undefined;
+      /** Where it lies behind all mounts; undefined where that cannot be seen. */
+      readonly place: Place | undefined;
+      /** Kubelet's device plugin socket beside it: there when it is seen as a part of kubelet's root. */
+      readonly kubeletSocket: SocketFacts;
+    }
+);
+
+/** What the machine or container is like. */
+export interface HostFacts {
+  /** Undefined where there are none. */
+  readonly uid: number | undefined;
+  readonly selinux: SelinuxFacts;
+  /** Registration directories of known kubelets that exist here besides the one looked at. */
+  readonly otherDirectories: readonly string[];
+}
+
+export type SelinuxFacts =
+  /** No Linux, or /proc is hidden. */
+  | { readonly kind: "unknown" }
+  | { readonly kind: "off" }
+  | {
+      readonly kind: "on";
+      /** Undefined where /sys/fs/selinux is not visible, as in most containers. */
+      readonly mode: "enforcing" | "permissive" | undefined;
+      /** Our own label, `system_u:system_r:container_t:s0`; undefined where it cannot be read. */
+      readonly label: string | undefined;
+    };
+
+/** Everything that was seen; what it means is for the checks to say. */
+export interface Facts {
+  readonly target: Target;
+  readonly driver: DriverFacts | undefined;
+  /** What is at the kubelet registration path, seen from here. */
+  readonly kubeletPath: SocketFacts | undefined;
+  readonly directory: DirectoryFacts;
+  readonly registrations: readonly RegistrationFacts[];
+  readonly host: HostFacts;
+}

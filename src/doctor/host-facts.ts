@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { KUBELET_ROOTS } from "../registrar/hints";
+import type { SelinuxFacts } from "./facts";
+import { isFolder } from "./socket-facts";
+
+const DEFAULT_ROOT = "/var/lib/kubelet";
+
+/** Plugin registration directories of kubelets as distributions set them up, the default one first. */
+export const KNOWN_DIRECTORIES: readonly string[] = [
+  ...new Set([DEFAULT_ROOT, ...Object.values(KUBELET_ROOTS)]),
+].map((root) => join(root, "plugins_registry"));
+
+/** Those of `directories` that exist, but for `path`. */
+export function otherDirectories(path: string, directories: readonly string[]): readonly string[] {
+  return directories.filter((directory) => directory !== path && isFolder(directory));
+}
+
+/** What can be seen of SELinux without its tools; a kernel that has it switched off does not list its file system. */
+export function lookAtSelinux(procfs: string, sysfs: string): SelinuxFacts {
+  const fileSystems = readText(join(procfs, "filesystems"));
+  if (fileSystems === undefined) return { kind: "unknown" };
+  if (!/\bselinuxfs$/m.test(fileSystems)) return { kind: "off" };
+  const enforce = readText(join(sysfs, "fs", "selinux", "enforce"))?.trim();
+  const modes: Readonly<Record<string, "enforcing" | "permissive">> = { "1": "enforcing", "0": "permissive" };
+  const label = readText(join(procfs, "self", "attr", "current"))
+    ?.replace(/\0.*$/s, "")
+    .trim();
+  return { kind: "on", mode: modes[enforce ?? ""], label: label === "" ? undefined : label };
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,127 @@
+import { type FSWatcher, readdirSync, type Stats, statSync, watch } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "../logging/logger";
+import { isPattern, matchSegment, type PathPattern } from "./path-pattern";
+import { watchPath } from "./path-watch";
+import { hintOrPause } from "./unix-socket";
+
+/** What is told about sockets that fit a pattern; `captures` is what its stars stand for. */
+export interface DiscoveryObserver {
+  onFound(captures: readonly string[]): void;
+  /** The socket is gone: it alone, as in a restart of its driver, or with its folder. */
+  onGone(captures: readonly string[], what: "socket" | "folder"): void;
+}
+
+/** The net under inotify: everything is looked at anew this often. */
+const LOOK_EVERY_MS = 30_000;
+
+/** Something that fits so far: a folder whose entries are watched, or a socket. */
+interface Entry {
+  readonly inode: number;
+  rescan(): void;
+  close(what: "socket" | "folder"): void;
+}
+
+/**
+ * Finds the sockets that fit `pattern`, now and as they come, until `signal` is aborted. Every folder on the way is
+ * watched by inotify, and an event looks at the one name it speaks of: the cost follows the changes, not the number
+ * of drivers.
+ */
+export async function discover(
+  pattern: PathPattern,
+  { log: parentLog, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+  observer: DiscoveryObserver,
+): Promise<void> {
+  const log = parentLog.named("discovery");
+  const { segments } = pattern;
+  const firstStar = segments.findIndex(isPattern);
+  const rootDepth = firstStar === -1 ? segments.length - 1 : firstStar;
+  const rootPath = `/${segments.slice(0, rootDepth).join("/")}`;
+
+  const enterFolder = (path: string, stats: Stats, depth: number, captures: readonly string[]): Entry => {
+    const segment = segments[depth] ?? "";
+    const isLast = depth === segments.length - 1;
+    const entries = new Map<string, Entry>();
+    const look = (name: string) => {
+      const capture = matchSegment(segment, name);
+      if (capture === undefined) return;
+      const found = statsOf(join(path, name));
+      const known = entries.get(name);
+      if (known?.inode === found?.ino) return known?.rescan();
+      known?.close(isLast ? "socket" : "folder");
+      entries.delete(name);
+      const all = isPattern(segment) ? [...captures, capture] : captures;
+      if (!isLast) {
+        if (found?.isDirectory()) entries.set(name, enterFolder(join(path, name), found, depth + 1, all));
+      } else if (found?.isSocket()) {
+        entries.set(name, {
+          inode: found.ino,
+          rescan: () => {},
+          close: (what) => observer.onGone(all, what),
+        });
+        observer.onFound(all);
+      }
+    };
+    const rescan = () => {
+      for (const name of new Set([...entries.keys(), ...namesIn(path)])) look(name);
+    };
+    const watcher = watchFolder(path, (name) => (name === null ? rescan() : look(name)), log);
+    rescan();
+    return {
+      inode: stats.ino,
+      rescan,
+      close: () => {
+        watcher?.close();
+        for (const entry of entries.values()) entry.close("folder");
+      },
+    };
+  };
+
+  const rootWatch = watchPath(rootPath, log);
+  let root: Entry | undefined;
+  try {
+    while (!signal.aborted) {
+      const found = statsOf(rootPath);
+      if (root?.inode !== found?.ino) {
+        root?.close("folder");
+        root = found?.isDirectory() ? enterFolder(rootPath, found, rootDepth, []) : undefined;
+      } else root?.rescan();
+      await hintOrPause(rootWatch.changed(), LOOK_EVERY_MS, signal);
+      rootWatch.rearm();
+    }
+  } finally {
+    rootWatch.close();
+    root?.close("folder");
+  }
+}
+
+function watchFolder(
+  path: string,
+  onChange: (name: string | null) => void,
+  log: Logger,
+): FSWatcher | undefined {
+  try {
+    const watcher = watch(path, { persistent: false }, (_event, name) => onChange(name));
+    watcher.on("error", () => watcher.close());
+    return watcher;
+  } catch (error) {
+    log.v(2).info("Cannot watch folder, looking at it every 30s instead", { folder: path, err: error });
+    return undefined;
+  }
+}
+
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
