@@ -6,7 +6,7 @@ import { callUnary, createUnixClient, statusCodeOf } from "../grpc/unary";
 import type { Logger } from "../logging/logger";
 import { backoffMs } from "./backoff";
 import type { DriverCall } from "./events";
-import { untilAccepting } from "./unix-socket";
+import { hintOrPause, untilAccepting } from "./unix-socket";
 
 /** How the CSI driver is waited for and asked. */
 export interface CsiDriverOptions {
@@ -166,8 +166,9 @@ async function pauseAfter(
     case status.INVALID_ARGUMENT:
     case status.PERMISSION_DENIED:
     case status.UNAUTHENTICATED:
-      say(`retry in ${SLOW_RETRY_MS / 1000}s`);
-      return delay(SLOW_RETRY_MS, undefined, { signal });
+      say(`retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts`);
+      await hintOrPause(untilDisconnected(client, signal), SLOW_RETRY_MS, signal);
+      return;
     default:
       say("retry");
       return delay(backoffMs(ASK_BACKOFF, failures), undefined, { signal });
@@ -177,10 +178,13 @@ async function pauseAfter(
 /** Resolves when the client's connection is gone, or `signal` is aborted. */
 function untilDisconnected(client: Client, signal: AbortSignal): Promise<void> {
   const channel = client.getChannel();
+  // Node does not wait for an idle channel: before there is a registration socket, the process would just end.
+  const stayAlive = setInterval(() => {}, 2 ** 31 - 1);
   return new Promise((resolve) => {
     const look = () => {
       const state = channel.getConnectivityState(false);
       if (signal.aborted || state !== connectivityState.READY) {
+        clearInterval(stayAlive);
         signal.removeEventListener("abort", look);
         resolve();
       } else {

@@ -88,7 +88,8 @@ export async function sweepDotSockets(folder: string, now: () => number = Date.n
   try {
     for (const name of readdirSync(folder).filter((one) => DOT_NAME.test(one))) {
       const path = join(folder, name);
-      if (now() - lstatSync(path).ctimeMs < LEFTOVER_AFTER_MS) continue;
+      const stats = lstatSync(path);
+      if (!stats.isSocket() || now() - stats.ctimeMs < LEFTOVER_AFTER_MS) continue;
       const problem = await tryConnect(path);
       if (problem && errnoOf(problem) === "ECONNREFUSED") removeQuietly(path);
     }

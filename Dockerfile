@@ -1,0 +1,46 @@
+# The sidecar image. `docker build -t registrar:v0.1.0 --build-arg VERSION=v0.1.0 .`
+# The bundle is one JavaScript file, the same for every architecture: `docker buildx build --platform linux/amd64,linux/arm64 .`
+
+# Where the bundle is made: Node LTS with npm and a shell, none of which reaches the image.
+ARG BUILD_IMAGE=node:24-slim
+# What runs it: Node and the libraries it needs. Distroless has no shell, and that matters: a quarter of real charts carry
+# `preStop: /bin/sh -c rm -rf ...`, some of it aimed at the driver's own socket, which has always failed for want of one.
+ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs24-debian13:latest
+
+# The build runs on the builder's own architecture, not emulated.
+FROM --platform=$BUILDPLATFORM ${BUILD_IMAGE} AS build
+WORKDIR /src
+# Dependencies first: a change of sources leaves this layer as it is.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY build.mjs tsconfig.json tsconfig.build.json ./
+COPY proto proto
+COPY src src
+RUN npm run build
+# Charts run `/csi-node-driver-registrar` by name, as `command` and in exec probes, so the kernel itself must be able to
+# run it: its first line names the interpreter by absolute path, because the image has no `env` to look one up.
+# World-readable, as the rest of the image.
+ARG NODE_BINARY=/nodejs/bin/node
+RUN sed "1s|^#!/usr/bin/env node\$|#!${NODE_BINARY}|" dist/cli.js > /csi-node-driver-registrar \
+  && head -n 1 /csi-node-driver-registrar | grep -qxF "#!${NODE_BINARY}" \
+  && chmod 0755 /csi-node-driver-registrar
+
+FROM ${RUNTIME_IMAGE}
+ARG VERSION=unknown
+ARG REVISION=unknown
+ARG SOURCE=unknown
+# The first two are what the official image has.
+LABEL maintainers="The registrar authors" \
+  description="CSI Node driver registrar" \
+  org.opencontainers.image.title="registrar" \
+  org.opencontainers.image.description="Registers a CSI driver with kubelet and keeps it registered" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}" \
+  org.opencontainers.image.source="${SOURCE}"
+COPY LICENSE /LICENSE
+COPY --from=build /csi-node-driver-registrar /csi-node-driver-registrar
+# Root: kubelet's plugins_registry belongs to root with mode 0750, and so does most drivers' socket. Nearly every chart
+# relies on the image for that.
+USER 0:0
+ENTRYPOINT ["/csi-node-driver-registrar"]
