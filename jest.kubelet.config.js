@@ -5,5 +5,6 @@ module.exports = {
   ...base,
   testMatch: ["<rootDir>/test/kubelet/**/*.test.ts"],
   testPathIgnorePatterns: [],
+  globalSetup: "<rootDir>/test/kubelet/support/global-setup.ts",
   testTimeout: 120_000,
 };

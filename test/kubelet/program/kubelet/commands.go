@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// command is one line on stdin.
+//
+//	{"command":"refuse","text":"...","times":2,"stage":"validate"}  the next calls fail with that text; stage: validate, register (default)
+//	{"command":"hang","seconds":3,"stage":"register"}               the next call takes that much longer
+type command struct {
+	Command string  `json:"command"`
+	Stage   string  `json:"stage"`
+	Text    string  `json:"text"`
+	Times   int     `json:"times"`
+	Seconds float64 `json:"seconds"`
+}
+
+// obey carries commands out until the input ends, and prints a "done" event with the command's name for each.
+func obey(in io.Reader, events *printer, pending *faults) {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		line := command{Stage: "register", Times: 1}
+		err := json.Unmarshal(lines.Bytes(), &line)
+		result := fields{}
+		switch {
+		case err != nil:
+			result["error"] = err.Error()
+		case line.Command == "refuse":
+			for i := 0; i < line.Times; i++ {
+				pending.add(line.Stage, fault{text: line.Text})
+			}
+		case line.Command == "hang":
+			pending.add(line.Stage, fault{delay: time.Duration(line.Seconds * float64(time.Second))})
+		default:
+			result["error"] = "no such command"
+		}
+		result["command"] = line.Command
+		events.print("done", result)
+	}
+}

@@ -1,0 +1,11 @@
+//go:build kubelet1.30
+
+package main
+
+import "time"
+
+func (h *printingHandler) RegisterPlugin(name, endpoint string, versions []string, timeout *time.Duration) error {
+	return h.answer("register", name, endpoint, versions, func() error {
+		return h.real.RegisterPlugin(name, endpoint, versions, timeout)
+	})
+}

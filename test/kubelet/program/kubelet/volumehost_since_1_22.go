@@ -1,0 +1,16 @@
+//go:build kubelet1.22
+
+package main
+
+import (
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/kubernetes/pkg/volume/csi"
+	volumetesting "k8s.io/kubernetes/pkg/volume/testing"
+)
+
+// startVolumeHost initialises the CSI plugin, for which the host must be kubelet's kind, not the attach controller's.
+func startVolumeHost(rootDir string, nodeName string, client kubernetes.Interface) {
+	volumetesting.NewFakeKubeletVolumeHostWithCSINodeName(&testing.T{}, rootDir, client, csi.ProbeVolumePlugins(), nodeName, nil, nil)
+}

@@ -1,0 +1,38 @@
+import { startDriverPod } from "./support/driver-pod";
+import { startKubelet } from "./support/kubelet";
+import { createNodeFolder } from "./support/node-folder";
+import { startRegistrar } from "./support/registrar";
+import { kubeletVersions } from "./support/versions";
+
+const name = "disk.csi.example.com";
+
+describe.each(kubeletVersions())("kubelet %s", (version) => {
+  test("registers again after it was killed, with the same registrar", async () => {
+    await using node = await createNodeFolder();
+    await using killed = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using pod = await startDriverPod(node, { name });
+    const before = await killed.registered(name);
+
+    await using kubelet = await killed.restart();
+
+    expect((await kubelet.answered("register", name)).error).toBeNull();
+    expect(await kubelet.registered(name)).toEqual(before);
+    pod.registrar.signal("SIGTERM");
+    await kubelet.deregistered(name);
+  });
+
+  test("registers a registrar that comes back after it was killed and left its socket", async () => {
+    await using node = await createNodeFolder();
+    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using pod = await startDriverPod(node, { name });
+    await kubelet.registered(name);
+    pod.registrar.signal("SIGKILL");
+    await pod.registrar.exited;
+
+    const eventsBefore = kubelet.events.all().length;
+    await using _restarted = await startRegistrar(pod.paths.args);
+
+    expect((await kubelet.answered("register", name, eventsBefore)).error).toBeNull();
+    await kubelet.registered(name);
+  });
+});

@@ -1,0 +1,32 @@
+import { programPath } from "./build";
+import { startReadyProcess } from "./child-process";
+import { newestVersion } from "./versions";
+
+export interface CsiDriverOptions {
+  /** Path of the socket to listen on; its folder must exist. */
+  readonly endpoint: string;
+  readonly name: string;
+  /** The node's ID in the driver's words. @default the driver's name and "-node" */
+  readonly nodeId?: string;
+  /** Volumes that fit on the node. @default not reported */
+  readonly maxVolumes?: number;
+  /** Topology segments. @default none */
+  readonly topology?: Readonly<Record<string, string>>;
+}
+
+export interface CsiDriver extends AsyncDisposable {
+  readonly close: () => Promise<void>;
+}
+
+/** Starts Kubernetes' CSI mock driver as a process of its own; resolves when it listens. */
+export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriver> {
+  const { endpoint, name, nodeId = `${name}-node`, maxVolumes = 0, topology = {} } = options;
+  const driver = await startReadyProcess(programPath("csidriver", newestVersion), [
+    `--endpoint=${endpoint}`,
+    `--name=${name}`,
+    `--node-id=${nodeId}`,
+    `--max-volumes=${maxVolumes}`,
+    ...Object.entries(topology).map(([key, value]) => `--topology=${key}=${value}`),
+  ]);
+  return { close: driver.close, [Symbol.asyncDispose]: driver.close };
+}

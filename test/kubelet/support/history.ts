@@ -1,0 +1,67 @@
+/** Values in the order in which they came, and a way to wait for one that did or will come. */
+export interface History<T> {
+  readonly all: () => readonly T[];
+  readonly add: (value: T) => void;
+  /** No more values come; who still waits is told why. */
+  readonly end: (reason: string) => void;
+  /**
+   * The first value that matches, from position `from` on. Rejects when none came within 30 s or before the end,
+   * with the last values in the message.
+   */
+  readonly waitFor: (matches: (value: T) => boolean, from?: number) => Promise<T>;
+}
+
+/** A {@link History} that calls itself `name` when a wait was in vain. */
+export function createHistory<T>(name: string): History<T> {
+  const values: T[] = [];
+  const watchers = new Set<() => void>();
+  let ended: string | undefined;
+
+  function notify(): void {
+    for (const watcher of [...watchers]) watcher();
+  }
+
+  async function waitFor(matches: (value: T) => boolean, from = 0): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let position = from;
+      const timer = setTimeout(() => giveUp("it did not come within 30 s"), 30_000);
+      function stop(): void {
+        clearTimeout(timer);
+        watchers.delete(look);
+      }
+      function giveUp(reason: string): void {
+        stop();
+        const last = values
+          .slice(-20)
+          .map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
+          .join("\n");
+        reject(new Error(`Waiting in vain on ${name} for ${matches}: ${reason}. The last of it:\n${last}`));
+      }
+      function look(): void {
+        for (; position < values.length; position++) {
+          const value = values[position] as T;
+          if (!matches(value)) continue;
+          stop();
+          resolve(value);
+          return;
+        }
+        if (ended !== undefined) giveUp(ended);
+      }
+      watchers.add(look);
+      look();
+    });
+  }
+
+  return {
+    all: () => values,
+    add: (value) => {
+      values.push(value);
+      notify();
+    },
+    end: (reason) => {
+      ended = reason;
+      notify();
+    },
+    waitFor,
+  };
+}

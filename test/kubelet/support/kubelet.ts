@@ -1,0 +1,145 @@
+import { programPath } from "./build";
+import { startReadyProcess } from "./child-process";
+import type { History } from "./history";
+
+export interface CsiNodeDriver {
+  readonly name: string;
+  readonly nodeID: string;
+  readonly topologyKeys: readonly string[] | null;
+  readonly allocatable?: { readonly count: number };
+}
+
+/** The parts of a Kubernetes Node that CSI registration writes. */
+export interface KubeNode {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+export interface CsiNode extends KubeNode {
+  readonly spec: { readonly drivers: readonly CsiNodeDriver[] };
+}
+
+/** What the API server holds of this node. Kubelet makes the CSINode. */
+export interface ApiObjects {
+  readonly node: KubeNode;
+  readonly csiNode: CsiNode | null;
+}
+
+/** How kubelet's CSI registration handler answered its plugin manager. */
+export interface HandlerEvent {
+  readonly event: "validate" | "register";
+  readonly plugin: string;
+  readonly endpoint: string;
+  readonly versions: readonly string[];
+  readonly error: string | null;
+}
+
+/** The lines that program/kubelet prints. */
+export type KubeletEvent =
+  | ({ readonly event: "started" | "objects" } & ApiObjects)
+  | HandlerEvent
+  | { readonly event: "deregister"; readonly plugin: string }
+  | { readonly event: "done"; readonly command: string; readonly error?: string };
+
+/** `stage` is the handler's call that is meant, `register` unless told; see program/kubelet/commands.go. */
+export type KubeletCommand =
+  | { command: "refuse"; text: string; times?: number; stage?: "validate" | "register" }
+  | { command: "hang"; seconds: number; stage?: "validate" | "register" };
+
+export interface KubeletOptions {
+  /** A release among program/versions. */
+  readonly version: string;
+  /** The plugin registration directory. */
+  readonly pluginDir: string;
+  /** Name of the node. @default "node-1" */
+  readonly node?: string;
+  /** What an earlier kubelet left on the API server. @default a new Node and no CSINode */
+  readonly objects?: ApiObjects;
+}
+
+export interface Kubelet extends AsyncDisposable {
+  readonly events: History<KubeletEvent>;
+  /** Kubelet's own log, by line. */
+  readonly log: History<string>;
+  /** The objects as they are now. */
+  readonly objects: () => ApiObjects;
+  /** The driver's entry in CSINode, once it is there and the Node's annotation has the driver's node ID too. */
+  readonly registered: (driver: string) => Promise<CsiNodeDriver>;
+  /** Resolves once neither CSINode nor the Node's annotation knows the driver. */
+  readonly deregistered: (driver: string) => Promise<void>;
+  /** How the first validation or registration of the driver ended, from the event at position `from` on. */
+  readonly answered: (stage: HandlerEvent["event"], driver: string, from?: number) => Promise<HandlerEvent>;
+  /** Resolves when the command is in force. */
+  readonly command: (command: KubeletCommand) => Promise<void>;
+  /** Kills this kubelet and starts it anew with the API objects that it leaves behind. */
+  readonly restart: () => Promise<Kubelet>;
+  readonly close: () => Promise<void>;
+}
+
+/** The driver's node ID for each driver, as kubelet keeps them in the Node's annotation. */
+export function nodeIds(node: KubeNode): Readonly<Record<string, string>> {
+  return JSON.parse(node.metadata.annotations?.["csi.volume.kubernetes.io/nodeid"] ?? "{}");
+}
+
+/** Starts kubelet's plugin manager and CSI registration handler of one release; resolves when events flow. */
+export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
+  const { version, pluginDir, node = "node-1" } = options;
+  const child = await startReadyProcess<KubeletEvent>(programPath("kubelet", version), [
+    `--plugin-dir=${pluginDir}`,
+    `--node=${node}`,
+    `--objects=${JSON.stringify(options.objects ?? {})}`,
+    "-v=4",
+  ]);
+  const events = child.stdout;
+
+  function objects(): ApiObjects {
+    return events
+      .all()
+      .findLast((event) => event.event === "objects" || event.event === "started") as ApiObjects;
+  }
+  function entry(driver: string): CsiNodeDriver | undefined {
+    return objects().csiNode?.spec.drivers.find(({ name }) => name === driver);
+  }
+  async function registered(driver: string): Promise<CsiNodeDriver> {
+    await events.waitFor(() => entry(driver) !== undefined && driver in nodeIds(objects().node));
+    return entry(driver) as CsiNodeDriver;
+  }
+  async function deregistered(driver: string): Promise<void> {
+    await events.waitFor(() => entry(driver) === undefined && !(driver in nodeIds(objects().node)));
+  }
+  async function answered(
+    stage: HandlerEvent["event"],
+    driver: string,
+    from?: number,
+  ): Promise<HandlerEvent> {
+    const isAnswer = (event: KubeletEvent) => event.event === stage && event.plugin === driver;
+    return (await events.waitFor(isAnswer, from)) as HandlerEvent;
+  }
+  async function command(command: KubeletCommand): Promise<void> {
+    const sentAfter = events.all().length;
+    child.writeLine(JSON.stringify(command));
+    const done = await events.waitFor(({ event }) => event === "done", sentAfter);
+    if (done.event === "done" && done.error) throw new Error(`${command.command}: ${done.error}`);
+  }
+  async function restart(): Promise<Kubelet> {
+    child.signal("SIGKILL");
+    await child.exited;
+    return startKubelet({ ...options, objects: objects() });
+  }
+
+  return {
+    events,
+    log: child.stderr,
+    objects,
+    registered,
+    deregistered,
+    answered,
+    command,
+    restart,
+    close: child.close,
+    [Symbol.asyncDispose]: child.close,
+  };
+}

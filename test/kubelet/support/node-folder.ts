@@ -1,0 +1,47 @@
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface DriverPaths {
+  /** The CSI driver socket as the host, and so kubelet, sees it. */
+  readonly kubeletRegistrationPath: string;
+  /** The same socket as seen in the registrar's container. */
+  readonly csiAddress: string;
+  readonly registrationSocketPath: string;
+  /** The registrar's arguments for this driver. */
+  readonly args: readonly string[];
+}
+
+/** A node's folders as kubelet lays them out, in a temporary place. */
+export interface NodeFolder extends AsyncDisposable {
+  readonly pluginRegistrationPath: string;
+  /** Makes the folders of one driver. The container's view is a symbolic link, in place of a mount. */
+  readonly addDriver: (name: string) => Promise<DriverPaths>;
+}
+
+export async function createNodeFolder(): Promise<NodeFolder> {
+  const root = await mkdtemp(join(tmpdir(), "node-"));
+  const pluginRegistrationPath = join(root, "plugins_registry");
+  await mkdir(pluginRegistrationPath);
+
+  async function addDriver(name: string): Promise<DriverPaths> {
+    const hostFolder = join(root, "plugins", name);
+    const containerFolder = join(root, `csi-${name}`);
+    await mkdir(hostFolder, { recursive: true });
+    await symlink(hostFolder, containerFolder);
+    const kubeletRegistrationPath = join(hostFolder, "csi.sock");
+    const csiAddress = join(containerFolder, "csi.sock");
+    return {
+      kubeletRegistrationPath,
+      csiAddress,
+      registrationSocketPath: join(pluginRegistrationPath, `${name}-reg.sock`),
+      args: [
+        `--csi-address=${csiAddress}`,
+        `--kubelet-registration-path=${kubeletRegistrationPath}`,
+        `--plugin-registration-path=${pluginRegistrationPath}`,
+      ],
+    };
+  }
+  const remove = () => rm(root, { recursive: true });
+  return { pluginRegistrationPath, addDriver, [Symbol.asyncDispose]: remove };
+}

@@ -1,0 +1,31 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+export const programFolder = join(__dirname, "..", "program");
+
+/** The release that the CSI driver and the probe are built from; one build of each serves every kubelet. */
+export const newestVersion = "1.36.3";
+
+/** A kubelet that sends the path as :authority and never retries a refusal, and one that does neither. */
+const defaultVersions = ["1.28.15", newestVersion];
+
+/** Every kubelet release that can be built, oldest first: those with a file in program/versions. */
+export function allVersions(): readonly string[] {
+  const minor = (version: string) => Number(version.split(".")[1]);
+  return readdirSync(join(programFolder, "versions"))
+    .filter((name) => name.endsWith(".mod"))
+    .map((name) => name.slice(0, -".mod".length))
+    .sort((a, b) => minor(a) - minor(b));
+}
+
+/** The releases that this run tests: those named in KUBELET_VERSIONS (comma-separated, or `all`), else two. */
+export function kubeletVersions(): readonly string[] {
+  const chosen = process.env.KUBELET_VERSIONS;
+  if (!chosen) return defaultVersions;
+  const known = allVersions();
+  if (chosen === "all") return known;
+  const versions = chosen.split(",");
+  const unknown = versions.find((version) => !known.includes(version));
+  if (unknown) throw new Error(`KUBELET_VERSIONS: there is no kubelet ${unknown} among ${known.join(", ")}`);
+  return versions;
+}
