@@ -2,7 +2,7 @@ import { RegistrarError } from "../errors";
 import { MAX_FRAME_BYTES } from "./http2-frames";
 
 /**
- * What one gRPC socket lets its clients use. Kubelet needs one connection, one call at a time, 12 header fields and
+ * What one gRPC socket lets its clients use. Kubelet needs one connection, one call at a time, 8 header fields and
  * messages of a few hundred bytes; the rest is room for clients we have not met.
  */
 export interface GrpcAcceptorLimits {

@@ -34,7 +34,7 @@ export interface GrpcAcceptor extends AsyncDisposable {
   readonly connections: ConnectionTally;
   /**
    * Accepts no more, closes idle connections at once, lets running calls have `graceMs` (2000 by default), then cuts
-   * them: their handlers see `peerGone`, their clients UNAVAILABLE or CANCELLED. Resolves when the last connection is
+   * them off: their handlers see `peerGone`, their clients a broken connection. Resolves when the last connection is
    * gone; never rejects. Repeated calls join the first.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
@@ -83,7 +83,7 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
   }
 
   function accept(socket: Socket): void {
-    if (closing !== undefined) {
+    if (closing !== undefined || socket.destroyed) {
       socket.destroy();
       return;
     }

@@ -13,14 +13,14 @@ import {
 import { frameHeaderBlock, gatherHeaderBlock } from "./http2-header-block";
 import { refuse } from "./protocol-violation";
 
-/** What grpc-go and grpc-js name a server on a unix socket themselves. */
+/** What gRPC clients call a server on a unix socket, where they do not send its path. */
 const REPLACEMENT: HeaderField = [":authority", "localhost"];
 
 /**
  * The authorities that nghttp2 in Node 20 to 26 takes, tried character by character (`@` passes in Node 20 only).
  * A request with any other, or with an empty one, it resets before JavaScript hears of it.
  */
-const ACCEPTABLE = /^[A-Za-z0-9!$%&'()*+,.:;=[\]_~-]+$/;
+const PASSABLE = /^[A-Za-z0-9!$%&'()*+,.:;=[\]_~-]+$/;
 
 export interface AuthorityRewriterOptions {
   /** Most bytes of one header block, both compressed and as a decoded list. */
@@ -54,17 +54,12 @@ export function createAuthorityRewriter(options: AuthorityRewriterOptions): (chu
   function* forwardHeaders(bytes: ChunkReader, headers: ReadFrameHeader): Generator<void, void, void> {
     const { block, asSent } = yield* gatherHeaderBlock(bytes, headers, maxHeaderBytes);
     const { tableSizes, fields } = decode(block);
-    rewriting ||= fields.some(needsReplacement);
-    const frames = rewriting
-      ? frameHeaderBlock(
-          headers,
-          encodeLiterals({
-            tableSizes,
-            fields: fields.map((field) => (needsReplacement(field) ? REPLACEMENT : field)),
-          }),
-        )
-      : asSent;
+    const passable = fields.map(withPassableAuthority);
+    rewriting ||= passable.some((field, index) => field !== fields[index]);
     onFrame(headers);
+    const frames = rewriting
+      ? frameHeaderBlock(headers, encodeLiterals({ tableSizes, fields: passable }))
+      : asSent;
     for (const piece of frames) emit(piece);
   }
 
@@ -84,8 +79,9 @@ export function createAuthorityRewriter(options: AuthorityRewriterOptions): (chu
   });
 }
 
-function needsReplacement([name, value]: HeaderField): boolean {
-  return name === ":authority" && !ACCEPTABLE.test(value);
+function withPassableAuthority(field: HeaderField): HeaderField {
+  const [name, value] = field;
+  return name === ":authority" && !PASSABLE.test(value) ? REPLACEMENT : field;
 }
 
 /** Fails at the first wrong byte: who speaks another protocol is not left waiting for 24 bytes. */

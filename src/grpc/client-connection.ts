@@ -76,7 +76,7 @@ export function createClientConnection(
       calls.fromServer(frame);
       if (frame.type === FrameType.GOAWAY) {
         const error = parseGoawayError(yield* bytes.exactly(frame.length));
-        // To the GOAWAY with which grpc-go says goodbye, Node answers INTERNAL_ERROR.
+        // A client that leaves did nothing wrong: Node answers INTERNAL_ERROR even to grpc-go's own GOAWAY.
         if (error !== undefined && !clientLeaves) violation ??= `refused by Node's HTTP/2: ${error}`;
       } else {
         yield* bytes.passOn(frame.length, () => {});

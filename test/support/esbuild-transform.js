@@ -8,6 +8,8 @@ module.exports = {
       loader: "ts",
       format: "cjs",
       target: "node20",
+      // Jest's sandbox has no import(); the bundle's are require() too.
+      supported: { "dynamic-import": false },
       sourcemap: "inline",
     }),
 };

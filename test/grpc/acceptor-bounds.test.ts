@@ -1,0 +1,180 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { CLIENT_PREFACE } from "../../src/grpc/http2-frames";
+import { callUnary, createUnixClient, statusCodeOf } from "../../src/grpc/unary";
+import { eventually } from "../support/eventually";
+import { connectRaw, INFO, openDescriptors, protos, serveAcceptor } from "./served-acceptor";
+import {
+  CONTINUATION,
+  DATA,
+  END_HEADERS,
+  frame,
+  getInfoCall,
+  HEADERS,
+  HELLO,
+  headerBlock,
+  PING,
+  RAW_PATH,
+  RST_STREAM,
+  SETTINGS,
+} from "./wire";
+
+const TOO_MUCH = "Too many connections, closed one";
+const NO_GRPC = "Closed a connection that does not speak gRPC";
+
+describe("leaves no descriptor of clients that break the rules, and no flood of warnings", () => {
+  test.each([
+    ["HTTP/1", Buffer.from("GET / HTTP/1.1\r\n\r\n"), /^not HTTP\/2/],
+    ["a violation that we see", Buffer.concat([HELLO, frame(CONTINUATION, 0, 1)]), /^a CONTINUATION frame/],
+    [
+      "SETTINGS of a wrong length, which Node sees",
+      Buffer.concat([CLIENT_PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(5))]),
+      "refused by Node's HTTP/2: FRAME_SIZE_ERROR",
+    ],
+    [
+      "another frame before SETTINGS",
+      Buffer.concat([CLIENT_PREFACE, frame(PING, 0, 0, Buffer.alloc(8))]),
+      /^refused by Node's HTTP\/2/,
+    ],
+    ["DATA on stream 0", Buffer.concat([HELLO, frame(DATA, 0, 0)]), /^refused by Node's HTTP\/2/],
+  ])("%s", async (_name, bytes, reason) => {
+    await using served = await serveAcceptor();
+    const before = openDescriptors();
+    for (let count = 0; count < 200; count++) {
+      const client = connectRaw(served.path);
+      client.socket.write(bytes);
+      await client.closed;
+    }
+    await eventually(() => expect(served.acceptor.connections.open).toBe(0));
+    expect(openDescriptors()).toBe(before);
+    expect(served.acceptor.connections).toEqual({
+      accepted: 200,
+      open: 0,
+      cutBeforeCall: 0,
+      rejected: 200,
+      lastRejection: typeof reason === "string" ? reason : expect.stringMatching(reason),
+    });
+    expect(served.records.filter(({ severity }) => severity === "warning")).toMatchObject([
+      { message: NO_GRPC },
+    ]);
+    expect(served.records.filter(({ verbosity }) => verbosity === 2)).toHaveLength(200);
+  });
+});
+
+test("counts connections that were cut before any call", async () => {
+  await using served = await serveAcceptor();
+  for (const bytes of ["", CLIENT_PREFACE.subarray(0, 5), HELLO]) {
+    const client = connectRaw(served.path);
+    await Promise.all([served.accepted(), once(client.socket, "connect")]);
+    client.socket.end(bytes);
+    await client.closed;
+  }
+  await eventually(() => expect(served.acceptor.connections.open).toBe(0));
+  expect(served.acceptor.connections).toEqual({ accepted: 3, open: 0, cutBeforeCall: 3, rejected: 0 });
+});
+
+test("500 idle connections, and then kubelet comes", async () => {
+  await using served = await serveAcceptor();
+  const idle = Array.from({ length: 500 }, () => connectRaw(served.path));
+  await eventually(() => expect(served.acceptor.connections.accepted).toBe(500));
+  expect(served.acceptor.connections.open).toBe(64);
+  using kubelet = connectRaw(served.path);
+  kubelet.socket.write(Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]));
+  expect(await kubelet.statusOf(1)).toBe("0");
+  await Promise.all(idle.slice(0, 437).map(({ closed }) => closed));
+  expect(idle.slice(437).filter(({ socket }) => socket.destroyed)).toEqual([]);
+  expect(served.records).toMatchObject([
+    { severity: "warning", message: TOO_MUCH, fields: { limit: 64, closed: "oldest silent" } },
+  ]);
+  for (const { socket } of idle) socket.destroy();
+});
+
+test("who goes first: silent before idle, never one with a call running, then the newcomer", async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let calls = 0;
+  await using served = await serveAcceptor({
+    limits: { maxConnections: 3 },
+    getInfo: async () => {
+      calls += 1;
+      if (calls > 1) await released;
+      return INFO;
+    },
+  });
+  const connectNext = async () => {
+    const client = connectRaw(served.path);
+    await Promise.all([served.accepted(), once(client.socket, "connect")]);
+    return client;
+  };
+  const call = (client: ReturnType<typeof connectRaw>) =>
+    client.socket.write(Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]));
+
+  const idle = await connectNext();
+  call(idle);
+  expect(await idle.statusOf(1)).toBe("0");
+  const silent = await connectNext();
+  const busy = [await connectNext()];
+  call(busy[0] as typeof idle);
+  await eventually(() => expect(calls).toBe(2));
+
+  busy.push(await connectNext());
+  await silent.closed;
+  call(busy[1] as typeof idle);
+  await eventually(() => expect(calls).toBe(3));
+  expect(idle.socket.destroyed).toBe(false);
+
+  busy.push(await connectNext());
+  await idle.closed;
+  call(busy[2] as typeof idle);
+  await eventually(() => expect(calls).toBe(4));
+
+  const newcomer = await connectNext();
+  await newcomer.closed;
+  release();
+  expect(await Promise.all(busy.map((client) => client.statusOf(1)))).toEqual(["0", "0", "0"]);
+  expect(served.acceptor.connections).toEqual({ accepted: 6, open: 3, cutBeforeCall: 2, rejected: 0 });
+  for (const { socket } of busy) socket.destroy();
+});
+
+test("the bound holds for connections that come in one breath", async () => {
+  await using served = await serveAcceptor({ limits: { maxConnections: 2 } });
+  const sockets: Socket[] = [];
+  served.server.removeAllListeners("connection").on("connection", (socket) => sockets.push(socket));
+  const clients = Array.from({ length: 5 }, () => connectRaw(served.path));
+  await eventually(() => expect(sockets).toHaveLength(5));
+  for (const socket of sockets) served.acceptor.accept(socket);
+  expect(served.acceptor.connections.open).toBe(2);
+  await Promise.all(clients.slice(0, 3).map(({ closed }) => closed));
+  expect(clients.slice(3).map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+  for (const { socket } of clients) socket.destroy();
+});
+
+test("a call that Node refuses at once is not running", async () => {
+  await using served = await serveAcceptor({ limits: { maxConnections: 1 } });
+  using first = connectRaw(served.path);
+  first.socket.write(
+    Buffer.concat([HELLO, frame(HEADERS, END_HEADERS, 1, headerBlock([":method", "POST"]))]),
+  );
+  await eventually(() => expect(first.frames.map(({ type }) => type)).toContain(RST_STREAM));
+  using second = connectRaw(served.path);
+  second.socket.write(Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]));
+  expect(await second.statusOf(1)).toBe("0");
+  await first.closed;
+});
+
+test("a message over the bound is answered with RESOURCE_EXHAUSTED", async () => {
+  await using served = await serveAcceptor({ limits: { maxMessageBytes: 100 } });
+  const client = createUnixClient(served.path);
+  const notify = (error: string) =>
+    callUnary(
+      client,
+      protos.registration.NotifyRegistrationStatus,
+      { pluginRegistered: false, error },
+      { timeoutMs: 10_000 },
+    );
+  await expect(notify("x".repeat(90))).resolves.toEqual({});
+  expect(statusCodeOf(await notify("x".repeat(101)).catch((error: unknown) => error))).toBe(8);
+  client.close();
+});

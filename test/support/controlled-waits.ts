@@ -1,0 +1,56 @@
+import { eventually } from "./eventually";
+
+/** Waits that are at least this long are held until a test ends them. */
+const CONTROLLED_FROM_MS = 2_500;
+
+/** The long waits of the modules that are loaded afterwards, in the hands of a test. */
+export interface ControlledWaits {
+  /** The waits that are being held, in milliseconds. */
+  pending(): readonly number[];
+  /** Ends one wait of `ms`, as soon as there is one. */
+  end(ms: number): Promise<void>;
+}
+
+/**
+ * Puts a stand-in for `node:timers/promises` in place, for this test file and the modules that it imports from now on.
+ * Short waits are real, and so is everything else: sockets, files, and what happens to them.
+ */
+export function controlWaits(): ControlledWaits {
+  const held: { readonly ms: number; readonly end: () => void }[] = [];
+  jest.resetModules();
+  jest.doMock("node:timers/promises", () => {
+    const real = jest.requireActual<typeof import("node:timers/promises")>("node:timers/promises");
+    const wait: typeof real.setTimeout = (ms = 0, value, options = {}) => {
+      if (ms < CONTROLLED_FROM_MS) return real.setTimeout(ms, value, options);
+      return new Promise((resolve, reject) => {
+        const { signal } = options;
+        const drop = () => held.splice(held.indexOf(entry), 1);
+        const abort = () => {
+          drop();
+          reject(signal?.reason);
+        };
+        const entry = {
+          ms,
+          end: () => {
+            drop();
+            signal?.removeEventListener("abort", abort);
+            resolve(value as never);
+          },
+        };
+        held.push(entry);
+        if (signal?.aborted) abort();
+        else signal?.addEventListener("abort", abort, { once: true });
+      });
+    };
+    return { ...real, setTimeout: wait };
+  });
+  return {
+    pending: () => held.map(({ ms }) => ms),
+    end: (ms) =>
+      eventually(() => {
+        const entry = held.find((one) => one.ms === ms);
+        if (!entry) throw new Error(`nobody waits for ${ms} ms, only for ${held.map((one) => one.ms)}`);
+        entry.end();
+      }),
+  };
+}

@@ -1,0 +1,33 @@
+import { loadProtos, type PluginInfo } from "../../src/grpc/protos";
+import { callUnary, createUnixClient } from "../../src/grpc/unary";
+
+const CALL_LIMIT_MS = 5_000;
+
+/** Kubelet's end of one connection to a registration socket: calls what a test wants called, when it wants. */
+export interface FakeKubelet extends Disposable {
+  getInfo(): Promise<PluginInfo>;
+  /** Says that the driver is registered, or with `error` that it is not. Resolves when that was answered. */
+  notify(error?: string): Promise<void>;
+}
+
+/** Makes a client of a registration socket; it connects with the first call. */
+export function dialRegistration(socketPath: string): FakeKubelet {
+  const { GetInfo, NotifyRegistrationStatus } = loadProtos().registration;
+  const client = createUnixClient(socketPath);
+  return {
+    getInfo: () => callUnary(client, GetInfo, {}, { timeoutMs: CALL_LIMIT_MS }),
+    notify: async (error = "") => {
+      const status = { pluginRegistered: error === "", error };
+      await callUnary(client, NotifyRegistrationStatus, status, { timeoutMs: CALL_LIMIT_MS });
+    },
+    [Symbol.dispose]: () => client.close(),
+  };
+}
+
+/** Does what kubelet does with a registration socket: asks, decides, tells. Answers what the plugin said of itself. */
+export async function registerOnce(socketPath: string, error?: string): Promise<PluginInfo> {
+  using kubelet = dialRegistration(socketPath);
+  const info = await kubelet.getInfo();
+  await kubelet.notify(error);
+  return info;
+}

@@ -1,0 +1,46 @@
+import { watch } from "node:fs";
+import type { Socket } from "node:net";
+import { createRegistrationSocket } from "../../src/registrar/registration-socket";
+import { recordLog } from "./recorded-log";
+
+/** An owner of a registration socket, withdrawn when it is disposed of. Its connections end when the client's do. */
+export function createOwnedSocket(onConnection: (connection: Socket) => void = () => {}) {
+  const { signal } = new AbortController();
+  const socket = createRegistrationSocket((connection) => {
+    connection.on("error", () => {});
+    connection.on("end", () => connection.end()).resume();
+    onConnection(connection);
+  }, recordLog().logger);
+  return {
+    get path() {
+      return socket.path;
+    },
+    look: socket.look,
+    withdraw: socket.withdraw,
+    publish: (path: string, { overLiving = false, until = signal } = {}) =>
+      socket.publish(path, { overLiving, signal: until }),
+    [Symbol.dispose]: socket.withdraw,
+  };
+}
+
+/** What a rejection of `publish` looks like. */
+export function unusable(text: string): unknown {
+  return expect.objectContaining({
+    name: "RegistrarError",
+    code: "SOCKET_UNUSABLE",
+    message: expect.stringContaining(text),
+  });
+}
+
+/** The names that come and go in a folder, each time that one does; kubelet's plugin watcher sees the visible ones. */
+export function watchNames(folder: string) {
+  const all: string[] = [];
+  const watcher = watch(folder, (event, name) => {
+    if (event === "rename" && name !== null) all.push(name);
+  });
+  return {
+    all,
+    visible: () => all.filter((name) => !name.startsWith(".")),
+    [Symbol.dispose]: () => watcher.close(),
+  };
+}

@@ -1,0 +1,66 @@
+import { mkdir } from "node:fs/promises";
+import type { RegistrarOptions } from "../../src/registrar/options";
+import { type Registrar, startRegistrar } from "../../src/registrar/registrar";
+import type { RegistrationState } from "../../src/registrar/state";
+import { type RecordedLog, recordLog } from "./recorded-log";
+import { createTempFolder } from "./temp-folder";
+
+/** The folders of a node, and what a registrar is told about them. */
+export interface TestNode extends AsyncDisposable {
+  readonly csiAddress: string;
+  readonly pluginRegistrationPath: string;
+  readonly options: RegistrarOptions;
+  readonly socketPath: (driverName: string) => string;
+}
+
+/** What kubelet is told as the driver's endpoint in these tests. */
+export const ENDPOINT = "/var/lib/kubelet/plugins/x.csi/csi.sock";
+
+export async function createTestNode(): Promise<TestNode> {
+  const folder = await createTempFolder();
+  const csiAddress = folder.at("csi.sock");
+  const pluginRegistrationPath = folder.at("registration");
+  await mkdir(pluginRegistrationPath);
+  return {
+    csiAddress,
+    pluginRegistrationPath,
+    options: { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: ENDPOINT },
+    socketPath: (driverName) => folder.at("registration", `${driverName}-reg.sock`),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+/** A registrar, its log, and a way to await its states. */
+export interface TestRegistrar extends AsyncDisposable {
+  readonly registrar: Registrar;
+  readonly log: RecordedLog;
+  /** Resolves when it is in this state, at once if it is now. */
+  state(wanted: RegistrationState): Promise<void>;
+}
+
+export async function startTestRegistrar(
+  node: TestNode,
+  options: Partial<RegistrarOptions> = {},
+  signal?: AbortSignal,
+): Promise<TestRegistrar> {
+  const log = recordLog();
+  const registrar = await startRegistrar(
+    { ...node.options, ...options },
+    { logger: log.logger, ...(signal ? { signal } : {}) },
+  );
+  return {
+    registrar,
+    log,
+    state: (wanted) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (registrar.status().state !== wanted) return;
+          unsubscribe();
+          resolve();
+        };
+        const unsubscribe = registrar.subscribe(({ kind }) => kind === "state-changed" && look());
+        look();
+      }),
+    [Symbol.asyncDispose]: () => registrar[Symbol.asyncDispose](),
+  };
+}

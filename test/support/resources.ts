@@ -1,0 +1,33 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { eventually } from "./eventually";
+
+/**
+ * Runs `use` and fails unless every handle, timer and request that it led to is gone soon after, and every inotify
+ * watch: those do not keep a process alive, so Node does not count them.
+ */
+export async function expectNothingLeft(use: () => Promise<void>): Promise<void> {
+  const before = process.getActiveResourcesInfo();
+  const watchesBefore = countInotifyWatches();
+  await use();
+  await eventually(() => {
+    const more = process.getActiveResourcesInfo();
+    for (const kind of before) if (more.includes(kind)) more.splice(more.indexOf(kind), 1);
+    expect(more).toEqual([]);
+    expect(countInotifyWatches()).toBe(watchesBefore);
+  });
+}
+
+/** The inotify watches of this process, as Linux lists them; 0 elsewhere. */
+export function countInotifyWatches(): number {
+  if (!existsSync("/proc/self/fdinfo")) return 0;
+  let count = 0;
+  for (const fd of readdirSync("/proc/self/fd")) {
+    try {
+      if (readlinkSync(`/proc/self/fd/${fd}`) !== "anon_inode:inotify") continue;
+      count += readFileSync(`/proc/self/fdinfo/${fd}`, "utf8").match(/^inotify /gm)?.length ?? 0;
+    } catch {
+      // The descriptor by which the list was read is gone.
+    }
+  }
+  return count;
+}
