@@ -35,11 +35,11 @@ export const choiceFlag = <Choice extends string>(describe: string, choices: rea
   }) as const;
 
 /** Stands alone. */
-export const switchFlag = (describe: string) => ({ type: "boolean", describe, default: false }) as const;
+export const switchFlag = (describe: string) => ({ type: "boolean", describe }) as const;
 
 /** Text or JSON lines: what every command that tells of events offers. */
 export const outputFlag = {
-  ...choiceFlag("a line for people or an object for programs", ["text", "json"]),
+  ...choiceFlag("a line each, for people or for programs", ["text", "json"]),
   default: "text",
 } as const;
 

@@ -120,9 +120,11 @@ function told(flag: string, row: Options): Options {
   };
 }
 
-/** The help without what says nothing: that a flag takes text. */
+/** The help without the types that yargs adds: what a flag takes is in its description. */
 function withoutTypes(help: string): string {
-  return help.replaceAll("[string]", "        ").replace(/ +$/gm, "");
+  return help
+    .replace(/\[(?:string|boolean|array)\]/g, (type) => " ".repeat(type.length))
+    .replace(/ +$/gm, "");
 }
 
 /** yargs' words for a mistake, in our own where they can be better. */

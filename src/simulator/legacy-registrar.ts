@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { Client } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../errors";
@@ -80,7 +81,7 @@ export async function registerAsLegacy(
       return () => emit({ kind: "csi-driver-deleted", driverName });
     }
     const nodeId = await ask("NodeGetInfo", node.NodeGetInfo, (info) => info.nodeId);
-    const bare = createNode(nodeName, "", { "kubernetes.io/hostname": nodeName });
+    const bare = createNode(nodeName, randomUUID(), { "kubernetes.io/hostname": nodeName });
     const annotated = withNodeId(bare, driverName, nodeId);
     emit({ kind: "node-changed", node: annotated });
     return () => emit({ kind: "node-changed", node: withoutNodeId(annotated, driverName) });

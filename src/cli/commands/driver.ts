@@ -2,7 +2,7 @@ import { startCsiDriver } from "../../simulator/csi-driver";
 import type { CsiDriverFault } from "../../simulator/csi-driver-options";
 import { countFlag, durationFlag, listFlag, outputFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
-import { tellEvents, writeLine } from "../event-lines";
+import { durationText, tellEvents, writeLine } from "../event-lines";
 import { unlessStopped, untilAborted, untilStopped } from "../foreground";
 import { parseDelay, parseError, parseHang } from "./driver/faults";
 import { createDriverNarrator } from "./driver/narrator";
@@ -54,6 +54,8 @@ export const runDriver = createCommand(
     };
     const { output, restartEvery, renameTo = flags.name } = flags;
     const signal = untilStopped();
+    if (output === "text" && flags.listenAfter > 0)
+      writeLine(`It will listen in ${durationText(flags.listenAfter)}.`);
     for (let starts = 0; !signal.aborted; starts++) {
       const name = starts === 0 ? flags.name : renameTo;
       const driver = await unlessStopped(startCsiDriver({ ...options, name, signal }));

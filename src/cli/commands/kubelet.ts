@@ -32,7 +32,7 @@ export const runKubelet = createCommand(
       "kubelet-version": { ...choiceFlag("which kubelet to be", KUBELET_VERSIONS), default: "1.36" },
       refuse: textFlag("refuse every driver with this text"),
       "refuse-times": { ...countFlag("so often only, then accept"), implies: "refuse" },
-      "refuse-at": { ...choiceFlag("the step that fails", REFUSING_STEPS), default: "registration" },
+      "refuse-at": { ...choiceFlag("step that fails", REFUSING_STEPS), default: "registration" },
       slow: listFlag("wait before a call, CALL=DURATION[:TIMES]; repeatable", parseSlow),
       "drop-before-notice": { ...countFlag("how often to hang up before the notice"), default: "0" },
       "never-call": switchFlag("see sockets, but never call"),
@@ -54,7 +54,7 @@ export const runKubelet = createCommand(
     },
     examples: [
       "kubelet --plugin-dir /tmp/registry --print csinode",
-      "kubelet --plugin-dir /tmp/registry --kubelet-version 1.28 --refuse 'no such node' --refuse-times 2",
+      "kubelet --plugin-dir /tmp/registry --kubelet-version 1.28 --refuse 'no node' --refuse-times 2",
       "kubelet --legacy node-register --csi-address /tmp/csi.sock",
     ],
     notes: [
@@ -75,6 +75,7 @@ export const runKubelet = createCommand(
     if (mode !== undefined && csiAddress !== undefined)
       return runLegacy({ mode, csiAddress, nodeName, output });
 
+    const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
     const signal = untilStopped();
     const faults = [...(flags.slow ?? []), ...faultsOf(flags)];
     const options = { pluginDir: pluginDir ?? "", nodeName, version: flags.kubeletVersion, faults, signal };
@@ -82,7 +83,6 @@ export const runKubelet = createCommand(
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
     tellEvents(kubelet.events, output, narrateKubelet);
-    const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
     if (printer) kubelet.events.subscribe((event) => printChanged(event, printed, printer));
     while (!signal.aborted) {
       await untilAborted(signal, restartEvery);

@@ -22,7 +22,7 @@ export function faultsOf(flags: {
   readonly refuseTimes?: number | undefined;
   readonly refuseAt: "registration" | "validation";
   readonly dropBeforeNotice: number;
-  readonly neverCall: boolean;
+  readonly neverCall?: boolean | undefined;
 }): readonly KubeletFault[] {
   const { refuse, refuseTimes, refuseAt, dropBeforeNotice, neverCall } = flags;
   const times = refuseTimes === undefined ? {} : { times: refuseTimes };

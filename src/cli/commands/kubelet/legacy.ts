@@ -41,12 +41,12 @@ const narrateLegacy: Narrator<LegacyEvent> = (event) => {
       return [`  ${event.call} → ${JSON.stringify(event.answer)} (${durationText(event.durationMs)})`];
     case "node-changed": {
       const { name, annotations } = event.node.metadata;
-      return [`Node ${name}: drivers' node IDs ${annotations[NODE_ID_ANNOTATION] ?? "{}"}`];
+      return [`writes Node ${name}: node IDs ${annotations[NODE_ID_ANNOTATION] ?? "{}"}`];
     }
     case "csi-driver-created":
-      return [`CSIDriver ${event.csiDriver.metadata.name}: created`];
+      return [`creates CSIDriver ${event.csiDriver.metadata.name}`];
     case "csi-driver-deleted":
-      return [`CSIDriver ${event.driverName}: deleted`];
+      return [`deletes CSIDriver ${event.driverName}`];
   }
 };
 

@@ -11,51 +11,50 @@ export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
     case "started":
       return [`kubelet ${event.version} of node ${event.nodeName} watches ${event.pluginDir}`];
     case "stopped":
-      return [event.because === "restart" ? "kubelet is killed, to be started again" : "kubelet stopped"];
+      return [event.because === "restart" ? "kubelet is killed, and starts anew" : "kubelet has stopped"];
     case "socket-seen":
-      return [`${basename(event.socketPath)}: ${event.replaced ? "replaced by a new socket" : "a socket"}`];
+      return [`sees ${event.replaced ? "a new socket in place of " : ""}${basename(event.socketPath)}`];
     case "socket-gone":
-      return [`${basename(event.socketPath)}: gone`];
+      return [`${basename(event.socketPath)} is gone`];
     case "file-ignored":
-      return [`${basename(event.path)}: ignored, ${IGNORED[event.because]}`];
+      return [`ignores ${basename(event.path)}: ${IGNORED[event.because]}`];
     case "watch-failed":
       return [`cannot watch ${event.folder}: ${event.error}`];
     case "operation-started":
-      return [`${basename(event.socketPath)}: to ${event.operation}`];
+      return [`begins to ${event.operation} what is behind ${basename(event.socketPath)}`];
     case "calling":
       return [];
-    case "called":
-      return [
-        `  ${event.call} → ${basename(event.socketPath)}: ${resultText(event.result)} (${durationText(event.durationMs)})`,
-      ];
+    case "called": {
+      const { call, socketPath, result, durationMs } = event;
+      return [`  ${call} → ${basename(socketPath)}: ${resultText(result)} (${durationText(durationMs)})`];
+    }
     case "waiting":
-      return [`${basename(event.socketPath)}: ${waitText(event.because)}`];
+      return [`leaves ${basename(event.socketPath)} alone${waitText(event.because)}`];
     case "registered": {
-      const unheard = event.noticeError === undefined ? "" : `, though its registrar could not be told`;
-      return [`${event.driverName}: registered, to be called at ${event.endpoint}${unheard}`];
+      const unheard = event.noticeError === undefined ? "" : ", but its registrar could not be told";
+      return [`${event.driverName} is registered, to be called at ${event.endpoint}${unheard}`];
     }
     case "refused":
-      return [`${event.driverName}: refused at its ${event.stage}: ${event.reason}`];
+      return [`${event.driverName} is refused: ${event.reason}`];
     case "deregistered":
-      return [`${event.driverName}: deregistered, ${DEREGISTERED[event.because]}`];
+      return [`${event.driverName} is deregistered: ${DEREGISTERED[event.because]}`];
     case "failed": {
       const next = event.retries
-        ? `tried again in ${durationText(event.backoffMs)} at the earliest`
-        : "not tried again before the socket changes";
-      return [`${basename(event.socketPath)}: failed, ${next}: ${event.error}`];
+        ? `tries again, after ${durationText(event.backoffMs)} at the earliest`
+        : "tries again only when the socket changes";
+      return [`${next}: ${event.error}`];
     }
     case "node-changed": {
       const { name, annotations } = event.node.metadata;
-      return [`Node ${name}: drivers' node IDs ${annotations[NODE_ID_ANNOTATION] ?? "{}"}`];
+      return [`writes Node ${name}: node IDs ${annotations[NODE_ID_ANNOTATION] ?? "{}"}`];
     }
     case "csi-node-changed": {
       const { metadata, spec } = event.csiNode;
-      return [
-        `CSINode ${metadata.name}: drivers ${spec.drivers.map(({ name }) => name).join(", ") || "none"}`,
-      ];
+      const drivers = spec.drivers.map(({ name }) => name).join(", ") || "none";
+      return [`writes CSINode ${metadata.name}: drivers ${drivers}`];
     }
     case "fault-applied":
-      return [`${basename(event.socketPath)}: as asked for, kubelet ${faultText(event.fault)}`];
+      return [`as asked for, it ${faultText(event.fault)}`];
   }
 };
 
@@ -63,7 +62,7 @@ const IGNORED = { hidden: "its name starts with a dot", "not-a-socket": "it is n
 
 const DEREGISTERED: Readonly<Record<DeregistrationCause, string>> = {
   "socket-gone": "its socket is gone",
-  "socket-replaced": "its socket was replaced, which is next",
+  "socket-replaced": "its socket was replaced, the new one is next",
   "registration-failed": "another attempt for it failed",
   "notice-failed": "its registrar could not be told",
 };
@@ -90,14 +89,14 @@ function nodeInfoText({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeInf
 }
 
 function waitText(because: Extract<KubeletEvent, { readonly kind: "waiting" }>["because"]): string {
-  if (because.kind === "never-call") return "left alone, as asked for";
-  return `not tried for another ${durationText(because.remainingMs)}: kubelet backs off from this path after a failure`;
+  if (because.kind === "never-call") return ", as asked for";
+  return ` for another ${durationText(because.remainingMs)}: it backs off from a path after a failure`;
 }
 
 function faultText(fault: KubeletFault): string {
   switch (fault.kind) {
     case "refuse":
-      return "refuses";
+      return "refuses the driver";
     case "slow":
       return `waits ${durationText(fault.delayMs)} before ${fault.before}`;
     case "drop-before-notice":

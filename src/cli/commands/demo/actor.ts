@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+
+/** How to start an actor. */
+export interface ActorOptions {
+  /** The program and its words. */
+  readonly command: readonly string[];
+  /** Called with each line of its output that is a JSON object. */
+  readonly onTold: (told: object) => void;
+  /** Called with every line of its output. */
+  readonly onLine: (line: string) => void;
+  /** Called when it is gone and all it said was heard; `isUnasked` where neither `stop` nor `kill` was called. */
+  readonly onEnd: (how: string, isUnasked: boolean) => void;
+}
+
+/** One process on stage. */
+export interface Actor {
+  /** Asks it to end, makes it end after 3 s; resolves when it is gone. */
+  stop(): Promise<void>;
+  /** Ends it as a crash does. */
+  kill(): Promise<void>;
+}
+
+const GRACE_MS = 3_000;
+
+/**
+ * Starts a process that tells what it does as JSON, a line each. It is in a process group of its own: Ctrl-C is for
+ * the demo alone, which then ends its actors itself.
+ */
+export function startActor({ command, onTold, onLine, onEnd }: ActorOptions): Actor {
+  const [program = "", ...words] = command;
+  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let isUnasked = true;
+  const hear = (output: Readable) =>
+    createInterface({ input: output }).on("line", (line) => {
+      onLine(line);
+      const told = parseObject(line);
+      if (told) onTold(told);
+    });
+  hear(child.stdout);
+  hear(child.stderr);
+
+  const gone = new Promise<void>((resolve) => {
+    let problem: string | undefined;
+    child.once("error", (error) => {
+      problem = error.message;
+    });
+    // Comes after an error too, and when the last line was read.
+    child.once("close", (code, signal) => {
+      onEnd(problem ?? signal ?? `exit code ${code}`, isUnasked);
+      resolve();
+    });
+  });
+  const endBy = async (signal: NodeJS.Signals) => {
+    isUnasked = false;
+    child.kill(signal);
+    const force = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+    await gone;
+    clearTimeout(force);
+  };
+  return { stop: () => endBy("SIGTERM"), kill: () => endBy("SIGKILL") };
+}
+
+function parseObject(line: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

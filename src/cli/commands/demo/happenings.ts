@@ -1,0 +1,77 @@
+import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
+import type { KubeletCall, KubeletEvent } from "../../../simulator/kubelet-events";
+
+/** Who is on stage, each a process of its own. */
+export type Role = "driver" | "kubelet" | RegistrarRole;
+export type RegistrarRole = "registrar" | "second registrar";
+
+/** One line of a registrar's JSON log, as far as the demo reads it. */
+export interface LogLine {
+  /** Milliseconds since 1970. */
+  readonly ts: number;
+  readonly msg: string;
+  readonly [key: string]: unknown;
+}
+
+/** Something that really happened: told by a process, or done by the demo itself. */
+export type Happening = { readonly atMs: number } & (
+  | { readonly kind: "driver"; readonly event: CsiDriverEvent }
+  | { readonly kind: "kubelet"; readonly event: KubeletEvent }
+  | { readonly kind: "registrar"; readonly role: RegistrarRole; readonly line: LogLine }
+  | { readonly kind: "started"; readonly role: Role }
+  | { readonly kind: "ended"; readonly role: Role }
+  /** What the demo did to them. */
+  | { readonly kind: "deed"; readonly text: string }
+  | { readonly kind: "chapter"; readonly title: string }
+);
+
+/** Looks at a happening for something; undefined where it is not that. */
+export type Look<Found> = (happening: Happening) => Found | undefined;
+
+type Of<Event extends { readonly kind: string }, Kind extends Event["kind"]> = Extract<
+  Event,
+  { readonly kind: Kind }
+>;
+
+/** An event of the driver's. */
+export const driverTells =
+  <Kind extends CsiDriverEvent["kind"]>(kind: Kind): Look<Of<CsiDriverEvent, Kind>> =>
+  (happening) =>
+    happening.kind === "driver" && happening.event.kind === kind
+      ? (happening.event as Of<CsiDriverEvent, Kind>)
+      : undefined;
+
+/** An event of kubelet's. */
+export const kubeletTells =
+  <Kind extends KubeletEvent["kind"]>(kind: Kind): Look<Of<KubeletEvent, Kind>> =>
+  (happening) =>
+    happening.kind === "kubelet" && happening.event.kind === kind
+      ? (happening.event as Of<KubeletEvent, Kind>)
+      : undefined;
+
+/** The answer that kubelet got to a call. */
+export const kubeletGot =
+  <Answer extends object>(call: KubeletCall): Look<Answer> =>
+  (happening) => {
+    const event = kubeletTells("called")(happening);
+    if (event?.call !== call || event.result.kind !== "ok") return undefined;
+    return (event.result.answer ?? {}) as Answer;
+  };
+
+/** A line of a registrar's log, told by its message and, where given, by fields. */
+export const registrarLogs =
+  (msg: string, { role = "registrar", ...fields }: LogOptions = {}): Look<LogLine> =>
+  (happening) => {
+    if (happening.kind !== "registrar" || happening.role !== role) return undefined;
+    const { line } = happening;
+    const fits = Object.entries(fields).every(([key, value]) => line[key] === value);
+    return line.msg === msg && fits ? line : undefined;
+  };
+
+interface LogOptions {
+  readonly role?: RegistrarRole;
+  readonly from?: string;
+  readonly to?: string;
+  readonly reason?: string;
+  readonly status?: string;
+}

@@ -1,0 +1,45 @@
+import type { Look, Role } from "./happenings";
+
+/** One story: what is done, and what must follow. */
+export interface Scenario {
+  readonly name: string;
+  readonly title: string;
+  /** What a newcomer must know to follow, a few short lines. */
+  readonly about: readonly string[];
+  /** Plays it. The first begins with an empty stage, the others with a registered driver; all end with one. */
+  play(play: Play): Promise<void>;
+}
+
+/** What a scenario works with. Steps are looked for behind the latest deed. */
+export interface Play {
+  /** Says what is done to the actors, and does it. */
+  deed(text: string, act: () => void | Promise<void>): Promise<void>;
+  start(role: Role): void;
+  /** Ends a process as a pod is ended, by SIGTERM. */
+  stop(role: Role): Promise<void>;
+  /** Ends a process as a crash does, by SIGKILL. */
+  kill(role: Role): Promise<void>;
+  deleteRegistrationSocket(): void;
+  /**
+   * Waits until it happened, then says so with what was found, and how many milliseconds after the deed. Rejects with
+   * MissedStep when it does not happen within 10 s, or when an actor ends unasked.
+   */
+  step<Found>(
+    awaited: string,
+    look: Look<Found>,
+    says: (found: Found, sinceDeedMs: number) => string,
+  ): Promise<Found>;
+  /** The same, but says nothing: a part of the next step. */
+  expect<Found>(awaited: string, look: Look<Found>): Promise<Found>;
+  /** Says that something did not happen for so long after the deed. Rejects with MissedStep where it did. */
+  calm<Found>(forMs: number, look: Look<Found>, says: string): Promise<void>;
+  /** Shows an object as YAML. */
+  show(object: object): Promise<void>;
+  /** A path as seen from the demo's folder. */
+  short(path: string): string;
+}
+
+/** A step did not happen. */
+export class MissedStep extends Error {
+  override readonly name = "MissedStep";
+}

@@ -1,0 +1,142 @@
+import { basename } from "node:path";
+import type { NodeInfo, PluginInfo } from "../../../grpc/protos";
+import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/kubelet-events";
+import { nodeIdsOf } from "../../../simulator/node";
+import type { Happening, LogLine, RegistrarRole, Role } from "./happenings";
+
+/** Who has a lifeline. */
+export type Lane = Role | "API objects";
+
+/** One row of a sequence picture, from top to bottom. */
+export type Row = { readonly atMs: number } & (
+  | { readonly kind: "chapter"; readonly title: string }
+  | { readonly kind: "deed"; readonly text: string }
+  | { readonly kind: "begin" | "end"; readonly lane: Lane }
+  | { readonly kind: "note"; readonly lane: Lane; readonly text: string; readonly mood: Mood }
+  | {
+      readonly kind: "call";
+      readonly from: Lane;
+      readonly to: Lane;
+      readonly name: string;
+      readonly answer: string;
+      readonly failed: boolean;
+    }
+);
+
+/** Whether it is good news. */
+export type Mood = "good" | "bad" | "plain";
+
+type Content = Row extends infer Each ? (Each extends unknown ? Omit<Each, "atMs"> : never) : never;
+
+/**
+ * What happened as rows of a picture, in order of time; `atMs` counts from `startedAt`. Kubelet knows only the path of
+ * a registration socket: whose it is, the registrar says that put one there last.
+ */
+export function sequenceOf(happenings: readonly Happening[], startedAt: number): readonly Row[] {
+  let owner: RegistrarRole = "registrar";
+  return [...happenings]
+    .sort((a, b) => a.atMs - b.atMs)
+    .flatMap((happening) => {
+      if (happening.kind === "registrar" && happening.line.msg === PUBLISHED) owner = happening.role;
+      return contentOf(happening, owner).map(
+        (content) => ({ ...content, atMs: happening.atMs - startedAt }) as Row,
+      );
+    });
+}
+
+const PUBLISHED = "Registration Server started";
+
+function contentOf(happening: Happening, owner: RegistrarRole): readonly Content[] {
+  switch (happening.kind) {
+    case "chapter":
+      return [{ kind: "chapter", title: happening.title }];
+    case "deed":
+      return [{ kind: "deed", text: happening.text }];
+    case "started":
+      return [{ kind: "begin", lane: happening.role }];
+    case "ended":
+      return [{ kind: "end", lane: happening.role }];
+    case "driver":
+      return happening.event.kind === "listening"
+        ? [note("driver", `listens on ${basename(happening.event.csiAddress)}`)]
+        : [];
+    case "registrar":
+      return registrarRows(happening.role, happening.line);
+    case "kubelet":
+      return kubeletRows(happening.event, owner);
+  }
+}
+
+function registrarRows(role: RegistrarRole, line: LogLine): readonly Content[] {
+  switch (line.msg) {
+    case "GRPC response": {
+      const name = /"name":"([^"]*)"/.exec(String(line.response))?.[1];
+      const answer = name ?? String(line.err ?? line.response);
+      return [call(role, "driver", "GetPluginInfo", answer, name === undefined)];
+    }
+    // Not the line that follows it: by then kubelet may have seen the socket.
+    case "Starting Registration Server":
+      return [note(role, `puts ${basename(String(line.socketPath))} in place`)];
+    case "Lost connection":
+      return [note(role, "the driver is gone", "bad")];
+    case "Connection restored":
+      return [note(role, `the driver is back, after ${line.after}`, "good")];
+    case "Registration state changed":
+      if (line.to === "standby") return [note(role, "somebody else's socket: stand by")];
+      if (line.from === "standby") return [note(role, "the other one is gone")];
+      if (line.reason === "socket-gone") return [note(role, "the socket is gone", "bad")];
+      return [];
+    default:
+      return [];
+  }
+}
+
+function kubeletRows(event: KubeletEvent, owner: RegistrarRole): readonly Content[] {
+  switch (event.kind) {
+    case "started":
+      return [note("kubelet", `watches ${basename(event.pluginDir)}`)];
+    case "socket-seen":
+      return [note("kubelet", event.replaced ? "sees a new socket in its place" : "sees a socket")];
+    case "socket-gone":
+      return [note("kubelet", "sees that the socket is gone")];
+    case "called":
+      if (event.call === "dial") return [];
+      return [calledRow(event.call, event.result, owner)];
+    case "node-changed":
+      return [call("kubelet", "API objects", "Node", `node IDs ${JSON.stringify(nodeIdsOf(event.node))}`)];
+    case "csi-node-changed": {
+      const names = event.csiNode.spec.drivers.map(({ name }) => name);
+      return [call("kubelet", "API objects", "CSINode", `drivers: ${names.join(", ") || "none"}`)];
+    }
+    case "registered":
+      return [note("kubelet", `${event.driverName} is registered`, "good")];
+    case "deregistered":
+      return [note("kubelet", `${event.driverName} is deregistered`, "bad")];
+    case "refused":
+      return [note("kubelet", `${event.driverName} is refused`, "bad")];
+    default:
+      return [];
+  }
+}
+
+function note(lane: Lane, text: string, mood: Mood = "plain"): Content {
+  return { kind: "note", lane, text, mood };
+}
+
+function call(from: Lane, to: Lane, name: string, answer: string, failed = false): Content {
+  return { kind: "call", from, to, name, answer, failed };
+}
+
+function calledRow(name: KubeletCall, result: CallResult, owner: RegistrarRole): Content {
+  const to = name === "NodeGetInfo" ? "driver" : owner;
+  return call("kubelet", to, name, answerText(result), result.kind === "error");
+}
+
+function answerText(result: CallResult): string {
+  if (result.kind === "error") return result.error;
+  if (result.answer === undefined) return "";
+  return "nodeId" in result.answer ? nodeInfoText(result.answer) : pluginInfoText(result.answer);
+}
+
+const nodeInfoText = ({ nodeId }: NodeInfo) => `node ID ${nodeId}`;
+const pluginInfoText = ({ type, name, endpoint }: PluginInfo) => `${type} ${name} at ${basename(endpoint)}`;

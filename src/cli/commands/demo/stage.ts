@@ -1,0 +1,140 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { messageOf, RegistrarError } from "../../../errors";
+import { escapeJson } from "../../../logging/escape";
+import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
+import type { KubeletEvent } from "../../../simulator/kubelet-events";
+import { type Actor, startActor } from "./actor";
+import type { Happening, LogLine, Role } from "./happenings";
+import { MissedStep } from "./scenario";
+import { createTimeline, type Timeline } from "./timeline";
+
+const DRIVER_NAME = "demo.csi";
+const JSON_LINES = "--output=json";
+
+/** A folder that stands for a node, and the processes on it. */
+export interface Stage {
+  readonly folder: string;
+  readonly timeline: Timeline;
+  /** Aborted when an actor ended unasked; the reason says which, and what it said last. */
+  readonly mishap: AbortSignal;
+  start(role: Role): void;
+  /** Ends it as a pod is ended, by SIGTERM. */
+  stop(role: Role): Promise<void>;
+  /** Ends it as a crash does. */
+  kill(role: Role): Promise<void>;
+  deleteRegistrationSocket(): void;
+  /** Ends everybody and removes the folder, unless it is to be kept. */
+  clear(): Promise<void>;
+  /** The path as seen from the folder: short enough to read. */
+  short(path: string): string;
+}
+
+export interface StageOptions {
+  /** Our own program. */
+  readonly cli: readonly string[];
+  /** The registrar's program; it gets the official registrar's flags. */
+  readonly registrar: readonly string[];
+  /** Leaves the folder, and in it what each process said. */
+  readonly keep: boolean;
+}
+
+/** Makes the folder; nobody is on stage yet. Throws INVALID_OPTION where there can be no folder. */
+export function openStage({ cli, registrar, keep }: StageOptions): Stage {
+  const folder = makeFolder();
+  const csiAddress = join(folder, "plugins", DRIVER_NAME, "csi.sock");
+  const pluginDir = join(folder, "plugins_registry");
+  mkdirSync(dirname(csiAddress), { recursive: true });
+  mkdirSync(pluginDir);
+
+  const timeline = createTimeline();
+  const actors = new Map<Role, Actor>();
+  const mishap = new AbortController();
+  const short = (path: string) => relative(folder, path);
+
+  const driverFacts = [`--topology=topology.${DRIVER_NAME}/zone=zone-a`, "--max-volumes=12"];
+  const registrarCommand = [
+    ...registrar,
+    `--csi-address=${csiAddress}`,
+    `--kubelet-registration-path=${csiAddress}`,
+    `--plugin-registration-path=${pluginDir}`,
+    "--logging-format=json",
+    "-v=5",
+  ];
+  const commands: Readonly<Record<Role, readonly string[]>> = {
+    driver: [
+      ...cli,
+      "driver",
+      `--csi-address=${csiAddress}`,
+      `--name=${DRIVER_NAME}`,
+      ...driverFacts,
+      JSON_LINES,
+    ],
+    kubelet: [...cli, "kubelet", `--plugin-dir=${pluginDir}`, JSON_LINES],
+    registrar: registrarCommand,
+    "second registrar": registrarCommand,
+  };
+
+  const start = (role: Role) => {
+    let lastLine = "nothing";
+    timeline.add({ kind: "started", role, atMs: Date.now() });
+    const actor = startActor({
+      command: commands[role],
+      onTold: (told) => timeline.add(happeningOf(role, told)),
+      onLine: (line) => {
+        lastLine = escapeJson(line);
+        if (keep) appendFileSync(join(folder, `${role.replace(" ", "-")}.log`), `${line}\n`);
+      },
+      onEnd: (how, isUnasked) => {
+        timeline.add({ kind: "ended", role, atMs: Date.now() });
+        if (isUnasked)
+          mishap.abort(new MissedStep(`the ${role} ended (${how}); the last it said: ${lastLine}`));
+      },
+    });
+    actors.set(role, actor);
+  };
+  const take = (role: Role): Actor => {
+    const actor = actors.get(role);
+    if (actor === undefined) throw new Error(`there is no ${role} on stage`);
+    actors.delete(role);
+    return actor;
+  };
+
+  return {
+    folder,
+    timeline,
+    mishap: mishap.signal,
+    short,
+    start,
+    stop: (role) => take(role).stop(),
+    kill: (role) => take(role).kill(),
+    deleteRegistrationSocket: () => unlinkSync(join(pluginDir, `${DRIVER_NAME}-reg.sock`)),
+    clear: async () => {
+      await Promise.all([...actors.keys()].map((role) => take(role).stop()));
+      if (!keep) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function makeFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "demo-"));
+  } catch (cause) {
+    const text = `cannot make a folder in ${tmpdir()}: ${messageOf(cause)}; name another one by TMPDIR`;
+    throw new RegistrarError("INVALID_OPTION", text, { cause });
+  }
+}
+
+function happeningOf(role: Role, told: object): Happening {
+  if (role === "driver") {
+    const event = told as CsiDriverEvent;
+    return { kind: role, event, atMs: event.atMs };
+  }
+  if (role === "kubelet") {
+    const event = told as KubeletEvent;
+    return { kind: role, event, atMs: event.atMs };
+  }
+  const line = told as LogLine;
+  return { kind: "registrar", role, line, atMs: line.ts };
+}

@@ -1,0 +1,94 @@
+import { styleText } from "node:util";
+
+/** What the reader's screen can do. */
+export interface Screen {
+  readonly colours: boolean;
+  /** Whether a line may be written over. */
+  readonly rewrites: boolean;
+  /** Characters in a line. */
+  readonly columns: number;
+}
+
+const WIDTH = 110;
+
+/** A terminal gets a progress line, and colours unless NO_COLOR is set (https://no-color.org); all else plain text. */
+export function detectScreen(
+  { isTTY, columns = WIDTH }: { readonly isTTY?: boolean; readonly columns?: number },
+  env: Readonly<Record<string, string | undefined>>,
+): Screen {
+  const rewrites = isTTY === true && env.TERM !== "dumb";
+  return { rewrites, colours: rewrites && !env.NO_COLOR, columns: Math.min(columns, WIDTH) };
+}
+
+/** Writes the story to stdout. */
+export interface Storyteller {
+  heading(title: string, about: readonly string[]): void;
+  /** What happened, `ms` after the demo began. */
+  step(number: number, ms: number, text: string): void;
+  /** What the demo does to its actors. */
+  deed(ms: number, text: string): void;
+  /** Lines as they are: YAML. */
+  quote(text: string): void;
+  say(text: string): void;
+  complain(text: string): void;
+  /** Shows what is waited for; the function returned ends that. */
+  waitFor(what: string): () => void;
+}
+
+const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const SPIN_EVERY_MS = 100;
+const ERASE_LINE = "\r\u001b[2K";
+const INDENT = " ".repeat(3);
+/** As far as the text of a step. */
+const HANGING = " ".repeat(15);
+
+export function createStoryteller({ colours, rewrites, columns }: Screen): Storyteller {
+  const styled = (style: Parameters<typeof styleText>[0], text: string) =>
+    colours ? styleText(style, text, { validateStream: false }) : text;
+  const write = (text: string) => process.stdout.write(`${text}\n`);
+  const writeAt = (ms: number, sign: string, text: string) =>
+    write(`${INDENT}${sign}  ${styled("dim", secondsText(ms))}  ${wrapped(text, HANGING, columns)}`);
+  return {
+    heading: (title, about) =>
+      write(`\n${styled("bold", title)}\n${INDENT}${wrapped(about.join(" "), INDENT, columns)}\n`),
+    step: (number, ms, text) => writeAt(ms, styled("green", String(number)), text),
+    deed: (ms, text) => writeAt(ms, styled("yellow", "!"), text),
+    quote: (text) => write(`\n${text.trimEnd().replace(/^/gm, HANGING)}`),
+    say: write,
+    complain: (text) => write(`${INDENT}${styled("red", "✗")}  ${styled("red", text)}`),
+    waitFor: (what) => {
+      if (!rewrites) return () => {};
+      const startedAt = performance.now();
+      const draw = () => {
+        const waitedMs = performance.now() - startedAt;
+        const spinner = SPINNER[Math.floor(waitedMs / SPIN_EVERY_MS) % SPINNER.length];
+        // A line that breaks could not be erased.
+        const line = `${INDENT}${spinner}  ${secondsText(waitedMs)}  waiting for ${what}`.slice(
+          0,
+          columns - 1,
+        );
+        process.stdout.write(ERASE_LINE + styled("dim", line));
+      };
+      const timer = setInterval(draw, SPIN_EVERY_MS);
+      return () => {
+        clearInterval(timer);
+        process.stdout.write(ERASE_LINE);
+      };
+    },
+  };
+}
+
+function secondsText(ms: number): string {
+  return `${(ms / 1000).toFixed(2).padStart(5)} s`;
+}
+
+/** Text in lines that fit, all but the first behind an indent. */
+function wrapped(text: string, indent: string, columns: number): string {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && indent.length + longer.length <= columns) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.join(`\n${indent}`);
+}

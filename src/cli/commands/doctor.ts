@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { CHECKS } from "../../doctor/checks";
+import type { Target } from "../../doctor/facts";
+import { gatherFacts } from "../../doctor/gather";
+import { KNOWN_DIRECTORIES } from "../../doctor/host-facts";
+import { reportOn } from "../../doctor/report";
+import { renderTable } from "../../doctor/table";
+import { escapeJson } from "../../logging/escape";
+import { parseCsiAddress } from "../../registrar/csi-address";
+import { choiceFlag, durationFlag, parseDuration, textFlag } from "../command-flags";
+import { createCommand } from "../command-line";
+import { isDirectory } from "../directories";
+import { CONTAINER_DIRECTORY, NODE_DIRECTORY } from "../paths";
+
+/** Where a registrar looks for the driver unless told otherwise. */
+const DEFAULT_CSI_ADDRESS = "/run/csi/socket";
+/** Where no terminal says how wide it is. */
+const DEFAULT_WIDTH = 100;
+
+/** Says why a driver is not registered, and changes nothing; resolves with the exit code. */
+export const runDoctor = createCommand(
+  {
+    name: "doctor",
+    describe: [
+      "Tells why a CSI driver is not registered: on a node, in a container, or anywhere. It changes nothing.",
+      "Give it the registrar's own flags; without --csi-address it looks at every driver that is announced.",
+    ].join("\n"),
+    flags: {
+      "csi-address": { ...textFlag("CSI driver socket as seen from here"), coerce: parseAddress },
+      "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
+      "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
+      timeout: {
+        ...durationFlag("limit of a call; NodeGetInfo may take ten times as long"),
+        default: "1s",
+        coerce: parseTimeout,
+      },
+      output: {
+        ...choiceFlag("a table for people, or one object for programs", ["text", "json"]),
+        default: "text",
+      },
+    },
+    examples: [
+      "doctor",
+      "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
+    ],
+    notes: [
+      "JSON: {healthy, target, summary: {problem, warning, unknown, ok}, findings: [{check, status, subject,",
+      "text, cure}]}. Keys, checks and statuses stay; texts may change. Where there is none, cure is null.",
+      `Checks: ${CHECKS.map(({ name }) => name).join(", ")}.`,
+      "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag.",
+    ],
+  },
+  async (flags) => {
+    const facts = await gatherFacts(resolveTarget(flags, { exists: existsSync, isDirectory }), {
+      timeoutMs: flags.timeout,
+      uid: process.getuid?.(),
+    });
+    const report = reportOn(facts);
+    process.stdout.write(
+      flags.output === "json"
+        ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
+        : renderTable(report, { width: process.stdout.columns ?? DEFAULT_WIDTH, colors: wantsColors() }),
+    );
+    return report.healthy ? 0 : 1;
+  },
+);
+
+interface TargetFlags {
+  readonly csiAddress?: string | undefined;
+  readonly kubeletRegistrationPath?: string | undefined;
+  readonly pluginRegistrationPath?: string | undefined;
+}
+
+/**
+ * What to look at where the flags leave it open: the driver socket that registrars take by default, if there is one;
+ * the directory in a container, else that of a kubelet on this node. As for the registrar itself, on a node the
+ * driver's socket and the path that kubelet is told are the same.
+ */
+export function resolveTarget(
+  flags: TargetFlags,
+  fileSystem: { exists(path: string): boolean; isDirectory(path: string): boolean },
+): Target {
+  const isThere = fileSystem.exists(DEFAULT_CSI_ADDRESS);
+  const csiSocketPath = flags.csiAddress ?? (isThere ? DEFAULT_CSI_ADDRESS : undefined);
+  const directories = [CONTAINER_DIRECTORY, NODE_DIRECTORY, ...KNOWN_DIRECTORIES];
+  const found = directories.find(fileSystem.isDirectory);
+  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? NODE_DIRECTORY);
+  const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
+  const kubeletRegistrationPath = flags.kubeletRegistrationPath ?? (isOnNode ? csiSocketPath : undefined);
+  return { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
+}
+
+function parseAddress(text: string): string {
+  return resolve(parseCsiAddress(text));
+}
+
+function parseTimeout(text: string): number {
+  const timeoutMs = parseDuration(text);
+  if (timeoutMs === 0) throw new Error("it must be more than 0, or nobody could answer in time");
+  return timeoutMs;
+}
+
+/** Node goes by NO_COLOR, FORCE_COLOR and TERM. */
+function wantsColors(): boolean {
+  return process.stdout.isTTY && process.stdout.hasColors();
+}

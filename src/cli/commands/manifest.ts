@@ -1,0 +1,103 @@
+import { messageOf } from "../../errors";
+import { DISTRIBUTIONS } from "../../manifest/distributions";
+import {
+  FS_GROUP_POLICIES,
+  LIFECYCLE_MODES,
+  type ManifestOptions,
+  PARTS,
+  type Part,
+  resolveManifestOptions,
+} from "../../manifest/options";
+import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
+import { createCommand, type FlagValues } from "../command-line";
+
+const flags = {
+  "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), demandOption: true },
+  image: { ...textFlag("image of the registrar"), demandOption: true },
+  "driver-image": { ...textFlag("image of the driver"), demandOption: true },
+  "driver-arg": listFlag(
+    "argument of the driver, in place of the usual two; repeatable, written --driver-arg=ARG",
+    String,
+  ),
+  include: {
+    ...listFlag(`what to write, separated by commas: ${PARTS.join(", ")}, all`, parseParts),
+    defaultDescription: "csidriver,daemonset",
+  },
+  name: { ...textFlag("name of the DaemonSet"), defaultDescription: "from the driver's" },
+  namespace: { ...textFlag("where it goes"), default: "kube-system" },
+  distribution: choiceFlag("sets kubelet's root directory", Object.keys(DISTRIBUTIONS)),
+  "kubelet-root": {
+    ...textFlag("kubelet's root directory"),
+    defaultDescription: "/var/lib/kubelet",
+    conflicts: "distribution",
+  },
+  "plugin-folder": {
+    ...textFlag("folder of the driver's socket under plugins/"),
+    defaultDescription: "the driver's name",
+  },
+  "http-port": { ...countFlag("where the registrar serves health and metrics"), default: "9809" },
+  "attach-required": switchFlag("volumes are attached before they are mounted"),
+  "pod-info-on-mount": switchFlag("tell the driver about the pod; so it is with inline volumes"),
+  "lifecycle-mode": {
+    ...listFlag(`kinds of volumes, repeatable: ${LIFECYCLE_MODES.join(", ")}`, (text) =>
+      parseChoice(text, LIFECYCLE_MODES),
+    ),
+    defaultDescription: "Persistent",
+  },
+  "fs-group-policy": {
+    ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
+    default: FS_GROUP_POLICIES[0],
+  },
+  "storage-capacity": switchFlag("the provisioner tells how much room there is"),
+  "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
+} as const;
+
+/** Writes a driver's Kubernetes objects as YAML; resolves with the exit code. */
+export const runManifest = createCommand(
+  {
+    name: "manifest",
+    describe:
+      "Writes what deploys a CSI driver's node plugin with this registrar: YAML for kubectl apply -f -",
+    flags,
+    check: (values) => {
+      try {
+        resolveManifestOptions(optionsOf(values));
+        return undefined;
+      } catch (error) {
+        return messageOf(error);
+      }
+    },
+    examples: [
+      "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
+      "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2 --include all",
+    ],
+    notes: ["Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse."],
+  },
+  async (values) => {
+    const [{ makeManifests }, { renderManifests }] = await Promise.all([
+      import("../../manifest/parts"),
+      import("../../manifest/yaml"),
+    ]);
+    process.stdout.write(renderManifests(makeManifests(resolveManifestOptions(optionsOf(values)))));
+    return 0;
+  },
+);
+
+function optionsOf(values: FlagValues<typeof flags>): ManifestOptions {
+  const { distribution, kubeletRoot, include, driverArg, storageClass } = values;
+  return {
+    ...values,
+    driverArgs: driverArg,
+    parts: include?.flat(),
+    kubeletRoot: distribution === undefined ? kubeletRoot : DISTRIBUTIONS[distribution],
+    lifecycleModes: values.lifecycleMode,
+    storageClassName: storageClass,
+  };
+}
+
+function parseParts(text: string): readonly Part[] {
+  return text.split(",").flatMap((word) => {
+    const choice = parseChoice(word, [...PARTS, "all"] as const);
+    return choice === "all" ? PARTS : [choice];
+  });
+}

@@ -1,0 +1,21 @@
+import { COMMANDS, correctCommand } from "../../src/cli/commands";
+
+test.each([
+  ["dmeo", "demo"],
+  ["kublet", "kubelet"],
+  ["drivr", "driver"],
+])("the first word %s is told to be %s", (word, meant) => {
+  expect(correctCommand(word)).toBe(`there is no command "${word}"; did you mean "${meant}"?`);
+});
+
+test.each([undefined, "", "-dmeo", "--demo", "word", "/csi/csi.sock", "true"])(
+  "the first word %s is left to Go's grammar",
+  (word) => {
+    expect(correctCommand(word)).toBeUndefined();
+  },
+);
+
+test("each command has a name of its own and a summary", () => {
+  expect(new Set(COMMANDS.map(({ name }) => name)).size).toBe(COMMANDS.length);
+  for (const { summary } of COMMANDS) expect(summary).not.toBe("");
+});

@@ -1,0 +1,89 @@
+import { runCommand } from "./support/command";
+
+describe.each(["demo", "kubelet", "driver"])("registrar %s --help", (name) => {
+  test.each(["--help", "-h", "-help"])("%s goes to stdout and ends with 0", (word) => {
+    const { status, stdout, stderr } = runCommand(name, word);
+    expect(status).toBe(0);
+    expect(stdout).toContain(`Usage: registrar ${name} [flags]`);
+    expect(stderr).toBe("");
+  });
+
+  test("is one screen with an example and the exit codes", () => {
+    const lines = runCommand(name, "--help").stdout.split("\n");
+    expect(lines.length).toBeLessThan(40);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+    expect(lines.join("\n")).toMatch(new RegExp(`Examples:\n  registrar ${name}`));
+    expect(lines.join("\n")).toMatch(/Exit codes: 0 .*; 1 .*; 2 bad flag/);
+  });
+});
+
+test.each<readonly [words: string, complaint: string]>([
+  ["driver --csi-adress /tmp/x --name x", "there is no flag --csi-adress; did you mean --csi-address?"],
+  ["driver --nam x", "there is no flag --nam; did you mean --name?"],
+  ["driver --frobnicate", "there is no flag --frobnicate; see registrar driver --help"],
+  ["driver", "it needs --csi-address and --name; see registrar driver --help"],
+  ["driver --csi-address x --name", "--name needs a value; see registrar driver --help"],
+  ["driver --csi-address x --name y z", "it takes flags only, no other words; see registrar driver --help"],
+  ["driver --csi-address x --name y --name z", "--name is given more than once"],
+  [
+    "driver --csi-address x --name y --rename-to z",
+    "--rename-to needs --restart-every beside it; see registrar driver --help",
+  ],
+  [
+    "driver --csi-address x --name y --listen-after 5",
+    '--listen-after: "5" is no duration; write 500ms, 2s or 1m30s',
+  ],
+  ["driver --csi-address x --name y --max-volumes -1", '--max-volumes: "-1" is no whole number'],
+  ["driver --csi-address x --name y --topology zone", '--topology: "zone" is not of the form KEY=VALUE'],
+  [
+    "driver --csi-address x --name y --delay NodeGetInf=1s",
+    '--delay: "NodeGetInf" is none of its values; did you mean NodeGetInfo?',
+  ],
+  [
+    "driver --csi-address x --name y --error Probe=unavailable",
+    '--error: "unavailable" is none of its values; did you mean UNAVAILABLE?',
+  ],
+  ["driver --csi-address x --name y --hang Probe:often", '--hang: "often" is no whole number'],
+  ["kubelet", "it needs --plugin-dir; see registrar kubelet --help"],
+  [
+    "kubelet --plugin-dir x --kubelet-version 1.19",
+    '--kubelet-version: "1.19" is none of its values; one of 1.20, 1.24, 1.28, 1.35, 1.36',
+  ],
+  ["kubelet --plugin-dir x --print csinod", '--print: "csinod" is none of its values; did you mean csinode?'],
+  [
+    "kubelet --plugin-dir x --print node --output json",
+    "--print is for text: in json, events carry the objects",
+  ],
+  [
+    "kubelet --plugin-dir x --refuse-times 2",
+    "--refuse-times needs --refuse beside it; see registrar kubelet --help",
+  ],
+  [
+    "kubelet --plugin-dir x --slow dial=1s",
+    '--slow: "dial" is none of its values; one of GetInfo, NodeGetInfo, NotifyRegistrationStatus',
+  ],
+  ["kubelet --legacy node-register", "--legacy needs --csi-address beside it; see registrar kubelet --help"],
+  [
+    "demo --scenario socket-delete",
+    '--scenario: "socket-delete" is none of its values; did you mean socket-deleted?',
+  ],
+])("registrar %s ends with 2 and one line", (words, complaint) => {
+  const [name, ...rest] = words.split(" ");
+  const { status, stdout, stderr } = runCommand(name as string, ...rest);
+  expect(stderr).toBe(`registrar ${name}: ${complaint}\n`);
+  expect(stdout).toBe("");
+  expect(status).toBe(2);
+});
+
+test("a mistyped command ends with 2 and the near one", () => {
+  const { status, stderr } = runCommand("dmeo", "--list");
+  expect(stderr).toBe('registrar: there is no command "dmeo"; did you mean "demo"?\n');
+  expect(status).toBe(2);
+});
+
+test("any other first word ends the flags, as the official registrar has it", () => {
+  const { status, stderr } = runCommand("--plugin-registration-path=/nowhere", "word", "--nope");
+  expect(stderr).toContain("kubelet-registration-path is a required parameter");
+  expect(status).toBe(1);
+  expect(runCommand("word", "--nope").status).toBe(1);
+});

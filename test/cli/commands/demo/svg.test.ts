@@ -1,0 +1,60 @@
+import type { Row } from "../../../../src/cli/commands/demo/sequence";
+import { renderSvg } from "../../../../src/cli/commands/demo/svg";
+
+const rows: readonly Row[] = [
+  { kind: "chapter", title: "A <story> & more", atMs: 0 },
+  { kind: "begin", lane: "driver", atMs: 0 },
+  { kind: "begin", lane: "kubelet", atMs: 0 },
+  {
+    kind: "call",
+    from: "kubelet",
+    to: "driver",
+    name: "NodeGetInfo",
+    answer: 'node ID "a"\u0000',
+    failed: true,
+    atMs: 10,
+  },
+  { kind: "end", lane: "driver", atMs: 20 },
+  { kind: "note", lane: "kubelet", text: "x.csi is deregistered", mood: "bad", atMs: 30 },
+];
+
+/** Elements by their name and the attributes that a test asks for. */
+const elements = (svg: string, name: string) => svg.match(new RegExp(`<${name} [^>]*>`, "g")) ?? [];
+const heightOf = (svg: string) => Number(/<svg [^>]*height="(\d+)"/.exec(svg)?.[1]);
+
+test("every element is closed and every text escaped", () => {
+  const svg = renderSvg(rows);
+  const open: string[] = [];
+  for (const [, slash, name, self] of svg.matchAll(/<(\/?)([a-z]+)[^>]*?(\/?)>/g)) {
+    if (slash) expect(open.pop()).toBe(name);
+    else if (!self) open.push(name as string);
+  }
+  expect(open).toEqual([]);
+  expect(svg).toContain(">A &lt;story&gt; &amp; more<");
+  expect(svg).toContain(">node ID &quot;a&quot;<");
+});
+
+test("only those on stage have a lifeline, and the API objects", () => {
+  const svg = renderSvg(rows);
+  expect(svg).toContain(">CSI driver<");
+  expect(svg).toContain(">kubelet<");
+  expect(svg).toContain(">API objects<");
+  expect(svg).not.toContain(">registrar<");
+});
+
+test("the lifeline of an ended process is crossed and stops there", () => {
+  const bottoms = elements(renderSvg(rows), "line")
+    .filter((line) => line.includes("stroke-opacity"))
+    .map((line) => Number(/y2="([\d.]+)"/.exec(line)?.[1]));
+  const [driver = 0, kubelet = 0, objects = 0] = bottoms;
+  expect(driver).toBeLessThan(kubelet);
+  expect(kubelet).toBe(objects);
+});
+
+test("a failed call says so", () => {
+  expect(renderSvg(rows)).toContain('class="answer failed"');
+});
+
+test("each row takes room of its own", () => {
+  expect(heightOf(renderSvg(rows))).toBeLessThan(heightOf(renderSvg([...rows, ...rows])));
+});

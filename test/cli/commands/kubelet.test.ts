@@ -1,0 +1,116 @@
+import { parseAllDocuments } from "yaml";
+import { startRegistrar } from "../../../src";
+import { startCsiDriver } from "../../../src/testing";
+import { eventually } from "../../support/eventually";
+import { createTempFolder } from "../../support/temp-folder";
+import { type RunningCommand, runCommand, startCommand } from "./support/command";
+
+/** A kubelet in the foreground; `register` puts a driver and its registrar beside it. */
+async function withKubelet(
+  flags: readonly string[],
+  use: (kubelet: RunningCommand, register: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  await using folder = await createTempFolder();
+  const csiAddress = folder.at("csi.sock");
+  const pluginRegistrationPath = folder.at("reg");
+  const started: AsyncDisposable[] = [];
+  using kubelet = startCommand(["kubelet", "--plugin-dir", pluginRegistrationPath, ...flags]);
+  try {
+    await kubelet.line(/watches|"started"/);
+    await use(kubelet, async () => {
+      const node = { topology: { zone: "a" }, maxVolumes: 7 };
+      started.push(await startCsiDriver({ csiAddress, name: "x.csi", ...node }));
+      const paths = { csiAddress, kubeletRegistrationPath: csiAddress, pluginRegistrationPath };
+      started.push(await startRegistrar({ ...paths, onRegistrationFailure: "retry" }));
+    });
+  } finally {
+    for (const part of started.reverse()) await part[Symbol.asyncDispose]();
+  }
+}
+
+test("tells in JSON each step of a registration, and ends clean on SIGINT", () =>
+  withKubelet(["--node", "n7", "--output", "json"], async (kubelet, register) => {
+    await register();
+    expect(await kubelet.object("registered")).toMatchObject({
+      driverName: "x.csi",
+      pluginType: "CSIPlugin",
+    });
+    expect(await kubelet.end("SIGINT")).toBe(0);
+    const told = kubelet.lines.map((line) => JSON.parse(line));
+    expect(told.map(({ kind, call }) => call ?? kind)).toEqual(
+      expect.arrayContaining(["socket-seen", "dial", "GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"]),
+    );
+    expect(told.find(({ kind }) => kind === "csi-node-changed").csiNode).toMatchObject({
+      metadata: { name: "n7" },
+      spec: { drivers: [{ name: "x.csi", topologyKeys: ["zone"], allocatable: { count: 7 } }] },
+    });
+    expect(told.at(-1)).toMatchObject({ kind: "stopped", because: "close" });
+    expect(kubelet.stderr).toBe("");
+  }));
+
+test("tells people who called whom and for how long", () =>
+  withKubelet([], async (kubelet, register) => {
+    await kubelet.line(/it mounts nothing and talks to no API server/);
+    await register();
+    await kubelet.line(/sees x\.csi-reg\.sock$/);
+    await kubelet.line(
+      /GetInfo → x\.csi-reg\.sock: CSIPlugin x\.csi at .*csi\.sock, versions 1\.0\.0 \(.* ms\)$/,
+    );
+    await kubelet.line(/NodeGetInfo → csi\.sock: node ID "node-1", topology zone=a, at most 7 volumes \(/);
+    await kubelet.line(/writes CSINode node-1: drivers x\.csi$/);
+    await kubelet.line(/x\.csi is registered, to be called at .*csi\.sock$/);
+    expect(await kubelet.end("SIGTERM")).toBe(0);
+  }));
+
+test("prints objects as YAML when they change and at the end", () =>
+  withKubelet(["--print", "node,csinode,csidriver"], async (kubelet, register) => {
+    await register();
+    await kubelet.line(/x\.csi is registered/);
+    await kubelet.line(/requiresRepublish/);
+    expect(await kubelet.end("SIGINT")).toBe(0);
+    const yaml = kubelet.lines.filter((line) => !/^\d\d:|^A simulated/.test(line)).join("\n");
+    const documents = parseAllDocuments(yaml);
+    expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
+    const objects = documents.map((document) => document.toJS());
+    expect(objects.map(({ kind }) => kind)).toEqual(["Node", "CSINode", "CSIDriver", "Node", "CSINode"]);
+    expect(objects[0].metadata.labels).toMatchObject({ zone: "a" });
+    expect(objects[1].spec.drivers).toMatchObject([{ name: "x.csi", nodeID: "node-1" }]);
+    expect(objects[2]).toMatchObject({ metadata: { name: "x.csi" }, spec: { attachRequired: true } });
+    expect(objects.slice(3)).toEqual(objects.slice(0, 2));
+  }));
+
+test("refuses as often as it is asked to, slow before a call, drops the notice", () =>
+  withKubelet(
+    [
+      ...["--refuse", "no such node", "--refuse-times", "1", "--refuse-at", "validation"],
+      ...["--slow", "GetInfo=20ms:1", "--drop-before-notice", "1"],
+    ],
+    async (kubelet, register) => {
+      await register();
+      await kubelet.line(/as asked for, it waits 20 ms before GetInfo$/);
+      await kubelet.line(/x\.csi is refused: RegisterPlugin error -- .*no such node$/);
+      await kubelet.line(/tries again, after 500 ms at the earliest: /);
+      await kubelet.line(/x\.csi is deregistered: its registrar could not be told$/);
+      await kubelet.line(/x\.csi is registered/);
+    },
+  ));
+
+test("never calls, if asked to", () =>
+  withKubelet(["--never-call"], async (kubelet, register) => {
+    await register();
+    await kubelet.line(/leaves x\.csi-reg\.sock alone, as asked for$/);
+  }));
+
+test("restarts, and registers what it finds", () =>
+  withKubelet(["--restart-every", "2s"], async (kubelet, register) => {
+    await register();
+    await kubelet.line(/kubelet is killed, and starts anew$/);
+    const before = kubelet.lines.findIndex((line) => line.endsWith("starts anew"));
+    await eventually(() => expect(kubelet.lines.slice(before).join("\n")).toContain("x.csi is registered"));
+  }));
+
+test("a folder that it cannot watch is one line and exit code 1", () => {
+  const { status, stderr } = runCommand("kubelet", "--plugin-dir", __filename);
+  expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: EEXIST; .*\n$/);
+  expect(status).toBe(1);
+});

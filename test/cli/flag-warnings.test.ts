@@ -1,0 +1,111 @@
+import { warnAboutFlags } from "../../src/cli/flag-warnings";
+import { parseFlags } from "../../src/cli/flags";
+import { recordLog } from "../support/recorded-log";
+
+const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
+
+/** What is said about a command line: severity, message and fields of each line. */
+function linesFor(
+  argv: readonly string[],
+  kubeletRegistrationPath = HOST_SOCKET,
+  assumed: { flag: string; value: string }[] = [],
+) {
+  const line = parseFlags(argv);
+  if (line.kind !== "flags") throw new Error(`not a command line: ${argv}`);
+  const log = recordLog();
+  const paths = {
+    kind: "paths",
+    kubeletRegistrationPath,
+    pluginRegistrationPath: "/registration",
+    assumed,
+  } as const;
+  warnAboutFlags(line.flags, paths, log.logger);
+  return log.records.map(({ severity, message, fields }) => [severity, message, fields]);
+}
+
+test("an ordinary sidecar's arguments are not spoken of", () => {
+  expect(
+    linesFor([
+      "--v=5",
+      "--csi-address=/csi/csi.sock",
+      `--kubelet-registration-path=${HOST_SOCKET}`,
+      "--http-endpoint=:9809",
+    ]),
+  ).toEqual([]);
+});
+
+test.each<[readonly string[], unknown[][]]>([
+  [
+    ["--connection-timeout=30s"],
+    [["info", "--connection-timeout is deprecated and will have no effect", {}]],
+  ],
+  [
+    ["--health-port=9809"],
+    [["warning", "Flag is deprecated", { flag: "--health-port", instead: "use --http-endpoint=:PORT" }]],
+  ],
+  [
+    ["--logtostderr", "--kubeconfig=/x"],
+    [["warning", "Flags of former releases are ignored", { flags: "--logtostderr --kubeconfig" }]],
+  ],
+  [
+    ["--v=5", "register", "--timeout=3s"],
+    [
+      [
+        "warning",
+        "Words behind the flags are ignored, and so is every flag among them",
+        { words: "register --timeout=3s" },
+      ],
+    ],
+  ],
+  [["--enable-pprof"], [["warning", "--enable-pprof has no effect without --http-endpoint", {}]]],
+  [["--enable-pprof", "--http-endpoint=localhost:9809"], []],
+  [["--enable-pprof", "--http-endpoint=[::1]:9809"], []],
+])("%j", (argv, lines) => {
+  expect(linesFor(argv)).toEqual(lines);
+});
+
+test.each([":9809", "0.0.0.0:9809", "[::]:9809"])("profiles on %s are open to all", (endpoint) => {
+  expect(linesFor(["--enable-pprof", `--http-endpoint=${endpoint}`])).toEqual([
+    ["warning", "Profiles are open to whoever reaches this host: listen on localhost", { endpoint }],
+  ]);
+});
+
+test("profiles on the deprecated port are open to all", () => {
+  expect(linesFor(["--enable-pprof", "--health-port=9809"])).toContainEqual([
+    "warning",
+    "Profiles are open to whoever reaches this host: listen on localhost",
+    expect.anything(),
+  ]);
+});
+
+test("what was assumed is told, flag by flag", () => {
+  const assumed = [
+    { flag: "plugin-registration-path", value: "/a" },
+    { flag: "kubelet-registration-path", value: "/b" },
+  ];
+  expect(linesFor([], HOST_SOCKET, assumed)).toEqual(
+    assumed.map(({ flag, value }) => [
+      "info",
+      "Not in a container, assuming kubelet's default",
+      { flag: `--${flag}`, value },
+    ]),
+  );
+});
+
+test.each([
+  ["csi.sock", "the path is not absolute"],
+  [`/${"n".repeat(107)}`, "the path has 108 bytes, a unix socket path may have 107"],
+  ["/var/lib/kubelet/plugins_registry/x/csi.sock", "it lies in plugins_registry"],
+])("a doubtful path for kubelet is warned of, not refused: %s", (path, problem) => {
+  expect(linesFor([], path)).toEqual([
+    [
+      "warning",
+      "Kubelet will hardly reach the driver",
+      { kubeletRegistrationPath: path, problem: expect.stringContaining(problem) },
+    ],
+  ]);
+});
+
+test("a path of 107 bytes is not doubted", () => {
+  expect(linesFor([], `/${"n".repeat(106)}`)).toEqual([]);
+});

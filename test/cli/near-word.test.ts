@@ -1,0 +1,29 @@
+import { nearWord } from "../../src/cli/near-word";
+
+const COMMANDS = ["demo", "kubelet", "driver", "doctor"];
+
+test.each([
+  ["dmeo", "demo"],
+  ["dem", "demo"],
+  ["demoo", "demo"],
+  ["Demo", "demo"],
+  ["kublet", "kubelet"],
+  ["kubeltet", "kubelet"],
+  ["drvier", "driver"],
+  ["docter", "doctor"],
+  ["demo", "demo"],
+])("%s was meant to be %s", (word, meant) => {
+  expect(nearWord(word, COMMANDS)).toBe(meant);
+});
+
+test.each(["", "d", "omed", "kubectl", "register", "/csi/csi.sock", "true"])(
+  "%j is near to nothing",
+  (word) => {
+    expect(nearWord(word, COMMANDS)).toBeUndefined();
+  },
+);
+
+test("the nearest of several is taken, the first of equals", () => {
+  expect(nearWord("delai", ["delta", "delay"])).toBe("delay");
+  expect(nearWord("ba", ["bar", "baz"])).toBe("bar");
+});

@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from "node:fs";
+import { nodeTest, onNode } from "./support/node";
+
+/** Naming the directory stands for a container, which has one at /registration. */
+const inContainer = "--plugin-registration-path=/nowhere";
+const complete = [inContainer, "--kubelet-registration-path=/nowhere/csi.sock"];
+const probe = "--mode=kubelet-registration-probe";
+const twoPorts = ["--health-port=1", "--http-endpoint=:2"];
+
+const requiredPath = '"kubelet-registration-path is a required parameter"';
+const onePort = '"Only one of `--health-port` and `--http-endpoint` can be set"';
+const logging = (why: string) => `"LoggingConfiguration is invalid" err="${why}"`;
+
+/** The first error line of each, header left out, and the exit code are those of the official v2.17.0. */
+test.each<readonly [first: string | undefined, code: number, args: readonly string[]]>([
+  ["flag provided but not defined: -nope", 2, ["-nope"]],
+  ["flag needs an argument: -csi-address", 2, ["--csi-address"]],
+  ["bad flag syntax: ---x", 2, ["---x"]],
+  ['invalid value "1x" for flag -timeout: parse error', 2, ["--timeout=1x"]],
+  ['invalid boolean value "maybe" for -enable-pprof: parse error', 2, ["--enable-pprof=maybe"]],
+  ['invalid value "-1" for flag -v: strconv.ParseUint: parsing "-1": invalid syntax', 2, ["-v=-1"]],
+  ["flag provided but not defined: -nope", 2, ["--version", "--nope"]],
+  [logging('format: Invalid value: \\"xml\\": Unsupported log format'), 1, ["--logging-format=xml"]],
+  [
+    logging('format: Invalid value: \\"xml\\": Unsupported log format'),
+    1,
+    ["--logging-format=xml", "--version"],
+  ],
+  [
+    logging('flushFrequency: Invalid value: \\"0s\\": Must be greater than zero'),
+    1,
+    ["--log-flush-frequency=0", probe, ...complete],
+  ],
+  [
+    logging("vmodule: Forbidden: Only supported for text log format"),
+    1,
+    ["--vmodule=a=5", "--logging-format=json"],
+  ],
+  [requiredPath, 1, [inContainer]],
+  [requiredPath, 1, [inContainer, probe]],
+  [requiredPath, 1, [inContainer, ...twoPorts]],
+  [requiredPath, 1, [inContainer, "word", "--version"]],
+  [requiredPath, 1, [inContainer, "--", "--version"]],
+  [onePort, 1, [...complete, ...twoPorts]],
+  [onePort, 1, [...complete, ...twoPorts, "--csi-address="]],
+  [undefined, 0, [...complete, probe]],
+  [undefined, 0, [...complete, probe, ...twoPorts, "--csi-address="]],
+  [undefined, 0, [inContainer, "--version"]],
+])(
+  "%s, exit code %i: %j",
+  onNode(async (node, first, code, args) => {
+    const registrar = node.cli(args);
+    expect((await registrar.exit()).code).toBe(code);
+    const [line] = registrar.stderr.split("\n").filter((text) => text !== "" && !text.startsWith("I"));
+    expect(line?.replace(/^E[^\]]*\] /, "")).toBe(first);
+  }),
+);
+
+test.each(["--version", "--help", "-h", "-help=false"])(
+  "%s ends with exit code 0",
+  onNode(async (node, flag) => {
+    const registrar = node.cli([flag]);
+    expect((await registrar.exit()).code).toBe(0);
+  }),
+);
+
+nodeTest("--version prints two words, the program as it was called and its version", async (node) => {
+  const registrar = node.cli(["--version"]);
+  await registrar.exit();
+  expect(registrar.stdout).toMatch(/^\S+ v\d+\.\d+\.\d+\n$/);
+  expect(registrar.stderr).toBe("");
+});
+
+nodeTest("a bad flag is followed by the help, on stderr", async (node) => {
+  const registrar = node.cli(["--nope"]);
+  await registrar.exit();
+  expect(registrar.stderr).toMatch(/^flag provided but not defined: -nope\n(.*\n)*.*--csi-address/);
+  expect(registrar.stdout).toBe("");
+});
+
+nodeTest("the lines before the error are the official's", async (node) => {
+  const registrar = node.cli([...complete, ...twoPorts]);
+  await registrar.exit();
+  expect(registrar.lines().map(({ severity, message }) => `${severity} ${message}`)).toEqual([
+    "I Version",
+    "I Running node-driver-registrar",
+    "E Only one of `--health-port` and `--http-endpoint` can be set",
+  ]);
+});
+
+nodeTest("on a machine that is neither container nor node the error names both directories", async (node) => {
+  const isNode = ["/registration", "/var/lib/kubelet/plugins_registry"].some((path) => existsSync(path));
+  const registrar = node.cli(["--csi-address=nonsense"]);
+  expect((await registrar.exit()).code).toBe(1);
+  expect(registrar.stderr).toMatch(
+    isNode
+      ? /csi-address "nonsense"/
+      : /\/registration .*\/var\/lib\/kubelet\/plugins_registry .*registrar kubelet/,
+  );
+});
+
+test.each([
+  ["--csi-address=", /csi-address "" is not a unix socket path/],
+  ["--csi-address=dns:///host", /csi-address "dns:\/\/\/host" is not a unix socket path/],
+  ["--timeout=0", /timeout must be more than 0/],
+  ["--driver-timeout=-1s", /driver-timeout must not be negative/],
+  ["--http-endpoint=nonsense", /http-endpoint "nonsense" is not a listen address/],
+])(
+  "%s ends with exit code 1 and leaves the reason in the termination log",
+  onNode(async (node, flag, reason) => {
+    await node.driver();
+    const registrar = node.registrar(flag, `--termination-log=${node.terminationLogPath}`);
+    expect((await registrar.exit()).code).toBe(1);
+    expect(registrar.lines().at(-1)?.fields.err).toMatch(reason);
+    expect(readFileSync(node.terminationLogPath, "utf8")).toMatch(reason);
+    expect(node.files()).toEqual([]);
+  }),
+);

@@ -1,0 +1,103 @@
+import { parseLogLine } from "./support/log-line";
+import { nodeTest, onNode, refused, registered } from "./support/node";
+
+nodeTest("every line has klog's header with our pid, a source file and its line", async (node) => {
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const registrar = node.registrar("-v=5", "--http-endpoint=localhost:0");
+  await registered(kubelet);
+  await registrar.stop();
+  const lines = registrar.stderr.trimEnd().split("\n").map(parseLogLine);
+  expect(lines.length).toBeGreaterThan(15);
+  for (const line of lines) expect(line).toMatchObject({ pid: registrar.pid, severity: "I" });
+  for (const line of lines) expect(line?.caller).toMatch(/^[a-z0-9-]+\.ts:[1-9]\d*$/);
+});
+
+test.each(["Pacific/Kiritimati", "America/St_Johns"])(
+  "the header's time is local: TZ=%s",
+  onNode(async (node, TZ) => {
+    const hourThere = () =>
+      new Date().toLocaleTimeString("en-GB", { timeZone: TZ, hour: "2-digit", minute: "2-digit" });
+    const before = hourThere();
+    const registrar = node.cli(["--plugin-registration-path=/nowhere"], { TZ });
+    await registrar.exit();
+    const [clock] = /\d\d:\d\d(?=:)/.exec(registrar.stderr) ?? [];
+    expect([before, hourThere()]).toContain(clock);
+  }),
+);
+
+nodeTest("--logging-format=json writes what component-base writes", async (node) => {
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const registrar = node.registrar("-v=5", "--logging-format=json", "--kubelet-registration-path=/nowhere");
+  await refused(kubelet);
+  await registrar.exit();
+  const lines = registrar.stderr
+    .trimEnd()
+    .split("\n")
+    .map((text) => JSON.parse(text) as Record<string, unknown>);
+  for (const line of lines) {
+    const isInfo = "v" in line;
+    expect(Object.keys(line).slice(0, isInfo ? 4 : 3)).toEqual([
+      "ts",
+      "caller",
+      "msg",
+      ...(isInfo ? ["v"] : []),
+    ]);
+    expect(Math.abs(Date.now() - Number(line.ts))).toBeLessThan(60_000);
+    expect(line.caller).toMatch(/^[a-z-]+\.ts:[1-9]\d*$/);
+  }
+  expect(lines).toContainEqual(
+    expect.objectContaining({ msg: "Running node-driver-registrar", v: 0, mode: "" }),
+  );
+  expect(lines).toContainEqual(expect.objectContaining({ msg: "CSI driver name", v: 2 }));
+  expect(lines).toContainEqual(expect.objectContaining({ msg: "GRPC response", v: 5, err: null }));
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      msg: "Registration process failed with error, restarting registration container",
+      err: expect.stringContaining("RegisterPlugin error"),
+    }),
+  );
+});
+
+const LEVELS: readonly (readonly [level: number, message: string])[] = [
+  [0, "Received NotifyRegistrationStatus call"],
+  [1, "Attempting to open a gRPC connection"],
+  [2, "CSI driver name"],
+  [4, "Received GetInfo call"],
+  [5, "GRPC call"],
+];
+
+test.each(LEVELS.map(([level]) => level))(
+  "-v=%i shows what belongs to it and to less, and nothing else",
+  onNode(async (node, verbosity) => {
+    await node.driver();
+    const kubelet = await node.kubelet();
+    const registrar = node.registrar("-v", String(verbosity));
+    await registered(kubelet);
+    await registrar.reached("registered");
+    for (const [level, message] of LEVELS)
+      expect([message, registrar.lines(message).length]).toEqual([message, level <= verbosity ? 1 : 0]);
+  }),
+);
+
+nodeTest("--vmodule raises the verbosity of the files that it names", async (node) => {
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const registrar = node.registrar("--vmodule=csi-driver=5,registration-s*=4");
+  await registered(kubelet);
+  await registrar.reached("registered");
+  expect(registrar.lines("GRPC call")).toHaveLength(1);
+  expect(registrar.lines("Received GetInfo call")).toHaveLength(1);
+  expect(registrar.lines("CSI driver name")).toHaveLength(0);
+});
+
+nodeTest("--log-text-split-stream sends info lines to stdout, the rest to stderr", async (node) => {
+  await node.driver({ name: "a/b" });
+  const registrar = node.registrar("--log-text-split-stream");
+  await registrar.exit();
+  expect(registrar.stdout).toMatch(/^I.*"Version"/);
+  expect(registrar.stdout).not.toMatch(/^[WE]/m);
+  expect(registrar.stderr).toMatch(/^E.*a\/b/);
+  expect(registrar.stderr).not.toMatch(/^I/m);
+});

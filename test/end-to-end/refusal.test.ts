@@ -1,0 +1,129 @@
+import { readFileSync } from "node:fs";
+import { startFakeRegistrar } from "../simulator/fake-registrar";
+import { nodeTest, onNode, refused, registered } from "./support/node";
+
+const REASON = 'error updating CSINode object: the API server said "no" & went away';
+const RESTARTING = "Registration process failed with error, restarting registration container";
+
+test.each(["1.20", "1.28", "1.35", "1.36"] as const)(
+  "refused by kubelet %s: answered, explained in its words, socket removed, exit code 1",
+  onNode(async (node, version) => {
+    await node.driver();
+    const kubelet = await node.kubelet({ version, faults: [{ kind: "refuse", reason: REASON }] });
+    const registrar = node.registrar(`--termination-log=${node.terminationLogPath}`);
+    const { reason } = await refused(kubelet);
+    expect(reason).toContain(REASON);
+    expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+
+    const notice = await kubelet.events.when("called", { where: ({ call }) => call.startsWith("Notify") });
+    expect(notice.result).toEqual({ kind: "ok" });
+    expect(registrar.lines(RESTARTING).map(({ fields }) => fields.err)).toEqual([reason]);
+    expect(readFileSync(node.terminationLogPath, "utf8")).toContain(reason);
+    expect(node.files()).toEqual([]);
+  }),
+);
+
+nodeTest("a wrong kubelet registration path is named in a hint", async (node) => {
+  await node.driver();
+  await node.kubelet();
+  const registrar = node.registrar("--kubelet-registration-path=/nowhere/csi.sock");
+  expect((await registrar.exit()).code).toBe(1);
+  const { fields } = await registrar.line(RESTARTING);
+  expect(fields.err).toContain("/nowhere/csi.sock");
+  expect(fields.hint).toContain("--kubelet-registration-path");
+});
+
+nodeTest("the default termination log is not made where there is none", async (node) => {
+  await node.driver();
+  await node.kubelet({ faults: [{ kind: "refuse", reason: REASON }] });
+  const registrar = node.registrar();
+  expect((await registrar.exit()).code).toBe(1);
+  expect(registrar.lines().filter(({ text }) => text.includes("termination"))).toEqual([]);
+});
+
+/** Kubelets up to 1.35 never retry a failed registration: we publish again. From 1.36 they come back by themselves. */
+test.each([
+  ["1.20", 3],
+  ["1.35", 3],
+  ["1.36", 1],
+] as const)(
+  "--on-registration-failure=retry, kubelet %s: refused twice, then registered after %i publications",
+  onNode(async (node, version, publications) => {
+    await node.driver();
+    const kubelet = await node.kubelet({ version, faults: [{ kind: "refuse", reason: REASON, times: 2 }] });
+    const registrar = node.registrar("--on-registration-failure=retry", "-v=4");
+    await registered(kubelet);
+    await registrar.reached("registered");
+    expect(registrar.lines("Registration Server started")).toHaveLength(publications);
+    const errors = registrar.lines().filter(({ severity }) => severity === "E");
+    expect(errors.map(({ message }) => message)).toEqual(["Kubelet refused the driver"]);
+    expect(registrar.lines("Kubelet refused the driver again, for the same reason")).toHaveLength(1);
+  }),
+);
+
+nodeTest("a refusal that repeats is told once", async (node) => {
+  await node.driver();
+  const kubelet = await node.kubelet({
+    faults: [{ kind: "refuse", reason: REASON, times: 20 }],
+    timings: { backoffInitialMs: 20, backoffMaxMs: 50 },
+  });
+  const registrar = node.registrar("--on-registration-failure=retry");
+  await refused(kubelet);
+  const first = await registrar.line("Kubelet refused the driver");
+  await registered(kubelet);
+  await registrar.reached("registered");
+  const lines = registrar.lines();
+  const after = lines.slice(lines.indexOf(first) + 1);
+  expect(after.map(({ message, fields }) => `${message} ${fields.to ?? fields.status}`)).toEqual([
+    "Received NotifyRegistrationStatus call plugin_registered:true",
+    "Registration state changed registered",
+  ]);
+});
+
+nodeTest("a refusal with another text is told too", async (node) => {
+  await node.driver();
+  const kubelet = await node.kubelet({
+    faults: [
+      { kind: "refuse", reason: "first", times: 1 },
+      { kind: "refuse", reason: "second", times: 1 },
+    ],
+  });
+  const registrar = node.registrar("--on-registration-failure=retry");
+  await registered(kubelet);
+  const errors = registrar.lines().filter(({ severity }) => severity === "E");
+  expect(errors.map(({ fields }) => /first|second/.exec(fields.err ?? "")?.[0])).toEqual(["first", "second"]);
+});
+
+nodeTest(
+  "registered elsewhere, with retry: stands by without harm, and takes over when the other goes",
+  async (node) => {
+    await node.driver();
+    const kubelet = await node.kubelet();
+    const info = { name: "disk.csi.example.com", endpoint: node.csiAddress };
+    const other = await startFakeRegistrar({ socketPath: `${node.pluginDir}/other.sock`, info });
+    await registered(kubelet);
+    const registrar = node.registrar("--on-registration-failure=retry");
+    await registrar.reached("standby");
+    const { fields } = await registrar.line("Standing by for the registrar that holds the socket");
+    expect(fields.socketPath).toBe(`${node.pluginDir}/other.sock`);
+    expect(node.files().filter((name) => !name.startsWith("."))).toEqual(["other.sock"]);
+    expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
+    await other.close();
+    await registered(kubelet, { nth: 2 });
+    await registrar.reached("registered");
+  },
+);
+
+nodeTest("registered elsewhere, without retry: exit code 1, and the other stays registered", async (node) => {
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const info = { name: "disk.csi.example.com", endpoint: node.csiAddress };
+  const other = await startFakeRegistrar({ socketPath: `${node.pluginDir}/other.sock`, info });
+  await registered(kubelet);
+  const registrar = node.registrar();
+  expect((await registrar.exit()).code).toBe(1);
+  expect((await registrar.line(RESTARTING)).fields.hint).toContain("another socket");
+  expect(node.files()).toEqual(["other.sock"]);
+  expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
+  await other.close();
+});

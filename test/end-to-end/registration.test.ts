@@ -1,0 +1,84 @@
+import { statSync } from "node:fs";
+import { DRIVER, nodeTest, onNode, registered } from "./support/node";
+
+nodeTest("a driver is registered, and CSINode has it", async (node) => {
+  await node.driver({ nodeId: "node-7", topology: { "example.com/zone": "b" }, maxVolumes: 12 });
+  const kubelet = await node.kubelet();
+  node.registrar();
+  const { endpoint, socketPath } = await registered(kubelet);
+  expect({ endpoint, socketPath }).toEqual({ endpoint: node.csiAddress, socketPath: node.socketPath });
+  expect(kubelet.csiNode().spec.drivers).toEqual([
+    { name: DRIVER, nodeID: "node-7", topologyKeys: ["example.com/zone"], allocatable: { count: 12 } },
+  ]);
+});
+
+nodeTest("nothing but the socket is left in the directory, open to its owner only", async (node) => {
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const registrar = node.registrar();
+  await registered(kubelet);
+  await registrar.reached("registered");
+  expect(node.files()).toContain(`${DRIVER}-reg.sock`);
+  expect(node.files().filter((name) => !name.startsWith("."))).toHaveLength(1);
+  expect(statSync(node.socketPath).mode & 0o777).toBe(0o700);
+});
+
+test.each(["1.20", "1.24", "1.28", "1.35", "1.36"] as const)(
+  "kubelet %s registers the driver, and again after it restarted",
+  onNode(async (node, version) => {
+    await node.driver();
+    const kubelet = await node.kubelet({ version });
+    const registrar = node.registrar("-v=4");
+    await registered(kubelet);
+    await kubelet.restart();
+    await registered(kubelet, { nth: 2 });
+    expect(registrar.lines("Received GetInfo call")).toHaveLength(2);
+    expect(registrar.lines("Registration Server started")).toHaveLength(1);
+  }),
+);
+
+test.each(["unix://", "unix:"])(
+  "--csi-address may be %s/path",
+  onNode(async (node, scheme) => {
+    await node.driver();
+    const kubelet = await node.kubelet();
+    node.registrar("-csi-address", `${scheme}${node.csiAddress}`);
+    expect((await registered(kubelet)).endpoint).toBe(node.csiAddress);
+  }),
+);
+
+/** What the official v2.17.0 says on this node with these flags, with keys and values. */
+nodeTest("at -v=5 the official's messages appear, with their keys and in their order", async (node) => {
+  const { csiAddress, socketPath } = node;
+  const official: readonly (readonly [message: string, fields: Readonly<Record<string, string>>])[] = [
+    ["Version", { version: expect.stringMatching(/^v\d/) }],
+    ["Running node-driver-registrar", { mode: "" }],
+    ["--connection-timeout is deprecated and will have no effect", {}],
+    ["Attempting to open a gRPC connection", { csiAddress }],
+    ["Connecting", { address: `unix://${csiAddress}` }],
+    ["Calling CSI driver to discover driver name", {}],
+    ["GRPC call", { method: "/csi.v1.Identity/GetPluginInfo", request: "{}" }],
+    [
+      "GRPC response",
+      { response: expect.stringContaining(`"name":"${DRIVER}","vendor_version":"0.0.0"}`), err: "null" },
+    ],
+    ["CSI driver name", { csiDriverName: DRIVER }],
+    ["Starting Registration Server", { socketPath }],
+    ["Registration Server started", { socketPath }],
+    ["Received GetInfo call", { request: "" }],
+    ["Received NotifyRegistrationStatus call", { status: "plugin_registered:true" }],
+  ];
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const registrar = node.registrar("-v=5", "--connection-timeout=1m");
+  await registered(kubelet);
+  await registrar.line("Received NotifyRegistrationStatus call");
+  const messages = official.map(([message]) => message);
+  expect(
+    registrar
+      .lines()
+      .flatMap(({ message, fields }) => (messages.includes(message) ? [[message, fields]] : [])),
+  ).toEqual(official.map(([message, fields]) => [message, expect.objectContaining(fields)]));
+  // The official says this after "Registration Server started"; our server is there before the driver is.
+  expect(registrar.lines("Skipping HTTP server")).toHaveLength(1);
+});

@@ -1,0 +1,94 @@
+import { httpOf } from "./support/http";
+import { DRIVER, nodeTest } from "./support/node";
+
+const ENDPOINT = "--http-endpoint=localhost:0";
+
+nodeTest("/statusz tells people what is going on", async (node) => {
+  await node.driver({ vendorVersion: "1.2.3" });
+  await node.kubelet();
+  const registrar = node.registrar(ENDPOINT);
+  await registrar.reached("registered");
+  const { status, headers, body } = await (await httpOf(registrar)).get("/statusz");
+  expect([status, headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);
+  const told = [`name: ${DRIVER}`, "vendorVersion: 1.2.3", "connected: true", "state: registered"];
+  for (const text of [...told, `socket: ${node.socketPath}`, `csiAddress: ${node.csiAddress}`])
+    expect(body).toContain(text);
+  const changes = [...body.matchAll(/ (\w+ -> \w+) /g)].map(([, change]) => change);
+  expect(changes).toEqual([
+    "waiting -> announcing",
+    "announcing -> listening",
+    "listening -> asked",
+    "asked -> registered",
+  ]);
+});
+
+nodeTest("/statusz tells programs the same as JSON", async (node) => {
+  await node.driver();
+  await node.kubelet();
+  const registrar = node.registrar(ENDPOINT);
+  await registrar.reached("registered");
+  const http = await httpOf(registrar);
+  const { headers, body } = await http.get("/statusz", { headers: { accept: "application/json" } });
+  expect(headers["content-type"]).toBe("application/json");
+  expect(JSON.parse(body)).toMatchObject({
+    version: (await registrar.line("Version")).fields.version,
+    nodeVersion: process.version,
+    drivers: [
+      {
+        name: DRIVER,
+        state: "registered",
+        counters: { getInfoCalls: 1, noticesAccepted: 1, publications: { "driver-named": 1 } },
+        history: [
+          { from: "waiting", to: "announcing", event: { kind: "driver-named", driverName: DRIVER } },
+          { from: "announcing", to: "listening" },
+          { from: "listening", to: "asked" },
+          { from: "asked", to: "registered" },
+        ],
+      },
+    ],
+  });
+});
+
+nodeTest("the history ends with the reason of what is wrong, and holds 50 changes", async (node) => {
+  await node.driver();
+  const timings = { backoffInitialMs: 20, backoffMaxMs: 20 };
+  await node.kubelet({ faults: [{ kind: "refuse", reason: "no, thanks", times: 40 }], timings });
+  const registrar = node.registrar(ENDPOINT, "--on-registration-failure=retry", "-v=4");
+  await registrar.reached("refused", 40);
+  const http = await httpOf(registrar);
+  const { body } = await http.get("/statusz", { headers: { accept: "application/json" } });
+  const [{ history }] = JSON.parse(body).drivers;
+  expect(history).toHaveLength(50);
+  expect(JSON.stringify(history)).toContain("no, thanks");
+});
+
+nodeTest("--enable-pprof serves profiles that V8's tools read", async (node) => {
+  const registrar = node.registrar(ENDPOINT, "--enable-pprof");
+  const http = await httpOf(registrar);
+  const profile = JSON.parse((await http.get("/debug/pprof/profile?seconds=0.2")).body);
+  expect(Object.keys(profile)).toEqual(expect.arrayContaining(["nodes", "startTime", "endTime", "samples"]));
+  const heap = JSON.parse((await http.get("/debug/pprof/heap")).body);
+  expect(heap.snapshot.node_count).toBeGreaterThan(1_000);
+  expect(heap.nodes).toHaveLength(heap.snapshot.node_count * heap.snapshot.meta.node_fields.length);
+  expect((await http.get("/debug/pprof/")).body).toContain("/debug/pprof/profile");
+  expect((await http.get("/debug/pprof/cmdline")).body.split("\0")).toContain("--enable-pprof");
+  expect((await http.get("/debug/pprof/profile?seconds=0")).status).toBe(400);
+  expect(registrar.lines().filter(({ severity }) => severity !== "I")).toEqual([]);
+});
+
+nodeTest("one CPU profile at a time", async (node) => {
+  const http = await httpOf(node.registrar(ENDPOINT, "--enable-pprof"));
+  const two = await Promise.all([1, 2].map(() => http.get("/debug/pprof/profile?seconds=1")));
+  expect(two.map(({ status }) => status).sort()).toEqual([200, 409]);
+});
+
+nodeTest("--enable-pprof without an endpoint, or open to the network, is warned of", async (node) => {
+  const without = await node
+    .registrar("--enable-pprof")
+    .line("--enable-pprof has no effect without --http-endpoint");
+  expect(without.severity).toBe("W");
+  const open = await node
+    .registrar("--enable-pprof", "--http-endpoint=:0")
+    .line("Profiles are open to whoever reaches this host: listen on localhost");
+  expect(open.severity).toBe("W");
+});

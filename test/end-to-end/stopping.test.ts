@@ -1,0 +1,79 @@
+import { nodeTest, onNode, registered } from "./support/node";
+import { openCall } from "./support/open-call";
+import { patience } from "./support/process";
+
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT"] as const;
+
+test.each(SIGNALS)(
+  "%s removes the socket, which deregisters the driver, and ends with exit code 0",
+  onNode(async (node, signal) => {
+    await node.driver();
+    const kubelet = await node.kubelet();
+    const registrar = node.registrar();
+    await registered(kubelet);
+    const deregistered = kubelet.events.when("deregistered", { from: "now", ...patience() });
+    registrar.kill(signal);
+    expect(await registrar.exit()).toEqual({ code: 0, signal: null });
+    expect(node.files()).toEqual([]);
+    expect((await deregistered).because).toBe("socket-gone");
+    expect(registrar.lines("Stopping").map(({ fields }) => fields)).toEqual([{ signal }]);
+  }),
+);
+
+test.each(SIGNALS)(
+  "%s while the driver is waited for ends with exit code 0",
+  onNode(async (node, signal) => {
+    const registrar = node.registrar("-v=1", "--http-endpoint=localhost:0");
+    await registrar.line("HTTP server started");
+    registrar.kill(signal);
+    expect(await registrar.exit()).toEqual({ code: 0, signal: null });
+  }),
+);
+
+nodeTest("a call that runs is given time to finish", async (node) => {
+  await node.driver();
+  const registrar = node.registrar();
+  await registrar.reached("listening");
+  const call = await openCall(node.socketPath);
+  registrar.kill("SIGTERM");
+  await registrar.reached("stopping");
+  expect(await call.finish()).toBe("0");
+  expect(await registrar.exit()).toEqual({ code: 0, signal: null });
+  await registrar.reached("stopped");
+  call.close();
+});
+
+nodeTest("a call that never ends is cut off", async (node) => {
+  await node.driver();
+  const registrar = node.registrar();
+  await registrar.reached("listening");
+  const call = await openCall(node.socketPath);
+  registrar.kill("SIGTERM");
+  expect(await registrar.exit()).toEqual({ code: 0, signal: null });
+  await registrar.reached("stopped");
+  call.close();
+});
+
+nodeTest("a second signal forces the end", async (node) => {
+  await node.driver();
+  const registrar = node.registrar();
+  await registrar.reached("listening");
+  const call = await openCall(node.socketPath);
+  registrar.kill("SIGTERM");
+  await registrar.reached("stopping");
+  registrar.kill("SIGINT");
+  expect(await registrar.exit()).toEqual({ code: 0, signal: null });
+  expect(registrar.lines().at(-1)?.fields.to).toBe("stopping");
+  expect(node.files()).toEqual([]);
+  call.close();
+});
+
+nodeTest("a socket that another registrar has put in our place is not removed", async (node) => {
+  await node.driver();
+  const old = node.registrar();
+  await old.reached("listening");
+  const young = node.registrar();
+  await young.reached("listening");
+  expect(await old.stop()).toEqual({ code: 0, signal: null });
+  expect(node.files()).toContain("disk.csi.example.com-reg.sock");
+});

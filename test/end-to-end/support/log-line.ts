@@ -1,0 +1,51 @@
+/** One line of klog's text format, taken apart. */
+export interface LogLine {
+  readonly severity: "I" | "W" | "E";
+  /** Milliseconds since 1970; klog leaves the year out. */
+  readonly timeMs: number;
+  readonly pid: number;
+  /** `csi-driver.ts:12`. */
+  readonly caller: string;
+  readonly message: string;
+  /** Values without their quotes. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+const HEADER =
+  /^(?<severity>[IWE])(?<month>0[1-9]|1[0-2])(?<day>[0-3]\d) (?<clock>\d\d:\d\d:\d\d\.\d{3})\d{3} +(?<pid>\d+) (?<caller>[\w.-]+:\d+)\] /;
+const QUOTED = /"(?:[^"\\]|\\.)*"/y;
+const FIELD = / (?<key>[^ ="]+)=(?<value>"(?:[^"\\]|\\.)*"|\S*)/y;
+
+/** Reads a line of the log; undefined for any other text, and for a line with anything behind its last field. */
+export function parseLogLine(text: string): LogLine | undefined {
+  const header = HEADER.exec(text);
+  if (header === null) return undefined;
+  QUOTED.lastIndex = header[0].length;
+  const message = QUOTED.exec(text)?.[0];
+  if (message === undefined) return undefined;
+  const fields: Record<string, string> = {};
+  let end = QUOTED.lastIndex;
+  while (end < text.length) {
+    FIELD.lastIndex = end;
+    const { key = "", value = "" } = FIELD.exec(text)?.groups ?? {};
+    if (key === "") return undefined;
+    fields[key] = unquote(value);
+    end = FIELD.lastIndex;
+  }
+  const { severity, month, day, clock, pid, caller = "" } = header.groups ?? {};
+  return {
+    severity: severity as LogLine["severity"],
+    timeMs: new Date(`${new Date().getFullYear()}-${month}-${day}T${clock}`).getTime(),
+    pid: Number(pid),
+    caller,
+    message: unquote(message),
+    fields,
+    text,
+  };
+}
+
+/** Go's quoting is JSON's but for escapes that no test needs. */
+function unquote(value: string): string {
+  return value.startsWith('"') ? (JSON.parse(value) as string) : value;
+}

@@ -1,0 +1,39 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
+import { patience } from "./process";
+
+/** A GetInfo call of which the server has the head, and still waits for the request. */
+export interface OpenCall {
+  /** Sends the request; resolves with the gRPC status of the answer. */
+  finish(): Promise<string>;
+  close(): void;
+}
+
+/** Begins a call on a registration socket and leaves it running; resolves when the server knows of it. */
+export async function openCall(socketPath: string): Promise<OpenCall> {
+  const session = connectHttp2("http://localhost", { createConnection: () => connect({ path: socketPath }) });
+  session.on("error", () => {});
+  const call = session.request({
+    ":method": "POST",
+    ":path": "/pluginregistration.Registration/GetInfo",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  call.on("error", () => {});
+  await once(call, "ready", patience());
+  // A ping overtakes the head of a call that waits to be sent: the second one cannot.
+  for (const _ of [1, 2])
+    await new Promise<void>((resolve, reject) => {
+      session.ping((error) => (error ? reject(error) : resolve()));
+    });
+  return {
+    finish: async () => {
+      const trailers = once(call, "trailers", patience());
+      call.resume().end(Buffer.alloc(5)); // one gRPC frame: not compressed, no bytes
+      const [headers] = (await trailers) as [Record<string, string>];
+      return String(headers["grpc-status"]);
+    },
+    close: () => session.destroy(),
+  };
+}

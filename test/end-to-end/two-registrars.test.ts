@@ -1,0 +1,81 @@
+import { lstatSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { nodeTest, onNode, registered, type TestNode } from "./support/node";
+
+const PUBLISHED = "Registration Server started";
+
+/** An old registrar that stands by for a young one, which holds the registration. */
+async function startTwo(node: TestNode) {
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const old = node.registrar();
+  await registered(kubelet);
+  const young = node.registrar();
+  await old.reached("standby");
+  await registered(kubelet, { nth: 2 });
+  await young.reached("registered");
+
+  const { ino } = lstatSync(node.socketPath);
+  const events = kubelet.events.history().length;
+  /** Looks for a while: no event is to happen, so there is none to wait for. */
+  const expectNoChange = async (durationMs: number) => {
+    await delay(durationMs);
+    expect(lstatSync(node.socketPath).ino).toBe(ino);
+    expect(kubelet.events.history()).toHaveLength(events);
+    expect([old, young].map((one) => one.lines(PUBLISHED).length)).toEqual([1, 1]);
+  };
+  return { kubelet, old, young, expectNoChange };
+}
+
+nodeTest(
+  "the newest registrar gets the socket; the older one stands by and leaves it alone",
+  async (node) => {
+    const { old, young, expectNoChange } = await startTwo(node);
+    await expectNoChange(1_500);
+    for (const one of [old, young])
+      expect(one.lines().filter(({ severity }) => severity !== "I")).toEqual([]);
+  },
+);
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "%s of the new one: the old one takes over",
+  onNode(async (node, signal) => {
+    const { kubelet, old, young } = await startTwo(node);
+    young.kill(signal);
+    await young.exit();
+    await registered(kubelet, { nth: 3 });
+    await old.reached("registered", 2);
+    expect(old.lines(PUBLISHED)).toHaveLength(2);
+  }),
+);
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "%s of the one that stands by harms nobody",
+  onNode(async (node, signal) => {
+    const { old, expectNoChange } = await startTwo(node);
+    old.kill(signal);
+    await old.exit();
+    await expectNoChange(500);
+  }),
+);
+
+nodeTest("a registrar that hangs is not robbed of its socket", async (node) => {
+  const { young, expectNoChange } = await startTwo(node);
+  young.kill("SIGSTOP");
+  await expectNoChange(500);
+  young.kill("SIGCONT");
+});
+
+nodeTest("of three the last one holds the socket; as each goes, another takes over", async (node) => {
+  const { kubelet, old, young } = await startTwo(node);
+  const third = node.registrar();
+  await young.reached("standby");
+  await third.reached("registered");
+  await registered(kubelet, { nth: 3 });
+  third.kill("SIGKILL");
+  await registered(kubelet, { nth: 4 });
+  const stateOf = (one: typeof old) => one.lines("Registration state changed").at(-1)?.fields.to;
+  const [heir] = [old, young].filter((one) => stateOf(one) !== "standby");
+  heir?.kill("SIGTERM");
+  await registered(kubelet, { nth: 5 });
+});

@@ -1,0 +1,150 @@
+import { existsSync, lstatSync, writeFileSync } from "node:fs";
+import type { Client } from "@grpc/grpc-js";
+import { loadProtos } from "../../src/grpc/protos";
+import { callUnary, createUnixClient } from "../../src/grpc/unary";
+import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
+import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
+import { createKubeletClient } from "../../src/simulator/kubelet-client";
+import { makeNodeFolder } from "./fake-registrar";
+
+const { identity, node } = loadProtos();
+const bounds = { timeoutMs: 5000 };
+
+let folder: Awaited<ReturnType<typeof makeNodeFolder>>;
+let driver: SimulatedCsiDriver | undefined;
+let client: Client;
+
+beforeEach(async () => {
+  folder = await makeNodeFolder();
+  client = createUnixClient(folder.csiAddress);
+});
+afterEach(async () => {
+  client.close();
+  await driver?.close();
+  driver = undefined;
+  await folder.remove();
+});
+
+const start = async (options: Partial<CsiDriverOptions> = {}) => {
+  driver = await startCsiDriver({ csiAddress: folder.csiAddress, name: "x.csi", ...options });
+  return driver;
+};
+const getPluginInfo = () => callUnary(client, identity.GetPluginInfo, {}, bounds);
+
+test("answers with what it was given", async () => {
+  await start({ vendorVersion: "1.2", nodeId: "n7", topology: { zone: "a" }, maxVolumes: 39 });
+  await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi", vendorVersion: "1.2" });
+  await expect(callUnary(client, node.NodeGetInfo, {}, bounds)).resolves.toEqual({
+    nodeId: "n7",
+    maxVolumesPerNode: 39,
+    accessibleTopology: { segments: { zone: "a" } },
+  });
+  await expect(callUnary(client, identity.Probe, {}, bounds)).resolves.toEqual({ ready: { value: true } });
+  await expect(callUnary(client, identity.GetPluginCapabilities, {}, bounds)).resolves.toMatchObject({
+    capabilities: [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }],
+  });
+  await expect(callUnary(client, node.NodeGetCapabilities, {}, bounds)).resolves.toEqual({
+    capabilities: [],
+  });
+});
+
+test("tells who called with which authority, a raw path too, and what was answered", async () => {
+  const { events } = await start();
+  await getPluginInfo();
+  const oldKubelet = createKubeletClient(folder.csiAddress, folder.csiAddress);
+  await callUnary(oldKubelet, node.NodeGetInfo, {}, bounds);
+  oldKubelet.close();
+  expect(events.history()).toMatchObject([
+    { kind: "listening" },
+    { kind: "called", method: "GetPluginInfo", authority: "localhost" },
+    { kind: "answered", method: "GetPluginInfo", result: { kind: "ok" } },
+    { kind: "called", method: "NodeGetInfo", authority: folder.csiAddress },
+    { kind: "answered", method: "NodeGetInfo" },
+  ]);
+});
+
+test("fails as often as it is told to, and can be told anew", async () => {
+  const { setFaults } = await start({
+    faults: [{ kind: "error", method: "GetPluginInfo", code: "UNAVAILABLE", message: "starting", times: 1 }],
+  });
+  await expect(getPluginInfo()).rejects.toMatchObject({ code: 14, details: "starting" });
+  await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
+  setFaults([{ kind: "not-ready", times: 1 }]);
+  await expect(callUnary(client, identity.Probe, {}, bounds)).resolves.toEqual({ ready: { value: false } });
+  await expect(callUnary(client, identity.Probe, {}, bounds)).resolves.toEqual({ ready: { value: true } });
+});
+
+test("hangs until its client gives up, and answers late", async () => {
+  const { events } = await start({
+    faults: [
+      { kind: "hang", method: "GetPluginInfo", times: 1 },
+      { kind: "slow", method: "GetPluginInfo", delayMs: 30, times: 1 },
+    ],
+  });
+  await expect(callUnary(client, identity.GetPluginInfo, {}, { timeoutMs: 50 })).rejects.toMatchObject({
+    code: 4,
+  });
+  await expect(events.when("answered")).resolves.toMatchObject({ result: { kind: "error" } });
+  await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
+});
+
+test("closing removes its socket, a crash leaves it behind", async () => {
+  const first = await start();
+  await getPluginInfo();
+  await first.kill();
+  expect(lstatSync(folder.csiAddress).isSocket()).toBe(true);
+  await expect(getPluginInfo()).rejects.toMatchObject({ code: 14 });
+  await expect(first.events.when("stopped")).resolves.toMatchObject({ because: "kill" });
+
+  const second = await start();
+  const closing = second.close();
+  expect(second.close()).toBe(closing);
+  expect(second[Symbol.asyncDispose]()).toBe(closing);
+  await closing;
+  expect(existsSync(folder.csiAddress)).toBe(false);
+});
+
+test("a closed driver leaves its successor's socket alone", async () => {
+  const first = await start();
+  await start();
+  await first.close();
+  await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
+});
+
+test("listens when its time has come, unless stopped before", async () => {
+  const stop = new AbortController();
+  const late = startCsiDriver({
+    csiAddress: folder.csiAddress,
+    name: "x.csi",
+    listenAfterMs: 60_000,
+    signal: stop.signal,
+  });
+  stop.abort();
+  await expect(late).rejects.toMatchObject({ code: "ABORTED" });
+  expect(existsSync(folder.csiAddress)).toBe(false);
+  await expect(start({ signal: stop.signal })).rejects.toMatchObject({ code: "ABORTED" });
+  await start({ listenAfterMs: 5 });
+  await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
+});
+
+test("its signal closes it", async () => {
+  const stop = new AbortController();
+  const { events } = await start({ signal: stop.signal });
+  const stopped = events.when("stopped");
+  stop.abort();
+  await expect(stopped).resolves.toMatchObject({ because: "close" });
+});
+
+test("does not take the place of a file, nor a path that is too long or has no folder", async () => {
+  writeFileSync(folder.csiAddress, "precious");
+  await expect(start()).rejects.toMatchObject({
+    code: "SOCKET_UNUSABLE",
+    message: expect.stringContaining("not a socket"),
+  });
+  await expect(start({ csiAddress: `${folder.csiAddress}${"x".repeat(100)}` })).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+  });
+  await expect(start({ csiAddress: `${folder.pluginDir}/no/such/folder` })).rejects.toMatchObject({
+    code: "SOCKET_UNUSABLE",
+  });
+});

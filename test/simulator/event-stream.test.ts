@@ -1,0 +1,61 @@
+import { createEventLog } from "../../src/simulator/event-stream";
+
+type Event = { readonly atMs: number } & (
+  | { readonly kind: "tick"; readonly count: number }
+  | { readonly kind: "tock" }
+);
+const makeLog = () => createEventLog<Event>("the clock");
+
+test("when() takes what happened already, or only what comes", async () => {
+  const log = makeLog();
+  log.append({ kind: "tick", count: 1 });
+  const next = log.stream.when("tick", { from: "now" });
+  await expect(log.stream.when("tick")).resolves.toMatchObject({ count: 1, atMs: expect.any(Number) });
+  log.append({ kind: "tock" });
+  log.append({ kind: "tick", count: 2 });
+  await expect(next).resolves.toMatchObject({ count: 2 });
+});
+
+test("when() waits for the event that fits", async () => {
+  const log = makeLog();
+  const third = log.stream.when("tick", { where: ({ count }) => count === 3 });
+  for (const count of [1, 2, 3, 4]) log.append({ kind: "tick", count });
+  await expect(third).resolves.toMatchObject({ count: 3 });
+});
+
+test("who waits is told that the caller gave up, or that nothing will come", async () => {
+  const log = makeLog();
+  const caller = new AbortController();
+  const givenUp = log.stream.when("tock", { signal: caller.signal });
+  const inVain = log.stream.when("tock");
+  caller.abort();
+  await expect(givenUp).rejects.toMatchObject({
+    code: "ABORTED",
+    message: expect.stringContaining("gave up"),
+  });
+  log.end();
+  await expect(inVain).rejects.toMatchObject({
+    code: "ABORTED",
+    message: expect.stringContaining("the clock was closed"),
+  });
+  await expect(log.stream.when("tock")).rejects.toMatchObject({ code: "ABORTED" });
+});
+
+test("a listener hears what comes until it ends that", () => {
+  const log = makeLog();
+  const heard: string[] = [];
+  log.append({ kind: "tock" });
+  const unsubscribe = log.stream.subscribe(({ kind }) => heard.push(kind));
+  log.append({ kind: "tick", count: 1 });
+  unsubscribe();
+  log.append({ kind: "tock" });
+  expect(heard).toEqual(["tick"]);
+});
+
+test("keeps the newest 1,000", () => {
+  const log = makeLog();
+  for (let count = 0; count < 1001; count++) log.append({ kind: "tick", count });
+  const history = log.stream.history();
+  expect(history).toHaveLength(1000);
+  expect(history[0]).toMatchObject({ count: 1 });
+});

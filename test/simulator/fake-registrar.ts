@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startGrpcAcceptor } from "../../src/grpc/acceptor";
+import { loadProtos, type PluginInfo, type RegistrationStatus } from "../../src/grpc/protos";
+import { unaryHandler } from "../../src/grpc/unary";
+import { silentLogger } from "../../src/logging/logger";
+import { createEventLog, type EventStream } from "../../src/simulator/event-stream";
+import { observeRequests } from "../../src/simulator/request-observer";
+import { publishSocket } from "../../src/simulator/socket-file";
+
+type FakeRegistrarEvent = { readonly atMs: number } & (
+  | { readonly kind: "called"; readonly method: string; readonly authority: string }
+  | { readonly kind: "notified"; readonly registered: boolean; readonly error: string }
+);
+
+/** The smallest plugin that kubelet can talk to, and it tells what kubelet said. */
+export interface FakeRegistrar {
+  readonly events: EventStream<FakeRegistrarEvent>;
+  /** Removes the socket and stops. */
+  close(): Promise<void>;
+  /** Dies and leaves the socket file behind. */
+  crash(): Promise<void>;
+}
+
+export interface FakeRegistrarOptions {
+  readonly socketPath: string;
+  readonly info: Partial<PluginInfo>;
+  /** What happens before the answer; the call fails with what it throws. */
+  readonly before?: (method: "GetInfo" | "NotifyRegistrationStatus", cut: () => void) => unknown;
+}
+
+export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise<FakeRegistrar> {
+  const { socketPath, before = () => {} } = options;
+  const { GetInfo, NotifyRegistrationStatus } = loadProtos().registration;
+  const log = createEventLog<FakeRegistrarEvent>("the fake registrar");
+  const info = {
+    type: "CSIPlugin",
+    name: "x.csi",
+    endpoint: "",
+    supportedVersions: ["1.0.0"],
+    ...options.info,
+  };
+  const cut = () => socket.crash();
+  const acceptor = startGrpcAcceptor({
+    log: silentLogger,
+    addServices: (server) =>
+      server.addService(
+        { GetInfo, NotifyRegistrationStatus },
+        {
+          GetInfo: unaryHandler<object, PluginInfo>(async () => {
+            await before("GetInfo", cut);
+            return info;
+          }),
+          NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>(async (status) => {
+            log.append({ kind: "notified", registered: status.pluginRegistered, error: status.error });
+            await before("NotifyRegistrationStatus", cut);
+            return {};
+          }),
+        },
+      ),
+  });
+  const socket = await publishSocket(socketPath, (connection) => {
+    observeRequests(connection, ({ path, authority }) =>
+      log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
+    );
+    acceptor.accept(connection);
+  });
+  return {
+    events: log.stream,
+    close: () => {
+      socket.withdraw();
+      return acceptor.close({ graceMs: 0 });
+    },
+    crash: () => {
+      socket.crash();
+      return acceptor.close({ graceMs: 0 });
+    },
+  };
+}
+
+/** A fresh folder for one test's sockets, and what removes it. */
+export async function makeNodeFolder() {
+  const folder = await mkdtemp(join(tmpdir(), "sim-"));
+  return {
+    csiAddress: join(folder, "csi.sock"),
+    pluginDir: join(folder, "reg"),
+    socketPath: join(folder, "reg", "x.csi-reg.sock"),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,188 @@
+import { startKubelet } from "../../src/simulator/kubelet";
+import { eventsOf, makeNode } from "./node-in-a-test";
+
+let node: Awaited<ReturnType<typeof makeNode>>;
+beforeEach(async () => {
+  node = await makeNode();
+});
+afterEach(() => node.end());
+
+test("a restarted kubelet registers again what it finds, and keeps the node's objects meanwhile", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver({ maxVolumes: 3 });
+  const registrar = await node.registrar();
+  await kubelet.registered("x.csi");
+  const uid = kubelet.node().metadata.uid;
+  await kubelet.restart({
+    whileDown: () => {
+      expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
+    },
+  });
+  await kubelet.registered("x.csi");
+  expect(registrar.events.history().filter(({ kind }) => kind === "notified")).toHaveLength(2);
+  expect(kubelet.node().metadata.uid).toBe(uid);
+  expect(eventsOf(kubelet, "csi-node-changed")).toHaveLength(1);
+});
+
+test("a socket that goes while kubelet is down leaves its driver on the node", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver();
+  const registrar = await node.registrar();
+  await kubelet.registered("x.csi");
+  await kubelet.restart({ whileDown: () => registrar.close() });
+  await kubelet.deregistered("x.csi");
+  expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
+});
+
+test.each([
+  ["1.24", 3],
+  ["1.28", 5],
+] as const)("after a restart, kubelet %s shows a volume limit of %d", async (version, limit) => {
+  const kubelet = await node.kubelet({ version });
+  const driver = await node.driver({ maxVolumes: 3 });
+  await node.registrar();
+  await kubelet.registered("x.csi");
+  await driver.close();
+  await node.driver({ maxVolumes: 5 });
+  await kubelet.restart();
+  await kubelet.registered("x.csi");
+  expect(kubelet.csiNode().spec.drivers).toMatchObject([{ allocatable: { count: limit } }]);
+});
+
+test("a restart forgets backoffs", async () => {
+  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no", times: 1 }] });
+  await node.driver();
+  await node.registrar();
+  await expect(kubelet.events.when("failed")).resolves.toMatchObject({ backoffMs: 500 });
+  await kubelet.restart();
+  await kubelet.registered("x.csi");
+  expect(eventsOf(kubelet, "waiting").length).toBeLessThanOrEqual(1);
+});
+
+test("close() is one promise, ends a running call, and tells those who wait", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver({ faults: [{ kind: "hang", method: "NodeGetInfo" }] });
+  await node.registrar();
+  await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
+  const inVain = kubelet.registered("x.csi");
+  const closing = kubelet.close();
+  expect(kubelet.close()).toBe(closing);
+  expect(kubelet[Symbol.asyncDispose]()).toBe(closing);
+  await expect(inVain).rejects.toMatchObject({ code: "ABORTED" });
+  await closing;
+  expect(kubelet.events.history().at(-1)).toMatchObject({ kind: "stopped", because: "close" });
+  expect(eventsOf(kubelet, "refused")).toEqual([]);
+  await expect(kubelet.restart()).rejects.toMatchObject({ code: "ABORTED" });
+});
+
+test("a kubelet that is killed in the middle of a call changes nothing and tells nothing any more", async () => {
+  const kubelet = await node.kubelet();
+  const driver = await node.driver();
+  await node.registrar();
+  await kubelet.registered("x.csi");
+  driver.setFaults([{ kind: "hang", method: "NodeGetInfo", times: 1 }]);
+  await node.registrar({ socketPath: `${node.pluginDir}/v2.sock`, info: { supportedVersions: ["1.1.0"] } });
+  await node.registrar({
+    socketPath: `${node.pluginDir}/mute.sock`,
+    before: () => new Promise(() => {}),
+  });
+  await driver.events.when("fault-applied");
+  await kubelet.events.when("calling", {
+    where: ({ call, socketPath }) => call === "GetInfo" && socketPath.endsWith("/mute.sock"),
+  });
+  await kubelet.close();
+  expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
+  expect(eventsOf(kubelet, "failed")).toEqual([]);
+  expect(eventsOf(kubelet, "called").filter(({ result }) => result.kind === "error")).toEqual([]);
+});
+
+test("its signal closes it, also in the middle of a restart", async () => {
+  const stop = new AbortController();
+  const kubelet = await node.kubelet({ signal: stop.signal });
+  await kubelet.restart({ whileDown: () => stop.abort() });
+  await kubelet.close();
+  expect(eventsOf(kubelet, "started")).toHaveLength(1);
+});
+
+test("a wait is given up by its signal", async () => {
+  const kubelet = await node.kubelet();
+  const signal = AbortSignal.abort();
+  await expect(kubelet.registered("x.csi", { signal })).rejects.toMatchObject({ code: "ABORTED" });
+  await expect(kubelet.refused("x.csi", { signal })).rejects.toMatchObject({ code: "ABORTED" });
+  await expect(kubelet.deregistered("x.csi", { signal })).resolves.toBeUndefined();
+});
+
+test("a refusal is history once the driver is registered", async () => {
+  const kubelet = await node.kubelet({
+    faults: [{ kind: "refuse", reason: "no", times: 1 }],
+    timings: { backoffInitialMs: 20 },
+  });
+  await node.driver();
+  await node.registrar();
+  await kubelet.refused("x.csi");
+  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "registration" });
+  await kubelet.registered("x.csi");
+  await expect(kubelet.refused("x.csi", { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: "ABORTED",
+  });
+});
+
+describe("faults", () => {
+  test("refuse, some times, one driver only", async () => {
+    const kubelet = await node.kubelet({
+      faults: [{ kind: "refuse", reason: "API server is away", times: 2, driverName: "x.csi" }],
+      timings: { backoffInitialMs: 20 },
+    });
+    await node.driver();
+    const registrar = await node.registrar();
+    await node.registrar({ socketPath: `${node.pluginDir}/other.sock`, info: { name: "other.csi" } });
+    await kubelet.registered("other.csi");
+    await kubelet.registered("x.csi");
+    expect(
+      registrar.events.history().flatMap((event) => (event.kind === "notified" ? [event.error] : [])),
+    ).toEqual([
+      "RegisterPlugin error -- plugin registration failed with err: API server is away",
+      "RegisterPlugin error -- plugin registration failed with err: API server is away",
+      "",
+    ]);
+    expect(eventsOf(kubelet, "fault-applied")).toHaveLength(2);
+  });
+
+  test("never call, until told otherwise; said once", async () => {
+    const kubelet = await node.kubelet({ faults: [{ kind: "never-call" }] });
+    await node.driver();
+    const registrar = await node.registrar();
+    await expect(kubelet.events.when("waiting")).resolves.toMatchObject({ because: { kind: "never-call" } });
+    expect(registrar.events.history()).toEqual([]);
+    kubelet.setFaults([]);
+    await kubelet.registered("x.csi");
+    expect(eventsOf(kubelet, "waiting")).toHaveLength(1);
+  });
+
+  test("drop the connection before the notice", async () => {
+    const kubelet = await node.kubelet({
+      faults: [{ kind: "drop-before-notice", times: 1 }],
+      timings: { backoffInitialMs: 20 },
+    });
+    await node.driver();
+    const registrar = await node.registrar();
+    await kubelet.registered("x.csi");
+    const methods = registrar.events
+      .history()
+      .flatMap((event) => (event.kind === "called" ? [event.method] : []));
+    expect(methods).toEqual(["GetInfo", "GetInfo", "NotifyRegistrationStatus"]);
+    expect(eventsOf(kubelet, "deregistered")).toMatchObject([{ because: "notice-failed" }]);
+  });
+
+  test("slow: ended by close() as everything is", async () => {
+    await using kubelet = await startKubelet({
+      pluginDir: node.pluginDir,
+      reconcilePeriodMs: 10,
+      faults: [{ kind: "slow", before: "NotifyRegistrationStatus", delayMs: 60_000 }],
+    });
+    await node.driver();
+    const registrar = await node.registrar();
+    await expect(kubelet.events.when("fault-applied")).resolves.toMatchObject({ fault: { kind: "slow" } });
+    expect(registrar.events.history()).toMatchObject([{ method: "GetInfo" }]);
+  });
+});

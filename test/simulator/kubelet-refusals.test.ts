@@ -1,0 +1,147 @@
+import { eventsOf, makeNode } from "./node-in-a-test";
+
+let node: Awaited<ReturnType<typeof makeNode>>;
+beforeEach(async () => {
+  node = await makeNode();
+});
+afterEach(() => node.end());
+
+const quick = { timings: { backoffInitialMs: 20 } };
+const failed = "RegisterPlugin error -- plugin registration failed with err: ";
+
+test.each([
+  ["nobody listens at its endpoint", {}, undefined, 'dial unix PATH: connect: no such file or directory"'],
+  ["its node ID is empty", { nodeId: "" }, undefined, "driverNodeID must not be empty"],
+  [
+    "its topology clashes with a label",
+    { topology: { zone: "b" } },
+    undefined,
+    'existing label is "zone":"a"',
+  ],
+  [
+    "its topology is no label",
+    { topology: { zone: "not this" } },
+    undefined,
+    "metadata.labels: Invalid value",
+  ],
+  ["its node ID is too long", { nodeId: "i".repeat(257) }, undefined, "must be 256 characters or less"],
+  [
+    "NodeGetInfo fails",
+    { faults: [{ kind: "error", method: "NodeGetInfo", code: "INTERNAL", message: "boom" }] },
+    undefined,
+    "rpc error: code = Internal desc = boom",
+  ],
+  [
+    "NodeGetInfo hangs",
+    { faults: [{ kind: "hang", method: "NodeGetInfo" }] },
+    undefined,
+    "context deadline exceeded",
+  ],
+  ["its endpoint is too long", {}, `/${"p".repeat(107)}`, "connect: invalid argument"],
+  ["its endpoint is a URL", {}, "unix:///csi.sock", "dial unix unix:///csi.sock: connect: no such file"],
+] as const)("refuses a driver when %s", async (problem, driver, endpoint, text) => {
+  const kubelet = await node.kubelet({ nodeLabels: { zone: "a" }, timings: { nodeGetInfoMs: 200 } });
+  if (!problem.startsWith("nobody")) await node.driver(driver);
+  const registrar = await node.registrar(endpoint === undefined ? {} : { info: { endpoint } });
+  const { error, registered } = await registrar.events.when("notified");
+  expect(registered).toBe(false);
+  expect(error).toContain(failed);
+  expect(error).toContain(text.replace("PATH", node.csiAddress));
+  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "registration", reason: error });
+  expect(kubelet.csiNode().spec.drivers).toEqual([]);
+  expect(kubelet.node().metadata.annotations).toEqual({});
+});
+
+test("kubelet 1.36 tries a failed registration again, with a growing backoff, until it succeeds", async () => {
+  const kubelet = await node.kubelet(quick);
+  await node.driver({ faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", times: 2 }] });
+  await node.registrar();
+  await kubelet.registered("x.csi");
+  expect(eventsOf(kubelet, "failed")).toMatchObject([
+    { backoffMs: 20, retries: true },
+    { backoffMs: 40, retries: true },
+  ]);
+  expect(eventsOf(kubelet, "waiting")).toMatchObject([
+    { because: { kind: "backoff" } },
+    { because: { kind: "backoff" } },
+  ]);
+});
+
+test("kubelet 1.35 leaves a failed registration at that until the socket is made anew", async () => {
+  const kubelet = await node.kubelet({ ...quick, version: "1.35" });
+  const driver = await node.driver({
+    faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", times: 1 }],
+  });
+  await node.registrar();
+  await expect(kubelet.events.when("failed")).resolves.toMatchObject({ retries: false });
+  const retried = kubelet.events.when("operation-started", {
+    from: "now",
+    where: (e) => e.operation === "register",
+  });
+  await node.registrar();
+  await retried;
+  await kubelet.registered("x.csi");
+  const operations = eventsOf(kubelet, "operation-started").map(({ operation }) => operation);
+  expect(operations).toEqual(["register", "unregister", "register"]);
+  expect(driver.events.history().filter(({ kind }) => kind === "called")).toHaveLength(2);
+});
+
+test("a failed validation is tried again by every kubelet", async () => {
+  const kubelet = await node.kubelet({
+    ...quick,
+    version: "1.20",
+    faults: [{ kind: "refuse", stage: "validation", reason: "not today", times: 1 }],
+  });
+  await node.driver();
+  const registrar = await node.registrar();
+  await expect(registrar.events.when("notified")).resolves.toMatchObject({
+    error: "RegisterPlugin error -- plugin validation failed with err: not today",
+  });
+  await kubelet.registered("x.csi");
+});
+
+test("an equal version under another path is refused until the first is gone", async () => {
+  const kubelet = await node.kubelet(quick);
+  await node.driver();
+  const first = await node.registrar();
+  await kubelet.registered("x.csi");
+  const second = await node.registrar({ socketPath: `${node.pluginDir}/other.sock` });
+  await expect(second.events.when("notified")).resolves.toMatchObject({
+    registered: false,
+    error: expect.stringContaining(
+      'Another driver with the same name is already registered with a higher supported version: "1.0.0"',
+    ),
+  });
+  await first.close();
+  await second.events.when("notified", { where: ({ registered }) => registered });
+  expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
+});
+
+test("a higher version takes the name over, and the end of either socket takes the driver off", async () => {
+  const kubelet = await node.kubelet(quick);
+  await node.driver();
+  const first = await node.registrar();
+  await kubelet.registered("x.csi");
+  const socketPath = `${node.pluginDir}/other.sock`;
+  const second = await node.registrar({ socketPath, info: { supportedVersions: ["1.1.0"] } });
+  await second.events.when("notified", { where: ({ registered }) => registered });
+  await first.close();
+  await kubelet.deregistered("x.csi");
+  expect(kubelet.csiNode().spec.drivers).toEqual([]);
+});
+
+test("a higher version that fails takes the registered one along", async () => {
+  const kubelet = await node.kubelet();
+  const driver = await node.driver();
+  await node.registrar();
+  await kubelet.registered("x.csi");
+  driver.setFaults([{ kind: "error", method: "NodeGetInfo", code: "INTERNAL" }]);
+  await node.registrar({
+    socketPath: `${node.pluginDir}/other.sock`,
+    info: { supportedVersions: ["1.1.0"] },
+  });
+  await expect(kubelet.events.when("deregistered")).resolves.toMatchObject({
+    because: "registration-failed",
+  });
+  expect(kubelet.csiNode().spec.drivers).toEqual([]);
+});

@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { createServer as createHttp2Server } from "node:http2";
+import { eventsOf, makeNode } from "./node-in-a-test";
+
+let node: Awaited<ReturnType<typeof makeNode>>;
+beforeEach(async () => {
+  node = await makeNode();
+});
+afterEach(() => node.end());
+
+const quick = { backoffInitialMs: 20 };
+
+test("a socket replaced by rename is deregistered at one tick and registered at a later one", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver();
+  await node.registrar();
+  await kubelet.registered("x.csi");
+  const next = kubelet.events.when("registered", { from: "now" });
+  await node.registrar();
+  await expect(kubelet.events.when("deregistered")).resolves.toMatchObject({ because: "socket-replaced" });
+  await next;
+  expect(eventsOf(kubelet, "socket-seen").map(({ replaced }) => replaced)).toEqual([false, true]);
+});
+
+test("a socket that nobody listens on is dialled until the deadline, then backed off by its path", async () => {
+  mkdirSync(node.pluginDir);
+  const dead = await node.registrar();
+  await dead.crash();
+  const kubelet = await node.kubelet({ timings: { ...quick, dialMs: 100 } });
+  await expect(kubelet.events.when("failed")).resolves.toMatchObject({
+    error: `RegisterPlugin error -- dial failed at socket ${node.socketPath}, err: failed to dial socket ${node.socketPath}, err: context deadline exceeded`,
+    backoffMs: 20,
+  });
+  await node.driver();
+  await node.registrar();
+  await kubelet.registered("x.csi");
+});
+
+test("a server that comes while kubelet dials the dead socket is found by the same dial", async () => {
+  mkdirSync(node.pluginDir);
+  const dead = await node.registrar();
+  await dead.crash();
+  const kubelet = await node.kubelet();
+  await kubelet.events.when("calling");
+  await node.driver();
+  const registrar = await node.registrar();
+  await registrar.events.when("notified", { where: ({ registered }) => registered });
+  expect(eventsOf(kubelet, "called").filter(({ call }) => call === "dial")[0]).toMatchObject({
+    result: { kind: "ok" },
+  });
+}, 15_000);
+
+test("GetInfo has its second, no more", async () => {
+  const kubelet = await node.kubelet({ timings: { ...quick, getInfoMs: 50 } });
+  await node.driver();
+  let calls = 0;
+  await node.registrar({
+    before: (method) => (method === "GetInfo" && calls++ === 0 ? new Promise(() => {}) : undefined),
+  });
+  await expect(kubelet.events.when("failed")).resolves.toMatchObject({
+    error: expect.stringMatching(/failed to get plugin info using RPC GetInfo .* code = DeadlineExceeded/),
+    retries: true,
+  });
+  await kubelet.registered("x.csi");
+});
+
+test("Node's own HTTP/2 server resets the raw authority of an old kubelet, not the encoded one", async () => {
+  mkdirSync(node.pluginDir);
+  const server = createHttp2Server((_request, response) => void response.end()).listen(node.socketPath);
+  await once(server, "listening");
+  try {
+    const errors = await Promise.all(
+      (["1.28", "1.36"] as const).map(async (version) => {
+        const kubelet = await node.kubelet({ version });
+        return (await kubelet.events.when("failed")).error;
+      }),
+    );
+    expect(errors[0]).toContain("stream terminated by RST_STREAM with error code: PROTOCOL_ERROR");
+    expect(errors[1]).not.toContain("RST_STREAM");
+  } finally {
+    server.close();
+  }
+});
+
+test("a socket that goes while its driver is asked is unregistered once the answer is there", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver({ faults: [{ kind: "slow", method: "NodeGetInfo", delayMs: 100 }] });
+  const registrar = await node.registrar();
+  await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
+  await registrar.close();
+  await kubelet.events.when("csi-node-changed", {
+    where: ({ csiNode }) => csiNode.spec.drivers.length === 1,
+  });
+  await kubelet.events.when("csi-node-changed", { from: "now" });
+  expect(kubelet.csiNode().spec.drivers).toEqual([]);
+});
+
+describe("when the registrar cannot be told of its success", () => {
+  const failingOnce = () => {
+    let notices = 0;
+    return (method: string) => {
+      if (method === "NotifyRegistrationStatus" && notices++ === 0) throw new Error("no thanks");
+    };
+  };
+
+  test("kubelet 1.36 takes the driver off the node and tries again", async () => {
+    const kubelet = await node.kubelet({ timings: quick });
+    await node.driver();
+    await node.registrar({ before: failingOnce() });
+    const registered = await kubelet.registered("x.csi");
+    expect(registered).not.toHaveProperty("noticeError");
+    expect(eventsOf(kubelet, "deregistered")).toMatchObject([{ because: "notice-failed" }]);
+    expect(eventsOf(kubelet, "failed")).toMatchObject([{ retries: true }]);
+  });
+
+  test("kubelet 1.35 uses the driver and leaves it at that", async () => {
+    const kubelet = await node.kubelet({ version: "1.35", timings: quick });
+    await node.driver();
+    await node.registrar({ before: failingOnce() });
+    await expect(kubelet.registered("x.csi")).resolves.toMatchObject({
+      noticeError: "rpc error: code = Internal desc = no thanks",
+    });
+    await expect(kubelet.events.when("failed")).resolves.toMatchObject({ retries: false });
+    expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
+  });
+
+  test("a registrar that exits in the middle of the notice is seen as a connection that broke", async () => {
+    const kubelet = await node.kubelet();
+    await node.driver();
+    await node.registrar({
+      before: (method, cut) => {
+        if (method !== "NotifyRegistrationStatus") return;
+        cut();
+        return new Promise(() => {});
+      },
+    });
+    await expect(kubelet.events.when("failed")).resolves.toMatchObject({
+      error: expect.stringContaining("rpc error: code = Unavailable desc = error reading from server: EOF"),
+    });
+  });
+});

@@ -1,0 +1,142 @@
+import { startKubelet } from "../../src/simulator/kubelet";
+import { KUBELET_VERSIONS } from "../../src/simulator/versions";
+import { eventsOf, makeNode } from "./node-in-a-test";
+
+let node: Awaited<ReturnType<typeof makeNode>>;
+beforeEach(async () => {
+  node = await makeNode();
+});
+afterEach(() => node.end());
+
+test("registers a driver, puts it on the node, and takes it off when its socket goes", async () => {
+  const kubelet = await node.kubelet({ nodeLabels: { zone: "a" } });
+  await node.driver({ topology: { rack: "7" }, maxVolumes: 39 });
+  const registrar = await node.registrar();
+
+  await expect(kubelet.registered("x.csi")).resolves.toMatchObject({
+    pluginType: "CSIPlugin",
+    endpoint: node.csiAddress,
+    socketPath: node.socketPath,
+  });
+  expect(kubelet.csiNode().spec.drivers).toEqual([
+    { name: "x.csi", nodeID: "n1", topologyKeys: ["rack"], allocatable: { count: 39 } },
+  ]);
+  expect(kubelet.node().metadata).toMatchObject({
+    labels: { zone: "a", rack: "7" },
+    annotations: { "csi.volume.kubernetes.io/nodeid": '{"x.csi":"n1"}' },
+  });
+  expect(registrar.events.history()).toMatchObject([
+    { kind: "called", method: "GetInfo" },
+    { kind: "called", method: "NotifyRegistrationStatus" },
+    { kind: "notified", registered: true, error: "" },
+  ]);
+
+  await registrar.close();
+  await kubelet.deregistered("x.csi");
+  expect(kubelet.csiNode().spec.drivers).toEqual([]);
+  expect(kubelet.node().metadata).toMatchObject({ labels: { rack: "7" }, annotations: {} });
+});
+
+test("tells each step: who was called, what came of it", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver();
+  await node.registrar();
+  await kubelet.registered("x.csi");
+  expect(eventsOf(kubelet, "called")).toMatchObject([
+    { call: "dial", socketPath: node.socketPath, result: { kind: "ok" } },
+    { call: "GetInfo", result: { kind: "ok", answer: { name: "x.csi", supportedVersions: ["1.0.0"] } } },
+    { call: "NodeGetInfo", socketPath: node.csiAddress, result: { kind: "ok", answer: { nodeId: "n1" } } },
+    { call: "NotifyRegistrationStatus", socketPath: node.socketPath },
+  ]);
+  const kinds = kubelet.events.history().map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind !== "file-ignored" && kind !== "calling" && kind !== "called")).toEqual([
+    "started",
+    "socket-seen",
+    "operation-started",
+    "node-changed",
+    "csi-node-changed",
+    "registered",
+  ]);
+});
+
+test.each(KUBELET_VERSIONS)("kubelet %s sends the authority of its gRPC library", async (version) => {
+  const kubelet = await node.kubelet({ version });
+  const driver = await node.driver();
+  const registrar = await node.registrar();
+  await kubelet.registered("x.csi");
+  const isOld = version === "1.20" || version === "1.24";
+  const isRaw = isOld || version === "1.28";
+  await expect(registrar.events.when("called")).resolves.toMatchObject({
+    authority: isRaw ? node.socketPath : node.socketPath.replaceAll("/", "%2F"),
+  });
+  await expect(driver.events.when("called")).resolves.toMatchObject({
+    authority: isOld ? node.csiAddress : "localhost",
+  });
+});
+
+test("several drivers do not touch each other", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver();
+  const names = ["a.csi", "b.csi", "c.csi"];
+  const [first] = await Promise.all(
+    names.map((name) => node.registrar({ socketPath: `${node.pluginDir}/${name}.sock`, info: { name } })),
+  );
+  await Promise.all(names.map((name) => kubelet.registered(name)));
+  await first?.close();
+  await kubelet.deregistered("a.csi");
+  expect(
+    kubelet
+      .csiNode()
+      .spec.drivers.map(({ name }) => name)
+      .sort(),
+  ).toEqual(["b.csi", "c.csi"]);
+});
+
+test("an empty endpoint is the registration socket itself", async () => {
+  const kubelet = await node.kubelet();
+  await node.registrar({ info: { endpoint: "" } });
+  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({
+    endpoint: node.socketPath,
+    reason: expect.stringContaining("code = Unimplemented"),
+  });
+});
+
+test("a relative endpoint is one below /", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver();
+  await node.registrar({ info: { endpoint: node.csiAddress.slice(1) } });
+  await kubelet.registered("x.csi");
+});
+
+test.each([
+  ["DevicePlugin", ["v1beta1"], "1.20"],
+  ["DRAPlugin", ["v1.DRAPlugin"], "1.36"],
+] as const)("knows %s", async (type, supportedVersions, version) => {
+  const kubelet = await node.kubelet({ version });
+  const registrar = await node.registrar({ info: { type, supportedVersions, name: "other" } });
+  await expect(kubelet.registered("other")).resolves.toMatchObject({ pluginType: type });
+  expect(kubelet.csiNode().spec.drivers).toEqual([]);
+  await registrar.close();
+  await kubelet.deregistered("other");
+});
+
+test.each([
+  ["Fancy", "1.36"],
+  ["DRAPlugin", "1.28"],
+] as const)("has no handler for %s in %s, and says so", async (type, version) => {
+  const kubelet = await node.kubelet({ version });
+  const registrar = await node.registrar({ info: { type } });
+  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "no-handler" });
+  await expect(registrar.events.when("notified")).resolves.toMatchObject({
+    registered: false,
+    error: `RegisterPlugin error -- no handler registered for plugin type: ${type} at socket ${node.socketPath}`,
+  });
+  await expect(kubelet.events.when("failed")).resolves.toMatchObject({ retries: true });
+});
+
+test("does not start on an aborted signal or with bad options", async () => {
+  await expect(
+    startKubelet({ pluginDir: node.pluginDir, signal: AbortSignal.abort() }),
+  ).rejects.toMatchObject({ code: "ABORTED" });
+  await expect(startKubelet({ pluginDir: "" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+});

@@ -1,0 +1,164 @@
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { createEventLog } from "../../src/simulator/event-stream";
+import type { KubeletEvent } from "../../src/simulator/kubelet-events";
+import { type PluginWatcher, startPluginWatcher } from "../../src/simulator/plugin-watcher";
+import { makeNodeFolder } from "./fake-registrar";
+
+let folder: Awaited<ReturnType<typeof makeNodeFolder>>;
+let log: ReturnType<typeof createEventLog<KubeletEvent>>;
+let servers: Server[];
+let watcher: PluginWatcher | undefined;
+
+beforeEach(async () => {
+  folder = await makeNodeFolder();
+  log = createEventLog("the plugin watcher");
+  servers = [];
+});
+afterEach(async () => {
+  watcher?.close();
+  for (const server of servers) server.close();
+  await folder.remove();
+});
+
+const path = (name: string) => join(folder.pluginDir, name);
+const watch = () => {
+  watcher = startPluginWatcher(folder.pluginDir, log.append);
+  return watcher;
+};
+const bind = async (name: string) => {
+  const server = createServer().listen(path(name));
+  servers.push(server);
+  await once(server, "listening");
+};
+/** Resolves when everything before it was looked at: events come in order. */
+const caughtUp = async () => {
+  const seen = log.stream.when("socket-seen", {
+    from: "now",
+    where: ({ socketPath }) => socketPath.endsWith("/end"),
+  });
+  await bind("end");
+  await seen;
+};
+const desired = () =>
+  watcher
+    ?.desired()
+    .map(({ socketPath, generation }) => `${socketPath.slice(folder.pluginDir.length + 1)} ${generation}`);
+/** Whether the dot-name of a rename was still there to be ignored is a matter of luck. */
+const story = () =>
+  log.stream.history().flatMap((event) => {
+    if (event.kind === "file-ignored") return [];
+    if (event.kind !== "socket-seen") return [event.kind];
+    return [`${event.kind} ${event.generation} ${event.replaced ? "anew" : "new"}`];
+  });
+
+test("makes the directory, and sees a socket come and go", async () => {
+  watch();
+  await bind("a");
+  await log.stream.when("socket-seen");
+  expect(desired()).toEqual(["a 1"]);
+  unlinkSync(path("a"));
+  await log.stream.when("socket-gone");
+  expect(desired()).toEqual([]);
+});
+
+test("finds what is there at its start, in sub-directories too, hidden ones as well", async () => {
+  for (const name of ["sub", ".hidden"]) mkdirSync(path(name), { recursive: true });
+  for (const name of ["a", "sub/b", ".hidden/c", ".d"]) await bind(name);
+  writeFileSync(path("file"), "");
+  watch();
+  expect(
+    desired()
+      ?.map((entry) => entry.split(" ")[0])
+      .sort(),
+  ).toEqual([".hidden/c", "a", "sub/b"]);
+});
+
+test("watches a sub-directory that comes later, but no hidden one", async () => {
+  watch();
+  mkdirSync(path("sub"));
+  mkdirSync(path(".hidden"));
+  await bind("sub/a");
+  await bind(".hidden/b");
+  await log.stream.when("socket-seen");
+  await caughtUp();
+  expect(desired()).toEqual(["sub/a 1", "end 2"]);
+  rmSync(path("sub"), { recursive: true });
+  await log.stream.when("socket-gone");
+  expect(desired()).toEqual(["end 2"]);
+});
+
+test("ignores names with a leading dot and files that are no socket, and says so", async () => {
+  watch();
+  await bind(".a");
+  writeFileSync(path("file"), "");
+  await caughtUp();
+  expect(desired()).toEqual(["end 1"]);
+  expect(log.stream.history().map((event) => "because" in event && event.because)).toEqual([
+    "hidden",
+    "not-a-socket",
+    false,
+  ]);
+});
+
+test("a rename over a socket is one creation, with a new generation", async () => {
+  watch();
+  await bind("a");
+  await log.stream.when("socket-seen");
+  await bind(".next");
+  renameSync(path(".next"), path("a"));
+  await caughtUp();
+  expect(desired()).toEqual(["a 2", "end 3"]);
+  expect(story()).toEqual(["socket-seen 1 new", "socket-seen 2 anew", "socket-seen 3 new"]);
+});
+
+test("removed and made again in one breath is a new generation, whatever its inode", async () => {
+  watch();
+  await bind("a");
+  await log.stream.when("socket-seen");
+  unlinkSync(path("a"));
+  createServer().listen(path("a"), function (this: Server) {
+    servers.push(this);
+  });
+  await caughtUp();
+  expect(desired()?.[0]).toMatch(/^a [2-9]$/);
+});
+
+test("a chmod is no creation", async () => {
+  watch();
+  await bind("a");
+  await log.stream.when("socket-seen");
+  chmodSync(path("a"), 0o700);
+  await caughtUp();
+  expect(desired()).toEqual(["a 1", "end 2"]);
+});
+
+test("overlooks that a socket was renamed, as kubelet does", async () => {
+  watch();
+  await bind("a");
+  await log.stream.when("socket-seen");
+  renameSync(path("a"), path("b"));
+  await caughtUp();
+  expect(desired()).toEqual(["a 1", "b 2", "end 3"]);
+});
+
+test("a socket that was renamed and comes back is a creation", async () => {
+  watch();
+  await bind("a");
+  await log.stream.when("socket-seen");
+  renameSync(path("a"), path("b"));
+  await log.stream.when("socket-seen", { where: ({ socketPath }) => socketPath === path("b") });
+  renameSync(path("b"), path("a"));
+  await caughtUp();
+  expect(desired()).toContain("a 3");
+});
+
+test("says what stands in its way", async () => {
+  writeFileSync(folder.pluginDir, "");
+  expect(() => watch()).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(folder.pluginDir) }),
+  );
+  expect(existsSync(folder.pluginDir)).toBe(true);
+});
