@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { lstatSync, renameSync, unlinkSync } from "node:fs";
+import { lstatSync, renameSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { errnoOf, messageOf, RegistrarError } from "../errors";
@@ -45,7 +45,7 @@ export async function publishSocket(
   return {
     withdraw: () => {
       server.close();
-      if (statsNow()?.ino === inode) unlinkSync(path);
+      if (statsNow()?.ino === inode) rmSync(path, { force: true });
     },
     crash: () => {
       server.close();
