@@ -24,6 +24,16 @@ export const COMMANDS: readonly Command[] = [
     summary: "simulate a CSI driver",
     run: async (argv) => (await import("./commands/driver")).runDriver(argv),
   },
+  {
+    name: "doctor",
+    summary: "tell why a driver is not registered; changes nothing",
+    run: async (argv) => (await import("./commands/doctor")).runDoctor(argv),
+  },
+  {
+    name: "manifest",
+    summary: "write the YAML that deploys a driver with this registrar",
+    run: async (argv) => (await import("./commands/manifest")).runManifest(argv),
+  },
 ];
 
 /**

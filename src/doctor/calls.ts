@@ -1,11 +1,11 @@
 import { type Client, Metadata } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
-import type { PluginInfo, Protos, Unary } from "../grpc/protos";
+import type { PluginIdentity, PluginInfo, Protos, Unary } from "../grpc/protos";
 import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../grpc/unary";
 import { SELF_CHECK_KEY, STATE_KEY } from "../registrar/self-check-protocol";
 import type { Answer, DriverFacts, RegistrationFacts, SocketFacts } from "./facts";
 
-/** Kubelet gives most calls a second, but NodeGetInfo 2 minutes (csi_plugin.go, csiTimeout): it gets more time here too. */
+/** Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second: it gets more time here too. */
 const NODE_GET_INFO_FACTOR = 10;
 
 const NOT_ASKED = { kind: "not-asked" } as const;
@@ -15,12 +15,13 @@ export interface Questioner {
   /** A driver, all that registration depends on. */
   askDriver(socket: SocketFacts): Promise<DriverFacts>;
   /** A driver, its name and version. */
-  askIdentity(socket: SocketFacts): Promise<Answer<DriverIdentity>>;
+  askIdentity(socket: SocketFacts): Promise<Answer<PluginIdentity>>;
   /** A plugin on a registration socket, in a call that is marked as not kubelet's. */
-  askRegistration(socket: SocketFacts): Promise<Pick<RegistrationFacts, "info" | "state">>;
+  askRegistration(socket: SocketFacts): Promise<RegistrationAnswer>;
 }
 
-type DriverIdentity = Extract<DriverFacts["identity"], { readonly kind: "answered" }>["value"];
+type RegistrationAnswer = Pick<RegistrationFacts, "info" | "state">;
+type EmptyRequest = Readonly<Record<string, never>>;
 
 /** Makes one who waits `timeoutMs` at most for an answer, for that of NodeGetInfo ten times as long. */
 export function createQuestioner(protos: Protos, timeoutMs: number): Questioner {
@@ -30,7 +31,7 @@ export function createQuestioner(protos: Protos, timeoutMs: number): Questioner 
 
   return {
     askIdentity: (socket) =>
-      withClient<Answer<DriverIdentity>>(socket, NOT_ASKED, (client) => ask(client, identity.GetPluginInfo)),
+      withClient<Answer<PluginIdentity>>(socket, NOT_ASKED, (client) => ask(client, identity.GetPluginInfo)),
     askDriver: (socket) => {
       const silent: DriverFacts = { socket, identity: NOT_ASKED, probe: NOT_ASKED, nodeInfo: NOT_ASKED };
       return withClient(socket, silent, async (client) => {
@@ -41,22 +42,18 @@ export function createQuestioner(protos: Protos, timeoutMs: number): Questioner 
         return { socket, identity: told, probe: await probe, nodeInfo: await nodeInfo };
       });
     },
-    askRegistration: (socket) =>
-      withClient<Pick<RegistrationFacts, "info" | "state">>(
-        socket,
-        { info: NOT_ASKED, state: undefined },
-        async (client) => {
-          let state: string | undefined;
-          const call = callGetInfo(client, registration.GetInfo, timeoutMs, (headers) => {
-            state = headers.get(STATE_KEY)[0]?.toString();
-          });
-          return { info: await answerOf(call), state };
-        },
-      ),
+    askRegistration: (socket) => {
+      const silent: RegistrationAnswer = { info: NOT_ASKED, state: undefined };
+      return withClient(socket, silent, async (client) => {
+        let state: string | undefined;
+        const call = callGetInfo(client, registration.GetInfo, timeoutMs, (headers) => {
+          state = headers.get(STATE_KEY)[0]?.toString();
+        });
+        return { info: await answerOf(call), state };
+      });
+    },
   };
 }
-
-type EmptyRequest = Readonly<Record<string, never>>;
 
 async function withClient<Result>(
   socket: SocketFacts,

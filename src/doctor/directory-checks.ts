@@ -34,7 +34,7 @@ export const DIRECTORY_CHECKS: readonly Check[] = [
         "lies in kubelet's registration directory: kubelet takes the driver for a plugin and calls it in vain",
         "move the driver's socket to <kubelet root>/plugins/NAME/",
       ),
-    "same-path": ({ path }) => ok(path, "is the driver's socket and what kubelet is told"),
+    "same-path": ({ path }) => ok(path, "is what kubelet is told, too"),
     "same-socket": ({ path }) => ok(path, "is the driver's socket under the path that kubelet is told"),
     "other-socket": ({ path }) =>
       problem(path, "is another socket than that of --csi-address", "make both flags name the same socket"),

@@ -5,6 +5,8 @@ import { duplicates, endpoints, others, registration, versions } from "./registr
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's folder";
+const REACH_IT =
+  "run as root, as kubelet does; what is too long or no plain path for us is so for kubelet too";
 const SEE_REGISTRAR = "see the log of its registrar";
 
 /** The sockets in the registration directory, asked as kubelet asks them. */
@@ -41,7 +43,8 @@ export const REGISTRATION_CHECKS: readonly Check[] = [
         `has no registration socket in ${directory}`,
         "see whether its registrar runs, and whether its --plugin-registration-path leads here",
       ),
-    nobody: ({ directory }) => unknown(directory, "has no registration socket of any CSI driver"),
+    nobody: ({ directory }) =>
+      unknown(directory, "has no registration socket on which a CSI driver's registrar answers"),
     dead: ({ path }) =>
       problem(
         path,
@@ -53,8 +56,7 @@ export const REGISTRATION_CHECKS: readonly Check[] = [
     failing: ({ path, code, message }) => problem(path, `fails GetInfo: ${code}: ${message}`, SEE_REGISTRAR),
     blocked: ({ path, fileType }) =>
       problem(path, `is ${fileType} in the place of a socket: the registrar cannot use it`, "remove it"),
-    unreachable: ({ path, why }) =>
-      problem(path, `cannot be reached: ${why}`, "run as root, as kubelet does"),
+    unreachable: ({ path, why }) => problem(path, `cannot be reached: ${why}`, REACH_IT),
     nameless: () =>
       unknown("the CSI driver", "has no known name: which registration socket is its own cannot be told"),
   }),
@@ -85,7 +87,7 @@ export const REGISTRATION_CHECKS: readonly Check[] = [
   }),
 
   check("registration-duplicates", duplicates, {
-    one: ({ name }) => ok(name, "has one living registration socket"),
+    one: ({ isPatients, name }) => isPatients && ok(name, "has one living registration socket"),
     several: ({ isPatients, name, paths }) =>
       bad(
         isPatients,
@@ -96,7 +98,7 @@ export const REGISTRATION_CHECKS: readonly Check[] = [
   }),
 
   check("other-registrations", others, {
-    fine: ({ names }) => ok(names.join(", "), names.length === 1 ? "answers too" : "answer too"),
+    answering: ({ names }) => ok(names.join(", "), names.length === 1 ? "answers too" : "answer too"),
     dead: ({ path }) =>
       warning(
         path,
@@ -106,6 +108,7 @@ export const REGISTRATION_CHECKS: readonly Check[] = [
     silent: ({ path }) => warning(path, "does not answer GetInfo in time", SEE_REGISTRAR),
     failing: ({ path, code, message }) => warning(path, `fails GetInfo: ${code}: ${message}`, SEE_REGISTRAR),
     blocked: ({ path, fileType }) => warning(path, `is ${fileType} in the place of a socket`, "remove it"),
+    unreachable: ({ path, why }) => unknown(path, `cannot be reached: ${why}`, REACH_IT),
     "unknown-type": ({ path, type }) =>
       warning(
         path,

@@ -19,7 +19,6 @@ export type Patient =
 interface Living {
   readonly path: string;
   readonly info: PluginInfo;
-  readonly state: string | undefined;
   readonly endpoint: RegistrationFacts["endpoint"];
   /** Whether it is the patient's: what is wrong with others is worth a warning. */
   readonly isPatients: boolean;
@@ -51,19 +50,25 @@ export function registration(facts: Facts) {
 /** Sockets that are not the patient's, and what would keep kubelet from talking to them. */
 export function others(facts: Facts) {
   const rest = facts.registrations.filter((one) => !isPatients(one, facts));
+  const bad = rest.map(obstacle).filter((one) => one !== undefined);
+  const names = rest.flatMap(({ info }) => (info.kind === "answered" ? [info.value.name] : []));
+  return names.length > 0 ? [...bad, { kind: "answering", names } as const] : bad;
+}
+
+function obstacle(one: RegistrationFacts) {
+  const now = standing(one);
+  switch (now.kind) {
+    case "dead":
+    case "silent":
+    case "failing":
+    case "blocked":
+    case "unreachable":
+      return now;
+  }
+  if (one.info.kind !== "answered") return undefined;
+  const { type } = one.info.value;
   const known: readonly string[] = behaviourOf("1.36").pluginTypes;
-  const names: string[] = [];
-  const found = rest.flatMap((one) => {
-    const now = standing(one);
-    if (now.kind === "dead" || now.kind === "silent" || now.kind === "failing" || now.kind === "blocked")
-      return [now];
-    if (one.info.kind !== "answered") return [];
-    const { name, type } = one.info.value;
-    if (!known.includes(type)) return [{ kind: "unknown-type", path: one.socket.path, type } as const];
-    names.push(name);
-    return [];
-  });
-  return names.length > 0 ? [...found, { kind: "fine", names } as const] : found;
+  return known.includes(type) ? undefined : ({ kind: "unknown-type", path: one.socket.path, type } as const);
 }
 
 /** Where the drivers are said to be. */
@@ -98,15 +103,14 @@ export function versions(facts: Facts) {
   });
 }
 
-/** Drivers for which more than one socket is alive. */
+/** How many sockets are alive for each driver. */
 export function duplicates(facts: Facts) {
   const byName = new Map<string, Living[]>();
   for (const one of living(facts)) byName.set(one.info.name, [...(byName.get(one.info.name) ?? []), one]);
-  return [...byName].flatMap(([name, ones]) => {
-    const paths = ones.map(({ path }) => path);
-    const isPatients = ones.some((one) => one.isPatients);
-    if (ones.length > 1) return [{ kind: "several", name, paths, isPatients } as const];
-    return isPatients ? [{ kind: "one", name } as const] : [];
+  return [...byName].map(([name, ones]) => {
+    const about = { name, isPatients: ones.some((one) => one.isPatients) };
+    if (ones.length === 1) return { kind: "one", ...about } as const;
+    return { kind: "several", paths: ones.map(({ path }) => path), ...about } as const;
   });
 }
 
@@ -114,7 +118,14 @@ export function duplicates(facts: Facts) {
 function living(facts: Facts): readonly Living[] {
   return facts.registrations.flatMap((one) =>
     one.info.kind === "answered" && one.info.value.type === "CSIPlugin"
-      ? [{ ...one, path: one.socket.path, info: one.info.value, isPatients: isPatients(one, facts) }]
+      ? [
+          {
+            path: one.socket.path,
+            info: one.info.value,
+            endpoint: one.endpoint,
+            isPatients: isPatients(one, facts),
+          },
+        ]
       : [],
   );
 }

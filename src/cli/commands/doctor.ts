@@ -8,6 +8,7 @@ import { reportOn } from "../../doctor/report";
 import { renderTable } from "../../doctor/table";
 import { escapeJson } from "../../logging/escape";
 import { parseCsiAddress } from "../../registrar/csi-address";
+import { isPattern } from "../../registrar/path-pattern";
 import { choiceFlag, durationFlag, parseDuration, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { isDirectory } from "../directories";
@@ -45,8 +46,11 @@ export const runDoctor = createCommand(
       "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
     ],
     notes: [
-      "JSON: {healthy, target, summary: {problem, warning, unknown, ok}, findings: [{check, status, subject,",
-      "text, cure}]}. Keys, checks and statuses stay; texts may change. Where there is none, cure is null.",
+      [
+        "JSON: {healthy, target, summary: {problem, warning, unknown, ok},",
+        "findings: [{check, status, subject, text, cure}]}. Keys, checks and statuses stay, texts may change;",
+        "cure is null where there is none.",
+      ].join(" "),
       `Checks: ${CHECKS.map(({ name }) => name).join(", ")}.`,
       "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag.",
     ],
@@ -82,13 +86,19 @@ export function resolveTarget(
   fileSystem: { exists(path: string): boolean; isDirectory(path: string): boolean },
 ): Target {
   const isThere = fileSystem.exists(DEFAULT_CSI_ADDRESS);
-  const csiSocketPath = flags.csiAddress ?? (isThere ? DEFAULT_CSI_ADDRESS : undefined);
+  const csiSocketPath = onePath(flags.csiAddress ?? (isThere ? DEFAULT_CSI_ADDRESS : undefined));
   const directories = [CONTAINER_DIRECTORY, NODE_DIRECTORY, ...KNOWN_DIRECTORIES];
   const found = directories.find(fileSystem.isDirectory);
   const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? NODE_DIRECTORY);
   const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
-  const kubeletRegistrationPath = flags.kubeletRegistrationPath ?? (isOnNode ? csiSocketPath : undefined);
+  const kubeletRegistrationPath =
+    onePath(flags.kubeletRegistrationPath) ?? (isOnNode ? csiSocketPath : undefined);
   return { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
+}
+
+/** A pattern, as a registrar for a whole node is given, names no single driver. */
+function onePath(path: string | undefined): string | undefined {
+  return path !== undefined && isPattern(path) ? undefined : path;
 }
 
 function parseAddress(text: string): string {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { programFolder } from "./versions";
 
-export type Program = "kubelet" | "csidriver" | "probe";
+export type Program = "kubelet" | "csidriver" | "probe" | "manifestcheck";
 
 const run = promisify(execFile);
 const binFolder = join(__dirname, "..", "bin");

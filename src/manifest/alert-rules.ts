@@ -1,0 +1,99 @@
+import type { Manifest } from "./manifest";
+import type { ResolvedManifestOptions } from "./options";
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly severity: "critical" | "warning";
+  readonly summary: string;
+  readonly description: string;
+}
+
+const DRIVER = "{{ $labels.driver_name }}";
+const NODE = "node {{ $labels.node }}";
+const POD = "{{ $labels.namespace }}/{{ $labels.pod }}";
+
+/** What deserves that somebody looks. Nothing here fires for a registrar that is down: then there is no series. */
+const ALERTS: readonly Alert[] = [
+  {
+    alert: "CSIDriverNotRegistered",
+    expr: 'registrar_registered == 0 unless on (namespace, pod, driver_name) registrar_state{state="standby"} == 1',
+    for: "5m",
+    severity: "critical",
+    summary: `CSI driver ${DRIVER} is not registered on ${NODE}`,
+    description:
+      `The registrar in ${POD} runs, but kubelet has not registered the driver for 5 minutes: pods with its volumes ` +
+      "cannot start or be cleaned up there. Its /statusz and `registrar doctor` in its container tell what is missing. " +
+      "The driver unknown-driver is one that has not told its name yet.",
+  },
+  {
+    alert: "CSIDriverRefused",
+    expr: 'increase(registrar_notices_total{result="refused"}[15m]) > 0',
+    severity: "warning",
+    summary: `Kubelet refuses CSI driver ${DRIVER} on ${NODE}`,
+    description:
+      `Kubelet told the registrar in ${POD} that it does not register the driver. Its reason stands in the registrar's ` +
+      "log and, if that ended for it, in `kubectl describe pod`.",
+  },
+  {
+    alert: "CSIRegistrationFlapping",
+    expr: "sum without (reason) (increase(registrar_publications_total[1h])) > 5",
+    severity: "warning",
+    summary: `The registration of CSI driver ${DRIVER} on ${NODE} does not last`,
+    description:
+      `The registrar in ${POD} put its registration socket in place {{ $value | humanize }} times in an hour; each time ` +
+      "kubelet deregisters the driver for a moment. Something removes or replaces the socket: a second DaemonSet, a " +
+      "cleanup job? The label reason of registrar_publications_total says more.",
+  },
+  {
+    alert: "CSIDriverDisconnected",
+    expr: 'registrar_driver_connected{driver_name!="unknown-driver"} == 0',
+    for: "5m",
+    severity: "warning",
+    summary: `CSI driver ${DRIVER} does not answer on ${NODE}`,
+    description:
+      `The registrar in ${POD} has had no connection to the driver for 5 minutes. The driver is still registered, but ` +
+      "kubelet cannot mount or unmount its volumes: see the driver's container.",
+  },
+  {
+    alert: "CSIRegistrarStandby",
+    expr: 'registrar_state{state="standby"} == 1',
+    for: "15m",
+    severity: "warning",
+    summary: `CSI driver ${DRIVER} has two registrars on ${NODE}`,
+    description:
+      `The registrar in ${POD} has stood by for 15 minutes because another one holds the driver's registration: is the ` +
+      "driver deployed twice?",
+  },
+];
+
+/** When to call somebody: PrometheusRule of the Prometheus Operator. It serves every driver with a registrar. */
+export function alertRules({ namespace }: Pick<ResolvedManifestOptions, "namespace">): Manifest {
+  return {
+    about: [
+      "Alerts for every driver that has a registrar; the label node comes from the PodMonitor. Your Prometheus takes",
+      "only the rules that its ruleSelector names: add the labels that it asks for.",
+    ],
+    object: {
+      apiVersion: "monitoring.coreos.com/v1",
+      kind: "PrometheusRule",
+      metadata: { name: "registrar", namespace },
+      spec: {
+        groups: [
+          {
+            name: "registrar",
+            rules: ALERTS.map(({ alert, expr, for: lasting, severity, summary, description }) => ({
+              alert,
+              expr,
+              ...(lasting === undefined ? {} : { for: lasting }),
+              labels: { severity },
+              annotations: { summary, description },
+            })),
+          },
+        ],
+      },
+    },
+    comments: [],
+  };
+}

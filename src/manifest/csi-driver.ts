@@ -1,0 +1,69 @@
+import type { Comment, Manifest } from "./manifest";
+import type { ResolvedManifestOptions } from "./options";
+
+/** What the cluster must know of the driver: CSIDriver of storage.k8s.io/v1. */
+export function csiDriver(options: ResolvedManifestOptions): Manifest {
+  const { driverName, attachRequired, podInfoOnMount, storageCapacity } = options;
+  return {
+    about: [
+      "What the cluster must know of the driver. attachRequired and the modes cannot be changed later.",
+    ],
+    object: {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "CSIDriver",
+      metadata: { name: driverName },
+      spec: {
+        attachRequired,
+        podInfoOnMount,
+        volumeLifecycleModes: options.lifecycleModes,
+        fsGroupPolicy: options.fsGroupPolicy,
+        storageCapacity,
+      },
+    },
+    comments: comments(options),
+  };
+}
+
+function comments(options: ResolvedManifestOptions): readonly Comment[] {
+  const { attachRequired, podInfoOnMount, fsGroupPolicy, storageCapacity } = options;
+  const fsGroup = {
+    ReadWriteOnceWithFSType:
+      "Kubelet gives files to the pod's fsGroup if the volume has a file system and one writer.",
+    File: "Kubelet always gives the volume's files to the pod's fsGroup.",
+    None: "Kubelet leaves the owner of the volume's files alone.",
+  };
+  return [
+    {
+      at: ["spec", "attachRequired"],
+      lines: [
+        attachRequired
+          ? "A volume is mounted once its VolumeAttachment is done: run an external-attacher with the controller."
+          : "There is nothing to attach, so kubelet does not wait for an external-attacher.",
+      ],
+    },
+    {
+      at: ["spec", "podInfoOnMount"],
+      lines: [
+        podInfoOnMount
+          ? "NodePublishVolume is told the pod's name, and whether the volume is an inline one."
+          : "NodePublishVolume is not told which pod it is for.",
+      ],
+    },
+    {
+      at: ["spec", "volumeLifecycleModes"],
+      lines: [
+        "Persistent: by PersistentVolumeClaim. Ephemeral: inline in a pod, made and removed with it; the driver must",
+        "support that, by making the volume in NodePublishVolume.",
+      ],
+    },
+    { at: ["spec", "fsGroupPolicy"], lines: [fsGroup[fsGroupPolicy]] },
+    {
+      at: ["spec", "storageCapacity"],
+      lines: [
+        storageCapacity
+          ? "The scheduler goes by CSIStorageCapacity objects, which the external-provisioner must publish."
+          : "The scheduler does not ask how much room there is.",
+      ],
+    },
+  ];
+}

@@ -1,0 +1,161 @@
+import { RegistrarError } from "../errors";
+import { MAX_SOCKET_PATH_BYTES, registrationSocketPath } from "../registrar/registration-socket";
+import {
+  checkDriverName,
+  checkFolderName,
+  checkHostPath,
+  checkImage,
+  checkLabel,
+  checkSubdomain,
+  refuse,
+} from "./names";
+
+export type VolumeLifecycleMode = "Persistent" | "Ephemeral";
+export type FsGroupPolicy = "ReadWriteOnceWithFSType" | "File" | "None";
+
+export const LIFECYCLE_MODES: readonly VolumeLifecycleMode[] = ["Persistent", "Ephemeral"];
+export const FS_GROUP_POLICIES: readonly FsGroupPolicy[] = ["ReadWriteOnceWithFSType", "File", "None"];
+
+/** What there is to include, in the order of the output. */
+export const PARTS = [
+  "csidriver",
+  "daemonset",
+  "storageclass",
+  "inline-pod",
+  "podmonitor",
+  "alerts",
+] as const;
+export type Part = (typeof PARTS)[number];
+
+/** What a manifest is made of. */
+export interface ManifestOptions {
+  /** What the driver answers to GetPluginInfo. */
+  readonly driverName: string;
+  /** Image of the registrar. */
+  readonly image: string;
+  readonly driverImage: string;
+  /** Default: the endpoint and the node ID, as most drivers take them. */
+  readonly driverArgs?: readonly string[] | undefined;
+  /** What to include. Default: the CSIDriver and the DaemonSet. */
+  readonly parts?: readonly Part[] | undefined;
+  /** Name of the DaemonSet, and of what belongs to it. Default: made from the driver's. */
+  readonly name?: string | undefined;
+  /** Default `kube-system`. */
+  readonly namespace?: string | undefined;
+  /** Kubelet's --root-dir. Default `/var/lib/kubelet`. */
+  readonly kubeletRoot?: string | undefined;
+  /** Folder of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
+  readonly pluginFolder?: string | undefined;
+  /** Where the registrar serves health and metrics. Default 9809. */
+  readonly httpPort?: number | undefined;
+  /** Whether volumes are attached, by an external-attacher, before they are mounted. Default false. */
+  readonly attachRequired?: boolean | undefined;
+  /** Whether the driver is told of the pod. Default: where it has inline volumes. */
+  readonly podInfoOnMount?: boolean | undefined;
+  /** Default `Persistent`, and `Ephemeral` where a pod with an inline volume is included. */
+  readonly lifecycleModes?: readonly VolumeLifecycleMode[] | undefined;
+  /** Default `ReadWriteOnceWithFSType`. */
+  readonly fsGroupPolicy?: FsGroupPolicy | undefined;
+  /** Whether an external-provisioner publishes how much room there is. Default false. */
+  readonly storageCapacity?: boolean | undefined;
+  /** Default: the driver's name. */
+  readonly storageClassName?: string | undefined;
+}
+
+type Defined<Options> = { readonly [Key in keyof Options]-?: Exclude<Options[Key], undefined> };
+
+/** Options with every default filled in, and the paths that follow from them. */
+export interface ResolvedManifestOptions extends Defined<ManifestOptions> {
+  /** The folder of the driver's socket, on the host. */
+  readonly pluginPath: string;
+  /** The driver's socket, as kubelet is told. */
+  readonly kubeletRegistrationPath: string;
+}
+
+/** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
+export function resolveManifestOptions(options: ManifestOptions): ResolvedManifestOptions {
+  const { driverName } = options;
+  checkDriverName("driver-name", driverName);
+  const parts = options.parts ?? ["csidriver", "daemonset"];
+  const hasInlinePod = parts.includes("inline-pod");
+  const lifecycleModes = options.lifecycleModes ?? (hasInlinePod ? LIFECYCLE_MODES : ["Persistent"]);
+  const kubeletRoot = options.kubeletRoot ?? "/var/lib/kubelet";
+  const pluginPath = `${kubeletRoot}/plugins/${options.pluginFolder ?? driverName}`;
+  const resolved: ResolvedManifestOptions = {
+    driverName,
+    image: options.image,
+    driverImage: options.driverImage,
+    driverArgs: options.driverArgs ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
+    parts: PARTS.filter((part) => parts.includes(part)),
+    name: options.name ?? nameFrom(driverName),
+    namespace: options.namespace ?? "kube-system",
+    kubeletRoot,
+    pluginFolder: options.pluginFolder ?? driverName,
+    httpPort: options.httpPort ?? 9809,
+    attachRequired: options.attachRequired ?? false,
+    podInfoOnMount: options.podInfoOnMount ?? lifecycleModes.includes("Ephemeral"),
+    lifecycleModes: LIFECYCLE_MODES.filter((mode) => lifecycleModes.includes(mode)),
+    fsGroupPolicy: options.fsGroupPolicy ?? "ReadWriteOnceWithFSType",
+    storageCapacity: options.storageCapacity ?? false,
+    storageClassName: options.storageClassName ?? driverName,
+    pluginPath,
+    kubeletRegistrationPath: `${pluginPath}/csi.sock`,
+  };
+  checkNames(resolved);
+  checkPathLengths(resolved);
+  checkModes(resolved);
+  return resolved;
+}
+
+function checkNames(options: ResolvedManifestOptions): void {
+  checkImage("image", options.image);
+  checkImage("driver-image", options.driverImage);
+  checkLabel("name", options.name);
+  checkLabel("namespace", options.namespace);
+  checkHostPath("kubelet-root", options.kubeletRoot);
+  checkFolderName("plugin-folder", options.pluginFolder);
+  checkSubdomain("storage-class", options.storageClassName);
+  const { httpPort } = options;
+  if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
+    refuse("http-port", String(httpPort), "must be from 1 to 65535");
+}
+
+/** Both sockets are on the host, where kubelet connects to them: shorter mount points in containers are no help. */
+function checkPathLengths({
+  kubeletRegistrationPath,
+  kubeletRoot,
+  driverName,
+}: ResolvedManifestOptions): void {
+  const driverBytes = Buffer.byteLength(kubeletRegistrationPath);
+  if (driverBytes > MAX_SOCKET_PATH_BYTES) {
+    const advice = "choose a shorter folder with --plugin-folder";
+    throw tooLong("the driver's socket", kubeletRegistrationPath, driverBytes, advice);
+  }
+  const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
+  const bytes = Buffer.byteLength(registrationPath);
+  if (bytes > MAX_SOCKET_PATH_BYTES) {
+    throw tooLong("the registration socket", registrationPath, bytes, "only a shorter --driver-name helps");
+  }
+}
+
+function tooLong(what: string, path: string, bytes: number, advice: string): RegistrarError {
+  const text = `${what} would be ${path} on the host: ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}; ${advice}`;
+  return new RegistrarError("INVALID_OPTION", text);
+}
+
+function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
+  const needed: readonly (readonly [Part, VolumeLifecycleMode])[] = [
+    ["inline-pod", "Ephemeral"],
+    ["storageclass", "Persistent"],
+  ];
+  for (const [part, mode] of needed) {
+    if (!parts.includes(part) || lifecycleModes.includes(mode)) continue;
+    throw new RegistrarError("INVALID_OPTION", `--include ${part} needs --lifecycle-mode ${mode}`);
+  }
+}
+
+/** `csi-` is put in front where the driver's name does not say it; 63 characters at most, as it becomes a label. */
+function nameFrom(driverName: string): string {
+  const words = driverName.replaceAll(".", "-").slice(0, 63 - "csi--node".length);
+  return `${/\bcsi\b/.test(words) ? "" : "csi-"}${words.replace(/-+$/, "")}-node`;
+}

@@ -1,0 +1,37 @@
+import { podLabels } from "./daemon-set";
+import type { Manifest } from "./manifest";
+import type { ResolvedManifestOptions } from "./options";
+import { HEALTH_PORT_NAME } from "./registrar-container";
+
+/** How Prometheus finds the registrars' metrics: PodMonitor of the Prometheus Operator. */
+export function podMonitor(options: ResolvedManifestOptions): Manifest {
+  const { name, namespace } = options;
+  return {
+    about: [
+      "Has the Prometheus Operator scrape the registrar in each pod. Your Prometheus takes only the PodMonitors that its",
+      "podMonitorSelector names: add the labels that it asks for.",
+    ],
+    object: {
+      apiVersion: "monitoring.coreos.com/v1",
+      kind: "PodMonitor",
+      metadata: { name, namespace },
+      spec: {
+        selector: { matchLabels: podLabels(options) },
+        podMetricsEndpoints: [
+          {
+            port: HEALTH_PORT_NAME,
+            path: "/metrics",
+            interval: "30s",
+            relabelings: [{ sourceLabels: ["__meta_kubernetes_pod_node_name"], targetLabel: "node" }],
+          },
+        ],
+      },
+    },
+    comments: [
+      {
+        at: ["spec", "podMetricsEndpoints", 0, "relabelings"],
+        lines: ["A registration belongs to a node: say which, in alerts too."],
+      },
+    ],
+  };
+}

@@ -1,0 +1,73 @@
+import type { Comment } from "./manifest";
+import type { ResolvedManifestOptions } from "./options";
+
+/** The port's name, for probes and for Prometheus. */
+export const HEALTH_PORT_NAME = "healthz";
+
+/** The sidecar; apart from names and paths the one in `examples/daemonset.yaml`, where more is said of each part. */
+export function registrarContainer({ image, kubeletRegistrationPath, httpPort }: ResolvedManifestOptions) {
+  return {
+    name: "registrar",
+    image,
+    args: [
+      "--csi-address=/csi/csi.sock",
+      `--kubelet-registration-path=${kubeletRegistrationPath}`,
+      `--http-endpoint=:${httpPort}`,
+      "--v=2",
+    ],
+    ports: [{ name: HEALTH_PORT_NAME, containerPort: httpPort }],
+    livenessProbe: {
+      httpGet: { path: "/healthz", port: HEALTH_PORT_NAME },
+      initialDelaySeconds: 20,
+      periodSeconds: 20,
+      timeoutSeconds: 10,
+      failureThreshold: 3,
+    },
+    readinessProbe: { httpGet: { path: "/readyz", port: HEALTH_PORT_NAME }, periodSeconds: 5 },
+    terminationMessagePolicy: "FallbackToLogsOnError",
+    securityContext: {
+      runAsUser: 0,
+      runAsGroup: 0,
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "100Mi" } },
+    volumeMounts: [
+      { name: "plugin-dir", mountPath: "/csi", readOnly: true },
+      { name: "registration-dir", mountPath: "/registration" },
+    ],
+  };
+}
+
+/** What to say about it, `at` where it stands. */
+export function registrarComments(at: readonly (string | number)[]): readonly Comment[] {
+  return [
+    {
+      at: [...at, "args", 0],
+      lines: ["The driver's socket as this container sees it, then as kubelet does, on the host."],
+    },
+    {
+      at: [...at, "livenessProbe"],
+      lines: [
+        "200 from the first moment, also while the driver is still starting: no startup probe is needed.",
+      ],
+    },
+    {
+      at: [...at, "readinessProbe"],
+      lines: ["200 once kubelet has said that the driver is registered, and while the socket is ours."],
+    },
+    {
+      at: [...at, "terminationMessagePolicy"],
+      lines: ["Why kubelet refused the driver shows in `kubectl describe pod`."],
+    },
+    {
+      at: [...at, "securityContext"],
+      lines: [
+        "Root, because kubelet's plugins_registry is root's; nothing else is needed. On nodes that enforce SELinux add",
+        "`seLinuxOptions: {type: spc_t}`, or the socket of a privileged driver is out of reach.",
+      ],
+    },
+  ];
+}

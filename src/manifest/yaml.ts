@@ -1,0 +1,40 @@
+import { Document, isMap, isNode, isScalar, isSeq, type Node, visit } from "yaml";
+import type { Comment, Manifest } from "./manifest";
+
+const LINE_WIDTH = 110;
+/** Longer text is folded into a block: that reads better than quotes. */
+const MAX_PLAIN_LENGTH = 100;
+
+/** The objects as one YAML stream, each with its comments. */
+export function renderManifests(manifests: readonly Manifest[]): string {
+  return manifests.map(renderManifest).join("---\n");
+}
+
+function renderManifest({ about, object, comments }: Manifest): string {
+  // Kubernetes reads YAML 1.1, where the plain words y, on and off are no strings.
+  const document = new Document(object, { aliasDuplicateObjects: false, version: "1.1" });
+  for (const { at, lines } of comments)
+    nodeAt(document, at).commentBefore = lines.map((line) => ` ${line}`).join("\n");
+  visit(document, {
+    Scalar: (_, scalar) => {
+      const { value } = scalar;
+      if (typeof value === "string" && value.length > MAX_PLAIN_LENGTH && value.includes(" "))
+        scalar.type = "BLOCK_FOLDED";
+    },
+  });
+  const head = about.map((line) => `# ${line}\n`).join("");
+  return head + document.toString({ lineWidth: LINE_WIDTH });
+}
+
+/** What a comment stands above: in an object the key, in a list the item. Throws where there is nothing. */
+function nodeAt(document: Document, at: Comment["at"]): Node {
+  const last = at.at(-1);
+  const parent = document.getIn(at.slice(0, -1), true);
+  const key = isMap(parent)
+    ? parent.items.find((pair) => isScalar(pair.key) && pair.key.value === last)?.key
+    : undefined;
+  const item = isSeq(parent) ? parent.items[Number(last)] : undefined;
+  const node = key ?? item;
+  if (!isNode(node)) throw new Error(`no ${at.join(".")} to comment on`);
+  return node;
+}

@@ -1,0 +1,151 @@
+import { mkdirSync } from "node:fs";
+import { resolveTarget } from "../../../src/cli/commands/doctor";
+import { CHECKS } from "../../../src/doctor/checks";
+import { startCsiDriver, startKubelet } from "../../../src/testing";
+import { startTestRegistrar } from "../../support/registrar-node";
+import { createTempFolder } from "../../support/temp-folder";
+import { runCommand, startCommand } from "./support/command";
+
+/** A node in a folder with a driver on it, and the doctor's words and exit code. */
+async function onNode(use: (node: Awaited<ReturnType<typeof makeNode>>) => Promise<void>): Promise<void> {
+  await using folder = await createTempFolder();
+  const node = await makeNode(folder.path);
+  await using _driver = node.driver;
+  await use(node);
+}
+
+async function makeNode(folder: string) {
+  const [csiAddress, pluginRegistrationPath] = [`${folder}/csi.sock`, `${folder}/reg`];
+  mkdirSync(pluginRegistrationPath);
+  const paths = { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress };
+  const flags = [
+    `--csi-address=${csiAddress}`,
+    `--kubelet-registration-path=${csiAddress}`,
+    `--plugin-registration-path=${pluginRegistrationPath}`,
+  ];
+  return {
+    paths,
+    driver: await startCsiDriver({ csiAddress, name: "x.csi" }),
+    doctor: async (...more: readonly string[]) => {
+      using doctor = startCommand(["doctor", ...flags, ...more], { FORCE_COLOR: "" });
+      const code = await doctor.exitCode();
+      return { code, text: doctor.lines.join("\n"), stderr: doctor.stderr };
+    },
+  };
+}
+
+test("a driver that is registered: exit code 0", () =>
+  onNode(async ({ paths, doctor }) => {
+    const { csiAddress, pluginRegistrationPath, kubeletRegistrationPath } = paths;
+    await using kubelet = await startKubelet({ pluginDir: pluginRegistrationPath, reconcilePeriodMs: 10 });
+    const node = { csiAddress, pluginRegistrationPath, options: paths, socketPath: String };
+    await using _registrar = await startTestRegistrar({ ...node, [Symbol.asyncDispose]: async () => {} });
+    await kubelet.registered("x.csi");
+    const { code, text, stderr } = await doctor();
+    expect(text).toMatch(/^ok {7}registration +x\.csi is registered with kubelet/m);
+    expect(text).toMatch(/^No problem found: 0 problems, /m);
+    expect(text).toContain(kubeletRegistrationPath);
+    expect(text).not.toContain("\u001b");
+    expect([code, stderr]).toEqual([0, ""]);
+  }));
+
+test("a driver that is not: exit code 1, and what to do", () =>
+  onNode(async ({ paths, doctor }) => {
+    const { code, text } = await doctor();
+    expect(text).toMatch(/^PROBLEM {2}registration +x\.csi has no registration socket/m);
+    expect(text).toMatch(/^ +-> see whether its registrar runs/m);
+    expect(code).toBe(1);
+    expect(text).toContain(paths.pluginRegistrationPath);
+  }));
+
+test("JSON says the same to programs, in keys that stay", () =>
+  onNode(async ({ paths, doctor }) => {
+    const { code, text } = await doctor("--output=json");
+    const report = JSON.parse(text);
+    expect(Object.keys(report)).toEqual(["healthy", "target", "summary", "findings"]);
+    expect(report.healthy).toBe(false);
+    expect(report.target).toEqual({
+      csiAddress: paths.csiAddress,
+      kubeletRegistrationPath: paths.csiAddress,
+      pluginRegistrationPath: paths.pluginRegistrationPath,
+    });
+    expect(Object.keys(report.summary)).toEqual(["problem", "warning", "unknown", "ok"]);
+    for (const finding of report.findings)
+      expect(Object.keys(finding)).toEqual(["check", "status", "subject", "text", "cure"]);
+    expect(report.findings).toContainEqual({
+      check: "driver-name",
+      status: "ok",
+      subject: "x.csi",
+      text: "is a legal name",
+      cure: null,
+    });
+    expect(code).toBe(1);
+  }));
+
+test("the help names the keys of the JSON form and every check", () => {
+  const { stdout, status } = runCommand("doctor", "--help");
+  const words = stdout.replace(/\s+/g, " ");
+  expect(words).toContain("findings: [{check, status, subject, text, cure}]");
+  for (const { name } of CHECKS) expect(words).toContain(name);
+  expect(status).toBe(0);
+});
+
+test.each([
+  [["--csi-address=tcp://x"], /--csi-address: .*not a unix socket path/],
+  [["--timeout=0s"], /--timeout: it must be more than 0/],
+  [["--output=yaml"], /--output: "yaml" is none of its values/],
+  [["--csi-adress=/x"], /did you mean --csi-address\?/],
+])("%j is a usage error", (flags, complaint) => {
+  const { status, stderr, stdout } = runCommand("doctor", ...flags);
+  expect(stderr).toMatch(complaint);
+  expect([status, stdout]).toEqual([2, ""]);
+});
+
+describe("what is looked at", () => {
+  const on = (...there: readonly string[]) => {
+    const isThere = (path: string) => there.includes(path);
+    return { exists: isThere, isDirectory: isThere };
+  };
+  const NODE = "/var/lib/kubelet/plugins_registry";
+  const K0S = "/var/lib/k0s/kubelet/plugins_registry";
+
+  test.each([
+    [
+      "a container",
+      {},
+      on("/registration", "/run/csi/socket"),
+      ["/run/csi/socket", undefined, "/registration"],
+    ],
+    [
+      "a container told all",
+      { csiAddress: "/csi/s", kubeletRegistrationPath: "/h" },
+      on("/registration"),
+      ["/csi/s", "/h", "/registration"],
+    ],
+    ["a node", { csiAddress: "/s" }, on(NODE), ["/s", "/s", NODE]],
+    ["a node where nothing is told", {}, on(NODE), [undefined, undefined, NODE]],
+    ["a node of another distribution", {}, on(K0S), [undefined, undefined, K0S]],
+    [
+      "a directory that is named",
+      { csiAddress: "/s", pluginRegistrationPath: "/d/" },
+      on(NODE),
+      ["/s", undefined, "/d"],
+    ],
+    [
+      "a whole node's registrar",
+      { csiAddress: "/p/*/s", kubeletRegistrationPath: "/h/*/s" },
+      on(NODE),
+      [undefined, undefined, NODE],
+    ],
+    ["nothing at all", {}, on(), [undefined, undefined, NODE]],
+  ] as const)(
+    "in %s",
+    (_, flags, fileSystem, [csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath]) => {
+      expect(resolveTarget(flags, fileSystem)).toEqual({
+        csiSocketPath,
+        kubeletRegistrationPath,
+        pluginRegistrationPath,
+      });
+    },
+  );
+});

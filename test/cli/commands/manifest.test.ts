@@ -1,0 +1,77 @@
+import { parseAllDocuments } from "yaml";
+import { runCommand } from "./support/command";
+
+const REQUIRED = ["--driver-name=x.csi.example.com", "--image=registrar:v1", "--driver-image=x:v1"];
+const run = (...flags: readonly string[]) => runCommand("manifest", ...REQUIRED, ...flags);
+const objectsIn = (text: string) => parseAllDocuments(text).map((document) => document.toJS());
+
+test("writes the CSIDriver and the DaemonSet to stdout, and nothing else", () => {
+  const { status, stdout, stderr } = run();
+  expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(["CSIDriver", "DaemonSet"]);
+  expect([status, stderr]).toEqual([0, ""]);
+});
+
+test.each([
+  [["--include=alerts,podmonitor"], ["PodMonitor", "PrometheusRule"]],
+  [
+    ["--include", "alerts", "--include", "csidriver"],
+    ["CSIDriver", "PrometheusRule"],
+  ],
+  [["--include=all"], ["CSIDriver", "DaemonSet", "StorageClass", "Pod", "PodMonitor", "PrometheusRule"]],
+])("%j chooses what to write", (flags, kinds) => {
+  expect(objectsIn(run(...flags).stdout).map(({ kind }) => kind)).toEqual(kinds);
+});
+
+test("each flag reaches its object", () => {
+  const { stdout, stderr } = run(
+    ...["--include=all", "--name=n", "--namespace=ns", "--distribution=microk8s", "--plugin-folder=p"],
+    ...["--http-port=1234", "--attach-required", "--storage-capacity", "--fs-group-policy=None"],
+    ...["--lifecycle-mode=Ephemeral", "--lifecycle-mode", "Persistent", "--storage-class=fast"],
+    ...["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=-x"],
+  );
+  expect(stderr).toBe("");
+  const [csiDriver, daemonSet, storageClass, pod, podMonitor] = objectsIn(stdout);
+  expect(csiDriver.spec).toEqual({
+    attachRequired: true,
+    podInfoOnMount: true,
+    volumeLifecycleModes: ["Persistent", "Ephemeral"],
+    fsGroupPolicy: "None",
+    storageCapacity: true,
+  });
+  expect(daemonSet.metadata).toMatchObject({ name: "n", namespace: "ns" });
+  const [registrar, driver] = daemonSet.spec.template.spec.containers;
+  const root = "/var/snap/microk8s/common/var/lib/kubelet";
+  expect(registrar.image).toBe("registrar:v1");
+  expect(registrar.args).toContain(`--kubelet-registration-path=${root}/plugins/p/csi.sock`);
+  expect(registrar.args).toContain("--http-endpoint=:1234");
+  expect(driver).toMatchObject({ image: "x:v1", args: ["--endpoint=unix:///csi/csi.sock", "-x"] });
+  expect(stdout).not.toContain("path: /var/lib/kubelet");
+  expect(storageClass).toMatchObject({ metadata: { name: "fast" }, provisioner: "x.csi.example.com" });
+  expect(pod.spec.volumes[0].csi.driver).toBe("x.csi.example.com");
+  expect(podMonitor.spec.selector.matchLabels).toEqual(daemonSet.spec.selector.matchLabels);
+});
+
+test("--kubelet-root is for all other distributions", () => {
+  expect(run("--kubelet-root=/data/kubelet").stdout).toContain("path: /data/kubelet/plugins_registry");
+});
+
+test.each([
+  [
+    ["--driver-name=a_b", "--image=a", "--driver-image=b"],
+    /^registrar manifest: --driver-name "a_b" is no driver name: /,
+  ],
+  [["--driver-name=a", "--image=a"], /it needs --driver-image/],
+  [[...REQUIRED, "--http-port=0"], /--http-port "0" must be from 1 to 65535/],
+  [[...REQUIRED, "--distribution=microk9s"], /did you mean microk8s\?/],
+  [[...REQUIRED, "--include=daemonsets"], /did you mean daemonset\?/],
+  [
+    [...REQUIRED, "--distribution=k0s", "--kubelet-root=/a"],
+    /kubelet-root.*distribution|distribution.*kubelet-root/,
+  ],
+  [[...REQUIRED, "--include=inline-pod", "--lifecycle-mode=Persistent"], /needs --lifecycle-mode Ephemeral/],
+])("%j is a usage error of one line, and writes nothing", (flags, complaint) => {
+  const { status, stdout, stderr } = runCommand("manifest", ...flags);
+  expect(stderr).toMatch(complaint);
+  expect(stderr.trimEnd()).not.toContain("\n");
+  expect([status, stdout]).toEqual([2, ""]);
+});

@@ -1,0 +1,105 @@
+import { lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Facts, Target } from "../../src/doctor/facts";
+import { gatherFacts } from "../../src/doctor/gather";
+import { type Report, reportOn } from "../../src/doctor/report";
+import type { RegistrarOptions } from "../../src/registrar/options";
+import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
+import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
+import { type SimulatedKubelet, startKubelet } from "../../src/simulator/kubelet";
+import type { KubeletOptions } from "../../src/simulator/kubelet-options";
+import {
+  type FakeRegistrar,
+  type FakeRegistrarOptions,
+  startFakeRegistrar,
+} from "../simulator/fake-registrar";
+import { startTestRegistrar } from "../support/registrar-node";
+import { createTempFolder } from "../support/temp-folder";
+
+/** Long enough for whatever answers at all. */
+const PATIENT_MS = 5_000;
+/** For what never answers. */
+const IMPATIENT_MS = 50;
+
+/** A node in a folder, what is wrong with it, and the doctor's visit. */
+export interface Ward extends AsyncDisposable {
+  readonly csiAddress: string;
+  readonly directory: string;
+  at(...names: readonly string[]): string;
+  driver(options?: Partial<CsiDriverOptions>): Promise<SimulatedCsiDriver>;
+  kubelet(options?: Partial<KubeletOptions>): Promise<SimulatedKubelet>;
+  /** A registrar of ours, for the driver. */
+  registrar(options?: Partial<RegistrarOptions>): ReturnType<typeof startTestRegistrar>;
+  /** Any plugin, on a socket of this name. */
+  plugin(fileName: string, info: FakeRegistrarOptions["info"]): Promise<FakeRegistrar>;
+  /** What is there, by kind, mode, inode and time of change. */
+  tree(): readonly string[];
+  visit(target?: Partial<Target>, options?: { readonly impatient: boolean }): Promise<Visit>;
+}
+
+export interface Visit extends Report {
+  readonly facts: Facts;
+  /** `problem: x.csi has ...; cure: ...`, a line for each finding of a check. */
+  says(check: string): string;
+}
+
+export async function openWard(): Promise<Ward> {
+  const folder = await createTempFolder();
+  const [csiAddress, directory] = [folder.at("csi.sock"), folder.at("reg")];
+  mkdirSync(directory);
+  const parts: AsyncDisposable[] = [folder];
+  const keep = <Part extends AsyncDisposable>(part: Part): Part => {
+    parts.push(part);
+    return part;
+  };
+  const node = { csiAddress, pluginRegistrationPath: directory };
+  return {
+    csiAddress,
+    directory,
+    at: folder.at,
+    driver: async (options) => keep(await startCsiDriver({ csiAddress, name: "x.csi", ...options })),
+    kubelet: async (options) =>
+      keep(await startKubelet({ pluginDir: directory, reconcilePeriodMs: 10, ...options })),
+    registrar: async (options) => {
+      const paths = { ...node, kubeletRegistrationPath: csiAddress };
+      const whole = { ...node, options: paths, socketPath: (name: string) => folder.at("reg", name) };
+      return keep(await startTestRegistrar({ ...whole, [Symbol.asyncDispose]: async () => {} }, options));
+    },
+    plugin: async (fileName, info) => {
+      const plugin = await startFakeRegistrar({
+        socketPath: join(directory, fileName),
+        info: { endpoint: csiAddress, ...info },
+      });
+      parts.push({ [Symbol.asyncDispose]: plugin.close });
+      return plugin;
+    },
+    tree: () =>
+      readdirSync(folder.path, { recursive: true })
+        .map(String)
+        .sort()
+        .map((name) => {
+          const { mode, ino, ctimeMs } = lstatSync(join(folder.path, name));
+          return [name, mode.toString(8), ino, ctimeMs].join(" ");
+        }),
+    visit: async (target = {}, { impatient } = { impatient: false }) => {
+      const paths = { csiSocketPath: csiAddress, kubeletRegistrationPath: csiAddress };
+      const facts = await gatherFacts(
+        { ...paths, pluginRegistrationPath: directory, ...target },
+        { timeoutMs: impatient ? IMPATIENT_MS : PATIENT_MS, uid: 0, knownDirectories: [] },
+      );
+      const report = reportOn(facts);
+      const says = (check: string) =>
+        report.findings
+          .filter((finding) => finding.check === check)
+          .map(
+            ({ status, subject, text, cure }) =>
+              `${status}: ${subject} ${text}${cure ? `; cure: ${cure}` : ""}`,
+          )
+          .join("\n");
+      return { ...report, facts, says };
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const part of parts.reverse()) await part[Symbol.asyncDispose]();
+    },
+  };
+}

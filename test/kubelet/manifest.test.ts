@@ -1,0 +1,54 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DISTRIBUTIONS } from "../../src/manifest/distributions";
+import { type ManifestOptions, PARTS, resolveManifestOptions } from "../../src/manifest/options";
+import { makeManifests } from "../../src/manifest/parts";
+import { renderManifests } from "../../src/manifest/yaml";
+import { programPath } from "./support/build";
+import { newestVersion } from "./support/versions";
+
+const EXAMPLES = join(__dirname, "..", "..", "examples");
+
+/** What the API server says of each object of its own kinds, by its strict decoding and its validation. */
+function judge(yaml: string): readonly { readonly kind: string; readonly errors: readonly string[] }[] {
+  const { status, stdout, stderr } = spawnSync(programPath("manifestcheck", newestVersion), {
+    input: yaml,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(stderr);
+  return stdout
+    .trimEnd()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+const taken = (...kinds: readonly string[]) => kinds.map((kind) => ({ kind, errors: [] }));
+
+test.each<readonly [string, Partial<ManifestOptions>]>([
+  ["as it is by default", {}],
+  ["another driver's", { attachRequired: true, storageCapacity: true, fsGroupPolicy: "File", httpPort: 1 }],
+  ["at its shortest", { driverName: "x", name: "y", namespace: "z", pluginFolder: "p", driverArgs: [] }],
+  ["at its longest", { driverName: "x".repeat(63), pluginFolder: "p", namespace: "n".repeat(63) }],
+  ["with a name of many parts", { driverName: "a.b-c.d0.example.com", storageClassName: "fast.local" }],
+  ...Object.entries(DISTRIBUTIONS).map(([name, kubeletRoot]) => [`on ${name}`, { kubeletRoot }] as const),
+])("the API server takes what `registrar manifest` writes: %s", (_, options) => {
+  const required = { driverName: "x.csi.example.com", image: "registrar:v1", driverImage: "x:v1" };
+  const manifests = makeManifests(resolveManifestOptions({ ...required, parts: PARTS, ...options }));
+  expect(judge(renderManifests(manifests))).toEqual(taken("CSIDriver", "DaemonSet", "StorageClass", "Pod"));
+});
+
+test.each(readdirSync(EXAMPLES).filter((name) => name.endsWith(".yaml")))("it takes examples/%s", (name) => {
+  expect(judge(readFileSync(join(EXAMPLES, name), "utf8")).flatMap(({ errors }) => errors)).toEqual([]);
+});
+
+test("it would say what it does not take", () => {
+  const pod = (more: string) =>
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: z}\nspec: {containers: [{name: a, image: b${more}}]}\n`;
+  expect(judge([pod(""), pod(", imag: c"), pod(", ports: [{containerPort: 0}]")].join("---\n"))).toEqual([
+    ...taken("Pod"),
+    { kind: "Pod", errors: [expect.stringContaining('unknown field "spec.containers[0].imag"')] },
+    { kind: "Pod", errors: [expect.stringContaining("spec.containers[0].ports[0].containerPort")] },
+  ]);
+});

@@ -1,0 +1,152 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { METRICS } from "../../src/diagnostics/metric-table";
+import { PARTS, type Part, resolveManifestOptions } from "../../src/manifest/options";
+import { makeManifests } from "../../src/manifest/parts";
+import { renderManifests } from "../../src/manifest/yaml";
+
+const EXAMPLES = join(__dirname, "..", "..", "examples");
+const read = (name: string) => readFileSync(join(EXAMPLES, name), "utf8");
+
+interface Named {
+  readonly name: string;
+}
+interface DaemonSet {
+  readonly spec: {
+    readonly template: {
+      readonly spec: { readonly containers: readonly Named[]; readonly volumes: readonly Named[] };
+    };
+  };
+}
+
+/** What `registrar manifest` writes for the driver of `examples/daemonset.yaml`. */
+const write = (parts: readonly Part[], image = "registrar:v0.1.0") =>
+  renderManifests(
+    makeManifests(
+      resolveManifestOptions({
+        driverName: "hostpath.csi.k8s.io",
+        name: "csi-hostpath-node",
+        image,
+        driverImage: "hostpathplugin:v1",
+        parts,
+      }),
+    ),
+  );
+
+test.each([
+  ["alerts.yaml", "alerts"],
+  ["podmonitor.yaml", "podmonitor"],
+] as const)("examples/%s is what the command writes", (file, part) => {
+  expect(read(file)).toBe(write([part]));
+});
+
+test("the DaemonSet has the registrar, the labels and the pod settings of examples/daemonset.yaml", () => {
+  const exampleText = read("daemonset.yaml");
+  const image = /image: (registrar:\S+)/.exec(exampleText)?.[1] ?? "";
+  const example = parseAllDocuments(exampleText)[1]?.toJS();
+  const written = parse(write(["daemonset"], image));
+  const registrarOf = ({ spec }: DaemonSet) =>
+    spec.template.spec.containers.find(({ name }) => name === "registrar");
+  expect(registrarOf(written)).toEqual(registrarOf(example));
+
+  const { containers: _, volumes, ...pod } = written.spec.template.spec;
+  expect(example.spec.template.spec).toMatchObject(pod);
+  for (const volume of volumes) expect(example.spec.template.spec.volumes).toContainEqual(volume);
+  const { template: __, ...spec } = written.spec;
+  expect(example.spec).toMatchObject(spec);
+  expect(written.metadata).toEqual(example.metadata);
+});
+
+test("each container mounts volumes that the pod has, and the driver's socket is one and the same", () => {
+  const { spec } = parse(write(["daemonset"])).spec.template;
+  for (const { volumeMounts } of spec.containers)
+    for (const { name } of volumeMounts)
+      expect(spec.volumes.map((volume: Named) => volume.name)).toContain(name);
+  const [registrar, driver] = spec.containers;
+  const pluginPath = spec.volumes.find((volume: Named) => volume.name === "plugin-dir").hostPath.path;
+  expect(registrar.args).toContain(`--kubelet-registration-path=${pluginPath}/csi.sock`);
+  expect(driver.args).toContain("--endpoint=unix:///csi/csi.sock");
+  expect(driver.volumeMounts).toContainEqual({ name: "plugin-dir", mountPath: "/csi" });
+});
+
+test("all parts are one stream of documents without a fault, each with comments", () => {
+  const text = write(PARTS);
+  const documents = parseAllDocuments(text);
+  expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+  expect(documents.map((document) => document.toJS().kind)).toEqual([
+    "CSIDriver",
+    "DaemonSet",
+    "StorageClass",
+    "Pod",
+    "PodMonitor",
+    "PrometheusRule",
+  ]);
+  for (const one of text.split("---\n")) expect(one).toMatch(/^# /);
+  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(125);
+});
+
+test("what comments and folds change is nothing of the objects", () => {
+  const manifests = makeManifests(
+    resolveManifestOptions({ driverName: "x.csi", image: "a", driverImage: "b", parts: PARTS }),
+  );
+  const read = parseAllDocuments(renderManifests(manifests)).map((document) => document.toJS());
+  expect(read).toEqual(manifests.map(({ object }) => object));
+});
+
+test.each(["y", "on", "off", "no", "1e3", "0x1f", "12345"])(
+  "%s stays a word, in Kubernetes' YAML 1.1 too",
+  (name) => {
+    const options = { driverName: "x.csi", image: "a", driverImage: "b", name, namespace: name };
+    const text = renderManifests(makeManifests(resolveManifestOptions(options)));
+    expect(text).toContain(`name: "${name}"`);
+    expect(text).toContain(`namespace: "${name}"`);
+  },
+);
+
+test("a comment on what is not there is a fault of ours", () => {
+  const manifest = {
+    about: [],
+    object: { apiVersion: "v1", kind: "Pod", metadata: { name: "x" } },
+    comments: [{ at: ["spec", "none"], lines: ["nothing"] }],
+  };
+  expect(() => renderManifests([manifest])).toThrow("no spec.none to comment on");
+});
+
+describe("the alerts", () => {
+  const { groups } = parse(read("alerts.yaml")).spec;
+  const rules: readonly {
+    readonly alert: string;
+    readonly expr: string;
+    readonly labels: { readonly severity: string };
+    readonly annotations: { readonly summary: string; readonly description: string };
+  }[] = groups[0].rules;
+  /** `registrar_state{state="standby"}`: name and what is selected. */
+  const selectorsIn = (expr: string) => Array.from(expr.matchAll(/(registrar_\w+)(?:\{([^}]*)\})?/g));
+
+  test("know only metrics and labels that the registrar has", () => {
+    const selectors = rules.flatMap(({ expr }) => selectorsIn(expr));
+    expect(selectors.length).toBeGreaterThanOrEqual(rules.length);
+    for (const [, name, selection = ""] of selectors) {
+      const metric = METRICS.find((one) => one.name === name);
+      expect(metric?.name).toBe(name);
+      for (const [, label] of selection.matchAll(/(\w+)!?=/g)) expect(metric?.labelNames).toContain(label);
+    }
+  });
+
+  test("cover what can go wrong with a registration, and say what is wrong where", () => {
+    expect(rules.map(({ alert }) => alert)).toEqual([
+      "CSIDriverNotRegistered",
+      "CSIDriverRefused",
+      "CSIRegistrationFlapping",
+      "CSIDriverDisconnected",
+      "CSIRegistrarStandby",
+    ]);
+    for (const { annotations, labels } of rules) {
+      expect(annotations.summary).toContain("{{ $labels.driver_name }}");
+      expect(annotations.summary).toContain("{{ $labels.node }}");
+      expect(annotations.description).toContain("{{ $labels.pod }}");
+      expect(["critical", "warning"]).toContain(labels.severity);
+    }
+  });
+});

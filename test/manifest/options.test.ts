@@ -1,0 +1,116 @@
+import { DISTRIBUTIONS } from "../../src/manifest/distributions";
+import { type ManifestOptions, resolveManifestOptions } from "../../src/manifest/options";
+
+const REQUIRED: ManifestOptions = {
+  driverName: "x.csi.example.com",
+  image: "registrar:v1",
+  driverImage: "x:v2",
+};
+const resolve = (options: Partial<ManifestOptions> = {}) =>
+  resolveManifestOptions({ ...REQUIRED, ...options });
+
+test("what is not given follows from the driver's name and Kubernetes' defaults", () => {
+  expect(resolve()).toEqual({
+    ...REQUIRED,
+    driverArgs: ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
+    parts: ["csidriver", "daemonset"],
+    name: "x-csi-example-com-node",
+    namespace: "kube-system",
+    kubeletRoot: "/var/lib/kubelet",
+    pluginFolder: "x.csi.example.com",
+    pluginPath: "/var/lib/kubelet/plugins/x.csi.example.com",
+    kubeletRegistrationPath: "/var/lib/kubelet/plugins/x.csi.example.com/csi.sock",
+    httpPort: 9809,
+    attachRequired: false,
+    podInfoOnMount: false,
+    lifecycleModes: ["Persistent"],
+    fsGroupPolicy: "ReadWriteOnceWithFSType",
+    storageCapacity: false,
+    storageClassName: "x.csi.example.com",
+  });
+});
+
+test("inline volumes need the driver's support for them, and it to be told about the pod", () => {
+  expect(resolve({ parts: ["inline-pod"] })).toMatchObject({
+    lifecycleModes: ["Persistent", "Ephemeral"],
+    podInfoOnMount: true,
+  });
+  expect(resolve({ lifecycleModes: ["Ephemeral"], podInfoOnMount: false })).toMatchObject({
+    lifecycleModes: ["Ephemeral"],
+    podInfoOnMount: false,
+  });
+});
+
+test("parts and modes come in their own order, each once", () => {
+  expect(resolve({ parts: ["alerts", "csidriver", "alerts"] }).parts).toEqual(["csidriver", "alerts"]);
+  expect(resolve({ lifecycleModes: ["Ephemeral", "Persistent", "Ephemeral"] }).lifecycleModes).toEqual([
+    "Persistent",
+    "Ephemeral",
+  ]);
+});
+
+test.each([
+  ["disk", "csi-disk-node"],
+  ["csi.example.com", "csi-example-com-node"],
+  ["scsi.example.com", "csi-scsi-example-com-node"],
+  [`${"a".repeat(60)}.io`, `csi-${"a".repeat(54)}-node`],
+  [`${"a".repeat(53)}.example`, `csi-${"a".repeat(53)}-node`],
+])("the driver %s has a DaemonSet named %s", (driverName, name) => {
+  expect(resolve({ driverName, pluginFolder: "x" }).name).toBe(name);
+});
+
+test.each<readonly [Partial<ManifestOptions>, RegExp]>([
+  [{ driverName: "" }, /^--driver-name "" is no driver name: it is empty$/],
+  [{ driverName: "a_b" }, /^--driver-name "a_b" is no driver name: the CSI specification/],
+  [{ driverName: "x".repeat(64) }, /it has 64 characters/],
+  [{ driverName: "X.csi" }, /^--driver-name "X.csi" cannot name a CSIDriver object/],
+  [{ driverName: "a.-b" }, /cannot name a CSIDriver object/],
+  [{ image: "" }, /^--image "" is no image reference/],
+  [{ driverImage: "a b" }, /^--driver-image "a b" is no image reference/],
+  [{ name: "a.b" }, /^--name "a.b" must be 1 to 63 small letters/],
+  [{ name: "x".repeat(64) }, /^--name/],
+  [{ namespace: "-" }, /^--namespace "-"/],
+  [{ storageClassName: "A" }, /^--storage-class "A" must be small letters/],
+  [{ kubeletRoot: "var/lib" }, /^--kubelet-root "var\/lib" must be an absolute path/],
+  [{ kubeletRoot: "/" }, /^--kubelet-root/],
+  [{ kubeletRoot: "/var/" }, /^--kubelet-root/],
+  [{ kubeletRoot: "/a/../b" }, /^--kubelet-root/],
+  [{ kubeletRoot: "/a:b" }, /^--kubelet-root/],
+  [{ pluginFolder: ".." }, /^--plugin-folder ".." must be the name of a folder/],
+  [{ pluginFolder: "a/b" }, /^--plugin-folder/],
+  [{ httpPort: 0 }, /^--http-port "0" must be from 1 to 65535/],
+  [{ httpPort: 65_536 }, /^--http-port/],
+  [{ httpPort: 1.5 }, /^--http-port/],
+  [
+    { parts: ["inline-pod"], lifecycleModes: ["Persistent"] },
+    /^--include inline-pod needs --lifecycle-mode Ephemeral$/,
+  ],
+  [
+    { parts: ["storageclass"], lifecycleModes: ["Ephemeral"] },
+    /^--include storageclass needs --lifecycle-mode Persistent$/,
+  ],
+])("%j is refused", (options, message) => {
+  expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  expect(() => resolve(options)).toThrow(message);
+});
+
+test("paths that are too long for a socket on the host are refused: 107 bytes pass", () => {
+  const kubeletRoot = "/var/snap/microk8s/common/var/lib/kubelet";
+  const folderOf = (bytes: number) => "f".repeat(bytes - `${kubeletRoot}/plugins//csi.sock`.length);
+  expect(resolve({ kubeletRoot, pluginFolder: folderOf(107) }).kubeletRegistrationPath).toHaveLength(107);
+  expect(() => resolve({ kubeletRoot, pluginFolder: folderOf(108) })).toThrow(/108 bytes.*--plugin-folder$/);
+  const driverName = "d".repeat(60);
+  expect(() => resolve({ kubeletRoot, driverName, pluginFolder: "x" })).toThrow(
+    /^the registration socket would be .*plugins_registry\/d+-reg\.sock on the host: 128 bytes.*shorter --driver-name helps$/,
+  );
+});
+
+test("distributions are named by one word each", () => {
+  expect(DISTRIBUTIONS).toMatchObject({
+    microk8s: "/var/snap/microk8s/common/var/lib/kubelet",
+    k0s: "/var/lib/k0s/kubelet",
+    rke2: "/var/lib/kubelet",
+    k3s: "/var/lib/kubelet",
+  });
+  for (const name of Object.keys(DISTRIBUTIONS)) expect(name).toMatch(/^[a-z0-9]+$/);
+});
