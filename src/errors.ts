@@ -12,8 +12,10 @@ export type RegistrarErrorCode =
   | "REFUSED"
   /** A peer broke HTTP/2, HPACK or gRPC rules, or exceeded a documented bound. */
   | "PROTOCOL"
-  /** Given up because the caller's signal was aborted. */
-  | "ABORTED";
+  /** Given up because the caller closed it, or aborted its signal. */
+  | "ABORTED"
+  /** A fault of this package; `cause` has it. */
+  | "INTERNAL";
 
 /** The one error class of this package: anything else that is thrown is a bug. */
 export class RegistrarError extends Error {
@@ -26,15 +28,17 @@ export class RegistrarError extends Error {
   }
 }
 
+// Both judge an error by its fields: in a test runner's sandbox, Node's own errors are not `instanceof Error`.
+
 /** The text of anything thrown, for one log line. */
 export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.message === "" && error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
-  return error.message;
+  const { message, errors } = Object(error) as { readonly message?: unknown; readonly errors?: unknown };
+  if (message === "" && Array.isArray(errors)) return errors.map(messageOf).join("; ");
+  return typeof message === "string" ? message : String(error);
 }
 
 /** The errno name (`ENOENT`, `EACCES`) of a Node system error; undefined for any other error. */
 export function errnoOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  const { code } = Object(error) as { readonly code?: unknown };
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }

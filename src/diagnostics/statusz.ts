@@ -48,8 +48,9 @@ function describeDriver({ status, options }: Registrar, facts: ProcessFacts) {
   };
 }
 
-/** The same as indented `key: value` lines. */
+/** The same as indented `key: value` lines; a text that would break its line is quoted, for drivers say what they like. */
 function asText(value: unknown, indent = ""): string {
+  if (typeof value === "string" && /\p{Cc}/u.test(value)) return `${JSON.stringify(value)}\n`;
   if (typeof value !== "object" || value === null) return `${String(value)}\n`;
   return Object.entries(value)
     .filter(([, one]) => one !== undefined)

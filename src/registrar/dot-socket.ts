@@ -14,7 +14,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf, messageOf, RegistrarError } from "../errors";
-import { tryConnect } from "./unix-socket";
+import { isDeadSocket } from "./unix-socket";
 
 /** A socket that listens under a name which kubelet's plugin watcher ignores. */
 export interface DotSocket {
@@ -56,15 +56,15 @@ export async function bindDotSocket(
 
 /**
  * Gives the socket its real name. Where nothing has that name, a second name is linked and the dot-name goes a moment
- * later, for a kubelet that was told of a file and does not find it logs an error. Otherwise, with `replace`, the
- * dot-name is renamed over what is there, after the same moment: kubelet sees one Create event.
- * False where something came to have the name and must not be replaced. Rejects with SOCKET_UNUSABLE, and when
- * `signal` is aborted before the name is given.
+ * later, for a kubelet that was told of a file and does not find it logs an error. Otherwise the dot-name is renamed
+ * over what is there, after the same moment: kubelet sees one Create event. False where something has the name and
+ * `mayReplace` says no; it is asked again right before the renaming, since others may have come meanwhile.
+ * Rejects with SOCKET_UNUSABLE, and when `signal` is aborted before the name is given.
  */
 export async function giveName(
   dotPath: string,
   path: string,
-  { replace, signal }: { readonly replace: boolean; readonly signal: AbortSignal },
+  { mayReplace, signal }: { readonly mayReplace: () => boolean; readonly signal: AbortSignal },
 ): Promise<boolean> {
   signal.throwIfAborted();
   try {
@@ -72,10 +72,11 @@ export async function giveName(
     setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
     return true;
   } catch (error) {
-    if (errnoOf(error) === "EEXIST" && !replace) return false;
+    if (errnoOf(error) === "EEXIST" && !mayReplace()) return false;
   }
   await delay(KUBELET_LOOKS_WITHIN_MS, undefined, { signal });
   try {
+    if (!mayReplace()) return false;
     renameSync(dotPath, path);
     return true;
   } catch (error) {
@@ -88,10 +89,8 @@ export async function sweepDotSockets(folder: string, now: () => number = Date.n
   try {
     for (const name of readdirSync(folder).filter((one) => DOT_NAME.test(one))) {
       const path = join(folder, name);
-      const stats = lstatSync(path);
-      if (!stats.isSocket() || now() - stats.ctimeMs < LEFTOVER_AFTER_MS) continue;
-      const problem = await tryConnect(path);
-      if (problem && errnoOf(problem) === "ECONNREFUSED") removeQuietly(path);
+      if (now() - lstatSync(path).ctimeMs < LEFTOVER_AFTER_MS) continue;
+      if (await isDeadSocket(path)) removeQuietly(path);
     }
   } catch {}
 }

@@ -1,3 +1,6 @@
+import { RegistrarError } from "../errors";
+import type { Logger } from "../logging/logger";
+
 /** What the CSI specification's name rule, and the safety of a file name, say of a driver's name. */
 export type DriverNameVerdict =
   | { readonly kind: "valid" }
@@ -24,4 +27,16 @@ export function judgeDriverName(name: string): DriverNameVerdict {
       ? `it has ${name.length} characters, the CSI specification allows 63`
       : "the CSI specification allows letters, digits, '-' and '.' only, with a letter or digit at both ends";
   return { kind: "unusual", problem };
+}
+
+/** Throws UNSAFE_DRIVER_NAME for a name that could leave the registration directory, warns of other oddities. */
+export function admitDriverName(name: string, log: Logger): void {
+  const verdict = judgeDriverName(name);
+  if (verdict.kind === "unsafe")
+    throw new RegistrarError(
+      "UNSAFE_DRIVER_NAME",
+      `CSI driver name ${JSON.stringify(name)} is refused: ${verdict.problem}`,
+    );
+  if (verdict.kind === "unusual")
+    log.warn("CSI driver name breaks the CSI specification", { name, problem: verdict.problem });
 }

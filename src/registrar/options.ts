@@ -1,5 +1,7 @@
+import { isAbsolute } from "node:path";
 import { RegistrarError } from "../errors";
 import { parseCsiAddress } from "./csi-address";
+import { MAX_SOCKET_PATH_BYTES } from "./registration-socket";
 
 /** What to do when kubelet refuses the driver. */
 export type RegistrationFailurePolicy = "exit" | "retry";
@@ -8,20 +10,24 @@ const POLICIES: readonly RegistrationFailurePolicy[] = ["exit", "retry"];
 /** A Node timer with a longer wait fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** What every registration may be told. Times are milliseconds. */
+export interface CommonOptions {
+  /** The plugin registration directory, where the registration socket goes. @default "/registration" */
+  readonly pluginRegistrationPath?: string;
+  /** Bounds each single call that is made: to the driver, and to registration sockets. @default 1000 */
+  readonly timeoutMs?: number;
+  /** On refusal, end with outcome `refused` (`exit`) or stay and publish again with backoff (`retry`). @default "exit" */
+  readonly onRegistrationFailure?: RegistrationFailurePolicy;
+}
+
 /** What a registrar is told. Times are milliseconds. */
-export interface RegistrarOptions {
+export interface RegistrarOptions extends CommonOptions {
   /** The CSI driver socket as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. */
   readonly csiAddress: string;
   /** The same socket as kubelet sees it on the host; kubelet is given it as the driver's endpoint. */
   readonly kubeletRegistrationPath: string;
-  /** The plugin registration directory, where the registration socket goes. @default "/registration" */
-  readonly pluginRegistrationPath?: string;
-  /** Bounds each single call to the driver and each health check of our own socket. @default 1000 */
-  readonly timeoutMs?: number;
   /** Fail when the driver has not told its name by then, 24 days at most; 0 waits without end. @default 0 */
   readonly driverTimeoutMs?: number;
-  /** On refusal, fail (`exit`) or stay and publish again with backoff (`retry`). @default "exit" */
-  readonly onRegistrationFailure?: RegistrationFailurePolicy;
   /** Register again when the driver came back, so that kubelet reads its node information anew. @default false */
   readonly reregisterOnDriverRestart?: boolean;
 }
@@ -32,29 +38,66 @@ export interface ResolvedRegistrarOptions extends Required<RegistrarOptions> {
   readonly csiSocketPath: string;
 }
 
+/** What the registration of a driver in this process is told. Times are milliseconds. */
+export interface RegistrationOptions extends CommonOptions {
+  /** The driver's name, the same as its GetPluginInfo tells. */
+  readonly name: string;
+  /**
+   * The driver's CSI socket as kubelet sees it on the host, an absolute path. Kubelet calls NodeGetInfo there before
+   * it says that the driver is registered, so the driver should listen already.
+   */
+  readonly endpoint: string;
+}
+
 /** Fills defaults and checks ranges; no other place knows either. Throws INVALID_OPTION. */
 export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOptions {
-  const resolved = {
-    csiAddress: options.csiAddress,
-    csiSocketPath: parseCsiAddress(options.csiAddress),
-    kubeletRegistrationPath: options.kubeletRegistrationPath,
-    pluginRegistrationPath: options.pluginRegistrationPath ?? "/registration",
-    timeoutMs: options.timeoutMs ?? 1_000,
-    driverTimeoutMs: options.driverTimeoutMs ?? 0,
-    onRegistrationFailure: options.onRegistrationFailure ?? "exit",
-    reregisterOnDriverRestart: options.reregisterOnDriverRestart ?? false,
+  const {
+    csiAddress,
+    kubeletRegistrationPath,
+    driverTimeoutMs = 0,
+    reregisterOnDriverRestart = false,
+  } = options;
+  const csiSocketPath = parseCsiAddress(csiAddress);
+  if (kubeletRegistrationPath === "") refuse("kubelet-registration-path is a required parameter");
+  const common = resolveCommon(options);
+  if (!(driverTimeoutMs >= 0)) refuse("driver-timeout must not be negative");
+  if (driverTimeoutMs > MAX_TIMER_MS) refuse("driver-timeout must be 24 days at most; 0 is no limit");
+  return {
+    csiAddress,
+    csiSocketPath,
+    kubeletRegistrationPath,
+    ...common,
+    driverTimeoutMs,
+    reregisterOnDriverRestart,
   };
-  const refuse = (text: string) => {
-    throw new RegistrarError("INVALID_OPTION", text);
-  };
-  if (resolved.kubeletRegistrationPath === "") refuse("kubelet-registration-path is a required parameter");
-  if (resolved.pluginRegistrationPath === "") refuse("plugin-registration-path must not be empty");
-  if (!(resolved.timeoutMs > 0))
-    refuse("timeout must be more than 0: no call to the driver could ever succeed");
-  if (!(resolved.driverTimeoutMs >= 0)) refuse("driver-timeout must not be negative");
-  if (resolved.driverTimeoutMs > MAX_TIMER_MS)
-    refuse("driver-timeout must be 24 days at most; 0 is no limit");
-  if (!POLICIES.includes(resolved.onRegistrationFailure))
+}
+
+/** The same for a driver in this process, whose name is judged elsewhere. Throws INVALID_OPTION. */
+export function resolveRegistrationOptions(options: RegistrationOptions): Required<RegistrationOptions> {
+  const { name, endpoint } = options;
+  if (typeof name !== "string") refuse("name must be the driver's name");
+  if (typeof endpoint !== "string" || !isAbsolute(endpoint) || endpoint.includes("\0"))
+    refuse(
+      `endpoint ${JSON.stringify(endpoint)} must be the absolute path of the driver's socket on the host, without unix://`,
+    );
+  if (Buffer.byteLength(endpoint) > MAX_SOCKET_PATH_BYTES)
+    refuse(`endpoint ${endpoint} is too long: a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes`);
+  return { name, endpoint, ...resolveCommon(options) };
+}
+
+function resolveCommon(options: CommonOptions): Required<CommonOptions> {
+  const {
+    pluginRegistrationPath = "/registration",
+    timeoutMs = 1_000,
+    onRegistrationFailure = "exit",
+  } = options;
+  if (pluginRegistrationPath === "") refuse("plugin-registration-path must not be empty");
+  if (!(timeoutMs > 0)) refuse("timeout must be more than 0: no call could ever succeed");
+  if (!POLICIES.includes(onRegistrationFailure))
     refuse(`on-registration-failure must be one of ${POLICIES.join(", ")}`);
-  return resolved;
+  return { pluginRegistrationPath, timeoutMs, onRegistrationFailure };
+}
+
+function refuse(text: string): never {
+  throw new RegistrarError("INVALID_OPTION", text);
 }

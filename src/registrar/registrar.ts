@@ -1,59 +1,42 @@
-import { RegistrarError } from "../errors";
 import { loadProtos, type PluginIdentity, type Protos } from "../grpc/protos";
 import { type Logger, silentLogger } from "../logging/logger";
 import type { Admission } from "./admission";
 import { watchCsiDriver } from "./csi-driver";
-import { judgeDriverName } from "./driver-name";
+import { admitDriverName } from "./driver-name";
 import { createEvents, type RegistrarEvent } from "./events";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
-import { startRegistration } from "./registration";
-import type { RegistrationOutcome } from "./registration-core";
-import { checkRegistrationSocket, createCachedCheck, type SelfCheckAnswer } from "./self-check";
-import type { RegistrationState, StateChange } from "./state";
-import { createTally, type Tally } from "./tally";
+import { startDriverRegistration } from "./registration";
+import { failedBy } from "./registration-core";
+import { createRegistrationHandle, type Registration, type RegistrationStatus } from "./registration-handle";
+import { refuseAborted, type StartContext } from "./start-context";
 
 /** Where one driver stands, at the moment of asking. */
-export interface DriverStatus {
-  readonly state: RegistrationState;
-  readonly history: readonly StateChange[];
+export interface DriverStatus extends RegistrationStatus {
   /** What the driver told last; undefined before it told anything. */
   readonly identity: PluginIdentity | undefined;
   /** Whether there is a connection to the driver. */
   readonly connected: boolean;
-  /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
-  readonly registrationSocketPath: string | undefined;
-  readonly tally: Tally;
 }
 
-/** A running registrar. */
-export interface Registrar extends AsyncDisposable {
+/** A running registrar: the registration of a driver that runs elsewhere. */
+export interface Registrar extends Registration {
   readonly options: ResolvedRegistrarOptions;
   status(): DriverStatus;
-  /**
-   * Walks kubelet's own path over our registration socket, within `timeoutMs`. One walk at a time, and its answer
-   * serves everybody for a second. Healthy as long as there is no socket to check: the driver is still waited for.
-   */
-  selfCheck(): Promise<SelfCheckAnswer>;
-  /** Calls `listener` for everything that happens from now on; returns what ends that. */
-  subscribe(listener: (event: RegistrarEvent) => void): () => void;
-  /** Resolves, never rejects, when all is over and nothing is left behind. */
-  readonly closed: Promise<RegistrationOutcome>;
-  /** Deregisters: removes our socket, lets running calls finish for at most 2 s. Always the same promise. */
-  close(): Promise<RegistrationOutcome>;
 }
 
 /**
  * Registers the CSI driver behind `options.csiAddress` with kubelet and keeps it registered. Resolves as soon as it is
- * at work: the driver may come later. Aborting `signal` closes it; an aborted signal starts nothing.
+ * at work: the driver may come later, `ready` tells when kubelet has registered it. Ended by `close()`, by `signal`,
+ * by kubelet's refusal with policy `exit`, or by a failure.
  *
- * Rejects with INVALID_OPTION. Whatever fails later is told by `closed`.
+ * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Whatever fails later is told by `closed`.
  */
 export async function startRegistrar(
   options: RegistrarOptions,
-  { signal, logger = silentLogger }: { readonly signal?: AbortSignal; readonly logger?: Logger } = {},
+  { signal, logger = silentLogger }: StartContext = {},
 ): Promise<Registrar> {
   const resolved = resolveOptions(options);
-  signal?.throwIfAborted();
+  refuseAborted(signal);
   return startDriverRegistrar(resolved, { signal, log: logger, protos: loadProtos() });
 }
 
@@ -75,10 +58,8 @@ export function startDriverRegistrar(
 ): Registrar {
   const log = parentLog.named("registrar");
   const events = createEvents<RegistrarEvent>();
-  const tally = createTally();
-  events.subscribe(tally.count);
   const owner = {};
-  const registration = startRegistration(resolved, { protos, log, events });
+  const registration = startDriverRegistration(resolved, { protos, log, events });
   const stopWatching = new AbortController();
   let identity: PluginIdentity | undefined;
   let connected = false;
@@ -93,7 +74,7 @@ export function startDriverRegistrar(
     events.emit({ kind: "driver-answered", identity: answer, awayMs });
     const before = identity;
     if (before?.name !== answer.name) {
-      admitName(answer.name, log);
+      admitDriverName(answer.name, log);
       log.v(2).info("CSI driver name", { csiDriverName: answer.name, vendorVersion: answer.vendorVersion });
     }
     identity = answer;
@@ -120,56 +101,19 @@ export function startDriverRegistrar(
     },
   ).catch((error: unknown) => {
     log.error(error, "Cannot register the CSI driver");
-    void registration.close({ kind: "failed", error }, "failed");
+    void registration.close(failedBy(error), "failed");
   });
 
-  const close = () => {
-    void registration.close({ kind: "stopped" }, "stopped");
-    return closed;
-  };
-  const abort = () => void close();
-  signal?.addEventListener("abort", abort, { once: true });
-  const closed = registration.closed.then(async (outcome) => {
-    signal?.removeEventListener("abort", abort);
-    stopWatching.abort();
-    admission?.release(owner);
-    await watching;
-    return outcome;
+  const handle = createRegistrationHandle(registration, {
+    events,
+    protos,
+    timeoutMs: resolved.timeoutMs,
+    signal,
+    release: async () => {
+      stopWatching.abort();
+      admission?.release(owner);
+      await watching;
+    },
   });
-
-  const selfCheck = createCachedCheck(async (): Promise<SelfCheckAnswer> => {
-    const { socketPath } = registration;
-    if (socketPath === undefined || identity === undefined) return { status: 200, body: "ok" };
-    const { timeoutMs } = resolved;
-    return checkRegistrationSocket({ socketPath, driverName: identity.name, timeoutMs }, protos);
-  });
-
-  return {
-    options: resolved,
-    selfCheck,
-    status: () => ({
-      state: registration.machine.state,
-      history: registration.machine.history,
-      identity,
-      connected,
-      registrationSocketPath: registration.socketPath,
-      tally: tally.current,
-    }),
-    subscribe: events.subscribe,
-    closed,
-    close,
-    [Symbol.asyncDispose]: async () => void (await close()),
-  };
-}
-
-/** Throws UNSAFE_DRIVER_NAME for a name that could leave the registration directory, warns of other oddities. */
-function admitName(name: string, log: Logger): void {
-  const verdict = judgeDriverName(name);
-  if (verdict.kind === "unsafe")
-    throw new RegistrarError(
-      "UNSAFE_DRIVER_NAME",
-      `CSI driver name ${JSON.stringify(name)} is refused: ${verdict.problem}`,
-    );
-  if (verdict.kind === "unusual")
-    log.warn("CSI driver name breaks the CSI specification", { name, problem: verdict.problem });
+  return { ...handle, options: resolved, status: () => ({ ...handle.status(), identity, connected }) };
 }

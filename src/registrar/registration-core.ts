@@ -1,3 +1,4 @@
+import { errnoOf, messageOf, RegistrarError } from "../errors";
 import type { ConnectionTally } from "../grpc/acceptor";
 import type { Protos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
@@ -13,17 +14,24 @@ export type RegistrationOutcome =
   /** Kubelet refused the driver; `error` is kubelet's text, verbatim. */
   | { readonly kind: "refused"; readonly error: string }
   /** It could not go on. */
-  | { readonly kind: "failed"; readonly error: unknown };
+  | { readonly kind: "failed"; readonly error: RegistrarError };
+
+/** The outcome after something was thrown: system errors are the socket's, others a fault of ours. */
+export function failedBy(thrown: unknown): RegistrationOutcome {
+  if (thrown instanceof RegistrarError) return { kind: "failed", error: thrown };
+  const code = errnoOf(thrown) ? "SOCKET_UNUSABLE" : "INTERNAL";
+  return { kind: "failed", error: new RegistrarError(code, messageOf(thrown), { cause: thrown }) };
+}
 
 /** The options that a registration by itself needs. */
-export type RegistrationOptions = Pick<
+export type DriverRegistrationOptions = Pick<
   ResolvedRegistrarOptions,
   "kubeletRegistrationPath" | "pluginRegistrationPath" | "onRegistrationFailure" | "timeoutMs"
 >;
 
 /** What a state's behaviour works with. */
 export interface RegistrationCore {
-  readonly options: RegistrationOptions;
+  readonly options: DriverRegistrationOptions;
   readonly protos: Protos;
   readonly log: Logger;
   readonly events: Events<RegistrarEvent>;
@@ -45,8 +53,9 @@ export interface RegistrationMemory {
   publications: number;
   /** A dead socket stood at our path when we first published: kubelet may be backing off from it. */
   foundLeftover: boolean;
-  /** The name that stands in for the usual one, to get around kubelet's backoff. */
+  /** The name that stands in for the usual one, to get around kubelet's backoff; perhaps a former registrar's. */
   alias: string | undefined;
+  movedFromBackoff: boolean;
   everRegistered: boolean;
   /** The driver came back and kubelet is to read its node information anew, as soon as it is not at it already. */
   driverRestarted: boolean;

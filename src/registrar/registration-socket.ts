@@ -1,6 +1,7 @@
 import { lstatSync, rmSync, type Stats } from "node:fs";
 import type { Server, Socket } from "node:net";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf, RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
 import { bindDotSocket, giveName } from "./dot-socket";
@@ -8,6 +9,9 @@ import { tryConnect } from "./unix-socket";
 
 /** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv cuts a longer path silently. */
 export const MAX_SOCKET_PATH_BYTES = 107;
+
+/** A registrar that starts binds its socket before it listens; with a tight CPU limit it may be held up in between. */
+const LISTENS_WITHIN_MS = 150;
 
 /** What stands at the path of our socket. */
 export type SocketVerdict =
@@ -79,9 +83,11 @@ export function createRegistrationSocket(
     if (typeof found === "string") return found;
     if (published?.path === path && isSame(found, published.stats)) return "ours";
     if (!found.isSocket()) return "blocked";
-    const problem = await tryConnect(path);
-    if (problem === undefined) return "taken";
-    const errno = errnoOf(problem);
+    let errno = errnoOf(await tryConnect(path));
+    if (errno === "ECONNREFUSED") {
+      await delay(LISTENS_WITHIN_MS);
+      errno = errnoOf(await tryConnect(path));
+    }
     if (errno === "ENOENT") return "gone";
     return errno === "ECONNREFUSED" ? "dead" : "taken";
   };
@@ -102,6 +108,7 @@ export function createRegistrationSocket(
     look,
     publish: async (path, { overLiving, signal }) => {
       checkSocketPathLength(path, "the registration socket");
+      const there = statsOf(path);
       const before = await look(path);
       if (before === "blocked") {
         const problem = `${path} exists but is not a socket, or its folder cannot be read: it is left alone`;
@@ -118,8 +125,8 @@ export function createRegistrationSocket(
       try {
         // Never two visible sockets for one driver: at kubelet, the end of either deregisters both.
         if (published?.path !== path) withdraw();
-        const replace = before !== "gone" || overLiving;
-        if (!(await giveName(next.dotPath, path, { replace, signal }))) {
+        const mayReplace = () => overLiving || isStillThere(there, statsOf(path));
+        if (!(await giveName(next.dotPath, path, { mayReplace, signal }))) {
           next.server.close();
           return "taken";
         }
@@ -141,6 +148,13 @@ function statsOf(path: string): Stats | "gone" | "blocked" {
   } catch (error) {
     return errnoOf(error) === "ENOENT" ? "gone" : "blocked";
   }
+}
+
+/** Whether what was judged is what would be replaced now: of two that find the same dead socket, only one may. */
+function isStillThere(judged: ReturnType<typeof statsOf>, now: ReturnType<typeof statsOf>): boolean {
+  if (typeof now === "string" || typeof judged === "string") return now === "gone";
+  // An inode number is soon used again, and link counts change the ctime.
+  return isSame(judged, now) && judged.mtimeMs === now.mtimeMs;
 }
 
 function isSame(one: Stats, other: Stats): boolean {

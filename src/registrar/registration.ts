@@ -4,10 +4,11 @@ import type { Logger } from "../logging/logger";
 import type { Events, RegistrarEvent } from "./events";
 import { meansPeer } from "./hints";
 import {
+  type DriverRegistrationOptions,
+  failedBy,
   KUBELET_BUSY_MS,
   type RegistrationCore,
   type RegistrationMemory,
-  type RegistrationOptions,
   type RegistrationOutcome,
 } from "./registration-core";
 import { addRegistrationService } from "./registration-service";
@@ -16,7 +17,7 @@ import { createStateMachine, type StateMachine } from "./state";
 import { live } from "./states";
 
 /** One driver's registration with kubelet, from its name to its end. */
-export interface Registration {
+export interface DriverRegistration {
   /** Undefined as long as the driver has not told it. */
   readonly driverName: string | undefined;
   readonly machine: StateMachine;
@@ -36,14 +37,14 @@ export interface Registration {
 const GRACE_MS = 2_000;
 
 /** Starts a driver's registration, in state `waiting` for the driver's name. */
-export function startRegistration(
-  options: RegistrationOptions,
+export function startDriverRegistration(
+  options: DriverRegistrationOptions,
   {
     protos,
     log: parentLog,
     events,
   }: { readonly protos: Protos; readonly log: Logger; readonly events: Events<RegistrarEvent> },
-): Registration {
+): DriverRegistration {
   const log = parentLog.named("registration");
   let driverName: string | undefined;
   let leaveState = new AbortController();
@@ -58,6 +59,7 @@ export function startRegistration(
     publications: 0,
     foundLeftover: false,
     alias: undefined,
+    movedFromBackoff: false,
     everRegistered: false,
     driverRestarted: false,
     refusals: 0,
@@ -113,7 +115,7 @@ export function startRegistration(
     const activity = live(core, signal, change)
       .catch((error: unknown) => {
         log.error(error, "Registration cannot go on", { state: to });
-        core.fail({ kind: "failed", error });
+        core.fail(failedBy(error));
       })
       .finally(() => activities.delete(activity));
     activities.add(activity);
@@ -126,7 +128,7 @@ export function startRegistration(
       socket.withdraw();
     } catch (error) {
       log.error(error, "Failed to remove socket with error", { socket: core.socketPath });
-      if (outcome.kind === "stopped") end = { kind: "failed", error };
+      if (outcome.kind === "stopped") end = failedBy(error);
     }
     await Promise.all(activities);
     await acceptor.close({ graceMs: GRACE_MS });

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { errnoOf, messageOf } from "../errors";
-import type { Protos } from "../grpc/protos";
-import { callUnary, createUnixClient } from "../grpc/unary";
+import type { PluginInfo, Protos } from "../grpc/protos";
+import { callUnary, createUnixClient, type UnaryCallOptions } from "../grpc/unary";
 import { SELF_CHECK_KEY } from "./self-check-protocol";
 
 /** What a registration socket is checked for. */
@@ -36,21 +36,25 @@ export async function checkRegistrationSocket(
     if (errnoOf(error) === "ENOENT") return { status: 404, body: "registration socket does not exist" };
     return { status: 500, body: `failed to stat the socket ${socketPath} with error: ${messageOf(error)}` };
   }
-  const client = createUnixClient(socketPath);
   try {
-    const info = await callUnary(
-      client,
-      protos.registration.GetInfo,
-      {},
-      {
-        timeoutMs,
-        metadata: { [SELF_CHECK_KEY]: "1" },
-      },
-    );
+    const info = await askInfo(socketPath, { timeoutMs }, protos);
     if (info.name === driverName) return { status: 200, body: "ok" };
     return { status: 500, body: `invalid driver name ${info.name}` };
   } catch (error) {
     return { status: 500, body: `error getting info from node-registrar socket: ${messageOf(error)}` };
+  }
+}
+
+/** What whoever listens on a registration socket says of itself; asked so that a registrar knows we are not kubelet. */
+export async function askInfo(
+  socketPath: string,
+  limits: Pick<UnaryCallOptions, "timeoutMs" | "signal">,
+  protos: Protos,
+): Promise<PluginInfo> {
+  const client = createUnixClient(socketPath);
+  try {
+    const metadata = { [SELF_CHECK_KEY]: "1" };
+    return await callUnary(client, protos.registration.GetInfo, {}, { ...limits, metadata });
   } finally {
     client.close();
   }
@@ -60,7 +64,7 @@ export async function checkRegistrationSocket(
 export function createCachedCheck(
   check: () => Promise<SelfCheckAnswer>,
   cacheMs = 1_000,
-  now: () => number = Date.now,
+  now: () => number = () => performance.now(),
 ): () => Promise<SelfCheckAnswer> {
   let running: Promise<SelfCheckAnswer> | undefined;
   let validUntil = 0;
@@ -68,9 +72,10 @@ export function createCachedCheck(
     if (running === undefined || now() >= validUntil) {
       validUntil = Number.POSITIVE_INFINITY;
       running = check();
-      void running.finally(() => {
+      const done = () => {
         validUntil = now() + cacheMs;
-      });
+      };
+      running.then(done, done);
     }
     return running;
   };

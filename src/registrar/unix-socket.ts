@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf } from "../errors";
@@ -20,6 +21,15 @@ export function tryConnect(path: string): Promise<Error | undefined> {
     });
     socket.once("error", resolve);
   });
+}
+
+/** Whether this is a socket file on which nobody listens, as a killed process leaves it. */
+export async function isDeadSocket(path: string): Promise<boolean> {
+  try {
+    return lstatSync(path).isSocket() && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -1,8 +1,5 @@
 import { eventually } from "./eventually";
 
-/** Waits that are at least this long are held until a test ends them. */
-const CONTROLLED_FROM_MS = 2_500;
-
 /** The long waits of the modules that are loaded afterwards, in the hands of a test. */
 export interface ControlledWaits {
   /** The waits that are being held, in milliseconds. */
@@ -13,15 +10,16 @@ export interface ControlledWaits {
 
 /**
  * Puts a stand-in for `node:timers/promises` in place, for this test file and the modules that it imports from now on.
- * Short waits are real, and so is everything else: sockets, files, and what happens to them.
+ * Waits of `fromMs` and more are held until they are ended by hand; shorter ones are real, and so is everything else:
+ * sockets, files, and what happens to them.
  */
-export function controlWaits(): ControlledWaits {
+export function controlWaits({ fromMs = 2_500 } = {}): ControlledWaits {
   const held: { readonly ms: number; readonly end: () => void }[] = [];
   jest.resetModules();
   jest.doMock("node:timers/promises", () => {
     const real = jest.requireActual<typeof import("node:timers/promises")>("node:timers/promises");
     const wait: typeof real.setTimeout = (ms = 0, value, options = {}) => {
-      if (ms < CONTROLLED_FROM_MS) return real.setTimeout(ms, value, options);
+      if (ms < fromMs) return real.setTimeout(ms, value, options);
       return new Promise((resolve, reject) => {
         const { signal } = options;
         const drop = () => held.splice(held.indexOf(entry), 1);

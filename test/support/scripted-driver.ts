@@ -14,8 +14,8 @@ export type Answer =
 export interface ScriptedDriver extends AsyncDisposable {
   /** The `:authority` of each GetPluginInfo call so far. */
   readonly authorities: readonly string[];
-  /** Connections that were opened so far. */
-  readonly connections: number;
+  /** How many connections are open. */
+  openConnections(): number;
   /** Resolves when GetPluginInfo was called this often. */
   called(times: number): Promise<void>;
   /** Ends as by SIGKILL: connections are cut, the socket file stays. */
@@ -32,7 +32,6 @@ export async function startScriptedDriver(
   const { identity } = loadProtos();
   const authorities: string[] = [];
   const sockets = new Set<Socket>();
-  let connections = 0;
   let wake = () => {};
 
   const grpc = new Server();
@@ -51,7 +50,6 @@ export async function startScriptedDriver(
   );
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   const server = createServer((socket) => {
-    connections += 1;
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
@@ -80,9 +78,7 @@ export async function startScriptedDriver(
   };
   return {
     authorities,
-    get connections() {
-      return connections;
-    },
+    openConnections: () => sockets.size,
     called: (times) =>
       new Promise((resolve) => {
         wake = () => {

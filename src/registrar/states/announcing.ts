@@ -1,8 +1,9 @@
 import { RegistrarError } from "../../errors";
+import { findLeftAlias } from "../alias";
 import { backoffMs } from "../backoff";
 import { sweepDotSockets } from "../dot-socket";
 import { watchPath } from "../path-watch";
-import type { RegistrationCore } from "../registration-core";
+import { failedBy, type RegistrationCore } from "../registration-core";
 import type { StateChange } from "../state";
 import { hintOrPause } from "../unix-socket";
 
@@ -22,7 +23,11 @@ export async function announce(
   const { socket, machine, memory, events } = core;
   const log = core.log.named("announcing");
   const isFirst = memory.publications === 0;
-  if (isFirst) void sweepDotSockets(core.options.pluginRegistrationPath);
+  if (isFirst) {
+    const { pluginRegistrationPath } = core.options;
+    void sweepDotSockets(pluginRegistrationPath);
+    memory.alias = await findLeftAlias(pluginRegistrationPath, core.driverName);
+  }
   const overLiving = isFirst || change.event.kind === "driver-renamed";
   for (let attempt = 0; !signal.aborted; attempt++) {
     const socketPath = core.socketPath;
@@ -44,7 +49,7 @@ export async function announce(
     } catch (error) {
       if (signal.aborted) return;
       log.error(error, "Failed to listen on socket", { socketPath });
-      if (isFirst || !(error instanceof RegistrarError)) return core.fail({ kind: "failed", error });
+      if (isFirst || !(error instanceof RegistrarError)) return core.fail(failedBy(error));
       await hintOrPause(watch.changed(), backoffMs(PUBLISH_BACKOFF, attempt), signal);
     } finally {
       watch.close();

@@ -24,7 +24,7 @@ export async function live(core: RegistrationCore, signal: AbortSignal, change: 
     case "refused":
       return all(guardSocket(core, signal), answerRefusal(core, signal, change.event));
     case "standby":
-      return standBy(core, signal);
+      return standBy(core, signal, change);
     case "waiting":
     case "stopping":
     case "stopped":

@@ -1,8 +1,8 @@
-import { randomInt } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { createAlias } from "../alias";
 import { explainSilence } from "../hints";
 import type { RegistrationCore } from "../registration-core";
-import { MAX_SOCKET_PATH_BYTES } from "../registration-socket";
+import { MAX_SOCKET_PATH_BYTES, registrationSocketPath } from "../registration-socket";
 
 /** Kubelet's reconcile loop runs each second: this long without a call, after a leftover socket, means backoff. */
 const MOVE_AFTER_MS = 2_500;
@@ -15,20 +15,17 @@ const REMIND_AFTER_MS: readonly number[] = [30_000, 120_000, 600_000, 3_600_000]
  * long as we were never registered, the socket moves once to another name, from which kubelet has not backed off.
  */
 export async function moveFromBackoff(core: RegistrationCore, signal: AbortSignal): Promise<void> {
-  const { memory, machine, driverName } = core;
+  const { memory, machine, driverName, options } = core;
   const log = core.log.named("listening");
-  if (!memory.foundLeftover || memory.everRegistered || memory.alias !== undefined) return;
+  if (!memory.foundLeftover || memory.everRegistered || memory.movedFromBackoff) return;
   await delay(MOVE_AFTER_MS, undefined, { signal }).catch(() => {});
   if (signal.aborted || core.kubeletIsBusy()) return;
+  memory.movedFromBackoff = true;
+  const alias = createAlias(driverName);
   const was = core.socketPath;
-  memory.alias = `${driverName}-${randomInt(36 ** 4)
-    .toString(36)
-    .padStart(4, "0")}`;
-  if (Buffer.byteLength(core.socketPath) > MAX_SOCKET_PATH_BYTES) {
-    memory.alias = undefined;
-    return;
-  }
-  const now = core.socketPath;
+  const now = registrationSocketPath(options.pluginRegistrationPath, alias);
+  if (Buffer.byteLength(now) > MAX_SOCKET_PATH_BYTES) return;
+  memory.alias = alias;
   log.info("Kubelet backs off from the socket that was left behind, announcing under another name", {
     was,
     now,

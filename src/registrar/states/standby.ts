@@ -1,11 +1,11 @@
-import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { callUnary, createUnixClient } from "../../grpc/unary";
+import { namesIn } from "../alias";
 import { watchPath } from "../path-watch";
 import type { RegistrationCore } from "../registration-core";
-import { SELF_CHECK_KEY } from "../self-check-protocol";
+import { askInfo } from "../self-check";
+import type { StateChange } from "../state";
 import { hintOrPause, tryConnect } from "../unix-socket";
 
 /** The net under inotify and the held connection. */
@@ -20,19 +20,23 @@ const UNSEEN_PEER_MS = 30_000;
  * still ours, leave theirs alone, and keep a silent connection to it: its end tells us within moments that they are
  * gone, be it by SIGKILL, which leaves the file in place and no event to watch.
  */
-export async function standBy(core: RegistrationCore, signal: AbortSignal): Promise<void> {
+export async function standBy(
+  core: RegistrationCore,
+  signal: AbortSignal,
+  change: StateChange,
+): Promise<void> {
   const log = core.log.named("standby");
   core.socket.withdraw();
   const peer = await findPeer(core, signal);
   if (signal.aborted) return;
-  if (peer === undefined) {
+  if (peer !== undefined) {
+    log.info("Standing by for the registrar that holds the socket", { socketPath: peer });
+    await untilGone(peer, core, signal);
+  } else if (change.event.kind === "already-registered") {
     log.info("Kubelet knows the driver by another socket, which is not to be found: trying again later", {
       after: `${UNSEEN_PEER_MS / 1000}s`,
     });
     await delay(UNSEEN_PEER_MS, undefined, { signal }).catch(() => {});
-  } else {
-    log.info("Standing by for the registrar that holds the socket", { socketPath: peer });
-    await untilGone(peer, core, signal);
   }
   if (!signal.aborted) core.machine.dispatch({ kind: "peer-gone" });
 }
@@ -44,18 +48,7 @@ async function findPeer(core: RegistrationCore, signal: AbortSignal): Promise<st
   const names = namesIn(pluginRegistrationPath).filter((name) => !name.startsWith("."));
   for (const path of names.map((name) => join(pluginRegistrationPath, name))) {
     if ((await tryConnect(path)) !== undefined) continue;
-    const client = createUnixClient(path);
-    const info = await callUnary(
-      client,
-      core.protos.registration.GetInfo,
-      {},
-      {
-        timeoutMs,
-        signal,
-        metadata: { [SELF_CHECK_KEY]: "1" },
-      },
-    ).catch(() => undefined);
-    client.close();
+    const info = await askInfo(path, { timeoutMs, signal }, core.protos).catch(() => undefined);
     if (info?.name === core.driverName) return path;
   }
   return undefined;
@@ -69,6 +62,7 @@ async function untilGone(path: string, core: RegistrationCore, signal: AbortSign
       const connection = connect({ path });
       connection.on("error", () => {});
       connection.on("close", watch.hint);
+      connection.resume(); // What the peer sends must be read, or the end behind it is never seen.
       const since = Date.now();
       await hintOrPause(watch.changed(), LOOK_EVERY_MS, signal);
       connection.off("close", watch.hint);
@@ -82,13 +76,5 @@ async function untilGone(path: string, core: RegistrationCore, signal: AbortSign
     }
   } finally {
     watch.close();
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -1,0 +1,124 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { transformSync } from "esbuild";
+import { expectNothingLeft } from "./support/resources";
+
+const ROOT = join(__dirname, "..");
+const SOURCES = join(ROOT, "src");
+
+/** What each part of src/ may import besides itself: imports point down only. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  "errors.ts": [],
+  logging: ["errors.ts"],
+  grpc: ["errors.ts", "logging"],
+  registrar: ["errors.ts", "logging", "grpc"],
+  diagnostics: ["errors.ts", "logging", "grpc", "registrar"],
+  // Development and tests, and tools beside the product: nothing above this line imports them.
+  simulator: ["errors.ts", "logging", "grpc"],
+  manifest: ["errors.ts", "registrar"],
+  doctor: ["errors.ts", "logging", "grpc", "registrar", "simulator"],
+  cli: ["errors.ts", "logging", "grpc", "registrar", "diagnostics", "simulator", "manifest", "doctor"],
+  // What npm users import.
+  "index.ts": ["errors.ts", "logging", "grpc", "registrar"],
+  "testing.ts": ["grpc", "simulator"],
+};
+
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .sort();
+
+const files = filesIn(SOURCES);
+const textOf = (file: string) => readFileSync(join(SOURCES, file), "utf8");
+const partOf = (file: string) => file.split("/")[0] ?? file;
+
+/** The source files that one imports, for types or values, at once or when it is called. */
+function importsOf(file: string): readonly string[] {
+  const specifiers = textOf(file).matchAll(/\b(?:from|import)\s*\(?\s*"(\.[^"]*)"/g);
+  return Array.from(specifiers, ([, specifier = ""]) => {
+    const target = join(SOURCES, dirname(file), specifier);
+    const found = [`${target}.ts`, join(target, "index.ts"), target].find(existsSync);
+    if (!found) throw new Error(`${file} imports ${specifier}, which is not there`);
+    return relative(SOURCES, found);
+  });
+}
+
+/** The edges of a graph that lead back to where they came from, the files on the way named. */
+function findCycles(): readonly string[] {
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(" -> "));
+    if (path.includes(file) || done.has(file)) return;
+    for (const imported of importsOf(file)) if (imported.endsWith(".ts")) visit(imported, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  return cycles;
+}
+
+test("the imports are found at all", () => {
+  expect(importsOf("index.ts")).toContain("registrar/registrar.ts");
+  expect(importsOf("cli/main.ts")).toContain("cli/commands/register.ts");
+});
+
+test.each([...new Set(files.map(partOf))])("%s imports what lies below it only", (part) => {
+  const allowed = MAY_IMPORT[part];
+  if (!allowed) throw new Error(`say in MAY_IMPORT what src/${part} may import`);
+  const others = files
+    .filter((file) => partOf(file) === part)
+    .flatMap((file) => importsOf(file).map((imported) => ({ file, imported })))
+    .filter(({ imported }) => partOf(imported) !== part);
+  expect(others.filter(({ imported }) => !allowed.includes(partOf(imported)))).toEqual([]);
+});
+
+test("no import leads back, not even for a type", () => {
+  expect(findCycles()).toEqual([]);
+});
+
+test("process is used by the command line only", () => {
+  // esbuild replaces the global identifier, and neither words in texts nor names of fields.
+  const usesProcess = (file: string) =>
+    transformSync(textOf(file), { loader: "ts", define: { process: "theGlobalProcess" } }).code.includes(
+      "theGlobalProcess",
+    ) || /globalThis\.process|"(?:node:)?process"/.test(textOf(file));
+  expect(usesProcess("cli/main.ts")).toBe(true);
+  expect(files.filter((file) => partOf(file) !== "cli" && usesProcess(file))).toEqual([]);
+});
+
+test.each([
+  ["mutable module variable", /^(?:export )?(?:let|var) /m],
+  ["default export", /^export default\b/m],
+  ["enum", /^(?:export )?(?:declare )?(?:const )?enum /m],
+  ["class that is no error", /^(?:export )?(?:abstract )?class \w+ (?!extends \w*Error\b)/m],
+])("there is no %s", (_what, pattern) => {
+  expect(files.filter((file) => pattern.test(textOf(file)))).toEqual([]);
+});
+
+test("no file is longer than 250 lines, tests included", () => {
+  const all = [
+    ...files.map((file) => join("src", file)),
+    ...filesIn(__dirname).map((file) => join("test", file)),
+  ];
+  const linesOf = (file: string) => readFileSync(join(ROOT, file), "utf8").trimEnd().split("\n").length;
+  expect(all.filter((file) => linesOf(file) > 250)).toEqual([]);
+});
+
+test("importing a module does nothing: prints nothing, starts nothing, listens to nothing", () =>
+  expectNothingLeft(async () => {
+    const prints = [jest.spyOn(process.stdout, "write"), jest.spyOn(process.stderr, "write")];
+    const listened = () => process.eventNames().map((name) => [name, process.listenerCount(name)]);
+    const before = listened();
+    for (const file of files.filter((one) => one !== "cli/main.ts"))
+      jest.isolateModules(() => void jest.requireActual(join(SOURCES, file)));
+    expect(listened()).toEqual(before);
+    for (const print of prints) {
+      expect(print).not.toHaveBeenCalled();
+      print.mockRestore();
+    }
+  }));
+
+test("installing the package runs nothing", () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
+});

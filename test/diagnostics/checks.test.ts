@@ -1,0 +1,138 @@
+import { type Check, readinessChecks, runChecks } from "../../src/diagnostics/checks";
+import type { Fleet } from "../../src/registrar/fleet";
+import type { DriverStatus, Registrar } from "../../src/registrar/registrar";
+import type { SelfCheckAnswer } from "../../src/registrar/self-check";
+
+const passing = (name: string): Check => ({ name, run: async () => undefined });
+const failing = (name: string, reason: string): Check => ({ name, run: async () => reason });
+const plain = { verbose: false, exclude: [] };
+
+describe("runChecks", () => {
+  test("all is well: ok, and no more", async () => {
+    expect(await runChecks("readyz", [passing("a"), passing("b")], plain)).toEqual({
+      passed: true,
+      body: "ok",
+    });
+  });
+
+  test("verbose: a line for each, in their order", async () => {
+    const report = await runChecks("readyz", [passing("a"), passing("b")], { ...plain, verbose: true });
+    expect(report).toEqual({ passed: true, body: "[+]a ok\n[+]b ok\nreadyz check passed\n" });
+  });
+
+  test("a failure: its reason, and the others beside it", async () => {
+    const report = await runChecks("readyz", [passing("a"), failing("b", "gone"), passing("c")], plain);
+    expect(report).toEqual({
+      passed: false,
+      body: "[+]a ok\n[-]b failed: gone\n[+]c ok\nreadyz check failed\n",
+    });
+  });
+
+  test("an excluded check is not run and does not count", async () => {
+    const run = jest.fn(async () => "gone");
+    const report = await runChecks("readyz", [passing("a"), { name: "b", run }], {
+      verbose: true,
+      exclude: ["b"],
+    });
+    expect(report).toEqual({ passed: true, body: "[+]a ok\n[+]b excluded: ok\nreadyz check passed\n" });
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  test("an exclusion that fits nothing is told of, and changes nothing", async () => {
+    const report = await runChecks("readyz", [failing("a", "gone")], { verbose: false, exclude: ["x", "y"] });
+    expect(report.passed).toBe(false);
+    expect(report.body).toContain("warn: some health checks cannot be excluded: no matches for x, y\n");
+  });
+});
+
+/** Just enough of a registrar to be judged. */
+function registrarLike(status: Partial<DriverStatus>, check: SelfCheckAnswer = { status: 200, body: "ok" }) {
+  return {
+    options: { csiAddress: "/csi.sock" },
+    status: () => ({ state: "waiting", connected: false, ...status }),
+    selfCheck: async () => check,
+  } as unknown as Registrar;
+}
+const fleetOf = (kind: Fleet["kind"], ...registrars: readonly Registrar[]) => ({ kind, registrars }) as Fleet;
+const identity = (name: string) => ({ name, vendorVersion: "v1", manifest: {} });
+const registered = (name: string) =>
+  registrarLike({
+    state: "registered",
+    connected: true,
+    identity: identity(name),
+    registrationSocketPath: `/${name}-reg.sock`,
+  });
+
+/** The names and reasons of what fails; undefined for what passes. */
+async function judge(fleet: Fleet, { requireDriver = false, driver = null as string | null } = {}) {
+  const checks = readinessChecks(fleet, { requireDriver, driver });
+  return Object.fromEntries(await Promise.all(checks.map(async ({ name, run }) => [name, await run()])));
+}
+
+describe("readiness of a sidecar", () => {
+  test("before the driver has answered", async () => {
+    expect(await judge(fleetOf("sidecar", registrarLike({})))).toEqual({
+      driver: "the CSI driver has not answered yet",
+      socket: "there is no registration socket yet",
+      registered: "state is waiting",
+    });
+  });
+
+  test("once kubelet has registered the driver", async () => {
+    expect(await judge(fleetOf("sidecar", registered("x.csi")))).toEqual({
+      driver: undefined,
+      socket: undefined,
+      registered: undefined,
+    });
+  });
+
+  test.each(["announcing", "listening", "asked", "refused", "standby", "stopping"] as const)(
+    "not in state %s",
+    async (state) => {
+      const registrar = registrarLike({ state, connected: true, identity: identity("x.csi") });
+      expect(await judge(fleetOf("sidecar", registrar))).toMatchObject({ registered: `state is ${state}` });
+    },
+  );
+
+  test("not when the socket does not answer", async () => {
+    const registrar = registrarLike(registered("x.csi").status(), { status: 404, body: "it is gone" });
+    expect(await judge(fleetOf("sidecar", registrar))).toMatchObject({ socket: "it is gone" });
+  });
+
+  test.each([
+    [false, undefined],
+    [true, "the connection to the CSI driver is lost"],
+  ])("while the driver is away, with requireDriver %s: %s", async (requireDriver, driver) => {
+    const registrar = registrarLike({ ...registered("x.csi").status(), connected: false });
+    expect(await judge(fleetOf("sidecar", registrar), { requireDriver })).toMatchObject({ driver });
+  });
+});
+
+describe("readiness of a whole node", () => {
+  const fleet = fleetOf(
+    "node-wide",
+    registered("a.csi"),
+    registrarLike({ state: "refused", connected: true, identity: identity("b.csi") }),
+    registrarLike({}),
+  );
+
+  test("names each driver's checks, and does not wait for a driver that was never there", async () => {
+    expect(await judge(fleet)).toMatchObject({
+      "a.csi/registered": undefined,
+      "b.csi/registered": "state is refused",
+    });
+    expect(Object.keys(await judge(fleet))).toHaveLength(6);
+  });
+
+  test("of one driver is that driver's", async () => {
+    expect(Object.keys(await judge(fleet, { driver: "a.csi" }))).toEqual([
+      "a.csi/driver",
+      "a.csi/socket",
+      "a.csi/registered",
+    ]);
+  });
+
+  test("of a driver that is not there fails", async () => {
+    expect(await judge(fleet, { driver: "c.csi" })).toEqual({ "c.csi": "there is no such driver here" });
+  });
+});

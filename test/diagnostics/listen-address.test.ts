@@ -1,0 +1,40 @@
+import { parseListenAddress } from "../../src/diagnostics/listen-address";
+
+test.each([
+  [":8080", undefined, 8080],
+  ["localhost:9809", "localhost", 9809],
+  ["0.0.0.0:1", "0.0.0.0", 1],
+  ["[::1]:9809", "::1", 9809],
+  ["[::]:9809", "::", 9809],
+  ["[fe80::1%eth0]:80", "fe80::1%eth0", 80],
+  ["my-node.example.com:65535", "my-node.example.com", 65_535],
+  [":0", undefined, 0],
+  // Go takes a missing port for any free one.
+  [":", undefined, 0],
+  ["localhost:", "localhost", 0],
+  ["[]:80", undefined, 80],
+])("%s", (text, host, port) => {
+  expect(parseListenAddress(text)).toEqual({ host, port });
+});
+
+test.each([
+  "",
+  "8080",
+  "localhost",
+  "::1:9809",
+  "[::1]",
+  "[::1]9809",
+  "localhost:port",
+  ":65536",
+  ":-1",
+  ":80 ",
+  "http://localhost:80",
+  "a:b:80",
+])("%j is refused", (text) => {
+  expect(() => parseListenAddress(text)).toThrow(
+    expect.objectContaining({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining(`http-endpoint ${JSON.stringify(text)} is not a listen address`),
+    }),
+  );
+});

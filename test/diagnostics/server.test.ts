@@ -1,0 +1,155 @@
+import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
+import type { Route } from "../../src/diagnostics/server";
+import { controlWaits } from "../support/controlled-waits";
+import { askHttp } from "../support/http";
+import { recordLog } from "../support/recorded-log";
+import { expectNothingLeft } from "../support/resources";
+
+const waits = controlWaits();
+const loading = import("../../src/diagnostics/server");
+const RETRY_MS = 5_000;
+
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === "::1"),
+);
+
+async function start(endpoint: string, routes: Readonly<Record<string, Route>> = {}) {
+  const log = recordLog();
+  const { startDiagnosticsServer } = await loading;
+  const server = startDiagnosticsServer(endpoint, new Map(Object.entries(routes)), { log: log.logger });
+  return { ...server, log };
+}
+
+const hello: Route = (_request, response) => void response.end("hello");
+
+test.each([
+  ["127.0.0.1:0", "127.0.0.1"],
+  [":0", "127.0.0.1"],
+  // Go takes a name's IPv4 address first.
+  ["localhost:0", "127.0.0.1"],
+  ...(hasIpv6
+    ? [
+        ["[::1]:0", "::1"],
+        [":0", "::1"],
+      ]
+    : []),
+])("listens on %s and is reached at %s", async (endpoint, host) => {
+  await using server = await start(endpoint, { "/hello": hello });
+  const port = await server.listening;
+  expect(await askHttp(port, "/hello", { host })).toMatchObject({ status: 200, body: "hello" });
+  expect(server.log.all("HTTP server started").map(({ fields }) => fields)).toEqual([{ endpoint, port }]);
+});
+
+test("a text that is no address is refused at once", async () => {
+  await expect(start("bogus")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+});
+
+describe("a request", () => {
+  test("reaches its route with any query", async () => {
+    await using server = await start("127.0.0.1:0", {
+      "/hello": (request, response) => void response.end(request.url),
+    });
+    expect((await askHttp(await server.listening, "/hello?a=1&b")).body).toBe("/hello?a=1&b");
+  });
+
+  test.each(["/", "/unknown", "/hello/", "//", "//hello", "/%", "/hello%20", "*"])(
+    "for %s is answered with 404",
+    async (path) => {
+      await using server = await start("127.0.0.1:0", { "/hello": hello });
+      const port = await server.listening;
+      expect(await askHttp(port, path)).toMatchObject({ status: 404, body: "404 page not found\n" });
+      expect((await askHttp(port, "/hello")).status).toBe(200);
+    },
+  );
+
+  test("by HEAD is answered without a body", async () => {
+    await using server = await start("127.0.0.1:0", { "/hello": hello });
+    expect(await askHttp(await server.listening, "/hello", { method: "HEAD" })).toMatchObject({
+      status: 200,
+      body: "",
+    });
+  });
+
+  test.each<[string, Route]>([
+    [
+      "throws",
+      () => {
+        throw new Error("broken");
+      },
+    ],
+    [
+      "rejects",
+      async () => {
+        throw new Error("broken");
+      },
+    ],
+  ])("whose route %s is answered with 500, and the next is served", async (_how, broken) => {
+    await using server = await start("127.0.0.1:0", { "/broken": broken, "/hello": hello });
+    const port = await server.listening;
+    expect(await askHttp(port, "/broken")).toMatchObject({ status: 500, body: "broken\n" });
+    expect(server.log.all("HTTP request failed")).toHaveLength(1);
+    expect((await askHttp(port, "/hello")).status).toBe(200);
+  });
+});
+
+describe("a port that is in use", () => {
+  async function occupy() {
+    const occupant = createServer();
+    await new Promise<void>((resolve) => occupant.listen(0, "127.0.0.1", resolve));
+    const address = occupant.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    return { port, leave: () => new Promise((resolve) => occupant.close(resolve)) };
+  }
+
+  test("is tried again until it is free", async () => {
+    const { port, leave } = await occupy();
+    const endpoint = `127.0.0.1:${port}`;
+    await using server = await start(endpoint, { "/hello": hello });
+    // More often than an event emitter stands listeners that nobody takes away.
+    for (let attempt = 1; attempt <= 12; attempt++) {
+      const warning = await server.log.when("HTTP server cannot listen, trying again", attempt);
+      expect(warning).toMatchObject({
+        severity: "warning",
+        fields: { endpoint, err: expect.stringContaining("EADDRINUSE"), retryIn: "5s" },
+      });
+      if (attempt === 12) await leave();
+      await waits.end(RETRY_MS);
+    }
+    expect(await server.listening).toBe(port);
+    expect((await askHttp(port, "/hello")).status).toBe(200);
+  });
+
+  test("is given up when the server is closed", async () => {
+    const { port, leave } = await occupy();
+    await expectNothingLeft(async () => {
+      const server = await start(`127.0.0.1:${port}`);
+      await server.log.when("HTTP server cannot listen, trying again");
+      await server.close();
+    });
+    expect(waits.pending()).toEqual([]);
+    await leave();
+  });
+});
+
+describe("close", () => {
+  test("cuts connections, frees the port, and is always the same promise", () =>
+    expectNothingLeft(async () => {
+      const server = await start("127.0.0.1:0", { "/never": () => {} });
+      const port = await server.listening;
+      const asking = askHttp(port, "/never");
+      asking.catch(() => {});
+      const closing = server.close();
+      expect(server.close()).toBe(closing);
+      await closing;
+      await expect(asking).rejects.toMatchObject({ code: expect.stringMatching(/ECONN/) });
+      await expect(askHttp(port, "/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    }));
+
+  test("while a name is looked up keeps the server from listening ever", () =>
+    expectNothingLeft(async () => {
+      const server = await start("localhost:0");
+      await server.close();
+      expect(server.log.records).toEqual([]);
+    }));
+});

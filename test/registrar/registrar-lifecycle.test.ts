@@ -1,0 +1,176 @@
+import { readdirSync } from "node:fs";
+import { startRegistrar } from "../../src/registrar/registrar";
+import type { RegistrationState } from "../../src/registrar/state";
+import { eventually } from "../support/eventually";
+import { dialRegistration, registerOnce } from "../support/fake-kubelet";
+import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
+import {
+  createTestNode,
+  startTestRegistrar,
+  type TestNode,
+  type TestRegistrar,
+} from "../support/registrar-node";
+import { expectNothingLeft } from "../support/resources";
+import { type Answer, startScriptedDriver } from "../support/scripted-driver";
+
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+const name = "x.csi";
+const socketName = `${name}-reg.sock`;
+const socketPath = () => node.socketPath(name);
+const files = () => readdirSync(node.pluginRegistrationPath);
+
+/** A moment in a registrar's life at which it may be closed. */
+interface Moment {
+  /** What the driver answers; none: there is no driver. */
+  readonly answers?: readonly Answer[];
+  /** What is there before it starts. */
+  readonly found?: () => Promise<void>;
+  /** Resolves when the moment has come. */
+  readonly arrive: (started: TestRegistrar) => Promise<unknown>;
+  /** What is left in the folder, being somebody else's. */
+  readonly remains?: readonly string[];
+}
+
+const answers: readonly Answer[] = [{ name }];
+
+/** Living sockets of others at our path, which outlive the registrar. */
+const peers: AsyncDisposable[] = [];
+const startPeer = async () => void peers.push(await startForeignSocket(socketPath()));
+
+const MOMENTS: Readonly<Record<string, Moment>> = {
+  "waiting for the driver": { arrive: ({ state }) => state("waiting") },
+  "asking the driver": { answers: ["hang"], arrive: ({ log }) => log.when("GRPC call") },
+  "about to publish over a dead socket": {
+    answers,
+    found: () => leaveDeadSocket(socketPath()),
+    arrive: () => eventually(() => expect(files()).toHaveLength(2)),
+    remains: [socketName],
+  },
+  "about to publish over a living socket": {
+    answers,
+    found: startPeer,
+    arrive: () => eventually(() => expect(files()).toHaveLength(2)),
+    remains: [socketName],
+  },
+  listening: { answers, arrive: ({ state }) => state("listening") },
+  asked: {
+    answers,
+    arrive: async ({ state }) => {
+      await state("listening");
+      using kubelet = dialRegistration(socketPath());
+      await kubelet.getInfo();
+      await state("asked");
+    },
+  },
+  registered: {
+    answers,
+    arrive: async ({ state }) => {
+      await state("listening");
+      await registerOnce(socketPath());
+      await state("registered");
+    },
+  },
+  "refused, before it tries again": {
+    answers,
+    arrive: async ({ state }) => {
+      await state("listening");
+      await registerOnce(socketPath(), "no");
+      await state("refused");
+    },
+  },
+  "standing by for a peer": {
+    answers,
+    arrive: async ({ state, log }) => {
+      await state("listening");
+      await startPeer();
+      await log.when("Standing by for the registrar that holds the socket");
+    },
+    remains: [socketName],
+  },
+};
+
+describe.each(Object.entries(MOMENTS))("closed when %s", (_when, moment) => {
+  test.each<[string, (started: TestRegistrar, stop: AbortController) => unknown]>([
+    ["by close()", ({ registrar }) => registrar.close()],
+    ["by its signal", (_started, stop) => stop.abort()],
+    ["by the end of its scope", (started) => started[Symbol.asyncDispose]()],
+  ])("%s, leaves nothing of its own", (_how, end) =>
+    expectNothingLeft(async () => {
+      await using _driver = await (moment.answers && startScriptedDriver(node.csiAddress, ...moment.answers));
+      await moment.found?.();
+      const stop = new AbortController();
+      const started = await startTestRegistrar(node, { onRegistrationFailure: "retry" }, stop.signal);
+      await moment.arrive(started);
+
+      end(started, stop);
+
+      expect(await started.registrar.closed).toEqual({ kind: "stopped" });
+      expect(files()).toEqual(moment.remains ?? []);
+      expect(started.registrar.status().state).toBe("stopped");
+      for (const peer of peers.splice(0)) await peer[Symbol.asyncDispose]();
+    }),
+  );
+});
+
+test("close() is always the same promise, and the outcome is told to all", async () => {
+  const { registrar } = await startTestRegistrar(node);
+  const closing = registrar.close();
+  expect(registrar.close()).toBe(closing);
+  expect(await closing).toEqual({ kind: "stopped" });
+  expect(registrar.close()).toBe(closing);
+  expect(await registrar.closed).toEqual({ kind: "stopped" });
+});
+
+test.each<RegistrationState>(["announcing", "listening", "asked", "registered", "stopping"])(
+  "may be closed by a listener that hears of state %s",
+  (state) =>
+    expectNothingLeft(async () => {
+      await using _driver = await startScriptedDriver(node.csiAddress, { name });
+      const { registrar } = await startTestRegistrar(node);
+      registrar.subscribe((event) => {
+        if (event.kind === "published") registerOnce(socketPath()).catch(() => {});
+        if (event.kind === "state-changed" && event.change.to === "registered") void registrar.close();
+        if (event.kind === "state-changed" && event.change.to === state) void registrar.close();
+      });
+      expect(await registrar.closed).toEqual({ kind: "stopped" });
+      expect(files()).toEqual([]);
+      expect(registrar.status().history.at(-1)).toMatchObject({ from: "stopping", to: "stopped" });
+    }),
+);
+
+test("an aborted signal starts nothing", () =>
+  expectNothingLeft(async () => {
+    const starting = startRegistrar(node.options, { signal: AbortSignal.abort() });
+    await expect(starting).rejects.toMatchObject({ code: "ABORTED" });
+  }));
+
+test("options that cannot be used start nothing", () =>
+  expectNothingLeft(async () => {
+    const starting = startRegistrar({ ...node.options, kubeletRegistrationPath: "" });
+    await expect(starting).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  }));
+
+test("forgets its signal when it is closed", async () => {
+  const stop = new AbortController();
+  const { registrar } = await startTestRegistrar(node, {}, stop.signal);
+  const forgotten = jest.spyOn(stop.signal, "removeEventListener");
+  await registrar.close();
+  expect(forgotten).toHaveBeenCalledWith("abort", expect.any(Function));
+});
+
+test("a listener that unsubscribed hears no more", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  await using started = await startTestRegistrar(node);
+  const heard: string[] = [];
+  const unsubscribe = started.registrar.subscribe(({ kind }) => {
+    heard.push(kind);
+    unsubscribe();
+  });
+  await started.state("listening");
+  expect(heard).toHaveLength(1);
+});

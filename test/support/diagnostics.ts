@@ -1,0 +1,32 @@
+import type { ProcessFacts } from "../../src/diagnostics/metric-table";
+import { createRoutes, type RoutesOptions } from "../../src/diagnostics/routes";
+import { startDiagnosticsServer } from "../../src/diagnostics/server";
+import { fleetOf } from "../../src/registrar/fleet";
+import { askHttp } from "./http";
+import type { TestRegistrar } from "./registrar-node";
+
+export const PROCESS_FACTS: ProcessFacts = {
+  version: "v1.2.3",
+  nodeVersion: "v20.0.0",
+  startedAt: 1_000_500,
+  usage: () => ({ cpuSeconds: 1.5, residentBytes: 4096, heapBytes: 1024 }),
+};
+
+/** The HTTP endpoint of one registrar, and a way to ask it. */
+export async function serveDiagnostics(
+  { registrar, log }: TestRegistrar,
+  options: Partial<RoutesOptions> = {},
+) {
+  const routes = createRoutes(
+    fleetOf(registrar),
+    { metricsPath: "/metrics", requireDriver: false, profiledCommandLine: undefined, ...options },
+    { log: log.logger, facts: PROCESS_FACTS },
+  );
+  const server = startDiagnosticsServer("127.0.0.1:0", routes, { log: log.logger });
+  const port = await server.listening;
+  return {
+    ask: (path: string, method = "GET", headers: Record<string, string> = {}) =>
+      askHttp(port, path, { method, headers }),
+    [Symbol.asyncDispose]: server.close,
+  };
+}
