@@ -3,11 +3,12 @@
  * They speak over real unix sockets and write no log.
  */
 
+export type { NodeInfo, PluginInfo } from "./grpc/protos";
 export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/csi-driver";
-export type { CsiDriverEvent } from "./simulator/csi-driver-events";
+export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/csi-driver-events";
 export type { CsiDriverFault, CsiDriverOptions, CsiMethod } from "./simulator/csi-driver-options";
 export type { CsiNodeDriver, CsiNodeObject } from "./simulator/csi-node";
-export type { EventStream, WhenOptions } from "./simulator/event-stream";
+export type { EventStream, SimulatorEvent, WhenOptions } from "./simulator/event-stream";
 export {
   type KubeletEventOf,
   type SimulatedKubelet,
@@ -24,4 +25,5 @@ export type {
 export type { KubeletFault } from "./simulator/kubelet-faults";
 export type { KubeletOptions, KubeletTimings } from "./simulator/kubelet-options";
 export type { NodeObject } from "./simulator/node";
+export type { SimulatorContext } from "./simulator/simulator-context";
 export { KUBELET_VERSIONS, type KubeletVersion } from "./simulator/versions";

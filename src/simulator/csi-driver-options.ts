@@ -47,12 +47,10 @@ export interface CsiDriverOptions {
   readonly listenAfterMs?: number;
   /** What goes wrong on request. Default: nothing. */
   readonly faults?: readonly CsiDriverFault[];
-  /** Closes the driver when aborted; aborted already, nothing starts. */
-  readonly signal?: AbortSignal;
 }
 
 /** Options with every default filled in. */
-export type ResolvedCsiDriverOptions = Required<Omit<CsiDriverOptions, "signal">>;
+export type ResolvedCsiDriverOptions = Required<CsiDriverOptions>;
 
 /** Fills defaults and checks what cannot be tried; throws INVALID_OPTION. */
 export function resolveCsiDriverOptions(options: CsiDriverOptions): ResolvedCsiDriverOptions {

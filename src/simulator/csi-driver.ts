@@ -9,6 +9,7 @@ import { addCsiDriverServices } from "./csi-driver-services";
 import { createEventLog, type EventStream } from "./event-stream";
 import { createFaultScript } from "./faults";
 import { observeRequests } from "./request-observer";
+import type { SimulatorContext } from "./simulator-context";
 import { publishSocket } from "./socket-file";
 
 /** A CSI driver as far as registration sees one. */
@@ -28,14 +29,16 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
 /**
  * Starts a CSI driver that has an identity and a place on a node, and nothing else: it provisions, attaches and mounts
  * nothing, and calls beyond `CsiMethod` are answered with UNIMPLEMENTED. What it says is what the options say.
- * Resolves when it listens.
+ * Resolves when it listens. Ended by `close()`, `kill()` and by `signal`.
  *
  * Rejects with INVALID_OPTION for a path that cannot be a socket, with SOCKET_UNUSABLE where something else stands
  * there or the folder is not to be written to, with ABORTED where the signal was aborted before it listened.
  */
-export async function startCsiDriver(options: CsiDriverOptions): Promise<SimulatedCsiDriver> {
+export async function startCsiDriver(
+  options: CsiDriverOptions,
+  { signal }: SimulatorContext = {},
+): Promise<SimulatedCsiDriver> {
   const driver = resolveCsiDriverOptions(options);
-  const { signal } = options;
   const stopped = (cause?: unknown) =>
     new RegistrarError("ABORTED", "the simulated CSI driver was stopped before it listened", { cause });
   await delay(driver.listenAfterMs, undefined, signal && { signal }).catch((cause: unknown) => {

@@ -20,8 +20,6 @@ export interface KubeletOptions {
   readonly reconcilePeriodMs?: number;
   /** Other times that kubelet keeps, where a test cannot wait as long. Default: kubelet's. */
   readonly timings?: Partial<Omit<KubeletTimings, "reconcilePeriodMs">>;
-  /** Closes the kubelet when aborted; aborted already, nothing starts. */
-  readonly signal?: AbortSignal;
 }
 
 /** Kubelet's times, in milliseconds. */

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { messageOf, RegistrarError } from "../errors";
 import { loadProtos, type Protos } from "../grpc/protos";
 import { createCaller } from "./calls";
 import type { CsiNodeObject } from "./csi-node";
@@ -8,10 +8,12 @@ import { createFaultScript, type FaultScript } from "./faults";
 import type { DeregistrationCause, Emit, KubeletEvent } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
 import { type KubeletOptions, type ResolvedKubeletOptions, resolveKubeletOptions } from "./kubelet-options";
+import { tellLastStep } from "./last-step";
 import type { NodeObject } from "./node";
 import { createNodeInfoManager, type NodeInfoManager } from "./node-info-manager";
 import { createBystanderHandler, type PluginHandler } from "./plugin-handler";
 import { startPluginManager } from "./plugin-manager";
+import type { SimulatorContext } from "./simulator-context";
 import { behaviourOf, type KubeletBehaviour, type PluginType } from "./versions";
 
 /** One kind of event of a simulated kubelet. */
@@ -29,7 +31,10 @@ export interface SimulatedKubelet extends AsyncDisposable {
   readonly pluginDir: string;
   /** Every step it takes. */
   readonly events: EventStream<KubeletEvent>;
-  /** Resolves once the driver is registered, at once if it is now. Rejects with ABORTED when given up or closed. */
+  /**
+   * Resolves once the driver is registered, at once if it is now. Rejects with ABORTED when given up or closed, and says
+   * how far kubelet came.
+   */
   registered(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"registered">>;
   /** Resolves once the driver is not registered, at once if it is not now. A restart deregisters nothing. */
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
@@ -58,13 +63,16 @@ interface KubeletProcess {
 /**
  * Starts a simulated kubelet: plugin watcher, reconciler and CSI registration handler, as close to kubelet's sources
  * as a plugin can tell, over the real sockets in `pluginDir`. What it is not: it mounts nothing, talks to no API
- * server, and keeps the Node and CSINode in memory. It writes no log; `events` tells all.
+ * server, and keeps the Node and CSINode in memory. It writes no log; `events` tells all. Ended by `close()` and by
+ * `signal`.
  *
  * Rejects with INVALID_OPTION for options that cannot be used, with ABORTED where the signal was aborted before.
  */
-export async function startKubelet(options: KubeletOptions): Promise<SimulatedKubelet> {
+export async function startKubelet(
+  options: KubeletOptions,
+  { signal }: SimulatorContext = {},
+): Promise<SimulatedKubelet> {
   const resolved = resolveKubeletOptions(options);
-  const { signal } = options;
   if (signal?.aborted)
     throw new RegistrarError("ABORTED", "the simulated kubelet was stopped before it started");
 
@@ -118,11 +126,16 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const next = (driverName: string, { signal }: WaitOptions = {}) =>
     ({ from: "now", where: sameDriver(driverName), signal }) as const;
 
+  const inVain = (error: unknown): never => {
+    const text = `${messageOf(error)}; ${tellLastStep(log.stream.history(), resolved.pluginDir)}`;
+    throw new RegistrarError("ABORTED", text, { cause: error });
+  };
+
   return {
     pluginDir: resolved.pluginDir,
     events: log.stream,
     registered: async (driverName, wait) =>
-      registered.get(driverName) ?? log.stream.when("registered", next(driverName, wait)),
+      registered.get(driverName) ?? log.stream.when("registered", next(driverName, wait)).catch(inVain),
     deregistered: async (driverName, wait) => {
       if (registered.has(driverName)) await log.stream.when("deregistered", next(driverName, wait));
     },

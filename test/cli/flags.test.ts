@@ -25,6 +25,9 @@ test("without arguments every flag has the official's default, ours theirs", () 
     logFlushFrequencyMs: 5000,
     automaxprocs: false,
     version: false,
+    driverGoneAfterMs: 30_000,
+    allowDrivers: "",
+    denyDrivers: "",
     driverTimeoutMs: 0,
     onRegistrationFailure: "exit",
     reregisterOnDriverRestart: false,
@@ -37,8 +40,20 @@ test("without arguments every flag has the official's default, ours theirs", () 
     given: new Set(),
     ignored: [],
     deprecated: [],
+    every: { csiAddress: [], kubeletRegistrationPath: [] },
     rest: [],
   });
+});
+
+test("of a path given twice the last one counts, as the official has it; every one is kept, for patterns", () => {
+  const flags = flagsOf(
+    "--csi-address=/a/*/s",
+    "--csi-address",
+    "/b/*/s",
+    "--kubelet-registration-path=/k/*/s",
+  );
+  expect(flags.csiAddress).toBe("/b/*/s");
+  expect(flags.every).toEqual({ csiAddress: ["/a/*/s", "/b/*/s"], kubeletRegistrationPath: ["/k/*/s"] });
 });
 
 /** The release that brought each flag, as the tags of kubernetes-csi/node-driver-registrar show; none is refused. */

@@ -78,8 +78,8 @@ export const runKubelet = createCommand(
     const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
     const signal = untilStopped();
     const faults = [...(flags.slow ?? []), ...faultsOf(flags)];
-    const options = { pluginDir: pluginDir ?? "", nodeName, version: flags.kubeletVersion, faults, signal };
-    const kubelet = await unlessStopped(startKubelet(options));
+    const options = { pluginDir: pluginDir ?? "", nodeName, version: flags.kubeletVersion, faults };
+    const kubelet = await unlessStopped(startKubelet(options, { signal }));
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
     tellEvents(kubelet.events, output, narrateKubelet);

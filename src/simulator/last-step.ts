@@ -1,0 +1,27 @@
+import type { KubeletEvent } from "./kubelet-events";
+
+/** How far a kubelet came with any registration, in a few words: for those who waited for one in vain. */
+export function tellLastStep(history: readonly KubeletEvent[], pluginDir: string): string {
+  let told = `it has seen no socket in ${pluginDir}`;
+  for (const event of history) told = tellStep(event) ?? told;
+  return told;
+}
+
+function tellStep(event: KubeletEvent): string | undefined {
+  switch (event.kind) {
+    case "socket-seen":
+      return `it has seen ${event.socketPath} and not called yet`;
+    case "socket-gone":
+      return `${event.socketPath} is gone`;
+    case "calling":
+      return `${event.call} on ${event.socketPath} has not ended yet`;
+    case "registered":
+      return `it has registered ${event.driverName}`;
+    case "deregistered":
+      return `it has deregistered ${event.driverName}: ${event.because}`;
+    case "failed":
+      return event.error; // A refusal's text is in it.
+    default:
+      return undefined;
+  }
+}
