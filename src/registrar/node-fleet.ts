@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { loadProtos } from "../grpc/protos";
-import { type Logger, silentLogger } from "../logging/logger";
+import { silentLogger } from "../logging/logger";
 import { createAdmission, type NameLists } from "./admission";
 import { discover } from "./discovery";
 import { createEvents, type RegistrarEvent } from "./events";
@@ -9,6 +9,7 @@ import { type RegistrarOptions, resolveOptions } from "./options";
 import { fillPattern, type PatternPair, pairPatterns } from "./path-pattern";
 import { type Registrar, startDriverRegistrar } from "./registrar";
 import type { RegistrationOutcome } from "./registration-core";
+import { refuseAborted, type StartContext } from "./start-context";
 import { tryConnect } from "./unix-socket";
 
 /** What a node-wide registrar is told. */
@@ -45,15 +46,15 @@ interface Member {
  * befalls one does not touch the others. A refusal is retried, never an end. A driver whose folder goes is
  * deregistered at once; one whose socket goes or refuses, after `driverGoneAfterMs`, as a restart is no departure.
  *
- * Rejects with INVALID_OPTION. Ends only when it is closed or `signal` is aborted.
+ * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Ends only when it is closed or `signal` is aborted.
  */
 export async function startNodeFleet(
   options: NodeFleetOptions,
-  { signal, logger = silentLogger }: { readonly signal?: AbortSignal; readonly logger?: Logger } = {},
+  { signal, logger = silentLogger }: StartContext = {},
 ): Promise<Fleet> {
   const pairs = pairPatterns(options.csiAddresses, options.kubeletRegistrationPaths);
   const { driverGoneAfterMs = 30_000 } = options;
-  signal?.throwIfAborted();
+  refuseAborted(signal);
   const log = logger.named("node-fleet");
   const protos = loadProtos();
   const admission = createAdmission(options.names);

@@ -32,7 +32,11 @@ export async function startRegistration(
   );
   const handle = createRegistrationHandle(registration, { ...common, events, protos, signal });
   const published = new Promise<undefined>((resolve) => {
-    handle.subscribe(({ kind }) => kind === "published" && resolve(undefined));
+    const unsubscribe = handle.subscribe(({ kind }) => {
+      if (kind !== "published") return;
+      unsubscribe();
+      resolve(undefined);
+    });
   });
   registration.named(name);
   const ended = await Promise.race([published, handle.closed]);

@@ -34,6 +34,7 @@ interface ListedDriver {
  */
 export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOptions): PluginHandler {
   const { behaviour, nodeInfo, call, emit, signal } = options;
+  const { versionsWording } = behaviour;
   const listed = new Map<string, ListedDriver>();
 
   /** Takes a driver off the list and off the node; the name alone decides, not the socket it came from. */
@@ -64,8 +65,10 @@ export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOpti
 
   const register = async ({ name, endpoint, versions }: OfferedPlugin) => {
     const before = listed.get(name);
-    const version = validateVersions("RegisterPlugin", name, versions, before?.version);
+    const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
     listed.set(name, { endpoint, version, installed: before?.installed ?? false });
+    // Found out too late: the nameless driver stays on the list, and is in its own way the next time.
+    if (name === "") throw new RegistrarError("REFUSED", "driver name is empty");
     try {
       const info = await nodeGetInfo(endpoint);
       nodeInfo.install({
@@ -85,7 +88,7 @@ export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOpti
   return {
     validate: ({ name, endpoint, versions }) =>
       verdictOf(
-        () => validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version),
+        () => validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version, versionsWording),
         (reason) => `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${reason}`,
       ),
     register: (plugin) =>

@@ -1,5 +1,6 @@
 import { RegistrarError } from "../errors";
 import { goQuote, goQuotedList } from "./go-text";
+import type { VersionsWording } from "./versions";
 
 /** A version as its numbers. */
 export type Version = readonly number[];
@@ -7,9 +8,12 @@ export type Version = readonly number[];
 /**
  * The highest of a plugin's versions that kubelet can talk to: those it cannot read and those of major 2 and above
  * are passed over, and the highest left must be of major 1. Throws REFUSED, in kubelet's words.
- * Source: `HighestSupportedVersion` in apimachinery's `pkg/util/version/version.go`.
+ * Source: `HighestSupportedVersion` in apimachinery's `pkg/util/version/version.go`, in `csi_plugin.go` up to 1.28.
  */
-export function highestSupportedVersion(versions: readonly string[]): Version {
+export function highestSupportedVersion(
+  versions: readonly string[],
+  wording: VersionsWording = "by-any",
+): Version {
   let highest: Version | undefined;
   let problem = "<nil>";
   for (const text of [...versions].reverse()) {
@@ -21,11 +25,13 @@ export function highestSupportedVersion(versions: readonly string[]): Version {
   }
   if (highest === undefined) {
     const list = versions.join(" ");
-    const text = `could not find a highest supported version from versions ([${list}]) reported: ${problem}`;
+    const by = wording === "by-driver" ? " by this driver" : "";
+    const text = `could not find a highest supported version from versions ([${list}]) reported${by}: ${problem}`;
     throw new RegistrarError("REFUSED", text);
   }
   if (highest[0] !== 1) {
-    const text = `highest supported version reported is ${formatVersion(highest)}, must be v1.x`;
+    const by = wording === "by-driver" ? " by driver" : "";
+    const text = `highest supported version reported${by} is ${formatVersion(highest)}, must be v1.x`;
     throw new RegistrarError("REFUSED", text);
   }
   return highest;
@@ -41,6 +47,7 @@ export function validateVersions(
   name: string,
   versions: readonly string[],
   registered: Version | undefined,
+  wording?: VersionsWording,
 ): Version {
   const refuse = (why: string) =>
     new RegistrarError(
@@ -48,7 +55,7 @@ export function validateVersions(
       `kubernetes.io/csi: ${caller} for CSI driver ${goQuote(name)} failed. ${why}`,
     );
   if (versions.length === 0) throw refuse("Plugin returned an empty list for supported versions");
-  const offered = highestOr(versions, (problem) =>
+  const offered = highestOr(versions, wording, (problem) =>
     refuse(`None of the versions specified ${goQuotedList(versions)} are supported. err=${problem}`),
   );
   if (registered !== undefined && !isLess(registered, offered)) {
@@ -65,9 +72,13 @@ export function formatVersion(version: Version): string {
   return version.join(".");
 }
 
-function highestOr(versions: readonly string[], refusal: (problem: string) => RegistrarError): Version {
+function highestOr(
+  versions: readonly string[],
+  wording: VersionsWording | undefined,
+  refusal: (problem: string) => RegistrarError,
+): Version {
   try {
-    return highestSupportedVersion(versions);
+    return highestSupportedVersion(versions, wording);
   } catch (error) {
     throw error instanceof RegistrarError ? refusal(error.message) : error;
   }

@@ -133,7 +133,10 @@ async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): P
     reason,
   });
   const told = await notify(attempt, { pluginRegistered: false, error: reason });
-  return failure(told.kind === "ok" ? problem : `${problem}: ${told.error}`);
+  const error = told.kind === "ok" ? reason : `${reason}: ${told.error}`;
+  if (stage === "registration") return { kind: "failed", error };
+  // Before a registration kubelet takes the error that it has just sent for one in sending it.
+  return failure(`failed to send error at socket ${plugin.socketPath}, err: ${error}`);
 }
 
 /** Tells the registrar of its success; where that fails, it is the kubelet's version that decides what it was worth. */
@@ -157,7 +160,8 @@ async function confirm(attempt: Attempt, handler: PluginHandler): Promise<Operat
   } else {
     context.emit({ ...registered, noticeError: told.error });
   }
-  return failure(`failed to send registration status at socket ${socketPath}, err: ${told.error}`);
+  // In front of the second colon would be why it was refused.
+  return failure(`failed to send registration status at socket ${socketPath}, err: : ${told.error}`);
 }
 
 function notify({ client, plugin, context }: Attempt, status: RegistrationStatus): Promise<Called<unknown>> {

@@ -12,6 +12,9 @@ export type AuthorityStyle =
   /** The word itself. */
   | "localhost";
 
+/** Whether the refusal of versions says who reported them. */
+export type VersionsWording = "by-driver" | "by-any";
+
 /** What differs between kubelets, as far as a plugin can see it. */
 export interface KubeletBehaviour {
   /**
@@ -27,6 +30,8 @@ export interface KubeletBehaviour {
    * `forget` (since 1.36): taken out of it, and of the node if it was there, and tried again with backoff.
    */
   readonly afterFailure: "keep" | "forget";
+  /** How kubelet words its refusal of versions: its own check of drivers, or (since 1.29) the one of any plugin. */
+  readonly versionsWording: VersionsWording;
   /** Plugin types with a handler: `AddHandler` in `pkg/kubelet/kubelet.go`, with the default feature gates. */
   readonly pluginTypes: readonly PluginType[];
   /** The API server's limit for a node ID, in bytes: `pkg/apis/storage/validation/validation.go`. */
@@ -45,6 +50,7 @@ const KUBELET_1_20: KubeletBehaviour = {
   registrationAuthority: "path",
   driverAuthority: "path",
   afterFailure: "keep",
+  versionsWording: "by-driver",
   pluginTypes: ["CSIPlugin", "DevicePlugin"],
   maxNodeIdBytes: 128,
   comparesVolumeLimit: false,
@@ -58,6 +64,7 @@ const KUBELET_1_28: KubeletBehaviour = {
 const KUBELET_1_35: KubeletBehaviour = {
   ...KUBELET_1_28,
   registrationAuthority: "encoded-path",
+  versionsWording: "by-any",
   pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"],
 };
 const KUBELET_1_36: KubeletBehaviour = { ...KUBELET_1_35, afterFailure: "forget" };

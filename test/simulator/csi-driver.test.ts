@@ -25,8 +25,8 @@ afterEach(async () => {
   await folder.remove();
 });
 
-const start = async (options: Partial<CsiDriverOptions> = {}) => {
-  driver = await startCsiDriver({ csiAddress: folder.csiAddress, name: "x.csi", ...options });
+const start = async (options: Partial<CsiDriverOptions> = {}, signal?: AbortSignal) => {
+  driver = await startCsiDriver({ csiAddress: folder.csiAddress, name: "x.csi", ...options }, { signal });
   return driver;
 };
 const getPluginInfo = () => callUnary(client, identity.GetPluginInfo, {}, bounds);
@@ -113,23 +113,18 @@ test("a closed driver leaves its successor's socket alone", async () => {
 
 test("listens when its time has come, unless stopped before", async () => {
   const stop = new AbortController();
-  const late = startCsiDriver({
-    csiAddress: folder.csiAddress,
-    name: "x.csi",
-    listenAfterMs: 60_000,
-    signal: stop.signal,
-  });
+  const late = start({ listenAfterMs: 60_000 }, stop.signal);
   stop.abort();
   await expect(late).rejects.toMatchObject({ code: "ABORTED" });
   expect(existsSync(folder.csiAddress)).toBe(false);
-  await expect(start({ signal: stop.signal })).rejects.toMatchObject({ code: "ABORTED" });
+  await expect(start({}, stop.signal)).rejects.toMatchObject({ code: "ABORTED" });
   await start({ listenAfterMs: 5 });
   await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
 });
 
 test("its signal closes it", async () => {
   const stop = new AbortController();
-  const { events } = await start({ signal: stop.signal });
+  const { events } = await start({}, stop.signal);
   const stopped = events.when("stopped");
   stop.abort();
   await expect(stopped).resolves.toMatchObject({ because: "close" });

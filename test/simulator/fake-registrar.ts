@@ -12,6 +12,8 @@ import { publishSocket } from "../../src/simulator/socket-file";
 type FakeRegistrarEvent = { readonly atMs: number } & (
   | { readonly kind: "called"; readonly method: string; readonly authority: string }
   | { readonly kind: "notified"; readonly registered: boolean; readonly error: string }
+  /** A connection has ended. */
+  | { readonly kind: "left" }
 );
 
 /** The smallest plugin that kubelet can talk to, and it tells what kubelet said. */
@@ -64,6 +66,7 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise
     observeRequests(connection, ({ path, authority }) =>
       log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
     );
+    connection.once("close", () => log.append({ kind: "left" }));
     acceptor.accept(connection);
   });
   return {

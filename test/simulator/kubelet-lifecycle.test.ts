@@ -98,7 +98,7 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
 
 test("its signal closes it, also in the middle of a restart", async () => {
   const stop = new AbortController();
-  const kubelet = await node.kubelet({ signal: stop.signal });
+  const kubelet = await node.kubelet({}, { signal: stop.signal });
   await kubelet.restart({ whileDown: () => stop.abort() });
   await kubelet.close();
   expect(eventsOf(kubelet, "started")).toHaveLength(1);

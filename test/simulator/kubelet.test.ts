@@ -136,7 +136,7 @@ test.each([
 
 test("does not start on an aborted signal or with bad options", async () => {
   await expect(
-    startKubelet({ pluginDir: node.pluginDir, signal: AbortSignal.abort() }),
+    startKubelet({ pluginDir: node.pluginDir }, { signal: AbortSignal.abort() }),
   ).rejects.toMatchObject({ code: "ABORTED" });
   await expect(startKubelet({ pluginDir: "" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
 });

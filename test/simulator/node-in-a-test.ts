@@ -3,6 +3,7 @@ import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
 import { type KubeletEventOf, startKubelet } from "../../src/simulator/kubelet";
 import type { KubeletEvent } from "../../src/simulator/kubelet-events";
 import type { KubeletOptions } from "../../src/simulator/kubelet-options";
+import type { SimulatorContext } from "../../src/simulator/simulator-context";
 import { type FakeRegistrarOptions, makeNodeFolder, startFakeRegistrar } from "./fake-registrar";
 
 /** The parts of a node for one test, all in one folder, all ended together. */
@@ -15,8 +16,8 @@ export async function makeNode() {
   };
   return {
     ...folder,
-    kubelet: async (options: Partial<KubeletOptions> = {}) =>
-      keep(await startKubelet({ pluginDir: folder.pluginDir, reconcilePeriodMs: 10, ...options })),
+    kubelet: async (options: Partial<KubeletOptions> = {}, context?: SimulatorContext) =>
+      keep(await startKubelet({ pluginDir: folder.pluginDir, reconcilePeriodMs: 10, ...options }, context)),
     driver: async (options: Partial<CsiDriverOptions> = {}) =>
       keep(await startCsiDriver({ csiAddress: folder.csiAddress, name: "x.csi", nodeId: "n1", ...options })),
     registrar: async ({ info, ...options }: Partial<FakeRegistrarOptions> = {}) =>

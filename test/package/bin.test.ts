@@ -1,0 +1,41 @@
+import { mkdir, symlink } from "node:fs/promises";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { packageJson, packPackage } from "./support/packed-package";
+import { run } from "./support/run";
+
+let folder: TempFolder;
+beforeAll(async () => {
+  folder = await createTempFolder();
+  await using packed = await packPackage();
+  // As npx installs it, but for the dependencies: the command needs none of them.
+  await packed.unpack(folder.at("node_modules", "registrar"));
+  await mkdir(folder.at("node_modules", ".bin"));
+  const [[command = "", target = ""] = []] = Object.entries(packageJson.bin);
+  await symlink(`../registrar/${target}`, folder.at("node_modules", ".bin", command));
+  await mkdir(folder.at("empty"));
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+/** The packed command in an empty folder. */
+const registrar = (...args: readonly string[]) =>
+  run(folder.at("node_modules", ".bin", "registrar"), args, { cwd: folder.at("empty") });
+
+test("--version is the package's", async () => {
+  expect(await registrar("--version")).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(`^\\S+ v${packageJson.version}\n$`),
+    stderr: "",
+  });
+});
+
+test("--help shows the flags", async () => {
+  const { code, stdout, stderr } = await registrar("--help");
+  expect(code).toBe(0);
+  expect(`${stdout}${stderr}`).toContain("--csi-address");
+});
+
+test("demo --list names the scenarios", async () => {
+  const { code, stdout } = await registrar("demo", "--list");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^registration\b/m);
+});

@@ -1,0 +1,90 @@
+import { type Consumer, createConsumer } from "./support/consumer";
+
+let consumer: Consumer;
+beforeAll(async () => {
+  consumer = await createConsumer();
+});
+afterAll(() => consumer[Symbol.asyncDispose]());
+
+/** The two ways to load the package, each with the extension that Node knows it by. */
+const LOADERS: readonly (readonly [extension: string, lines: string])[] = [
+  [
+    "mjs",
+    `import { startRegistrar, startRegistration } from "registrar";
+     import { startCsiDriver, startKubelet } from "registrar/testing";`,
+  ],
+  [
+    "cjs",
+    `const { startRegistrar, startRegistration } = require("registrar");
+     const { startCsiDriver, startKubelet } = require("registrar/testing");`,
+  ],
+];
+
+/** Runs a program that ends by itself or not at all, and whose only output is its own. */
+async function runWith([extension, lines]: (typeof LOADERS)[number], name: string, program: string) {
+  const file = `${name}.${extension}`;
+  await consumer.write(file, `${lines}\nconst main = async () => {\n${program}\n};\nmain();\n`);
+  return consumer.node([file]);
+}
+
+describe.each(LOADERS)("a project of .%s files", (...loader) => {
+  test("registers a driver with the simulated kubelet, prints nothing, and ends by itself", async () => {
+    const finished = await runWith(
+      loader,
+      "registers",
+      `const pluginDir = "${loader[0]}-registry";
+       const kubelet = await startKubelet({ pluginDir, reconcilePeriodMs: 20 });
+       const endpoint = process.cwd() + "/${loader[0]}.sock";
+       const driver = await startCsiDriver({ csiAddress: endpoint, name: "x.csi", nodeId: "n1" });
+       const options = { name: "x.csi", endpoint, pluginRegistrationPath: pluginDir };
+       const registration = await startRegistration(options);
+       await registration.ready;
+       await kubelet.registered("x.csi");
+       console.log(JSON.stringify(kubelet.csiNode().spec.drivers));
+       await registration.close();
+       await kubelet.deregistered("x.csi");
+       await driver.close();
+       await kubelet.close();`,
+    );
+    expect(finished).toEqual({
+      code: 0,
+      stdout: '[{"name":"x.csi","nodeID":"n1","topologyKeys":[]}]\n',
+      stderr: "",
+    });
+  });
+
+  test("need not look at ready: nothing is unhandled where that is never reached", async () => {
+    const finished = await runWith(
+      loader,
+      "never-ready",
+      `const paths = { csiAddress: "/none.sock", kubeletRegistrationPath: "/none.sock" };
+       const late = await startRegistrar({ ...paths, pluginRegistrationPath: ".", driverTimeoutMs: 1 });
+       const options = { name: "x.csi", endpoint: "/none.sock", pluginRegistrationPath: "." };
+       const closed = await startRegistration(options);
+       await closed.close();
+       console.log((await late.closed).error.code, (await closed.closed).kind);
+       await startRegistration({ ...options, pluginRegistrationPath: "./none" }).catch(({ code }) => console.log(code));`,
+    );
+    expect(finished).toEqual({ code: 0, stdout: "DRIVER_TIMEOUT stopped\nSOCKET_UNUSABLE\n", stderr: "" });
+  });
+
+  test("loads it without effect: no output, no listener, no handle", async () => {
+    const [extension] = loader;
+    const load = (name: string) => (extension === "mjs" ? `await import("${name}");` : `require("${name}");`);
+    await consumer.write(
+      `imports.${extension}`,
+      `const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)]);
+       const before = JSON.stringify(listeners());
+       ${load("registrar")}
+       ${load("registrar/testing")}
+       console.log(JSON.stringify(listeners()) === before);`,
+    );
+    expect(await consumer.node([`imports.${extension}`])).toEqual({ code: 0, stdout: "true\n", stderr: "" });
+  });
+});
+
+test("what is not exported cannot be loaded", async () => {
+  const { code, stderr } = await consumer.node(["-e", 'require("registrar/dist/registrar/state.js")']);
+  expect(code).toBe(1);
+  expect(stderr).toContain("ERR_PACKAGE_PATH_NOT_EXPORTED");
+});

@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createTempFolder } from "../../support/temp-folder";
+import { type Finished, run } from "./run";
+
+export const ROOT = join(__dirname, "..", "..", "..");
+
+/** The fields of package.json that say what the package consists of. */
+export interface PackageJson {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+export const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+
+/** The package as `npm pack` makes it of what is built. */
+export interface PackedPackage extends AsyncDisposable {
+  /** Paths in the package, sorted. */
+  readonly files: readonly string[];
+  readonly packedBytes: number;
+  readonly unpackedBytes: number;
+  /** Puts it into an existing folder, as an installation does, without its dependencies. */
+  unpack(folder: string): Promise<void>;
+}
+
+/** Packs the project without building it: `npm test` has done so. */
+export async function packPackage(): Promise<PackedPackage> {
+  const folder = await createTempFolder();
+  const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path];
+  const { stdout } = succeeded(await run("npm", pack, { cwd: ROOT }));
+  const [told] = JSON.parse(stdout) as readonly {
+    readonly filename: string;
+    readonly size: number;
+    readonly unpackedSize: number;
+    readonly files: readonly { readonly path: string }[];
+  }[];
+  if (told === undefined) throw new Error(`npm pack told nothing: ${stdout}`);
+  const files = told.files.map(({ path }) => path).sort();
+  if (!files.includes("dist/index.js")) throw new Error("nothing is built: npm run build");
+  return {
+    files,
+    packedBytes: told.size,
+    unpackedBytes: told.unpackedSize,
+    unpack: async (into) => {
+      await mkdir(into, { recursive: true });
+      const tarball = folder.at(told.filename);
+      succeeded(await run("tar", ["-xzf", tarball, "-C", into, "--strip-components=1"], { cwd: into }));
+    },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+/** What it is given, or an error with what the command had to say. */
+export function succeeded(finished: Finished): Finished {
+  if (finished.code !== 0)
+    throw new Error(`exit code ${finished.code}: ${finished.stdout}${finished.stderr}`);
+  return finished;
+}

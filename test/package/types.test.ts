@@ -1,0 +1,101 @@
+import { type Consumer, createConsumer } from "./support/consumer";
+
+/** Uses the types as a driver's author would, in an ES module as in CommonJS. Lines with an error are marked. */
+const PROGRAM = `
+import {
+  createLogger,
+  type Registrar,
+  RegistrarError,
+  type RegistrarEvent,
+  type Registration,
+  type RegistrationOptions,
+  startRegistrar,
+  startRegistration,
+} from "registrar";
+import { type KubeletEvent, startCsiDriver, startKubelet } from "registrar/testing";
+
+const options: RegistrationOptions = { name: "x.csi", endpoint: "/x.sock", onRegistrationFailure: "retry" };
+const logger = createLogger({ enabled: () => false, write: ({ message, fields }) => void [message, fields] });
+
+export async function useIt(signal: AbortSignal | undefined): Promise<string> {
+  await using kubelet = await startKubelet({ pluginDir: "/tmp/r", version: "1.28" }, { signal });
+  await using driver = await startCsiDriver({ csiAddress: "/x.sock", name: "x.csi", maxVolumes: 8 });
+  const registration: Registration = await startRegistration(options, { signal, logger });
+  const registrar: Registrar = await startRegistrar({ csiAddress: "/x.sock", kubeletRegistrationPath: "/x.sock" });
+  const either: readonly Registration[] = [registration, registrar];
+  const nothing: void = await registration.ready;
+  const outcome = await registration.closed;
+  driver.setFaults([{ kind: "error", method: "NodeGetInfo", code: "INTERNAL" }]);
+  kubelet.events.subscribe((event: KubeletEvent) => event.atMs);
+  const { reason } = await kubelet.refused("x.csi", { signal });
+  const [first] = kubelet.csiNode().spec.drivers;
+  const vendorVersion: string | undefined = registrar.status().identity?.vendorVersion;
+  void [either, nothing, reason, first?.allocatable?.count, vendorVersion];
+  switch (outcome.kind) {
+    case "stopped":
+      return "";
+    case "refused":
+      return outcome.error;
+    case "failed":
+      return outcome.error instanceof RegistrarError ? outcome.error.code : (outcome.error satisfies never);
+  }
+}
+
+export function tell(event: RegistrarEvent): string {
+  switch (event.kind) {
+    case "state-changed":
+      return event.change.to;
+    case "notified":
+      return event.error;
+    case "published":
+      return event.socketPath;
+    case "driver-call":
+    case "driver-answered":
+    case "driver-lost":
+    case "asked":
+      return event.kind;
+    default:
+      return event satisfies never;
+  }
+}
+
+export function wrong(): readonly unknown[] {
+  return [
+    // @ts-expect-error The endpoint is missing.
+    startRegistration({ name: "x.csi" }),
+    // @ts-expect-error There is no such policy.
+    startRegistration({ ...options, onRegistrationFailure: "ignore" }),
+    // @ts-expect-error A signal goes into the second argument.
+    startKubelet({ pluginDir: "/tmp/r", signal: AbortSignal.abort() }),
+    // @ts-expect-error There is no such kubelet.
+    startKubelet({ pluginDir: "/tmp/r", version: "0.9" }),
+  ];
+}
+`;
+
+let consumer: Consumer;
+beforeAll(async () => {
+  consumer = await createConsumer();
+  await consumer.write("consumer.mts", PROGRAM);
+  await consumer.write("consumer.cts", PROGRAM);
+});
+afterAll(() => consumer[Symbol.asyncDispose]());
+
+test.each([
+  ["node16", ["--module", "node16"]],
+  ["nodenext", ["--module", "nodenext"]],
+  ["bundler, ES modules", ["--module", "esnext", "--moduleResolution", "bundler"]],
+  ["bundler, CommonJS", ["--module", "commonjs", "--moduleResolution", "bundler"]],
+  ["bundler, as written", ["--module", "preserve"]],
+])("an ES module and a CommonJS one find the types with %s", async (_resolution, moduleOptions) => {
+  // Our declarations are checked too, and those of what they use.
+  const checked = await consumer.checkTypes(["consumer.mts", "consumer.cts"], moduleOptions);
+  expect(checked).toEqual({ code: 0, stdout: "", stderr: "" });
+});
+
+test("what is not exported has no types", async () => {
+  await consumer.write("inside.mts", 'import "registrar/dist/registrar/state";\n');
+  const { code, stdout } = await consumer.checkTypes(["inside.mts"], ["--module", "node16"]);
+  expect(code).not.toBe(0);
+  expect(stdout).toContain("Cannot find module");
+});

@@ -1,0 +1,60 @@
+import { makeNode } from "./node-in-a-test";
+
+let node: Awaited<ReturnType<typeof makeNode>>;
+beforeEach(async () => {
+  node = await makeNode();
+});
+afterEach(() => node.end());
+
+type Kubelet = Awaited<ReturnType<typeof node.kubelet>>;
+
+/** What somebody is told who waited for the driver's registration until the kubelet was where the test wants it. */
+async function giveUpWhen(kubelet: Kubelet, reached: Promise<unknown>): Promise<string> {
+  const giveUp = new AbortController();
+  const waiting = kubelet.registered("x.csi", { signal: giveUp.signal }).catch(({ message }) => message);
+  await reached;
+  giveUp.abort();
+  return waiting;
+}
+
+test("says that there was no socket", async () => {
+  const kubelet = await node.kubelet();
+  expect(await giveUpWhen(kubelet, Promise.resolve())).toBe(
+    `waited for "registered" of the simulated kubelet in vain: the caller gave up; it has seen no socket in ${node.pluginDir}`,
+  );
+});
+
+test("says that kubelet has not called", async () => {
+  const kubelet = await node.kubelet({ faults: [{ kind: "never-call" }] });
+  await node.registrar();
+  expect(await giveUpWhen(kubelet, kubelet.events.when("socket-seen"))).toContain(
+    `; it has seen ${node.socketPath} and not called yet`,
+  );
+});
+
+test("says which call hangs", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver({ faults: [{ kind: "hang", method: "NodeGetInfo" }] });
+  await node.registrar();
+  const asking = kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
+  expect(await giveUpWhen(kubelet, asking)).toContain(
+    `; NodeGetInfo on ${node.csiAddress} has not ended yet`,
+  );
+});
+
+test("says why kubelet refused", async () => {
+  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no such node", times: 1 }] });
+  await node.driver();
+  await node.registrar();
+  expect(await giveUpWhen(kubelet, kubelet.events.when("failed"))).toContain("no such node");
+});
+
+test("says that the driver was registered, and is no more", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver();
+  const registrar = await node.registrar();
+  await kubelet.registered("x.csi");
+  await registrar.close();
+  await kubelet.deregistered("x.csi");
+  expect(await giveUpWhen(kubelet, Promise.resolve())).toContain("; it has deregistered x.csi: socket-gone");
+});
