@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { leaveDeadSocket } from "../support/foreign-socket";
 import { nodeTest, onNode, registered } from "./support/node";
-import { leaveDeadSocket } from "./support/sockets";
 
 const FAILED = "Error retreiving CSI driver name";
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
+import { eventually } from "../support/eventually";
 import { httpOf } from "./support/http";
 import { DRIVER, nodeTest, onNode, registered } from "./support/node";
 
@@ -27,7 +28,7 @@ nodeTest("/healthz is 404 while the socket is gone, and 200 when it is back", as
   expect([status, body]).toEqual([404, "registration socket does not exist"]);
   mkdirSync(node.pluginDir);
   await registrar.reached("listening", 2);
-  expect(await http.eventually("/healthz", 200)).toMatchObject({ body: "ok" });
+  await eventually(async () => expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" }));
 });
 
 nodeTest("/healthz is 500 while something else stands in the socket's place", async (node) => {
@@ -57,7 +58,7 @@ nodeTest("/readyz is 503 before and 200 after registration", async (node) => {
   });
   await node.driver();
   await registrar.reached("listening");
-  expect(await http.eventually("/readyz?exclude=registered", 200)).toMatchObject({ body: "ok" });
+  expect(await http.get("/readyz?exclude=registered")).toMatchObject({ status: 200, body: "ok" });
   expect(await http.get("/readyz")).toMatchObject({
     status: 503,
     body: "[+]driver ok\n[+]socket ok\n[-]registered failed: state is listening\nreadyz check failed\n",

@@ -4,10 +4,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { loadProtos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import type { SimulatedKubelet } from "../../src/testing";
+import { eventually } from "../support/eventually";
 import { createScript, type Script } from "./support/interleaving";
 import { onNode, type TestNode } from "./support/node";
 import { breachesOfOwnership, publicationsOf } from "./support/ownership";
-import { type CliProcess, patience } from "./support/process";
+import type { CliProcess } from "./support/process";
 
 /**
  * Several registrars of one driver start and end at random. Each seed is a script that can be replayed:
@@ -88,15 +89,14 @@ async function settled(living: readonly Actor[], kubelet: SimulatedKubelet): Pro
     return event?.kind === "registered" && event.endpoint === endpoint;
   };
   const stateOf = ({ cli }: Actor) => cli.lines("Registration state changed").at(-1)?.fields.to;
-  const { signal } = patience();
-  for (;;) {
+  return eventually(() => {
     const registered = living.filter((actor) => stateOf(actor) === "registered" && isKubelets(actor));
     const standingBy = living.filter((actor) => stateOf(actor) === "standby");
-    const rest = living.length - standingBy.length;
-    if (rest === registered.length && rest === Math.min(1, living.length)) return registered[0];
-    if (signal.aborted) throw new Error(`they do not settle: ${living.map(stateOf).join(", ")}`);
-    await delay(20);
-  }
+    expect([registered.length, standingBy.length]).toEqual(
+      living.length === 0 ? [0, 0] : [1, living.length - 1],
+    );
+    return registered[0];
+  });
 }
 
 /** What the registrar behind a socket tells kubelet; undefined where nobody answers. */

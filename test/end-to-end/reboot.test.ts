@@ -1,8 +1,9 @@
-import { DRIVER, nodeTest, registered } from "./support/node";
+import { leaveDeadSocket } from "../support/foreign-socket";
+import { DRIVER, nodeTest, registered, type TestNode } from "./support/node";
 import { patience } from "./support/process";
-import { leaveDeadSocket } from "./support/sockets";
 
-nodeTest("a dead socket from which kubelet backs off: registered under another name, soon", async (node) => {
+/** A registrar under another name than usual, as kubelet backs off from a dead socket under the usual one. */
+async function startUnderAlias(node: TestNode) {
   await node.driver();
   await leaveDeadSocket(node.socketPath);
   // Its first attempt fails on the dead socket, its second is a minute away.
@@ -10,18 +11,36 @@ nodeTest("a dead socket from which kubelet backs off: registered under another n
     timings: { dialMs: 100, backoffInitialMs: 60_000, backoffMaxMs: 60_000 },
   });
   await kubelet.events.when("failed", patience());
-  const registrar = node.registrar("--http-endpoint=localhost:0");
-  await registrar.line("Registration Server started", { where: ({ fields }) => fields.found === "dead" });
-
+  const registrar = node.registrar();
   const { socketPath } = await registered(kubelet);
-  expect(socketPath).toMatch(new RegExp(`/${DRIVER}-[0-9a-z]{4,}-reg\\.sock$`));
   await registrar.reached("registered");
-  const visible = node.files().filter((name) => !name.startsWith("."));
-  expect(visible.map((name) => `${node.pluginDir}/${name}`)).toEqual([socketPath]);
-  expect(registrar.lines("Registration Server started")).toHaveLength(2);
+  return { kubelet, registrar, socketPath };
+}
 
+const visible = (node: TestNode) =>
+  node.files().flatMap((name) => (name.startsWith(".") ? [] : [`${node.pluginDir}/${name}`]));
+
+nodeTest("a dead socket from which kubelet backs off: registered under another name, soon", async (node) => {
+  const { registrar, socketPath } = await startUnderAlias(node);
+  expect(socketPath).toMatch(new RegExp(`/${DRIVER}-[0-9a-z_]+-reg\\.sock$`));
+  expect(visible(node)).toEqual([socketPath]);
+  const published = registrar.lines("Registration Server started").map(({ fields }) => fields);
+  expect(published).toEqual([
+    { socketPath: node.socketPath, found: "dead" },
+    { socketPath, found: "gone" },
+  ]);
   expect(await registrar.stop()).toEqual({ code: 0, signal: null });
   expect(node.files()).toEqual([]);
+});
+
+nodeTest("killed under the other name: the next one is registered again, with one socket", async (node) => {
+  const { kubelet, registrar } = await startUnderAlias(node);
+  registrar.kill("SIGKILL");
+  await registrar.exit();
+  const next = node.registrar();
+  const { socketPath } = await registered(kubelet, { nth: 2 });
+  await next.reached("registered");
+  expect(visible(node)).toEqual([socketPath]);
 });
 
 nodeTest("a dead socket from which kubelet does not back off: the usual name stays", async (node) => {

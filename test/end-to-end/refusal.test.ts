@@ -42,7 +42,7 @@ nodeTest("the default termination log is not made where there is none", async (n
 });
 
 /** Kubelets up to 1.35 never retry a failed registration: we publish again. From 1.36 they come back by themselves. */
-test.each([
+test.concurrent.each([
   ["1.20", 3],
   ["1.35", 3],
   ["1.36", 1],

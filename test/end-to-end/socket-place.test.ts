@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { leaveDeadSocket } from "../support/foreign-socket";
 import { DRIVER, nodeTest, onNode, registered, type TestNode } from "./support/node";
-import { leaveDeadSocket } from "./support/sockets";
 
 /** A folder in which the registration socket's path has this many bytes. */
 function folderFor(node: TestNode, bytes: number): string {

@@ -122,7 +122,7 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): 
       return raw.stdout;
     },
     kill: (signal) => {
-      isExpectedToEnd = true;
+      isExpectedToEnd ||= signal !== "SIGSTOP" && signal !== "SIGCONT";
       child.kill(signal);
     },
     exit,

@@ -52,7 +52,7 @@ export function parsePrometheusText(text: string): Scrape {
     } else {
       const sample = parseSample(line);
       enter(familyOf(sample.name, types, line), line);
-      const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
+      const key = sample.name + keyOf(sample.labels);
       if (series.has(key)) throw new Error(`a second time: ${line}`);
       series.add(key);
       samples.push(sample);
@@ -62,13 +62,14 @@ export function parsePrometheusText(text: string): Scrape {
   return {
     types,
     samples: (name) => samples.filter((sample) => sample.name === name),
-    value: (name, labels = {}) => {
-      const wanted = JSON.stringify(Object.entries(labels).sort());
-      return samples.find(
-        (sample) => sample.name === name && JSON.stringify(Object.entries(sample.labels).sort()) === wanted,
-      )?.value;
-    },
+    value: (name, labels = {}) =>
+      samples.find((sample) => sample.name === name && keyOf(sample.labels) === keyOf(labels))?.value,
   };
+}
+
+/** The same text for the same labels, in whatever order. */
+function keyOf(labels: Sample["labels"]): string {
+  return JSON.stringify(Object.entries(labels).sort());
 }
 
 function parseSample(line: string): Sample {
@@ -92,28 +93,22 @@ function familyOf(sampleName: string, types: ReadonlyMap<string, string>, line: 
   throw new Error(`no TYPE before: ${line}`);
 }
 
-/** Buckets grow, end with +Inf, and that one is the count. */
+/** Buckets rise, end with +Inf, and that one is the count. */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
-  const withoutLe = ({ labels: { le: _, ...rest } }: Sample) => JSON.stringify(Object.entries(rest).sort());
-  const counts = samples.filter((sample) => sample.name === `${name}_count`);
-  for (const count of counts) {
-    const mine = samples.filter((sample) => withoutLe(sample) === withoutLe(count));
-    const buckets = mine.filter((sample) => sample.name === `${name}_bucket`);
-    const bounds = buckets.map(({ labels }) => Number(labels.le?.replace("Inf", "Infinity")));
-    const isRising = (numbers: readonly number[], strictly: boolean) =>
-      numbers.every(
-        (one, index) =>
-          index === 0 || one > (numbers[index - 1] ?? 0) || (!strictly && one === numbers[index - 1]),
-      );
-    const rises =
-      isRising(bounds, true) &&
-      isRising(
-        buckets.map(({ value }) => value),
-        false,
-      );
-    if (!rises || bounds.at(-1) !== Number.POSITIVE_INFINITY)
-      throw new Error(`the buckets of ${name} do not rise to +Inf`);
-    if (buckets.at(-1)?.value !== count.value) throw new Error(`${name}_count is not the +Inf bucket`);
+  const seriesOf = ({ labels: { le: _, ...rest } }: Sample) => keyOf(rest);
+  for (const count of samples.filter((sample) => sample.name === `${name}_count`)) {
+    const mine = samples.filter((sample) => seriesOf(sample) === seriesOf(count));
+    const buckets = mine
+      .filter((sample) => sample.name === `${name}_bucket`)
+      .map(({ labels, value }) => ({ bound: Number(labels.le?.replace("Inf", "Infinity")), value }));
+    for (const [index, { bound, value }] of buckets.entries()) {
+      const before = buckets[index - 1];
+      if (before && !(bound > before.bound && value >= before.value))
+        throw new Error(`the buckets of ${name} do not rise`);
+    }
+    const last = buckets.at(-1);
+    if (last?.bound !== Number.POSITIVE_INFINITY || last.value !== count.value)
+      throw new Error(`the last bucket of ${name} is not its count`);
     if (!mine.some((sample) => sample.name === `${name}_sum`)) throw new Error(`${name} has no sum`);
   }
 }
