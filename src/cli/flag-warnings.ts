@@ -4,7 +4,12 @@ import type { Flags } from "./flags";
 import type { PathResolution } from "./paths";
 
 /** Says once what was assumed, what is deprecated or ignored, and what will hardly work. Ends nothing. */
-export function warnAboutFlags(flags: Flags, paths: PathResolution & { kind: "paths" }, log: Logger): void {
+export function warnAboutFlags(
+  flags: Flags,
+  paths: PathResolution & { kind: "paths" },
+  parentLog: Logger,
+): void {
+  const log = parentLog.named("flag-warnings");
   for (const { flag, value } of paths.assumed)
     log.info("Not in a container, assuming kubelet's default", { flag: `--${flag}`, value });
   if (flags.connectionTimeoutMs !== 0) log.info("--connection-timeout is deprecated and will have no effect");

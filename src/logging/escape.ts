@@ -1,9 +1,12 @@
 /**
  * What Go's `strconv.IsPrint` rejects: control and format characters (so also terminal escapes, bidirectional
  * overrides and the line separators that some log viewers honour), every space but the plain one, lone surrogates.
+ * A function, since to read these classes takes milliseconds, and a text in plain ASCII does not need them.
  */
-const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
-const NEEDS_ESCAPE = new RegExp(`["\\\\]|${UNPRINTABLE.source}`, "gu");
+const unprintable = () => /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+const needsEscape = () => /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
+const PLAIN_JSON = /^[ -~\n]*$/;
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
@@ -19,7 +22,8 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
 
 /** The text as the inside of a Go string literal: what could start a new line or steer a terminal is escaped. */
 export function escapeGo(text: string): string {
-  return text.replace(NEEDS_ESCAPE, (character) => SHORT_ESCAPES[character] ?? escapeCodePoint(character));
+  if (PLAIN_TEXT.test(text)) return text;
+  return text.replace(needsEscape(), (character) => SHORT_ESCAPES[character] ?? escapeCodePoint(character));
 }
 
 /** The text as Go's `%q` prints it. A lone surrogate, which Go strings cannot hold, becomes `\ud800`. */
@@ -32,7 +36,8 @@ export function quoteGo(text: string): string {
  * controls, format characters and U+2028 as they are. The line feed that ends a JSON line is kept.
  */
 export function escapeJson(json: string): string {
-  return json.replace(UNPRINTABLE, (character) =>
+  if (PLAIN_JSON.test(json)) return json;
+  return json.replace(unprintable(), (character) =>
     character === "\n" ? character : character.split("").map(escapeUnit).join(""),
   );
 }

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isDeadSocket } from "./unix-socket";
+import { isDeadSocket, tryConnect } from "./unix-socket";
 
 /** What an alias adds to a name. The CSI specification has no `_` in names: no other driver's socket looks like this. */
 const ALIAS_TAIL = /^-_[0-9a-z]{3}$/;
@@ -15,18 +15,21 @@ export function createAlias(driverName: string): string {
 }
 
 /**
- * The alias under which a registrar of this driver was killed, if one was: its dead socket is still in `folder`.
- * Until that file is replaced or removed, kubelet holds the driver registered by it and refuses it by any other
- * (csi_plugin.go, validateVersions), so the next registrar must go by the same alias.
+ * The alias under which another registrar of this driver announced it: one that lives, or else one that was killed and
+ * left its dead socket in `folder`. Kubelet holds the driver registered by that file and refuses it by any other
+ * (csi_plugin.go, validateVersions), so whoever comes next must go by the same alias.
  */
-export async function findLeftAlias(folder: string, driverName: string): Promise<string | undefined> {
+export async function findAlias(folder: string, driverName: string): Promise<string | undefined> {
+  let left: string | undefined;
   for (const file of namesIn(folder)) {
     const alias = file.slice(0, -SOCKET_TAIL.length);
     if (!file.endsWith(SOCKET_TAIL) || !alias.startsWith(driverName)) continue;
     if (!ALIAS_TAIL.test(alias.slice(driverName.length))) continue;
-    if (await isDeadSocket(join(folder, file))) return alias;
+    const path = join(folder, file);
+    if ((await tryConnect(path)) === undefined) return alias;
+    if (await isDeadSocket(path)) left ??= alias;
   }
-  return undefined;
+  return left;
 }
 
 /** What is in a folder; nothing where it cannot be read. */

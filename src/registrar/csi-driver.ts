@@ -199,9 +199,11 @@ function untilDisconnected(client: Client, signal: AbortSignal): Promise<void> {
 /** A log line holds no more of what a driver says: a manifest may have megabytes. */
 const MAX_LOGGED_CHARACTERS = 2_048;
 
-/** An identity as the official registrar logs it: JSON with the field names of the protocol. */
+/** An identity as the official registrar logs it: JSON with the protocol's names of the fields that are not empty. */
 function identityText({ manifest, name, vendorVersion }: PluginIdentity): string {
-  const text = JSON.stringify({ manifest, name, vendor_version: vendorVersion });
+  const fields = { manifest, name, vendor_version: vendorVersion };
+  const told = Object.entries(fields).filter(([, value]) => Object.keys(value).length > 0);
+  const text = JSON.stringify(Object.fromEntries(told));
   if (text.length <= MAX_LOGGED_CHARACTERS) return text;
   return `${text.slice(0, MAX_LOGGED_CHARACTERS)} [cut, ${text.length} characters in all]`;
 }

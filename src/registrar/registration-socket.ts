@@ -1,4 +1,4 @@
-import { lstatSync, rmSync, type Stats } from "node:fs";
+import { lstatSync, type Stats, unlinkSync } from "node:fs";
 import type { Server, Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -98,7 +98,7 @@ export function createRegistrationSocket(
     published = undefined;
     server.close();
     const found = statsOf(path);
-    if (typeof found === "object" && isSame(found, stats)) rmSync(path, { force: true });
+    if (typeof found === "object" && isSame(found, stats)) unlinkSync(path);
   };
 
   return {

@@ -37,7 +37,7 @@ export interface PluginManagerOptions {
  */
 export function startPluginManager(options: PluginManagerOptions): PluginManager {
   const { timings, faults, emit, signal } = options;
-  const watcher = startPluginWatcher(options.pluginDir, emit);
+  const watcher = startPluginWatcher(options.pluginDir, options.behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
   const context: OperationContext = { ...options, actual };
   /** What was last said of each path's wait. */

@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { errnoOf, messageOf, RegistrarError } from "../errors";
 import type { Emit } from "./kubelet-events";
 import type { DesiredPlugin } from "./reconciler";
+import type { KubeletBehaviour } from "./versions";
 
 /** Kubelet's eyes on the plugin registration directory: keeps the desired state of world. */
 export interface PluginWatcher {
@@ -25,8 +26,14 @@ interface SeenSocket extends DesiredPlugin {
  * `fs.watch` tells that from a removal no better.
  * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
  */
-export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher {
+export function startPluginWatcher(
+  pluginDir: string,
+  { scanFollowsLinks }: Pick<KubeletBehaviour, "scanFollowsLinks">,
+  emit: Emit,
+): PluginWatcher {
   const seen = new Map<string, SeenSocket>();
+  /** Files that came to the path of a socket that is seen. */
+  const covers = new Map<string, BigIntStats>();
   const watchers = new Map<string, FSWatcher>();
   let generations = 0;
 
@@ -36,6 +43,7 @@ export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher
     // another name and back is told by its time of change.
     if (before && sameFile(before.stats, stats) && before.stats.ctimeNs === stats.ctimeNs) return;
     generations += 1;
+    covers.delete(socketPath);
     seen.set(socketPath, { socketPath, generation: generations, stats });
     emit({ kind: "socket-seen", socketPath, generation: generations, replaced: before !== undefined });
   };
@@ -51,19 +59,30 @@ export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher
     if (before && wasRenamed(path, before)) return;
     watchers.get(path)?.close();
     watchers.delete(path);
+    covers.delete(path);
     if (seen.delete(path)) emit({ kind: "socket-gone", socketPath: path });
   };
 
-  const ignore = (path: string, because: "hidden" | "not-a-socket") => {
-    lose(path);
-    emit({ kind: "file-ignored", path, because });
+  /** A file came to the path, no socket. One renamed over a socket is one event, and does not remove it for kubelet. */
+  const cover = (path: string, stats: BigIntStats) => {
+    if (!seen.has(path)) return;
+    const before = covers.get(path);
+    covers.set(path, stats);
+    // The second event of one file: the first was the removal of the socket.
+    if (before && sameFile(before, stats)) lose(path);
   };
+
+  const ignore = (path: string, because: "hidden" | "not-a-socket") =>
+    emit({ kind: "file-ignored", path, because });
 
   /** A file, not a folder, that a scan or an event found. */
   const consider = (path: string, stats: BigIntStats) => {
     if (basename(path).startsWith(".")) ignore(path, "hidden");
     else if (stats.isSocket()) see(path, stats);
-    else ignore(path, "not-a-socket");
+    else {
+      cover(path, stats);
+      ignore(path, "not-a-socket");
+    }
   };
 
   /** Watch first, then look: what is created in between is seen at least once. A scan enters hidden folders too. */
@@ -74,7 +93,8 @@ export function startPluginWatcher(pluginDir: string, emit: Emit): PluginWatcher
       const stats = statOf(path);
       if (stats === undefined) continue;
       if (entry.isDirectory()) tryScan(path);
-      else consider(path, stats);
+      else if (scanFollowsLinks || !entry.isSymbolicLink()) consider(path, stats);
+      else ignore(path, "not-a-socket");
     }
   };
 

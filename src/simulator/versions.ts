@@ -30,6 +30,11 @@ export interface KubeletBehaviour {
    * `forget` (since 1.36): taken out of it, and of the node if it was there, and tried again with backoff.
    */
   readonly afterFailure: "keep" | "forget";
+  /**
+   * Whether a look at a whole folder finds a symbolic link to a socket, as every kubelet does that sees one created:
+   * not yet in 1.24. `traversePluginDir` in `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
+   */
+  readonly scanFollowsLinks: boolean;
   /** How kubelet words its refusal of versions: its own check of drivers, or (since 1.29) the one of any plugin. */
   readonly versionsWording: VersionsWording;
   /** Plugin types with a handler: `AddHandler` in `pkg/kubelet/kubelet.go`, with the default feature gates. */
@@ -50,6 +55,7 @@ const KUBELET_1_20: KubeletBehaviour = {
   registrationAuthority: "path",
   driverAuthority: "path",
   afterFailure: "keep",
+  scanFollowsLinks: false,
   versionsWording: "by-driver",
   pluginTypes: ["CSIPlugin", "DevicePlugin"],
   maxNodeIdBytes: 128,
@@ -59,6 +65,7 @@ const KUBELET_1_24: KubeletBehaviour = { ...KUBELET_1_20, maxNodeIdBytes: 256 };
 const KUBELET_1_28: KubeletBehaviour = {
   ...KUBELET_1_24,
   driverAuthority: "localhost",
+  scanFollowsLinks: true,
   comparesVolumeLimit: true,
 };
 const KUBELET_1_35: KubeletBehaviour = {

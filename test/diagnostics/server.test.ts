@@ -1,3 +1,4 @@
+import type { LookupOneOptions } from "node:dns";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Route } from "../../src/diagnostics/server";
@@ -7,6 +8,15 @@ import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
 
 const waits = controlWaits();
+const lookups: unknown[][] = [];
+jest.doMock("node:dns/promises", () => {
+  const real = jest.requireActual<typeof import("node:dns/promises")>("node:dns/promises");
+  const lookup = (name: string, options: LookupOneOptions) => {
+    lookups.push([name, options]);
+    return real.lookup(name, options);
+  };
+  return { ...real, lookup };
+});
 const loading = import("../../src/diagnostics/server");
 const RETRY_MS = 5_000;
 
@@ -26,7 +36,6 @@ const hello: Route = (_request, response) => void response.end("hello");
 test.each([
   ["127.0.0.1:0", "127.0.0.1"],
   [":0", "127.0.0.1"],
-  // Go takes a name's IPv4 address first.
   ["localhost:0", "127.0.0.1"],
   ...(hasIpv6
     ? [
@@ -39,6 +48,12 @@ test.each([
   const port = await server.listening;
   expect(await askHttp(port, "/hello", { host })).toMatchObject({ status: 200, body: "hello" });
   expect(server.log.all("HTTP server started").map(({ fields }) => fields)).toEqual([{ endpoint, port }]);
+});
+
+test("takes a name's IPv4 address first, as Go does", async () => {
+  await using server = await start("localhost:0");
+  await server.listening;
+  expect(lookups).toContainEqual(["localhost", { order: "ipv4first" }]);
 });
 
 test("a text that is no address is refused at once", async () => {

@@ -43,6 +43,20 @@ nodeTest("killed under the other name: the next one is registered again, with on
   expect(visible(node)).toEqual([socketPath]);
 });
 
+nodeTest(
+  "a second registrar takes over the other name: one socket, the first stands by and comes back",
+  async (node) => {
+    const { kubelet, registrar, socketPath } = await startUnderAlias(node);
+    const second = node.registrar();
+    await registrar.reached("standby");
+    expect((await registered(kubelet, { nth: 2 })).socketPath).toBe(socketPath);
+    expect(visible(node)).toEqual([socketPath]);
+    await second.stop();
+    await registrar.reached("registered", 2);
+    expect(visible(node)).toEqual([socketPath]);
+  },
+);
+
 nodeTest("a dead socket from which kubelet does not back off: the usual name stays", async (node) => {
   await node.driver();
   await leaveDeadSocket(node.socketPath);

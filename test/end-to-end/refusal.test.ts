@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
 import { nodeTest, onNode, refused, registered } from "./support/node";
 
@@ -33,11 +33,13 @@ nodeTest("a wrong kubelet registration path is named in a hint", async (node) =>
   expect(fields.hint).toContain("--kubelet-registration-path");
 });
 
-nodeTest("the default termination log is not made where there is none", async (node) => {
+nodeTest("the default termination log is not made where kubelet made none", async (node) => {
+  const isThere = existsSync("/dev/termination-log");
   await node.driver();
   await node.kubelet({ faults: [{ kind: "refuse", reason: REASON }] });
   const registrar = node.registrar();
   expect((await registrar.exit()).code).toBe(1);
+  expect(existsSync("/dev/termination-log")).toBe(isThere);
   expect(registrar.lines().filter(({ text }) => text.includes("termination"))).toEqual([]);
 });
 

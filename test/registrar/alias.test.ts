@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createAlias, findLeftAlias } from "../../src/registrar/alias";
+import { createAlias, findAlias } from "../../src/registrar/alias";
 import { judgeDriverName } from "../../src/registrar/driver-name";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 
 const name = "x.csi";
-const find = () => findLeftAlias(folder.path, name);
+const find = () => findAlias(folder.path, name);
 
 test("an alias is a safe file name that no driver by the specification has", () => {
   for (let round = 0; round < 100; round++) {
@@ -41,13 +41,14 @@ test.each([
   expect(await find()).toBeUndefined();
 });
 
-test("leaves a living socket to its owner", async () => {
+test("finds the alias of a registrar that lives, before that of one that was killed", async () => {
+  await leaveDeadSocket(folder.at("x.csi-_abb-reg.sock"));
   await using _living = await startForeignSocket(folder.at("x.csi-_abc-reg.sock"));
-  expect(await find()).toBeUndefined();
+  expect(await find()).toBe("x.csi-_abc");
 });
 
 test("finds nothing in a folder that is not there", async () => {
-  expect(await findLeftAlias(folder.at("no"), name)).toBeUndefined();
+  expect(await findAlias(folder.at("no"), name)).toBeUndefined();
 });
 
 test("is not misled by what is no socket", async () => {

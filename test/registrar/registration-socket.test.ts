@@ -70,6 +70,17 @@ describe("what it finds at its path", () => {
     await filesAre(NAME);
   });
 
+  test("a dead socket that two find is replaced by one of them", async () => {
+    using one = createOwnedSocket();
+    using other = createOwnedSocket();
+    const path = folder.at(NAME);
+    await leaveDeadSocket(path);
+    const found = await Promise.all([one.publish(path), other.publish(path)]);
+    expect(found.sort()).toEqual(["dead", "taken"]);
+    expect([one.path, other.path].sort()).toEqual([path, undefined]);
+    await filesAre(NAME);
+  });
+
   test("a living socket is left alone", async () => {
     using socket = createOwnedSocket();
     const path = folder.at(NAME);

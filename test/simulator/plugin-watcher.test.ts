@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const path = (name: string) => join(folder.pluginDir, name);
 const watch = () => {
-  watcher = startPluginWatcher(folder.pluginDir, log.append);
+  watcher = startPluginWatcher(folder.pluginDir, { scanFollowsLinks: true }, log.append);
   return watcher;
 };
 const bind = async (name: string) => {

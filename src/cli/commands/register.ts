@@ -41,7 +41,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       return fail(undefined, "Only one of `--health-port` and `--http-endpoint` can be set");
     warnAboutFlags(flags, paths, log);
 
-    const fleet = await startFleet(flags, paths, { signal, logger: log });
+    await using fleet = await startFleet(flags, paths, { signal, logger: log });
     const diagnostics = await startDiagnostics(flags, fleet, log);
     const outcome = await fleet.closed;
     await diagnostics?.[Symbol.asyncDispose]();
@@ -65,9 +65,13 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
 
 const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
 
+/** By number: `process.stderr` would make a stream first, for milliseconds. */
+const STDOUT_FD = 1;
+const STDERR_FD = 2;
+
 function createCliLogger(config: LoggingConfig): Logger {
-  const infoStream = config.splitStream ? createFdStream(process.stdout.fd) : undefined;
-  const stream = createFdStream(process.stderr.fd);
+  const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
+  const stream = createFdStream(STDERR_FD);
   return createLogger(limitRepeats(createKlogSink({ ...config, pid: process.pid, stream, infoStream })));
 }
 

@@ -1,5 +1,5 @@
 import { RegistrarError } from "../../errors";
-import { findLeftAlias } from "../alias";
+import { findAlias } from "../alias";
 import { backoffMs } from "../backoff";
 import { sweepDotSockets } from "../dot-socket";
 import { watchPath } from "../path-watch";
@@ -26,7 +26,7 @@ export async function announce(
   if (isFirst) {
     const { pluginRegistrationPath } = core.options;
     void sweepDotSockets(pluginRegistrationPath);
-    memory.alias = await findLeftAlias(pluginRegistrationPath, core.driverName);
+    memory.alias = await findAlias(pluginRegistrationPath, core.driverName);
   }
   const overLiving = isFirst || change.event.kind === "driver-renamed";
   for (let attempt = 0; !signal.aborted; attempt++) {
