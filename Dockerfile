@@ -13,7 +13,7 @@ WORKDIR /src
 # Dependencies first: a change of sources leaves this layer as it is.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY build.mjs tsconfig.json tsconfig.build.json ./
+COPY build.mjs licences.mjs code-cache.mjs tsconfig.json tsconfig.build.json ./
 COPY proto proto
 COPY src src
 RUN npm run build
@@ -25,7 +25,19 @@ RUN sed "1s|^#!/usr/bin/env node\$|#!${NODE_BINARY}|" dist/cli.js > /csi-node-dr
   && head -n 1 /csi-node-driver-registrar | grep -qxF "#!${NODE_BINARY}" \
   && chmod 0755 /csi-node-driver-registrar
 
-FROM ${RUNTIME_IMAGE}
+FROM ${RUNTIME_IMAGE} AS runtime
+
+# V8's code cache of what a registration runs, a third of the time of a start: made by the very Node that will read it,
+# as the image is read-only when it runs.
+FROM ${BUILD_IMAGE} AS cache
+ARG NODE_BINARY=/nodejs/bin/node
+COPY --from=runtime ${NODE_BINARY} ${NODE_BINARY}
+COPY --from=build /src /src
+COPY --from=build /csi-node-driver-registrar /csi-node-driver-registrar
+RUN cd /src && ${NODE_BINARY} code-cache.mjs /csi-node-driver-registrar \
+  && chmod 0644 /csi-node-driver-registrar.register.cache
+
+FROM runtime
 ARG VERSION=unknown
 ARG REVISION=unknown
 ARG SOURCE=unknown
@@ -39,7 +51,8 @@ LABEL maintainers="The registrar authors" \
   org.opencontainers.image.revision="${REVISION}" \
   org.opencontainers.image.source="${SOURCE}"
 COPY LICENSE /LICENSE
-COPY --from=build /csi-node-driver-registrar /csi-node-driver-registrar
+COPY --from=build /src/dist/THIRD-PARTY-LICENSES.txt /THIRD-PARTY-LICENSES.txt
+COPY --from=cache /csi-node-driver-registrar.register.cache /csi-node-driver-registrar /
 # Root: kubelet's plugins_registry belongs to root with mode 0750, and so does most drivers' socket. Nearly every chart
 # relies on the image for that.
 USER 0:0

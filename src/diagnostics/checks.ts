@@ -1,5 +1,6 @@
 import type { Fleet } from "../registrar/fleet";
 import type { Registrar } from "../registrar/registrar";
+import type { RegistrationState } from "../registrar/state";
 
 /** One named check; resolves with the reason of a failure, undefined where all is well. */
 export interface Check {
@@ -24,26 +25,31 @@ export function nameOf(registrar: Registrar): string {
 }
 
 /**
- * Readiness of every driver, or of the one that `driver` names. Node-wide, the names of the checks begin with the
- * driver's (`disk.csi.example.com/registered`), and a socket behind which no driver has been announced does not count.
+ * Readiness of every driver that counts, or of the one that `driver` names. Node-wide, the names of the checks begin
+ * with the driver's: `disk.csi.example.com/registered`.
  */
 export function readinessChecks(
-  { kind, registrars }: Fleet,
+  fleet: Fleet,
   options: { readonly requireDriver: boolean; readonly driver: string | null },
 ): readonly Check[] {
   const { driver } = options;
-  const named = registrars.filter((registrar) => driver === null || nameOf(registrar) === driver);
-  const counted = kind === "sidecar" ? named : named.filter(isAnnounced);
-  if (counted.length === 0 && driver !== null)
+  const wanted = announced(fleet).filter((registrar) => driver === null || nameOf(registrar) === driver);
+  if (wanted.length === 0 && driver !== null)
     return [{ name: driver, run: async () => "there is no such driver here" }];
-  return counted.flatMap((registrar) => {
-    const prefix = kind === "sidecar" ? "" : `${nameOf(registrar)}/`;
+  return wanted.flatMap((registrar) => {
+    const prefix = fleet.kind === "sidecar" ? "" : `${nameOf(registrar)}/`;
     return checksOf(registrar, options).map(({ name, run }) => ({ name: `${prefix}${name}`, run }));
   });
 }
 
-function isAnnounced(registrar: Registrar): boolean {
-  return !["waiting", "stopping", "stopped"].includes(registrar.status().state);
+/**
+ * The registrars whose drivers count: a sidecar's own. Node-wide, those that we have announced: not a socket without a
+ * driver, nor a name that is not wanted, nor a driver that another registrar serves.
+ */
+export function announced({ kind, registrars }: Fleet): readonly Registrar[] {
+  if (kind === "sidecar") return registrars;
+  const others: readonly RegistrationState[] = ["waiting", "standby", "stopping", "stopped"];
+  return registrars.filter((registrar) => !others.includes(registrar.status().state));
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Registry } from "prom-client";
 import { grpcCodeName } from "../grpc/unary";
 import type { DriverCall } from "../registrar/events";
 import type { Fleet } from "../registrar/fleet";
+import { announced } from "./checks";
 import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 import type { Route } from "./server";
 
@@ -56,7 +57,7 @@ async function loadMetrics(fleet: Fleet, facts: ProcessFacts): Promise<Metrics> 
       registers,
       collect() {
         this.reset();
-        for (const { labels = {}, value } of samples(facts, fleet.registrars)) this.inc(labels, value);
+        for (const { labels = {}, value } of samples(facts, announced(fleet))) this.inc(labels, value);
       },
     });
   }

@@ -43,7 +43,8 @@ interface Member {
 
 /**
  * Registers every driver whose socket fits a pattern. Each has a registrar of its own: state, retries, socket; what
- * befalls one does not touch the others. A refusal is retried, never an end. A driver whose folder goes is
+ * befalls one does not touch the others. A refusal is retried, never an end. A driver that has a living registrar
+ * already, a sidecar of its own, is left to it as long as that lives. A driver whose folder goes is
  * deregistered at once; one whose socket goes or refuses, after `driverGoneAfterMs`, as a restart is no departure.
  *
  * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Ends only when it is closed or `signal` is aborted.
@@ -69,9 +70,15 @@ export async function startNodeFleet(
       csiAddress,
       kubeletRegistrationPath,
       onRegistrationFailure: "retry",
+      driverTimeoutMs: 0,
     });
-    const context = { protos, admission, log: logger.with({ csiAddress }), remindEveryMs: REMIND_EVERY_MS };
-    const registrar = startDriverRegistrar(resolved, context);
+    const registrar = startDriverRegistrar(resolved, {
+      protos,
+      admission,
+      log: logger.with({ csiAddress }),
+      remindEveryMs: REMIND_EVERY_MS,
+      placeTaken: "stand-by",
+    });
     const member: Member = { registrar, departure: undefined };
     members.set(csiAddress, member);
     registrar.subscribe((event) => {

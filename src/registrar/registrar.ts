@@ -6,7 +6,7 @@ import { admitDriverName } from "./driver-name";
 import { createEvents, type RegistrarEvent } from "./events";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
 import { startDriverRegistration } from "./registration";
-import { failedBy } from "./registration-core";
+import { type DriverRegistrationOptions, failedBy } from "./registration-core";
 import { createRegistrationHandle, type Registration, type RegistrationStatus } from "./registration-handle";
 import { refuseAborted, type StartContext } from "./start-context";
 
@@ -49,17 +49,19 @@ export interface RegistrarContext {
   readonly remindEveryMs?: number;
   /** Who may have which name, where there are several. */
   readonly admission?: Admission;
+  /** See `DriverRegistrationOptions`. */
+  readonly placeTaken?: DriverRegistrationOptions["placeTaken"];
 }
 
 /** Starts the registrar of one driver. */
 export function startDriverRegistrar(
   resolved: ResolvedRegistrarOptions,
-  { signal, log: parentLog, protos, admission, remindEveryMs }: RegistrarContext,
+  { signal, log: parentLog, protos, admission, remindEveryMs, placeTaken }: RegistrarContext,
 ): Registrar {
   const log = parentLog.named("registrar");
   const events = createEvents<RegistrarEvent>();
   const owner = {};
-  const registration = startDriverRegistration(resolved, { protos, log, events });
+  const registration = startDriverRegistration({ ...resolved, placeTaken }, { protos, log, events });
   const stopWatching = new AbortController();
   let identity: PluginIdentity | undefined;
   let connected = false;

@@ -24,10 +24,17 @@ export function failedBy(thrown: unknown): RegistrationOutcome {
 }
 
 /** The options that a registration by itself needs. */
-export type DriverRegistrationOptions = Pick<
-  ResolvedRegistrarOptions,
-  "kubeletRegistrationPath" | "pluginRegistrationPath" | "onRegistrationFailure" | "timeoutMs"
->;
+export interface DriverRegistrationOptions
+  extends Pick<
+    ResolvedRegistrarOptions,
+    "kubeletRegistrationPath" | "pluginRegistrationPath" | "onRegistrationFailure" | "timeoutMs"
+  > {
+  /**
+   * What to do at the start where a living registrar has our socket's place: as the newest take it, or stand by for
+   * it. @default "take"
+   */
+  readonly placeTaken?: "take" | "stand-by" | undefined;
+}
 
 /** What a state's behaviour works with. */
 export interface RegistrationCore {

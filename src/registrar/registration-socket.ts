@@ -98,7 +98,13 @@ export function createRegistrationSocket(
     published = undefined;
     server.close();
     const found = statsOf(path);
-    if (typeof found === "object" && isSame(found, stats)) unlinkSync(path);
+    if (typeof found === "string" || !isSame(found, stats)) return;
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      // Somebody else may be clearing the folder at this moment.
+      if (errnoOf(error) !== "ENOENT") throw error;
+    }
   };
 
   return {

@@ -33,11 +33,13 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
     const reports = sockets.map((name) =>
       askAbout(join(folder, name), flags.timeoutMs).catch(() => undefined),
     );
-    const mine = (await Promise.all(reports)).find(
+    const mine = (await Promise.all(reports)).filter(
       (report) => report !== undefined && fits(report.endpoint, paths.kubeletRegistrationPath),
     );
-    if (mine && wanted === "health") return 0;
-    if (mine) return mine.state === "registered" ? 0 : fail(`not registered: state is ${mine.state}`);
+    if (mine.length > 0 && wanted === "health") return 0;
+    const notReady = mine.find((report) => report?.state !== "registered");
+    if (notReady) return fail(`not registered: state is ${notReady.state}`);
+    if (mine.length > 0) return 0;
     const csiSocketPath = parseCsiAddress(flags.csiAddress);
     if (wanted === "health" && (await tryConnect(csiSocketPath)) !== undefined) return 0;
     return fail(`no registrar for ${paths.kubeletRegistrationPath} answers on a socket in ${folder}`);

@@ -12,8 +12,8 @@ const PUBLISH_BACKOFF = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };
 
 /**
  * State `announcing`: puts our socket in place. The first time whatever cannot be is fatal, as at the official
- * registrar, and a living socket at our path is replaced: the newest registrar wins, as in a rolling update. Later
- * on we heal: failures are retried, and a living peer means standby.
+ * registrar, and a living socket at our path is replaced, unless the options say to stand by for it: the newest
+ * registrar wins, as in a rolling update. Later on we heal: failures are retried, and a living peer means standby.
  */
 export async function announce(
   core: RegistrationCore,
@@ -28,7 +28,8 @@ export async function announce(
     void sweepDotSockets(pluginRegistrationPath);
     memory.alias = await findAlias(pluginRegistrationPath, core.driverName);
   }
-  const overLiving = isFirst || change.event.kind === "driver-renamed";
+  const isAnnouncedAnew = isFirst || change.event.kind === "driver-renamed";
+  const overLiving = isAnnouncedAnew && core.options.placeTaken !== "stand-by";
   for (let attempt = 0; !signal.aborted; attempt++) {
     const socketPath = core.socketPath;
     const watch = watchPath(socketPath, log);

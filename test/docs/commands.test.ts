@@ -1,0 +1,104 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { COMMANDS } from "../../src/cli/commands";
+import { parseFlags } from "../../src/cli/flags";
+import { createRoutes } from "../../src/diagnostics";
+import { silentLogger } from "../../src/logging/logger";
+import { pairPatterns } from "../../src/registrar/path-pattern";
+import { DOCUMENTS, fencesIn, isThere, ROOT, readText } from "./markdown";
+import { commandsIn, type Words } from "./shell";
+
+const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
+const dockerfile = readText("Dockerfile");
+/** Every path of the HTTP endpoint, profiles included. */
+const PATHS = [
+  ...createRoutes(
+    { kind: "sidecar", registrars: [], subscribe: () => () => {} } as never,
+    { metricsPath: "/metrics", requireDriver: false, profiledCommandLine: [] },
+    { log: silentLogger, facts: {} as never },
+  ).keys(),
+];
+
+/** The sidecar's line is read by its own parser, which must not have a word to say against it. */
+function checkSidecar(words: Words): void {
+  const line = parseFlags(words);
+  expect(line).toMatchObject({ kind: "flags", flags: { deprecated: [], ignored: [], rest: [] } });
+  if (line.kind !== "flags") return;
+  const { csiAddress, kubeletRegistrationPath } = line.flags.every;
+  if (csiAddress.some((path) => path.includes("*"))) pairPatterns(csiAddress, kubeletRegistrationPath);
+}
+
+/** A command's own parser reads the line, too, and finds nothing wrong but a flag of ours behind it. */
+function checkRegistrar(words: Words): void {
+  if (!COMMANDS.some(({ name }) => name === words[0])) {
+    checkSidecar(words);
+    return;
+  }
+  const cli = join(ROOT, "dist", "cli.js");
+  const { status, stderr } = spawnSync(process.execPath, [cli, ...words, "--our-own"], { encoding: "utf8" });
+  expect(stderr).toContain("there is no flag --our-own;");
+  expect(status).toBe(2);
+}
+
+/** What is known of each program that the documents call; what follows its name is given. */
+const PROGRAMS: Readonly<Record<string, (words: Words) => void>> = {
+  registrar: checkRegistrar,
+  "/csi-node-driver-registrar": checkRegistrar,
+  npx: ([program = "", ...words]) => check([program, ...words]),
+  npm: ([verb = "", script]) => {
+    if (verb === "run") expect(scripts).toHaveProperty([script ?? ""]);
+    else expect(["ci", "test", "audit", "outdated", "pack", "install"]).toContain(verb);
+  },
+  kubectl: (words) => {
+    const inside = words.indexOf("--");
+    if (inside >= 0) check(words.slice(inside + 1));
+  },
+  curl: (words) => {
+    const url = words.find((word) => word.startsWith("localhost:")) ?? "";
+    expect(PATHS).toContain(new URL(`http://${url}`).pathname);
+  },
+  docker: (words) => {
+    for (const [at, word] of words.entries())
+      if (word === "--build-arg") expect(dockerfile).toContain(`ARG ${words[at + 1]?.split("=")[0]}=`);
+  },
+  node: ([file = "", ...words]) => {
+    if (file === "dist/cli.js") checkRegistrar(words);
+    else expect(isThere(file)).toBe(true);
+  },
+  bash: ([file = ""]) => expect(isThere(file)).toBe(true),
+  git: () => {},
+  grep: () => {},
+  tail: () => {},
+};
+
+function check([program = "", ...words]: Words): void {
+  const known = PROGRAMS[program];
+  if (known === undefined) throw new Error(`${program}: what must be true of such a command?`);
+  known(words);
+}
+
+const IN_DOCUMENTS = DOCUMENTS.flatMap((path) =>
+  fencesIn(readText(path), "sh")
+    .flatMap(commandsIn)
+    .map((words) => ({ path, line: words.join(" "), words })),
+);
+
+test.each(IN_DOCUMENTS)("$path: $line", ({ words }) => check(words));
+
+test.each(DOCUMENTS)("%s says of every fence what is in it", (path) => {
+  expect(fencesIn(readText(path), "")).toEqual([]);
+});
+
+test("a command with an unknown flag, script or path would be found", () => {
+  const wrong = [
+    ["registrar", "--csi-adress=/csi/csi.sock"],
+    ["registrar", "doctor", "--csi-adress=/csi/csi.sock"],
+    ["kubectl", "exec", "POD", "--", "/csi-node-driver-registrar", "doctor", "--verbose"],
+    ["registrar", "--csi-address=/p/*/csi.sock", "--kubelet-registration-path=/p/csi.sock"],
+    ["npm", "run", "nothing"],
+    ["curl", "localhost:9809/ready"],
+    ["docker", "build", "--build-arg", "BASE=x", "."],
+    ["rm", "-rf", "/"],
+  ];
+  for (const words of wrong) expect(() => check(words)).toThrow();
+});

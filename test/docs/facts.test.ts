@@ -1,0 +1,74 @@
+import { parse } from "yaml";
+import { flagTable } from "../../src/cli/flags";
+import { DEFAULT_GRPC_ACCEPTOR_LIMITS } from "../../src/grpc/acceptor-limits";
+import { KUBELET_ROOTS } from "../../src/registrar/hints";
+import { DEPLOYMENTS } from "../charts/deployments";
+import { anchorsIn, codeIn, isThere, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
+
+const codeOf = (cell = "") => codeIn(cell).join();
+
+test("the migration guide has every flag of the official registrar, with its default", () => {
+  const text = readText("docs/migration.md");
+  const { dropIn, deprecated, removed, ours } = flagTable;
+  const official = { ...dropIn, ...deprecated, mode: ours.mode };
+  const guide = rowsIn(sectionOf(text, "Flag by flag")).map(([flag, byDefault]) => [
+    codeOf(flag),
+    byDefault === "none" ? "" : codeOf(byDefault),
+  ]);
+  expect(guide.sort()).toEqual(
+    Object.entries(official)
+      .map(([name, row]) => [`--${name}`, row.default])
+      .sort(),
+  );
+  expect(codeIn(text)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
+});
+
+test("the limits in the security model are those of the code", () => {
+  const rows = rowsIn(sectionOf(readText("docs/security.md"), "The registration socket"));
+  const values = rows.map(([, value]) => value);
+  for (const limit of Object.values(DEFAULT_GRPC_ACCEPTOR_LIMITS)) expect(values).toContain(String(limit));
+});
+
+test("the runbook has every alert, and its links lead to symptoms", () => {
+  const text = readText("docs/operations.md");
+  const rules = parse(readText("examples/alerts.yaml")).spec.groups[0].rules as { readonly alert: string }[];
+  const rows = rowsIn(sectionOf(text, "Metrics and alerts"));
+  expect(rows.map(([alert]) => codeOf(alert))).toEqual(rules.map(({ alert }) => alert));
+  expect(anchorsIn(text)).toContain("a-pod-waits-driver-name-not-found");
+});
+
+test("the runbook knows kubelet's root directories", () => {
+  const rows = rowsIn(sectionOf(readText("docs/operations.md"), "Kubelet's root directory is elsewhere"));
+  const folders = rows.map(([, folder]) => codeOf(folder));
+  expect(folders).toEqual(expect.arrayContaining(Object.values(KUBELET_ROOTS)));
+});
+
+test("the guide to node-wide mode counts the deployments that its pattern fits", () => {
+  const fitting = DEPLOYMENTS.filter(({ args, env = {} }) =>
+    args
+      .map((arg) => arg.replace(/\$\((\w+)\)/g, (_, name: string) => env[name] ?? ""))
+      .some((arg) => /^(?:-.*=)?\/var\/lib\/kubelet\/plugins\/[^/]+\/csi\.sock$/.test(arg)),
+  );
+  const text = readText("docs/node-wide.md").replace(/\s+/g, " ");
+  expect(text).toContain(
+    `Of ${DEPLOYMENTS.length} deployments of CSI drivers that we collected, ${fitting.length} have`,
+  );
+});
+
+test("the guide to node-wide mode quotes what is said of bad patterns", () => {
+  const rows = rowsIn(sectionOf(readText("docs/node-wide.md"), "The pattern"));
+  expect(rows.length).toBeGreaterThan(0);
+  for (const [, message] of rows) expect(SOURCE).toContain(codeOf(message));
+});
+
+test("the support policy names the Node that the package asks for", () => {
+  const { engines } = JSON.parse(readText("package.json")) as { readonly engines: { readonly node: string } };
+  const [, oldest = "none"] = /^>=(\d+\.\d+)\.0$/.exec(engines.node) ?? [];
+  expect(readText("SECURITY.md")).toContain(`Node ${oldest} or newer`);
+});
+
+test("the map of the house has no folder that is not there", () => {
+  const rows = rowsIn(sectionOf(readText("CONTRIBUTING.md"), "The map of the house"));
+  for (const [folder] of rows)
+    expect([codeOf(folder), isThere(codeOf(folder))]).toEqual([codeOf(folder), true]);
+});

@@ -1,0 +1,79 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const ROOT = join(__dirname, "..", "..");
+
+/** What people read, by path from the root of the repository. */
+export const DOCUMENTS: readonly string[] = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "test/kubelet/README.md",
+  ...readdirSync(join(ROOT, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+
+export const readText = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+export const isThere = (path: string): boolean => existsSync(join(ROOT, path));
+
+const FENCE = /^```(\w*)\n(.*?)^```$/gms;
+
+/** What stands in the fences of one language. */
+export function fencesIn(text: string, language: string): readonly string[] {
+  return Array.from(text.matchAll(FENCE))
+    .filter(([, name]) => name === language)
+    .map(([, , content = ""]) => content);
+}
+
+/** What stands in backticks, outside of fences; a line feed in it reads as a space. */
+export function codeIn(text: string): readonly string[] {
+  const spans = text.replace(FENCE, "").matchAll(/(`+)(.+?)\1(?!`)/gs);
+  return Array.from(spans, ([, , code = ""]) => code.replace(/\s+/g, " ").trim());
+}
+
+/** Where the links of a document lead. */
+export function linksIn(text: string): readonly string[] {
+  const links = text.replace(FENCE, "").matchAll(/\]\(([^)\s]+)\)/g);
+  return Array.from(links, ([, target = ""]) => target);
+}
+
+/** The names by which a document's headings can be linked to, as GitHub makes them. */
+export function anchorsIn(text: string): readonly string[] {
+  const headings = text.replace(FENCE, "").matchAll(/^#+ (.+)$/gm);
+  return Array.from(headings, ([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** What stands under a heading, up to the next one. */
+export function sectionOf(text: string, heading: string): string {
+  const [, rest] = text.split(new RegExp(`^#+ ${heading}$`, "m"));
+  if (rest === undefined) throw new Error(`there is no heading "${heading}"`);
+  return rest.split(/^#+ /m)[0] ?? "";
+}
+
+/** The rows of the tables in a text, without their heads, as cells. */
+export function rowsIn(text: string): readonly (readonly string[])[] {
+  const tables = text
+    .split(/\n(?!\|)/)
+    .map((part) => part.split("\n").filter((line) => line.startsWith("|")));
+  return tables.flatMap((lines) =>
+    lines.slice(2).map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    ),
+  );
+}
+
+/** The source of all modules in one text, in which strings that are joined over lines read as what they say. */
+export const SOURCE: string = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => readText(join("src", name)))
+  .join("\n")
+  .replace(/["`] \+\s+["`]/g, "");

@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { COMMANDS } from "../../src/cli/commands";
+import { flagTable } from "../../src/cli/flags";
+import { METRICS } from "../../src/diagnostics/metric-table";
+import { CHECKS } from "../../src/doctor/checks";
+import { type RegistrationEvent, type RegistrationState, transition } from "../../src/registrar/state";
+import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown";
+
+/** Words in backticks that others say: kubelet, Kubernetes, Linux, the official registrar in times past. */
+const WORDS_OF_OTHERS = [
+  "Error connecting to CSI driver",
+  "Error closing socket",
+  "Registration Server stopped serving",
+  "Calling node registrar to check if it still responds",
+];
+/** Flags of other programs, the measurements among them, and those that stand for any flag. */
+const FLAGS_OF_OTHERS = [
+  ...["--ignore-scripts", "--previous", "--root-dir", "--x", "--x=v"],
+  ...readdirSync(join(ROOT, "bench"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith("main.ts"))
+    .flatMap((name) => readText(join("bench", name)).match(/--[a-z][a-z-]+/g) ?? []),
+];
+
+/** Every flag of ours, of the sidecar and of each command. */
+const FLAGS: readonly string[] = [
+  ...Object.values(flagTable).flatMap((rows) => Object.keys(rows)),
+  ...COMMANDS.flatMap(({ name }) => {
+    const cli = join(ROOT, "dist", "cli.js");
+    const { stdout } = spawnSync(process.execPath, [cli, name, "--help"], { encoding: "utf8" });
+    return Array.from(stdout.matchAll(/^ {2,}--([\w-]+)/gm), ([, flag = ""]) => flag);
+  }),
+];
+const FILES = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
+
+/** What a document has of something, with the document's name in front. */
+const everywhere = (find: (text: string) => readonly string[]) =>
+  DOCUMENTS.flatMap((path) => [...new Set(find(readText(path)))].map((what) => ({ path, what })));
+
+const MESSAGES = everywhere((text) =>
+  codeIn(text).filter(
+    (code) => /^[A-Z][A-Za-z]+(?: [\w,.:'`-]+)+$/.test(code) && !WORDS_OF_OTHERS.includes(code),
+  ),
+);
+test.each(MESSAGES)("$path: we say $what", ({ what }) => {
+  expect(SOURCE).toContain(what);
+});
+
+const FLAGS_SHOWN = everywhere((text) =>
+  codeIn(text)
+    .map((code) => code.split(" ", 1)[0] ?? "")
+    .filter((word) => /^--\w/.test(word) && !FLAGS_OF_OTHERS.includes(word)),
+);
+test.each(FLAGS_SHOWN)("$path: there is $what", ({ what }) => {
+  expect(FLAGS).toContain(what.slice(2).split("=")[0]);
+});
+
+test.each(everywhere((text) => text.match(/\bregistrar_[a-z_]+\b/g) ?? []))(
+  "$path: there is a metric $what",
+  ({ what }) => {
+    expect(METRICS.map(({ name }) => name)).toContain(what);
+  },
+);
+
+const LINES = everywhere((text) => fencesIn(text, "log").flatMap((fence) => fence.trimEnd().split("\n")));
+test.each(LINES)("$path: $what", ({ what }) => {
+  const [, file = "", extension, text = ""] =
+    /^[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ ([\w-]+)\.(ts|go):\d+\] (.*)$/.exec(what) ?? [];
+  expect(["ts", "go"]).toContain(extension);
+  if (extension === "go") return; // Kubelet's own words.
+  expect(FILES.some((one) => one.endsWith(`/${file}.ts`))).toBe(true);
+  const [, message] = /^"([^"]+)"/.exec(text) ?? [];
+  expect(SOURCE).toContain(`"${message}"`);
+  if (message !== "Registration state changed") return;
+  const { from, to, reason } = Object.fromEntries(
+    Array.from(text.matchAll(/ (\w+)="([^"]*)"/g), ([, key = "", value]) => [key, value]),
+  );
+  const event = { kind: reason } as RegistrationEvent;
+  expect(transition(from as RegistrationState, event)).toBe(to);
+});
+
+test("what the doctor is shown to say has the names of its checks", () => {
+  const shown = fencesIn(readText("docs/operations.md"), "text")
+    .flatMap((fence) => Array.from(fence.matchAll(/^(?:ok|unknown|WARNING|PROBLEM) +([\w-]+) /gm)))
+    .map(([, name]) => name);
+  expect(shown.length).toBeGreaterThan(10);
+  expect(CHECKS.map(({ name }) => name)).toEqual(expect.arrayContaining([...new Set(shown)]));
+});
