@@ -1,3 +1,4 @@
+import { escapeGo } from "../logging/escape";
 import type { Fleet } from "../registrar/fleet";
 import type { Registrar } from "../registrar/registrar";
 import type { RegistrationState } from "../registrar/state";
@@ -37,7 +38,7 @@ export function readinessChecks(
   if (wanted.length === 0 && driver !== null)
     return [{ name: driver, run: async () => "there is no such driver here" }];
   return wanted.flatMap((registrar) => {
-    const prefix = fleet.kind === "sidecar" ? "" : `${nameOf(registrar)}/`;
+    const prefix = fleet.kind === "sidecar" ? "" : `${escapeGo(nameOf(registrar))}/`;
     return checksOf(registrar, options).map(({ name, run }) => ({ name: `${prefix}${name}`, run }));
   });
 }

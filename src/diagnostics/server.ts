@@ -17,6 +17,8 @@ export interface DiagnosticsServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Probes and scrapes are few; what comes beyond this is cut off. */
+const MAX_CONNECTIONS = 64;
 /** Between attempts to bind an address that is in use. */
 const BIND_RETRY_MS = 5_000;
 
@@ -43,6 +45,7 @@ export function startDiagnosticsServer(
       response.end(`${messageOf(error)}\n`);
     }
   });
+  server.maxConnections = MAX_CONNECTIONS;
   server.on("clientError", (_error, socket) => socket.destroy());
   server.on("error", () => {}); // While binding, told by `listen`; later, a connection that could not be accepted.
 

@@ -58,6 +58,10 @@ export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOpti
     reregisterOnDriverRestart = false,
   } = options;
   const csiSocketPath = parseCsiAddress(csiAddress);
+  if (Buffer.byteLength(csiSocketPath) > MAX_SOCKET_PATH_BYTES)
+    refuse(
+      `csi-address ${csiAddress} is too long: a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes`,
+    );
   if (kubeletRegistrationPath === "") refuse("kubelet-registration-path is a required parameter");
   const common = resolveCommon(options);
   if (!(driverTimeoutMs >= 0)) refuse("driver-timeout must not be negative");

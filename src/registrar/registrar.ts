@@ -66,9 +66,17 @@ export function startDriverRegistrar(
   let identity: PluginIdentity | undefined;
   let connected = false;
 
+  const fail = (error: unknown) => {
+    log.error(error, "Cannot register the CSI driver");
+    void registration.close(failedBy(error), "failed");
+  };
+
   const announceAs = (name: string) => {
     if (!admission) return registration.named(name);
-    void admission.request(name, owner, log).then(() => registration.named(name));
+    void admission
+      .request(name, owner, log)
+      .then(() => registration.named(name))
+      .catch(fail);
   };
 
   const onAnswered = (answer: PluginIdentity, awayMs: number | undefined) => {
@@ -101,10 +109,7 @@ export function startDriverRegistrar(
       },
       onCall: (call) => events.emit({ kind: "driver-call", call }),
     },
-  ).catch((error: unknown) => {
-    log.error(error, "Cannot register the CSI driver");
-    void registration.close(failedBy(error), "failed");
-  });
+  ).catch(fail);
 
   const handle = createRegistrationHandle(registration, {
     events,

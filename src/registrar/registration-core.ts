@@ -69,6 +69,8 @@ export interface RegistrationMemory {
   /** Refusals since kubelet last accepted us, and the text of the latest. */
   refusals: number;
   refusalText: string | undefined;
+  /** How often the latest text came again. */
+  repeats: number;
   /** Milliseconds of `performance.now()`; 0 for never. */
   lastGetInfoMs: number;
   lastNoticeMs: number;

@@ -64,6 +64,7 @@ export function startDriverRegistration(
     driverRestarted: false,
     refusals: 0,
     refusalText: undefined,
+    repeats: 0,
     lastGetInfoMs: 0,
     lastNoticeMs: 0,
   };
@@ -87,7 +88,12 @@ export function startDriverRegistration(
             memory.lastNoticeMs = performance.now();
             events.emit({ kind: "notified", registered, error });
             if (registered) {
-              Object.assign(memory, { everRegistered: true, refusals: 0, refusalText: undefined });
+              Object.assign(memory, {
+                everRegistered: true,
+                refusals: 0,
+                refusalText: undefined,
+                repeats: 0,
+              });
               machine.dispatch({ kind: "accepted" });
             } else if (standsByForPeers && meansPeer(error))
               machine.dispatch({ kind: "already-registered", error });

@@ -76,7 +76,8 @@ nodeTest("a refusal that repeats is told once", async (node) => {
   await registrar.reached("registered");
   const lines = registrar.lines();
   const after = lines.slice(lines.indexOf(first) + 1);
-  expect(after.map(({ message, fields }) => `${message} ${fields.to ?? fields.status}`)).toEqual([
+  expect(after.map(({ message, fields }) => `${message} ${fields.to ?? fields.status ?? ""}`)).toEqual([
+    "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace ",
     "Received NotifyRegistrationStatus call plugin_registered:true",
     "Registration state changed registered",
   ]);

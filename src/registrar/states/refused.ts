@@ -6,6 +6,8 @@ import type { RegistrationEvent } from "../state";
 
 /** Between a refusal and the next publication. */
 const RETRY_BACKOFF = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };
+/** A refusal that repeats itself so often word for word will hardly pass: from then on the slow pace. */
+const SLOW_AFTER_REPEATS = 3;
 
 /**
  * State `refused`: kubelet said no, and has its answer. Policy `exit` ends the registration, so that the container
@@ -28,12 +30,15 @@ export async function answerRefusal(
     log.error(new Error(text), message, hinted);
     return core.fail({ kind: "refused", error: text });
   }
-  const repeats = text === memory.refusalText;
-  const waitMs = Math.round(backoffMs(RETRY_BACKOFF, memory.refusals));
+  memory.repeats = text === memory.refusalText ? memory.repeats + 1 : 0;
+  const isSlow = memory.repeats >= SLOW_AFTER_REPEATS;
+  const waitMs = isSlow ? RETRY_BACKOFF.maxMs : Math.round(backoffMs(RETRY_BACKOFF, memory.refusals));
   memory.refusals += 1;
   memory.refusalText = text;
   const fields = { attempt: memory.refusals, retryIn: `${waitMs / 1000}s` };
-  if (repeats) log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
+  if (memory.repeats === SLOW_AFTER_REPEATS)
+    log.warn("Kubelet keeps refusing the driver for the same reason, trying again at a slow pace", fields);
+  else if (memory.repeats > 0) log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
   else log.error(new Error(text), "Kubelet refused the driver", { ...fields, ...hinted });
   await delay(waitMs, undefined, { signal }).catch(() => {});
   if (signal.aborted) return;
