@@ -54,7 +54,14 @@ function reached(): readonly string[] {
 }
 
 test("holds what its entry points reach, and beside it the texts and the wire contracts", () => {
-  const texts = ["CHANGELOG.md", "LICENSE", "README.md", "proto/csi.proto", "proto/pluginregistration.proto"];
+  const texts = [
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "dist/THIRD-PARTY-LICENSES.txt",
+    "proto/csi.proto",
+    "proto/pluginregistration.proto",
+  ];
   expect(packed.files).toEqual([...new Set([...reached(), ...texts])].sort());
   expect(packed.files).toContain("dist/registrar/states/announcing.js");
 });
