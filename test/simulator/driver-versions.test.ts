@@ -35,6 +35,16 @@ test.each([
   );
 });
 
+test.each([
+  [
+    ["2.0.0"],
+    "could not find a highest supported version from versions ([2.0.0]) reported by this driver: <nil>",
+  ],
+  [["0.3.0"], "highest supported version reported by driver is 0.3.0, must be v1.x"],
+])("refuses %j in the words of kubelets up to 1.28", (versions, text) => {
+  expect(() => highestSupportedVersion(versions, "by-driver")).toThrow(text);
+});
+
 describe("against a driver that is registered under the name", () => {
   const validate = (offered: string, registered: readonly number[]) =>
     validateVersions("ValidatePlugin", "x.csi", [offered], registered);

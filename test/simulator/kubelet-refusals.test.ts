@@ -98,6 +98,19 @@ test("a failed validation is tried again by every kubelet", async () => {
     error: "RegisterPlugin error -- plugin validation failed with err: not today",
   });
   await kubelet.registered("x.csi");
+  expect(eventsOf(kubelet, "failed")[0]?.error).toBe(
+    `RegisterPlugin error -- failed to send error at socket ${node.socketPath}, err: RegisterPlugin error -- plugin validation failed with err: not today`,
+  );
+});
+
+test("a driver without a name is refused at its registration, and then stands in its own way", async () => {
+  const kubelet = await node.kubelet(quick);
+  const registrar = await node.registrar({ info: { name: "" } });
+  await registrar.events.when("notified", { where: ({ error }) => error.includes("is already registered") });
+  expect(eventsOf(kubelet, "refused")[0]).toMatchObject({
+    stage: "registration",
+    reason: `${failed}driver name is empty`,
+  });
 });
 
 test("an equal version under another path is refused until the first is gone", async () => {

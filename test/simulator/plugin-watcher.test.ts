@@ -1,5 +1,14 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { createEventLog } from "../../src/simulator/event-stream";
@@ -24,8 +33,8 @@ afterEach(async () => {
 });
 
 const path = (name: string) => join(folder.pluginDir, name);
-const watch = () => {
-  watcher = startPluginWatcher(folder.pluginDir, { scanFollowsLinks: true }, log.append);
+const watch = (behaviour = { scanFollowsLinks: true }) => {
+  watcher = startPluginWatcher(folder.pluginDir, behaviour, log.append);
   return watcher;
 };
 const bind = async (name: string) => {
@@ -125,6 +134,42 @@ test("removed and made again in one breath is a new generation, whatever its ino
   await caughtUp();
   expect(desired()?.[0]).toMatch(/^a [2-9]$/);
 });
+
+test("keeps a socket that a file was renamed over, as kubelet does, until the file is removed", async () => {
+  watch();
+  await bind("a");
+  await log.stream.when("socket-seen");
+  writeFileSync(path(".file"), "");
+  renameSync(path(".file"), path("a"));
+  await caughtUp();
+  expect(desired()).toEqual(["a 1", "end 2"]);
+  rmSync(path("a"));
+  await log.stream.when("socket-gone");
+});
+
+test("loses a socket in whose place a file was written", async () => {
+  watch();
+  await bind("a");
+  await log.stream.when("socket-seen");
+  unlinkSync(path("a"));
+  writeFileSync(path("a"), "");
+  await caughtUp();
+  expect(desired()).toEqual(["end 2"]);
+});
+
+test.each([
+  [true, ["a 1"]],
+  [false, []],
+])(
+  "finds a symbolic link to a socket at its start: %s, by the kubelet's version",
+  async (scanFollowsLinks, found) => {
+    mkdirSync(folder.pluginDir);
+    await bind("../elsewhere.sock");
+    symlinkSync(path("../elsewhere.sock"), path("a"));
+    watch({ scanFollowsLinks });
+    expect(desired()).toEqual(found);
+  },
+);
 
 test("a chmod is no creation", async () => {
   watch();

@@ -1,5 +1,5 @@
 import { programPath } from "./build";
-import { startReadyProcess } from "./child-process";
+import { type Exit, startReadyProcess } from "./child-process";
 import { newestVersion } from "./versions";
 
 export interface CsiDriverOptions {
@@ -15,6 +15,8 @@ export interface CsiDriverOptions {
 }
 
 export interface CsiDriver extends AsyncDisposable {
+  /** SIGKILL; its socket file stays. Resolves when it ended. */
+  readonly kill: () => Promise<Exit>;
   readonly close: () => Promise<void>;
 }
 
@@ -28,5 +30,9 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriv
     `--max-volumes=${maxVolumes}`,
     ...Object.entries(topology).map(([key, value]) => `--topology=${key}=${value}`),
   ]);
-  return { close: driver.close, [Symbol.asyncDispose]: driver.close };
+  const kill = () => {
+    driver.signal("SIGKILL");
+    return driver.exited;
+  };
+  return { kill, close: driver.close, [Symbol.asyncDispose]: driver.close };
 }

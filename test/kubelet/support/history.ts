@@ -2,6 +2,8 @@
 export interface History<T> {
   readonly all: () => readonly T[];
   readonly add: (value: T) => void;
+  /** Calls `listener` with each value: first with those that came already, at once. */
+  readonly follow: (listener: (value: T) => void) => void;
   /** No more values come; who still waits is told why. */
   readonly end: (reason: string) => void;
   /**
@@ -15,6 +17,7 @@ export interface History<T> {
 export function createHistory<T>(name: string): History<T> {
   const values: T[] = [];
   const watchers = new Set<() => void>();
+  const followers: ((value: T) => void)[] = [];
   let ended: string | undefined;
 
   function notify(): void {
@@ -56,7 +59,14 @@ export function createHistory<T>(name: string): History<T> {
     all: () => values,
     add: (value) => {
       values.push(value);
+      for (const listener of followers) listener(value);
       notify();
+    },
+    follow: (listener) => {
+      values.forEach((value) => {
+        listener(value);
+      });
+      followers.push(listener);
     },
     end: (reason) => {
       ended = reason;

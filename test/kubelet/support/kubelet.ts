@@ -47,7 +47,8 @@ export type KubeletEvent =
 /** `stage` is the handler's call that is meant, `register` unless told; see program/kubelet/commands.go. */
 export type KubeletCommand =
   | { command: "refuse"; text: string; times?: number; stage?: "validate" | "register" }
-  | { command: "hang"; seconds: number; stage?: "validate" | "register" };
+  | { command: "hang"; seconds: number; stage?: "validate" | "register" }
+  | { command: "accept" };
 
 export interface KubeletOptions {
   /** A release among program/versions. */
@@ -74,6 +75,8 @@ export interface Kubelet extends AsyncDisposable {
   readonly answered: (stage: HandlerEvent["event"], driver: string, from?: number) => Promise<HandlerEvent>;
   /** Resolves when the command is in force. */
   readonly command: (command: KubeletCommand) => Promise<void>;
+  /** Ends this kubelet as a crash does. */
+  readonly kill: () => Promise<void>;
   /** Kills this kubelet and starts it anew with the API objects that it leaves behind. */
   readonly restart: () => Promise<Kubelet>;
   readonly close: () => Promise<void>;
@@ -124,9 +127,12 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     const done = await events.waitFor(({ event }) => event === "done", sentAfter);
     if (done.event === "done" && done.error) throw new Error(`${command.command}: ${done.error}`);
   }
-  async function restart(): Promise<Kubelet> {
+  async function kill(): Promise<void> {
     child.signal("SIGKILL");
     await child.exited;
+  }
+  async function restart(): Promise<Kubelet> {
+    await kill();
     return startKubelet({ ...options, objects: objects() });
   }
 
@@ -138,6 +144,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     deregistered,
     answered,
     command,
+    kill,
     restart,
     close: child.close,
     [Symbol.asyncDispose]: child.close,

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -17,6 +17,10 @@ export interface NodeFolder extends AsyncDisposable {
   readonly pluginRegistrationPath: string;
   /** Makes the folders of one driver. The container's view is a symbolic link, in place of a mount. */
   readonly addDriver: (name: string) => Promise<DriverPaths>;
+  /** Takes the plugin registration directory away as a whole: file by file a registrar would put its socket back. */
+  readonly removePluginDirectory: () => Promise<void>;
+  /** The names in the plugin registration directory that kubelet does not pass over. */
+  readonly visibleSockets: () => Promise<readonly string[]>;
 }
 
 export async function createNodeFolder(): Promise<NodeFolder> {
@@ -28,6 +32,7 @@ export async function createNodeFolder(): Promise<NodeFolder> {
     const hostFolder = join(root, "plugins", name);
     const containerFolder = join(root, `csi-${name}`);
     await mkdir(hostFolder, { recursive: true });
+    await rm(containerFolder, { force: true }); // the driver may have been here before
     await symlink(hostFolder, containerFolder);
     const kubeletRegistrationPath = join(hostFolder, "csi.sock");
     const csiAddress = join(containerFolder, "csi.sock");
@@ -42,6 +47,20 @@ export async function createNodeFolder(): Promise<NodeFolder> {
       ],
     };
   }
+  async function visibleSockets(): Promise<readonly string[]> {
+    return (await readdir(pluginRegistrationPath)).filter((name) => !name.startsWith("."));
+  }
+  async function removePluginDirectory(): Promise<void> {
+    const away = join(root, "away");
+    await rename(pluginRegistrationPath, away);
+    await rm(away, { recursive: true });
+  }
   const remove = () => rm(root, { recursive: true });
-  return { pluginRegistrationPath, addDriver, [Symbol.asyncDispose]: remove };
+  return {
+    pluginRegistrationPath,
+    addDriver,
+    removePluginDirectory,
+    visibleSockets,
+    [Symbol.asyncDispose]: remove,
+  };
 }

@@ -1,14 +1,26 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { RegistrationState } from "../../../src/registrar/state";
 import { type Exit, startChildProcess } from "./child-process";
 import type { History } from "./history";
 
 const builtCli = join(__dirname, "..", "..", "..", "dist", "cli.js");
 
+/** What the log says each time that a registration socket has been put in place. */
+export const PUBLISHED = "Registration Server started";
+
+const STATE_CHANGED = '"Registration state changed"';
+
 export interface Registrar extends AsyncDisposable {
   /** Its stderr, by line. */
   readonly log: History<string>;
   readonly exited: Promise<Exit>;
+  /** Resolves when the log says that this state was reached for the nth time, the first unless told. */
+  readonly reached: (state: RegistrationState, nth?: number) => Promise<void>;
+  /** Resolves when the log has a line with this text, be it long ago. */
+  readonly says: (text: string) => Promise<string>;
+  /** How many lines of the log have this text. */
+  readonly count: (text: string) => number;
   readonly signal: (name: NodeJS.Signals) => void;
   readonly close: () => Promise<void>;
 }
@@ -20,7 +32,15 @@ export interface Registrar extends AsyncDisposable {
 export async function startRegistrar(args: readonly string[]): Promise<Registrar> {
   const [command = "", ...words] = registrarCommand();
   const child = await startChildProcess(command, [...words, ...args], String);
-  return { ...child, log: child.stderr, [Symbol.asyncDispose]: child.close };
+  const log = child.stderr;
+  const says = (text: string) => log.waitFor((line) => line.includes(text));
+  const reached = async (state: RegistrationState, nth = 1) => {
+    let times = 0;
+    const isIt = (line: string) => line.includes(STATE_CHANGED) && line.includes(` to="${state}"`);
+    await log.waitFor((line) => isIt(line) && ++times === nth);
+  };
+  const count = (text: string) => log.all().filter((line) => line.includes(text)).length;
+  return { ...child, log, says, reached, count, [Symbol.asyncDispose]: child.close };
 }
 
 function registrarCommand(): readonly string[] {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
@@ -10,6 +9,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/testing"
 )
 
 // cluster is the API server as this node's kubelet sees it: a Node, and the CSINode once kubelet made it.
@@ -39,35 +39,25 @@ func newCluster(node string, saved string) (*cluster, error) {
 	return &cluster{client: fake.NewSimpleClientset(objects...), node: node}, nil
 }
 
-// printChanges prints both objects each time that one of them has changed, from now on.
-func (c *cluster) printChanges(events *printer) error {
-	nodes, err := c.client.CoreV1().Nodes().Watch(context.Background(), meta.ListOptions{})
-	if err != nil {
-		return err
-	}
-	csiNodes, err := c.client.StorageV1().CSINodes().Watch(context.Background(), meta.ListOptions{})
-	if err != nil {
-		return err
-	}
-	go func() {
-		for {
-			select {
-			case <-nodes.ResultChan():
-			case <-csiNodes.ResultChan():
-			}
+// printChanges prints both objects after each write to the API server from now on, before the writer goes on.
+func (c *cluster) printChanges(events *printer) {
+	react := testing.ObjectReaction(c.client.Tracker())
+	c.client.PrependReactor("*", "*", func(action testing.Action) (bool, runtime.Object, error) {
+		handled, result, err := react(action)
+		if verb := action.GetVerb(); err == nil && verb != "get" && verb != "list" {
 			events.print("objects", c.state())
 		}
-	}()
-	return nil
+		return handled, result, err
+	})
 }
 
 // state is what savedObjects reads back; an object that does not exist is null.
 func (c *cluster) state() fields {
 	result := fields{"node": nil, "csiNode": nil}
-	if node, err := c.client.CoreV1().Nodes().Get(context.Background(), c.node, meta.GetOptions{}); err == nil {
+	if node, err := c.client.Tracker().Get(core.SchemeGroupVersion.WithResource("nodes"), "", c.node); err == nil {
 		result["node"] = node
 	}
-	if csiNode, err := c.client.StorageV1().CSINodes().Get(context.Background(), c.node, meta.GetOptions{}); err == nil {
+	if csiNode, err := c.client.Tracker().Get(storage.SchemeGroupVersion.WithResource("csinodes"), "", c.node); err == nil {
 		result["csiNode"] = csiNode
 	}
 	return result

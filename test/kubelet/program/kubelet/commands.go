@@ -11,6 +11,7 @@ import (
 //
 //	{"command":"refuse","text":"...","times":2,"stage":"validate"}  the next calls fail with that text; stage: validate, register (default)
 //	{"command":"hang","seconds":3,"stage":"register"}               the next call takes that much longer
+//	{"command":"accept"}                                            what was still to fail or hang does not any more
 type command struct {
 	Command string  `json:"command"`
 	Stage   string  `json:"stage"`
@@ -33,6 +34,8 @@ func obey(in io.Reader, events *printer, pending *faults) {
 			for i := 0; i < line.Times; i++ {
 				pending.add(line.Stage, fault{text: line.Text})
 			}
+		case line.Command == "accept":
+			pending.clear()
 		case line.Command == "hang":
 			pending.add(line.Stage, fault{delay: time.Duration(line.Seconds * float64(time.Second))})
 		default:

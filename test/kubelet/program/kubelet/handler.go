@@ -54,6 +54,12 @@ func (f *faults) add(stage string, next fault) {
 	f.queues[stage] = append(f.queues[stage], next)
 }
 
+func (f *faults) clear() {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.queues = map[string][]fault{}
+}
+
 func (f *faults) next(stage string) error {
 	next := f.take(stage)
 	time.Sleep(next.delay)

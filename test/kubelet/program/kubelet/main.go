@@ -35,9 +35,7 @@ func main() {
 	if err != nil {
 		klog.Exit(err)
 	}
-	if err := cluster.printChanges(events); err != nil {
-		klog.Exit(err)
-	}
+	cluster.printChanges(events)
 	handler := &printingHandler{real: csi.PluginHandler, events: events, faults: newFaults()}
 
 	// As kubelet.go does: the volume host initialises the CSI plugin, which fills in csi.PluginHandler.

@@ -1,0 +1,76 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { startChildProcess } from "../../test/kubelet/support/child-process";
+import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
+import { createTempFolder } from "../../test/support/temp-folder";
+import type { Place } from "./place";
+
+/** Many simulated CSI drivers, in a process that is not measured. */
+export interface Crowd extends AsyncDisposable {
+  readonly names: readonly string[];
+  /** A place for a registrar of all of them: its paths have a `*`. */
+  readonly everybody: (pluginDir: string) => Place;
+  /** A place for a registrar of one of them. */
+  readonly single: (number: number, pluginDir: string) => Place;
+  /** Makes a plugin registration directory. */
+  readonly pluginDir: (name: string) => string;
+  /** Resolves when the driver listens, and has gone. */
+  readonly add: (number: number) => Promise<void>;
+  readonly remove: (number: number) => Promise<void>;
+}
+
+export const nameOf = (number: number) => `driver-${number}.csi.example.com`;
+
+/** Starts `count` drivers; resolves when all of them listen. */
+export async function startCrowd(count: number): Promise<Crowd> {
+  const folder = await createTempFolder();
+  const plugins = folder.at("plugins");
+  mkdirSync(plugins);
+  const words = ["--require", join(__dirname, "..", "typescript.cjs"), join(__dirname, "drivers.ts")];
+  const drivers = await startChildProcess(process.execPath, [...words, plugins, `${count}`], String);
+  await drivers.stdout.waitFor((line) => line === "started");
+
+  const place = (address: string, pluginDir: string, name: string): Place => ({
+    csiAddress: address,
+    kubeletRegistrationPath: address,
+    pluginDir,
+    socketPath: join(pluginDir, `${name}-reg.sock`),
+    at: folder.at,
+    [Symbol.asyncDispose]: async () => {},
+  });
+  const tell = async (line: string) => {
+    const from = drivers.stdout.all().length;
+    drivers.writeLine(line);
+    await drivers.stdout.waitFor((said) => said === line, from);
+  };
+  return {
+    names: Array.from({ length: count }, (_, number) => nameOf(number)),
+    everybody: (pluginDir) => place(join(plugins, "*", "csi.sock"), pluginDir, "*"),
+    single: (number, pluginDir) =>
+      place(join(plugins, nameOf(number), "csi.sock"), pluginDir, nameOf(number)),
+    pluginDir: (name) => {
+      mkdirSync(folder.at(name));
+      return folder.at(name);
+    },
+    add: (number) => tell(`add ${number}`),
+    remove: (number) => tell(`remove ${number}`),
+    [Symbol.asyncDispose]: async () => {
+      await drivers.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Starts kubelet's real code on a directory. */
+export const kubeletOn = (version: string, pluginDir: string): Promise<Kubelet> =>
+  startKubelet({ version, pluginDir });
+
+/** Resolves with the time, as of `performance.now()`, at which kubelet had accepted all of these drivers. */
+export async function allRegistered(kubelet: Kubelet, names: readonly string[]): Promise<number> {
+  const missing = new Set(names);
+  await kubelet.events.waitFor((event) => {
+    if (event.event === "register" && event.error === null) missing.delete(event.plugin);
+    return missing.size === 0;
+  });
+  return performance.now();
+}

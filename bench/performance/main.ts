@@ -1,0 +1,84 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { programPath } from "../../test/kubelet/support/build";
+import { newestVersion } from "../../test/kubelet/support/versions";
+import { createTempFolder } from "../../test/support/temp-folder";
+import { watchConditions } from "./conditions";
+import { prepareContestants, whyNoOfficial } from "./contestants";
+import type { Bench, Finding } from "./measure";
+import { MEASURES } from "./measures";
+import { findingText, verdictText, withFigures } from "./page";
+
+const USAGE = `usage: npm run bench -- [--official PATH] [--node PATH] [--only NAME] [--quick] [--dry-run]
+
+Measures this registrar beside the official one, a naive one and bare Node, and writes docs/performance.md. Best on a
+machine that does nothing else. Takes about half an hour.
+
+  --official PATH   the official node-driver-registrar; without it the comparison is left out
+  --node PATH       another Node to measure with
+  --only NAME       one of: ${MEASURES.map(({ name }) => name).join(", ")}; does not write the page
+  --quick           a quarter of the samples; does not write the page
+  --dry-run         does not write the page
+
+Measures with kubelet's real code need the programs of \`npm run test:kubelet\`; they are left out where those are not built.
+`;
+
+const page = join(__dirname, "..", "..", "docs", "performance.md");
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      official: { type: "string" },
+      node: { type: "string", default: process.execPath },
+      only: { type: "string" },
+      quick: { type: "boolean", default: false },
+      "dry-run": { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return say(USAGE);
+  const measures = MEASURES.filter(({ name }) => values.only === undefined || name === values.only);
+  if (measures.length === 0) throw new Error(`there is no measure ${values.only}\n\n${USAGE}`);
+
+  const left = [whyNoOfficial(values.official), whyNoKubelet()].filter((reason) => reason !== undefined);
+  for (const reason of left) say(reason);
+  const programs = {
+    node: values.node,
+    official: whyNoOfficial(values.official) ? undefined : values.official,
+  };
+  await using folder = await createTempFolder();
+  const bench: Bench = {
+    node: values.node,
+    contestants: prepareContestants(folder.path, programs),
+    rounds: (full) => (values.quick ? Math.ceil(full / 4) : full),
+    restMs: (full) => (values.quick ? full / 4 : full),
+    kubelet: whyNoKubelet() ? undefined : newestVersion,
+    say,
+  };
+
+  const conditions = watchConditions(programs);
+  const findings: Finding[] = [];
+  for (const { run } of measures) {
+    const finding = await run(bench);
+    findings.push(finding);
+    say(`\n${findingText(finding)}\n`);
+  }
+  const verdicts = findings.flatMap((finding) => finding.verdicts);
+  say(`${verdictText(verdicts)}\n\n${conditions()}`);
+  if (values.only || values.quick || values["dry-run"]) return;
+  const text = [conditions(), ...left, verdictText(verdicts), ...findings.map(findingText)].join("\n\n");
+  writeFileSync(page, withFigures(readFileSync(page, "utf8"), text));
+}
+
+function whyNoKubelet(): string | undefined {
+  return existsSync(programPath("kubelet", newestVersion))
+    ? undefined
+    : "kubelet's real code is not built (npm run test:kubelet): what needs it is left out";
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+});

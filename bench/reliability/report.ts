@@ -1,0 +1,67 @@
+import type { Outcome } from "./stage";
+
+/** One failure and what became of it, with each registrar. */
+export interface Row {
+  readonly title: string;
+  readonly kubelets: readonly string[];
+  readonly ours: readonly Outcome[];
+  /** Empty where no official registrar was there. */
+  readonly official: readonly Outcome[];
+}
+
+/** The figures as a Markdown table: the median, and in brackets the least and the most. */
+export function table(rows: readonly Row[]): string {
+  const head = [
+    "what happens",
+    "kubelet",
+    "registrar: s to registered",
+    "restarts",
+    "official: s to registered",
+    "restarts",
+  ];
+  const lines = rows.map(({ title, kubelets, ours, official }) => [
+    title,
+    kubelets.join(", "),
+    recoveries(ours),
+    range(ours.map(({ restarts }) => restarts)),
+    recoveries(official),
+    range(official.map(({ restarts }) => restarts)),
+  ]);
+  return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function recoveries(outcomes: readonly Outcome[]): string {
+  if (outcomes.length === 0) return "";
+  const times = outcomes.flatMap(({ registeredAfterMs: ms }) => (ms === undefined ? [] : [ms / 1_000]));
+  const never = outcomes.length - times.length;
+  const watched = Math.round(
+    (outcomes.find((one) => one.registeredAfterMs === undefined)?.watchedMs ?? 0) / 1_000,
+  );
+  if (times.length === 0) return `**not in ${watched} s**`;
+  const texts = times.sort((one, other) => one - other).map((time) => time.toFixed(1));
+  const [least, most] = [texts[0], texts.at(-1)];
+  const spread = least === most ? "" : ` (${least} to ${most})`;
+  const failed = never === 0 ? "" : `; **${never} of ${outcomes.length} not in ${watched} s**`;
+  return `${median(times).toFixed(1)}${spread}${failed}`;
+}
+
+function median(sorted: readonly number[]): number {
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
+}
+
+function range(counts: readonly number[]): string {
+  if (counts.length === 0) return "";
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === most ? `${least}` : `${least} to ${most}`;
+}
+
+const BEGIN = "<!-- figures: written by npm run bench:reliability -->";
+const END = "<!-- end of figures -->";
+
+/** The page with its figures replaced. Throws where it has no place for them. */
+export function withFigures(page: string, figures: string): string {
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (from < 0 || to < from) throw new Error(`the page has no place for figures: ${BEGIN} to ${END}`);
+  return `${page.slice(0, from)}${BEGIN}\n\n${figures.trim()}\n\n${page.slice(to)}`;
+}

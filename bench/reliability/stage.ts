@@ -1,0 +1,120 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type CsiDriver, startCsiDriver } from "../../test/kubelet/support/csi-driver";
+import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
+import { createNodeFolder, type DriverPaths } from "../../test/kubelet/support/node-folder";
+import { type Container, startContainer } from "./container";
+
+const DRIVER = "disk.csi.example.com";
+
+/** A registrar that takes part. */
+export interface Contestant {
+  /** Its program and the words in front of its arguments. */
+  readonly command: readonly string[];
+  readonly isOurs: boolean;
+}
+
+/** How long it took until the driver was registered for good, in milliseconds. */
+export interface Recovery {
+  /** 0: it was registered all the time. Undefined: it was not as long as was watched. */
+  readonly registeredAfterMs: number | undefined;
+  readonly watchedMs: number;
+}
+
+/** What a play came to: recovery, and how often the contestant's container was restarted. */
+export interface Outcome extends Recovery {
+  readonly restarts: number;
+}
+
+/** A node of its own for one play of one contestant. What is started here ends with it. */
+export interface Stage extends AsyncDisposable {
+  readonly contestant: Contestant;
+  readonly official: Contestant;
+  readonly pluginRegistrationPath: string;
+  readonly paths: DriverPaths;
+  removePluginDirectory(): Promise<void>;
+  kubelet(): Promise<Kubelet>;
+  /** Takes the place of the kubelet that was killed. */
+  restarted(kubelet: Kubelet): Promise<Kubelet>;
+  driver(): Promise<CsiDriver>;
+  /** The contestant's container, or another's. */
+  registrar(options?: RegistrarOptions): Promise<Container>;
+}
+
+export interface RegistrarOptions {
+  /** @default the contestant */
+  readonly who?: Contestant;
+  /** Flags that every registrar knows. */
+  readonly flags?: readonly string[];
+  /** Flags that only ours knows; others do without. */
+  readonly ourFlags?: readonly string[];
+}
+
+export interface StageOptions {
+  /** Of kubelet, a release that was built. */
+  readonly version: string;
+  readonly contestant: Contestant;
+  readonly official: Contestant;
+}
+
+/** Lays out a node; nothing runs on it yet. */
+export async function createStage({ version, contestant, official }: StageOptions): Promise<Stage> {
+  const node = await createNodeFolder();
+  const started: AsyncDisposable[] = [node];
+  const keep = <T extends AsyncDisposable>(one: T): T => {
+    started.unshift(one);
+    return one;
+  };
+  const paths = await node.addDriver(DRIVER);
+  const { pluginRegistrationPath, removePluginDirectory } = node;
+  return {
+    contestant,
+    official,
+    pluginRegistrationPath,
+    removePluginDirectory,
+    paths,
+    kubelet: async () => keep(await startKubelet({ version, pluginDir: pluginRegistrationPath })),
+    restarted: async (kubelet) => keep(await kubelet.restart()),
+    driver: async () => keep(await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name: DRIVER })),
+    registrar: async ({ who = contestant, flags = [], ourFlags = [] } = {}) => {
+      const words = [...paths.args, ...flags, ...(who.isOurs ? ourFlags : [])];
+      return keep(await startContainer([...who.command, ...words]));
+    },
+    [Symbol.asyncDispose]: async () => {
+      // The node's folder goes last, when nobody uses it any more.
+      for (const one of started) await one[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A driver that was registered for so long is registered for good: kubelet's loop runs each second. */
+const FOR_GOOD_MS = 5_000;
+const LOOK_EVERY_MS = 10;
+
+/**
+ * Watches from now on, for `limitMs` at most, until the driver is registered for good: kubelet's handler accepted it
+ * and it has its entry in CSINode.
+ */
+export async function recovery(kubelet: Kubelet, limitMs = 60_000): Promise<Recovery> {
+  const startMs = performance.now();
+  let sinceMs: number | undefined;
+  for (let nowMs = startMs; nowMs - startMs < limitMs; nowMs = performance.now()) {
+    if (!isRegistered(kubelet)) sinceMs = undefined;
+    else sinceMs ??= nowMs;
+    if (sinceMs !== undefined && nowMs - sinceMs >= FOR_GOOD_MS)
+      return { registeredAfterMs: sinceMs - startMs, watchedMs: nowMs - startMs };
+    await delay(LOOK_EVERY_MS);
+  }
+  return { registeredAfterMs: undefined, watchedMs: limitMs };
+}
+
+/** Resolves when the driver is registered for good, where nothing is measured yet. */
+export async function registered(kubelet: Kubelet): Promise<void> {
+  const { registeredAfterMs } = await recovery(kubelet);
+  if (registeredAfterMs === undefined) throw new Error("the driver was not even registered at first");
+}
+
+function isRegistered({ events, objects }: Kubelet): boolean {
+  const last = events.all().findLast((event) => event.event === "register" || event.event === "deregister");
+  if (last?.event !== "register" || last.error !== null) return false;
+  return objects().csiNode?.spec.drivers.some(({ name }) => name === DRIVER) ?? false;
+}

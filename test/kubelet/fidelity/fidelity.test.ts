@@ -1,0 +1,25 @@
+import { KUBELET_VERSIONS } from "../../../src/testing";
+import { kubeletVersions } from "../support/versions";
+import { play } from "./play";
+import { realKubelet } from "./real-kubelet";
+import { scenarios } from "./scenarios";
+import { untoldSuccess } from "./scenarios/registrars";
+import { simulatedKubelet } from "./simulated-kubelet";
+
+for (const release of kubeletVersions()) {
+  const version = KUBELET_VERSIONS.find((simulated) => release.startsWith(`${simulated}.`));
+  if (version === undefined) continue;
+  describe(`kubelet ${release}, simulated and real,`, () => {
+    test.concurrent.each(scenarios)("$name", async (scenario) => {
+      const kubelets = [simulatedKubelet(version), realKubelet(release)];
+      const [simulated, real] = await Promise.all(kubelets.map((kubelet) => play(scenario, kubelet)));
+      expect(simulated).toEqual(real);
+    });
+  });
+}
+
+test("the comparison tells kubelets apart that differ", async () => {
+  const kubelets = [simulatedKubelet("1.28"), simulatedKubelet("1.36")];
+  const [older, newer] = await Promise.all(kubelets.map((kubelet) => play(untoldSuccess, kubelet)));
+  expect(older).not.toEqual(newer);
+});

@@ -1,0 +1,61 @@
+import { parseDurationMs } from "../../../src/cli/go-values";
+import { type ApiObjects, startKubelet } from "../support/kubelet";
+import { kubeletStep, type Step } from "./step";
+import type { TestedKubelet } from "./tested-kubelet";
+
+/** Kubelet's own code at one release, such as `1.28.15`. */
+export function realKubelet(version: string): TestedKubelet {
+  return {
+    name: `kubelet ${version}`,
+    start: async ({ pluginDir, onStep, onObjects }) => {
+      async function start(objects?: ApiObjects) {
+        const started = await startKubelet({ version, pluginDir, ...(objects && { objects }) });
+        started.events.follow(() => onObjects(started.objects()));
+        started.log.follow((line) => {
+          const step = stepOfLogLine(line);
+          if (step) onStep(step);
+        });
+        // Its first look is over: what comes from now on cannot be seen twice, by the look and by the watch.
+        await started.log.waitFor((line) => line.includes("Starting Kubelet Plugin Manager"));
+        return started;
+      }
+      let kubelet = await start();
+      return {
+        refuse: ({ stage, text }) => kubelet.command({ command: "refuse", stage, text }),
+        restart: async (whileDown) => {
+          await kubelet.kill();
+          await whileDown();
+          kubelet = await start(kubelet.objects());
+        },
+        kill: () => kubelet.kill(),
+      };
+    },
+  };
+}
+
+/** What a line of kubelet's log tells of a registration socket, if anything. */
+export function stepOfLogLine(line: string): Step | undefined {
+  const { hours, minutes, seconds, text = "" } = KLOG.exec(line)?.groups ?? {};
+  const atMs = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+
+  const [, change, watchedPath = ""] = WATCHED.exec(text) ?? [];
+  if (change === "Adding") return kubeletStep.sees(watchedPath);
+  if (change === "Removing") return kubeletStep.misses(watchedPath);
+
+  const [, started, startedPath = ""] = STARTED.exec(text) ?? [];
+  if (started === "Register") return kubeletStep.starts(startedPath, "register", atMs);
+  if (started === "Unregister") return kubeletStep.starts(startedPath, "unregister", atMs);
+
+  const [, failedPath, wait = "", error = ""] = FAILED.exec(text) ?? [];
+  if (failedPath === undefined) return undefined;
+  const waitMs = parseDurationMs(wait);
+  if ("error" in waitMs) throw new Error(`cannot read the wait in kubelet's line: ${line}`);
+  // Kubelet 1.20 puts the error in quotes.
+  return kubeletStep.fails(failedPath, error.startsWith('"') ? JSON.parse(error) : error, waitMs.value, atMs);
+}
+
+const KLOG = /^[IWE]\d{4} (?<hours>\d\d):(?<minutes>\d\d):(?<seconds>[\d.]+) +\d+ [^\]]+\] (?<text>.*)$/;
+/** Messages changed their form over the releases; in each the socket is the first path. */
+const WATCHED = /^"?(Adding|Removing) socket path\b.*?(\/[^ "]+)/;
+const STARTED = /^"?[Oo]perationExecutor\.(Register|Unregister)Plugin started\b.*?(\/[^ "]+)/;
+const FAILED = /^Operation for "([^"]*)" failed\..*?\(durationBeforeRetry ([^)]*)\)\. Error: (.*)$/;

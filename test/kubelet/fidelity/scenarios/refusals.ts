@@ -1,0 +1,109 @@
+import type { Scenario } from "../scenario";
+
+const TEXT = "the API server does not answer";
+
+/** What a driver says of its versions, and what becomes of it. */
+const VERSIONS = [
+  [["v1.0"], "registered"],
+  [["1.0.0", "1.2", "1.1"], "registered"],
+  [["2.1", "1.0.0"], "registered"],
+  [["one", "1.2.3-alpha"], "registered"],
+  [[], "failed"],
+  [["2.0.0"], "failed"],
+  [["2.0.0", "0.9"], "failed"],
+  [["0.3.0"], "failed"],
+  [["0.1", "one"], "failed"],
+  [["one"], "failed"],
+  [["1"], "failed"],
+  [["01.0"], "failed"],
+  [[""], "failed"],
+] as const;
+
+/** What is offered is not acceptable, or something is registered already. */
+export const refusals: readonly Scenario[] = [
+  {
+    name: "tries again what it refused to validate",
+    script: async (node) => {
+      await node.refuse({ stage: "validate", text: TEXT });
+      await node.driver();
+      const registrar = await node.registrar();
+      await registrar.registered();
+    },
+  },
+  {
+    name: "tries again what it refused to register, by itself or when the socket is made anew",
+    script: async (node) => {
+      await node.refuse({ stage: "register", text: TEXT });
+      await node.driver();
+      const refused = await node.registrar();
+      await refused.failed();
+      await node.settled();
+      const anew = await node.registrar();
+      await anew.registered();
+    },
+  },
+  {
+    name: "refuses a plugin of a type that it does not know, again and again",
+    script: async (node) => {
+      const registrar = await node.registrar({ info: { type: "Mystery" } });
+      await registrar.failed(2);
+    },
+  },
+  {
+    name: "takes the highest version 1.x of those offered, and refuses where there is none",
+    script: async (node) => {
+      await node.driver();
+      // All in one look, so that none is tried again before the last was tried.
+      const outcomes = await node.whileDown(() =>
+        Promise.all(
+          VERSIONS.map(async ([supportedVersions, outcome], index) => {
+            const info = { name: `n${index}.csi`, endpoint: node.elsewhere("x.csi"), supportedVersions };
+            const registrar = await node.registrar({ name: `n${index}.sock`, info });
+            return registrar[outcome];
+          }),
+        ),
+      );
+      await Promise.all(outcomes.map((happened) => happened()));
+    },
+  },
+  {
+    name: "refuses an equal version at another path and endpoint until the first is gone",
+    script: async (node) => {
+      await node.driver();
+      await node.driver({ name: "y.csi" });
+      const first = await node.registrar();
+      await first.registered();
+      const second = await node.registrar({ name: "b.sock", info: { endpoint: node.elsewhere("y.csi") } });
+      await second.failed();
+      await first.close();
+      await second.registered();
+    },
+  },
+  {
+    name: "lets a higher version take over, and deregisters it when either socket goes",
+    script: async (node) => {
+      await node.driver();
+      await node.driver({ name: "y.csi" });
+      const first = await node.registrar();
+      await first.registered();
+      const info = { endpoint: node.elsewhere("y.csi"), supportedVersions: ["1.1.0"] };
+      const second = await node.registrar({ name: "b.sock", info });
+      await second.registered();
+      await first.close();
+      await node.deregistered();
+      await second.close();
+      await node.settled();
+    },
+  },
+  {
+    name: "deregisters what was registered when a higher version fails",
+    script: async (node) => {
+      await node.driver();
+      const first = await node.registrar();
+      await first.registered();
+      const info = { endpoint: node.elsewhere("nowhere"), supportedVersions: ["1.1.0"] };
+      const second = await node.registrar({ name: "b.sock", info });
+      await second.failed();
+    },
+  },
+];

@@ -1,0 +1,122 @@
+import type { FakeRegistrarOptions } from "../../../simulator/fake-registrar";
+import type { Scenario, ScriptedNode, ScriptedRegistrar } from "../scenario";
+
+type Before = NonNullable<FakeRegistrarOptions["before"]>;
+type Method = Parameters<Before>[0];
+
+const hangs: Before = () => new Promise(() => {});
+const fails: Before = () => {
+  throw new Error("no thanks");
+};
+const dies: Before = (_method, cut) => {
+  cut();
+  return hangs(_method, cut);
+};
+
+/** Kubelets up to 1.35 use the driver all the same, later ones do not. */
+export const untoldSuccess: Scenario = {
+  name: "cannot tell a registrar of its success",
+  script: async (node) => {
+    await node.driver();
+    const failing = await node.registrar({ before: atFirst("NotifyRegistrationStatus", fails) });
+    await failing.failed();
+    await node.settled();
+    const anew = await node.registrar();
+    await anew.registered();
+  },
+};
+
+/** What kubelet makes of a registrar that is not there, or does not answer as it should. */
+export const registrars: readonly Scenario[] = [
+  {
+    name: "gives GetInfo a second, and tries again",
+    script: async (node) => {
+      await node.driver();
+      const registrar = await node.registrar({ before: atFirst("GetInfo", hangs) });
+      await registrar.registered();
+    },
+  },
+  {
+    name: "tries GetInfo again after longer and longer waits, which are the path's and outlive the socket",
+    script: async (node) => {
+      await node.driver();
+      const failing = await node.registrar({ before: fails });
+      await failing.failed(3);
+      const registrar = await node.registrar();
+      await registrar.registered();
+    },
+  },
+  {
+    name: "loses a registrar that dies in GetInfo",
+    script: async (node) => {
+      const registrar = await node.registrar({ before: dies });
+      await registrar.failed();
+    },
+  },
+  {
+    name: "dials a dead socket for ten seconds, waits, and finds a living one at its path",
+    script: async (node) => {
+      await node.driver();
+      const dead = await deadSocket(node);
+      await dead.failed();
+      const registrar = await node.registrar();
+      await registrar.registered();
+    },
+  },
+  {
+    name: "finds a living socket while it dials the dead one, and registers it once more as a new one",
+    script: async (node) => {
+      await node.driver();
+      const dead = await deadSocket(node);
+      await dead.dialled();
+      const registrar = await node.registrar();
+      await registrar.registered(2);
+    },
+  },
+  untoldSuccess,
+  {
+    name: "cannot tell a registrar of its refusal",
+    script: async (node) => {
+      const before = always("NotifyRegistrationStatus", fails);
+      const unknown = await node.registrar({ before, info: { type: "Mystery" } });
+      const homeless = await node.registrar({ name: "b.sock", before, info: { name: "nobody" } });
+      await Promise.all([unknown.failed(), homeless.failed()]);
+    },
+  },
+  {
+    name: "loses a registrar that dies when it is told",
+    script: async (node) => {
+      await node.driver();
+      const registrar = await node.registrar({ before: always("NotifyRegistrationStatus", dies) });
+      await registrar.failed();
+    },
+  },
+  {
+    name: "gives a registrar five seconds to hear of its success",
+    script: async (node) => {
+      await node.driver();
+      const registrar = await node.registrar({ before: always("NotifyRegistrationStatus", hangs) });
+      await registrar.failed();
+    },
+  },
+];
+
+/** A socket file with nobody behind it, which is there when kubelet starts. */
+async function deadSocket(node: ScriptedNode): Promise<ScriptedRegistrar> {
+  return node.whileDown(async () => {
+    const dead = await node.registrar();
+    await dead.crash();
+    return dead;
+  });
+}
+
+/** Does so at each call of the method. */
+function always(method: Method, act: Before): Before {
+  return (called, cut) => (called === method ? act(called, cut) : undefined);
+}
+
+/** Does so at the first call of the method. */
+function atFirst(method: Method, act: Before): Before {
+  let calls = 0;
+  return always(method, (called, cut) => (calls++ === 0 ? act(called, cut) : undefined));
+}

@@ -1,0 +1,44 @@
+import { type KubeletEvent, type KubeletVersion, startKubelet } from "../../../src/testing";
+import { kubeletStep, type Step } from "./step";
+import type { TestedKubelet } from "./tested-kubelet";
+
+/** The simulator, as the kubelet of this version. */
+export function simulatedKubelet(version: KubeletVersion): TestedKubelet {
+  return {
+    name: `simulated kubelet ${version}`,
+    start: async ({ pluginDir, onStep, onObjects }) => {
+      const kubelet = await startKubelet({ version, pluginDir, nodeName: "node-1", nodeLabels: {} });
+      const take = (event: KubeletEvent) => {
+        const step = stepOfEvent(event);
+        if (step) onStep(step);
+        onObjects({ node: kubelet.node(), csiNode: kubelet.csiNode() });
+      };
+      kubelet.events.history().forEach(take);
+      kubelet.events.subscribe(take);
+      return {
+        refuse: async ({ stage, text: reason }) => {
+          const simulatedStage = stage === "validate" ? "validation" : "registration";
+          kubelet.setFaults([{ kind: "refuse", stage: simulatedStage, reason, times: 1 }]);
+        },
+        restart: (whileDown) => kubelet.restart({ whileDown }),
+        kill: kubelet.close,
+      };
+    },
+  };
+}
+
+/** What an event tells of a registration socket, if anything. */
+export function stepOfEvent(event: KubeletEvent): Step | undefined {
+  switch (event.kind) {
+    case "socket-seen":
+      return kubeletStep.sees(event.socketPath);
+    case "socket-gone":
+      return kubeletStep.misses(event.socketPath);
+    case "operation-started":
+      return kubeletStep.starts(event.socketPath, event.operation, event.atMs);
+    case "failed":
+      return kubeletStep.fails(event.socketPath, event.error, event.backoffMs, event.atMs);
+    default:
+      return undefined;
+  }
+}

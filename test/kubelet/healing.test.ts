@@ -1,0 +1,82 @@
+import { lstatSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { startDriverPod } from "./support/driver-pod";
+import { httpOf } from "./support/http";
+import { startKubelet } from "./support/kubelet";
+import { createNodeFolder } from "./support/node-folder";
+import { PUBLISHED } from "./support/registrar";
+import { settled } from "./support/settled";
+import { kubeletVersions } from "./support/versions";
+
+const name = "disk.csi.example.com";
+const socket = `${name}-reg.sock`;
+
+describe.each(kubeletVersions())("kubelet %s", (version) => {
+  test.concurrent("the socket is removed: registered again", async () => {
+    await using node = await createNodeFolder();
+    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using pod = await startDriverPod(node, { name });
+    await pod.registrar.reached("registered");
+    const eventsBefore = kubelet.events.all().length;
+
+    await rm(pod.paths.registrationSocketPath);
+
+    expect((await kubelet.answered("register", name, eventsBefore)).error).toBeNull();
+    await pod.registrar.reached("registered", 2);
+    await kubelet.registered(name);
+    expect(await node.visibleSockets()).toEqual([socket]);
+    expect(pod.registrar.count(PUBLISHED)).toBe(2);
+  });
+
+  test.concurrent("the directory is removed and a new kubelet makes it anew: registered again", async () => {
+    await using node = await createNodeFolder();
+    await using former = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using pod = await startDriverPod(node, { name });
+    await pod.registrar.reached("registered");
+
+    await former.kill();
+    await node.removePluginDirectory();
+    await pod.registrar.says("Failed to listen on socket");
+    await using kubelet = await former.restart();
+
+    expect((await kubelet.answered("register", name)).error).toBeNull();
+    await pod.registrar.reached("registered", 2);
+    await kubelet.registered(name);
+    expect(await node.visibleSockets()).toEqual([socket]);
+  });
+
+  test.concurrent("kubelet is killed and restarted: ready again, without a new socket", async () => {
+    await using node = await createNodeFolder();
+    await using former = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using pod = await startDriverPod(node, { name }, ["--http-endpoint=localhost:0", "-v=4"]);
+    await pod.registrar.reached("registered");
+    const { ino } = lstatSync(pod.paths.registrationSocketPath);
+
+    await using kubelet = await former.restart();
+
+    expect((await kubelet.answered("register", name)).error).toBeNull();
+    await kubelet.registered(name);
+    await (await httpOf(pod.registrar)).eventually("/readyz", 200);
+    expect(pod.registrar.count("Received GetInfo call")).toBe(2);
+    expect(lstatSync(pod.paths.registrationSocketPath).ino).toBe(ino);
+    expect(pod.registrar.count(PUBLISHED)).toBe(1);
+  });
+
+  test.concurrent("the socket is removed while NodeGetInfo hangs: put back after the notice only", async () => {
+    await using node = await createNodeFolder();
+    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await kubelet.command({ command: "hang", seconds: 3 });
+    await using pod = await startDriverPod(node, { name });
+    await pod.registrar.reached("asked");
+
+    await rm(pod.paths.registrationSocketPath);
+
+    await pod.registrar.reached("registered", 2);
+    const steps = [PUBLISHED, "Received NotifyRegistrationStatus call"];
+    const order = pod.registrar.log.all().flatMap((line) => steps.filter((step) => line.includes(step)));
+    expect(order).toEqual([...steps, ...steps]);
+    await kubelet.registered(name);
+    await settled(node, kubelet);
+    expect(pod.registrar.count(PUBLISHED)).toBe(2);
+  });
+});

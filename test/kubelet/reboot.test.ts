@@ -1,0 +1,36 @@
+import { backOffFromDeadSocket } from "./support/backoff";
+import { startDriverPod } from "./support/driver-pod";
+import { startKubelet } from "./support/kubelet";
+import { createNodeFolder } from "./support/node-folder";
+import { PUBLISHED, startRegistrar } from "./support/registrar";
+import { settled } from "./support/settled";
+import { kubeletVersions } from "./support/versions";
+
+const name = "disk.csi.example.com";
+
+describe.each(kubeletVersions())("kubelet %s backs off from a dead socket", (version) => {
+  test.concurrent.each(["SIGTERM", "SIGKILL"] as const)(
+    "registered by another socket, the only one; and again when a new registrar follows on %s",
+    async (signal) => {
+      await using node = await createNodeFolder();
+      await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+      await backOffFromDeadSocket(node, kubelet, name);
+      expect(await node.visibleSockets()).toEqual([`${name}-reg.sock`]);
+
+      await using pod = await startDriverPod(node, { name });
+      await pod.registrar.reached("registered");
+      await kubelet.registered(name);
+      const sockets = await node.visibleSockets();
+      expect(sockets).toEqual([expect.stringMatching(new RegExp(`^${name}-\\w+-reg\\.sock$`))]);
+      expect(pod.registrar.count(PUBLISHED)).toBe(2);
+
+      pod.registrar.signal(signal);
+      await pod.registrar.exited;
+      await using next = await startRegistrar(pod.paths.args);
+      await next.reached("registered");
+      await settled(node, kubelet);
+      await kubelet.registered(name);
+      expect(await node.visibleSockets()).toEqual(signal === "SIGTERM" ? [`${name}-reg.sock`] : sockets);
+    },
+  );
+});

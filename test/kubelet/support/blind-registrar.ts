@@ -1,0 +1,52 @@
+import { rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { startGrpcAcceptor } from "../../../src/grpc/acceptor";
+import { loadProtos } from "../../../src/grpc/protos";
+import { silentLogger } from "../../../src/logging/logger";
+import { addRegistrationService } from "../../../src/registrar/registration-service";
+
+export interface BlindRegistrarOptions {
+  readonly registrationSocketPath: string;
+  readonly driverName: string;
+  readonly kubeletRegistrationPath: string;
+}
+
+export interface BlindRegistrar extends AsyncDisposable {
+  /** What the official registrar does on SIGTERM: removes the file at its path, whoever's it is. */
+  readonly end: () => Promise<void>;
+}
+
+/** A registrar with the official one's manners: replaces what is at its path when it starts, removes it at its end. */
+export async function startBlindRegistrar(options: BlindRegistrarOptions): Promise<BlindRegistrar> {
+  const { registrationSocketPath: path, driverName, kubeletRegistrationPath } = options;
+  const protos = loadProtos();
+  const acceptor = startGrpcAcceptor({
+    log: silentLogger,
+    addServices: (server) =>
+      addRegistrationService(
+        server,
+        {
+          driverName: () => driverName,
+          endpoint: kubeletRegistrationPath,
+          state: () => "",
+          onGetInfo: () => {},
+          onNotice: () => {},
+        },
+        { protos, log: silentLogger },
+      ),
+  });
+  await rm(path, { force: true });
+  const server = createServer(acceptor.accept);
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  let ending: Promise<void> | undefined;
+  async function end(): Promise<void> {
+    await rm(path, { force: true });
+    server.close();
+    await acceptor.close();
+  }
+  const endOnce = () => {
+    ending ??= end();
+    return ending;
+  };
+  return { end: endOnce, [Symbol.asyncDispose]: endOnce };
+}
