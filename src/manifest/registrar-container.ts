@@ -4,6 +4,27 @@ import type { ResolvedManifestOptions } from "./options";
 /** The port's name, for probes and for Prometheus. */
 export const HEALTH_PORT_NAME = "healthz";
 
+/** What every registrar's container has, whatever it registers. */
+export const registrarBasics = {
+  livenessProbe: {
+    httpGet: { path: "/healthz", port: HEALTH_PORT_NAME },
+    initialDelaySeconds: 20,
+    periodSeconds: 20,
+    timeoutSeconds: 10,
+    failureThreshold: 3,
+  },
+  readinessProbe: { httpGet: { path: "/readyz", port: HEALTH_PORT_NAME }, periodSeconds: 5 },
+  terminationMessagePolicy: "FallbackToLogsOnError",
+  securityContext: {
+    runAsUser: 0,
+    runAsGroup: 0,
+    readOnlyRootFilesystem: true,
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ["ALL"] },
+    seccompProfile: { type: "RuntimeDefault" },
+  },
+} as const;
+
 /** The sidecar; apart from names and paths the one in `examples/daemonset.yaml`, where more is said of each part. */
 export function registrarContainer({ image, kubeletRegistrationPath, httpPort }: ResolvedManifestOptions) {
   return {
@@ -16,23 +37,7 @@ export function registrarContainer({ image, kubeletRegistrationPath, httpPort }:
       "--v=2",
     ],
     ports: [{ name: HEALTH_PORT_NAME, containerPort: httpPort }],
-    livenessProbe: {
-      httpGet: { path: "/healthz", port: HEALTH_PORT_NAME },
-      initialDelaySeconds: 20,
-      periodSeconds: 20,
-      timeoutSeconds: 10,
-      failureThreshold: 3,
-    },
-    readinessProbe: { httpGet: { path: "/readyz", port: HEALTH_PORT_NAME }, periodSeconds: 5 },
-    terminationMessagePolicy: "FallbackToLogsOnError",
-    securityContext: {
-      runAsUser: 0,
-      runAsGroup: 0,
-      readOnlyRootFilesystem: true,
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"] },
-      seccompProfile: { type: "RuntimeDefault" },
-    },
+    ...registrarBasics,
     resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "100Mi" } },
     volumeMounts: [
       { name: "plugin-dir", mountPath: "/csi", readOnly: true },

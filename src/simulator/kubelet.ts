@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { messageOf, RegistrarError } from "../errors";
 import { loadProtos, type Protos } from "../grpc/protos";
 import { createCaller } from "./calls";
@@ -163,6 +164,8 @@ function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surr
   const { pluginDir, nodeName, version, timings } = options;
   const { behaviour, faults, emit } = surroundings;
   const killed = new AbortController();
+  // Each running call listens to it, and there may be one for each socket.
+  setMaxListeners(0, killed.signal);
   const { signal } = killed;
   const call = createCaller({ emit, faults, signal });
 

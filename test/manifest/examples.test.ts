@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { METRICS } from "../../src/diagnostics/metric-table";
+import { nodeWideDaemonSet } from "../../src/manifest/node-wide";
 import { PARTS, type Part, resolveManifestOptions } from "../../src/manifest/options";
 import { makeManifests } from "../../src/manifest/parts";
 import { renderManifests } from "../../src/manifest/yaml";
@@ -39,6 +40,24 @@ test.each([
   ["podmonitor.yaml", "podmonitor"],
 ] as const)("examples/%s is what the command writes", (file, part) => {
   expect(read(file)).toBe(write([part]));
+});
+
+test("the node-wide DaemonSet is that of examples/node-wide.yaml", () => {
+  const { object } = nodeWideDaemonSet({ image: "registrar:v0.1.0" });
+  expect(object).toEqual(parse(read("node-wide.yaml")));
+  expect(parse(renderManifests([nodeWideDaemonSet({ image: "registrar:v0.1.0" })]))).toEqual(object);
+});
+
+test.each([
+  [{ image: "" }, "image"],
+  [{ image: "r:1", name: "No" }, "name"],
+  [{ image: "r:1", namespace: "a_b" }, "namespace"],
+  [{ image: "r:1", kubeletRoot: "var" }, "kubelet-root"],
+  [{ image: "r:1", httpPort: 0 }, "http-port"],
+])("node-wide with %j is refused", (options, flag) => {
+  expect(() => nodeWideDaemonSet(options)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(flag) }),
+  );
 });
 
 test("the DaemonSet has the registrar, the labels and the pod settings of examples/daemonset.yaml", () => {

@@ -10,6 +10,7 @@ import {
 } from "../../manifest/options";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
+import { runNodeWideManifest } from "./manifest-node-wide";
 
 const flags = {
   "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), demandOption: true },
@@ -52,8 +53,13 @@ const flags = {
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
 } as const;
 
-/** Writes a driver's Kubernetes objects as YAML; resolves with the exit code. */
-export const runManifest = createCommand(
+/** Writes Kubernetes objects as YAML: a driver's, or with `--node-wide` one registrar for all; resolves with the exit code. */
+export async function runManifest(argv: readonly string[]): Promise<number> {
+  const others = argv.filter((word) => !/^--?node-wide$/.test(word));
+  return others.length < argv.length ? runNodeWideManifest(others) : runDriverManifest(argv);
+}
+
+const runDriverManifest = createCommand(
   {
     name: "manifest",
     describe:
@@ -70,8 +76,12 @@ export const runManifest = createCommand(
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2 --include all",
+      "manifest --node-wide --image registrar:v1",
     ],
-    notes: ["Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse."],
+    notes: [
+      "--node-wide writes one registrar for every driver of a node instead, and has flags of its own: see its --help.",
+      "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
+    ],
   },
   async (values) => {
     const [{ makeManifests }, { renderManifests }] = await Promise.all([
