@@ -17,7 +17,9 @@ export const life: readonly Scenario[] = [
     name: "registers two drivers at once",
     script: async (node) => {
       await node.driver({ name: "x.csi", topology: { "x.csi/zone": "z1" } });
-      await node.driver({ name: "y.csi", topology: { "y.csi/zone": "z2" } });
+      // Up to 1.31 kubelet guards its writes by what the API server refuses, and the fake one refuses nothing.
+      const later = [{ kind: "slow", method: "NodeGetInfo", delayMs: 500 }] as const;
+      await node.driver({ name: "y.csi", topology: { "y.csi/zone": "z2" }, faults: later });
       const registrars = await Promise.all([
         node.registrar({ name: "x.sock", info: { name: "x.csi" } }),
         node.registrar({ name: "y.sock", info: { name: "y.csi" } }),

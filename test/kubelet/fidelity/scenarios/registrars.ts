@@ -78,9 +78,14 @@ export const registrars: readonly Scenario[] = [
     name: "cannot tell a registrar of its refusal",
     script: async (node) => {
       const before = always("NotifyRegistrationStatus", fails);
-      const unknown = await node.registrar({ before, info: { type: "Mystery" } });
-      const homeless = await node.registrar({ name: "b.sock", before, info: { name: "nobody" } });
-      await Promise.all([unknown.failed(), homeless.failed()]);
+      const refused = await node.whileDown(() =>
+        Promise.all([
+          node.registrar({ before, info: { type: "Mystery" } }),
+          node.registrar({ before, name: "b.sock", info: { supportedVersions: [] } }),
+          node.registrar({ before, name: "c.sock", info: { name: "nobody" } }),
+        ]),
+      );
+      await Promise.all(refused.map((registrar) => registrar.failed()));
     },
   },
   {
