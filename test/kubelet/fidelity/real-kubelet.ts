@@ -9,7 +9,13 @@ export function realKubelet(version: string): TestedKubelet {
     name: `kubelet ${version}`,
     start: async ({ pluginDir, onStep, onObjects }) => {
       async function start(objects?: ApiObjects) {
-        const started = await startKubelet({ version, pluginDir, ...(objects && { objects }) });
+        // On more processors its reconciler may log that it started something when that is long over.
+        const started = await startKubelet({
+          version,
+          pluginDir,
+          processors: 1,
+          ...(objects && { objects }),
+        });
         started.events.follow(() => onObjects(started.objects()));
         started.log.follow((line) => {
           const step = stepOfLogLine(line);
