@@ -144,8 +144,8 @@ const slowDriver = (title: string, variants: readonly number[]): Play => ({
 });
 
 const refused = (title: string, ourFlags: readonly string[]): Play => ({
-  title: `kubelet refuses for 20 to 100 s, then accepts${title}; from then on`,
-  variants: [20, 40, 60, 80, 100],
+  title: `kubelet refuses for 15 to 105 s, then accepts${title}; from then on`,
+  variants: [15, 25, 35, 45, 55, 65, 75, 85, 95, 105],
   byKubelet: true,
   run: async (stage, wait) => {
     const [kubelet] = await Promise.all([stage.kubelet(), stage.driver()]);
@@ -180,8 +180,8 @@ export const PLAYS: readonly Play[] = [
   directoryRemoved,
   kubeletRestarts,
   registrarKilled,
-  slowDriver("60 to 100 s", [60, 70, 80, 90, 100]),
-  slowDriver("5 min and more", [300, 310, 320]),
+  slowDriver("65 to 105 s", [65, 75, 85, 95, 105]),
+  slowDriver("5 to 7 min", [305, 335, 365, 395, 425]),
   refused(", with --on-registration-failure=retry", RETRY),
   refused(", by default", []),
   ...[20, 40, 60, 80, 105, 150].map(reboot),

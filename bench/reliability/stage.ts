@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type CsiDriver, startCsiDriver } from "../../test/kubelet/support/csi-driver";
-import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
+import { type Kubelet, type KubeletEvent, startKubelet } from "../../test/kubelet/support/kubelet";
 import { createNodeFolder, type DriverPaths } from "../../test/kubelet/support/node-folder";
 import { type Container, startContainer } from "./container";
 
@@ -96,11 +96,13 @@ const LOOK_EVERY_MS = 10;
  */
 export async function recovery(kubelet: Kubelet, limitMs = 60_000): Promise<Recovery> {
   const startMs = performance.now();
-  let sinceMs: number | undefined;
+  let registration = registrationIn(kubelet);
+  let sinceMs = startMs;
   for (let nowMs = startMs; nowMs - startMs < limitMs; nowMs = performance.now()) {
-    if (!isRegistered(kubelet)) sinceMs = undefined;
-    else sinceMs ??= nowMs;
-    if (sinceMs !== undefined && nowMs - sinceMs >= FOR_GOOD_MS)
+    const current = registrationIn(kubelet);
+    if (current !== registration) sinceMs = nowMs;
+    registration = current;
+    if (registration !== undefined && nowMs - sinceMs >= FOR_GOOD_MS)
       return { registeredAfterMs: sinceMs - startMs, watchedMs: nowMs - startMs };
     await delay(LOOK_EVERY_MS);
   }
@@ -113,8 +115,9 @@ export async function registered(kubelet: Kubelet): Promise<void> {
   if (registeredAfterMs === undefined) throw new Error("the driver was not even registered at first");
 }
 
-function isRegistered({ events, objects }: Kubelet): boolean {
+/** The event by which the driver is registered now; another one when it was registered anew in the meantime. */
+function registrationIn({ events, objects }: Kubelet): KubeletEvent | undefined {
   const last = events.all().findLast((event) => event.event === "register" || event.event === "deregister");
-  if (last?.event !== "register" || last.error !== null) return false;
-  return objects().csiNode?.spec.drivers.some(({ name }) => name === DRIVER) ?? false;
+  if (last?.event !== "register" || last.error !== null) return undefined;
+  return objects().csiNode?.spec.drivers.some(({ name }) => name === DRIVER) ? last : undefined;
 }

@@ -78,18 +78,23 @@ export function createRegistrationSocket(
   const log = parentLog.named("registration-socket");
   let published: Published | undefined;
 
-  const look = async (path: string): Promise<SocketVerdict> => {
+  const judge = async (path: string): Promise<SocketVerdict> => {
     const found = statsOf(path);
     if (typeof found === "string") return found;
     if (published?.path === path && isSame(found, published.stats)) return "ours";
     if (!found.isSocket()) return "blocked";
-    let errno = errnoOf(await tryConnect(path));
-    if (errno === "ECONNREFUSED") {
-      await delay(LISTENS_WITHIN_MS);
-      errno = errnoOf(await tryConnect(path));
-    }
+    const problem = await tryConnect(path);
+    if (problem === undefined) return "taken";
+    const errno = errnoOf(problem);
     if (errno === "ENOENT") return "gone";
     return errno === "ECONNREFUSED" ? "dead" : "taken";
+  };
+
+  const look = async (path: string): Promise<SocketVerdict> => {
+    const verdict = await judge(path);
+    if (verdict !== "dead") return verdict;
+    await delay(LISTENS_WITHIN_MS);
+    return judge(path);
   };
 
   const withdraw = () => {
@@ -115,7 +120,7 @@ export function createRegistrationSocket(
     publish: async (path, { overLiving, signal }) => {
       checkSocketPathLength(path, "the registration socket");
       const there = statsOf(path);
-      const before = await look(path);
+      const before = await (overLiving ? judge(path) : look(path));
       if (before === "blocked") {
         const problem = `${path} exists but is not a socket, or its folder cannot be read: it is left alone`;
         throw new RegistrarError(

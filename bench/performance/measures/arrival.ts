@@ -16,8 +16,10 @@ export const arrivalMeasure: Measure = {
   run: async ({ contestants, rounds, say }) => {
     say("driver listening to registration socket accepting");
     const { registrar, cached, naive, official } = contestants;
-    const arrivals = await interleave(present(registrar, cached, naive, official), rounds(20), (contestant, round) =>
-      arriveOnce(contestant, delayMs(round)),
+    const arrivals = await interleave(
+      present(registrar, cached, naive, official),
+      rounds(20),
+      (contestant, round) => arriveOnce(contestant, delayMs(round)),
     );
     return {
       tables: [

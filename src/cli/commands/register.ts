@@ -11,6 +11,7 @@ import { startRegistrar } from "../../registrar/registrar";
 import { isDirectory } from "../directories";
 import { warnAboutFlags } from "../flag-warnings";
 import type { Flags } from "../flags";
+import { collectWhenQuiet } from "../garbage";
 import { type PathResolution, resolvePaths } from "../paths";
 import { abortOnSignals } from "../signals";
 import { writeTerminationLog } from "../termination-log";
@@ -42,6 +43,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     warnAboutFlags(flags, paths, log);
 
     await using fleet = await startFleet(flags, paths, { signal, logger: log });
+    collectWhenQuiet(fleet);
     const diagnostics = await startDiagnostics(flags, fleet, log);
     const outcome = await fleet.closed;
     await diagnostics?.[Symbol.asyncDispose]();

@@ -59,6 +59,8 @@ export interface KubeletOptions {
   readonly node?: string;
   /** What an earlier kubelet left on the API server. @default a new Node and no CSINode */
   readonly objects?: ApiObjects;
+  /** How many processors it uses; with one, its log has the order of what it did. @default all */
+  readonly processors?: number;
 }
 
 export interface Kubelet extends AsyncDisposable {
@@ -94,6 +96,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     `--plugin-dir=${pluginDir}`,
     `--node=${node}`,
     `--objects=${JSON.stringify(options.objects ?? {})}`,
+    `--processors=${options.processors ?? 0}`,
     "-v=4",
   ]);
   const events = child.stdout;

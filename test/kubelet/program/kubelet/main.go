@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"k8s.io/client-go/tools/record"
@@ -24,11 +25,13 @@ func main() {
 	pluginDir := flags.String("plugin-dir", "", "the plugin registration directory (kubelet's plugins_registry)")
 	nodeName := flags.String("node", "node", "name of the node")
 	objects := flags.String("objects", "{}", `what an earlier kubelet left on the API server: {"node":{...},"csiNode":{...}}`)
+	processors := flags.Int("processors", 0, "run on so many, 0: on all; on one the log has the order of what was done")
 	klog.InitFlags(flags)
 	flags.Parse(os.Args[1:]) // exits on an error
 	if *pluginDir == "" {
 		klog.Exit("--plugin-dir is missing")
 	}
+	runtime.GOMAXPROCS(*processors)
 
 	events := newPrinter(os.Stdout)
 	cluster, err := newCluster(*nodeName, *objects)

@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createTempFolder } from "../../../test/support/temp-folder";
+import type { Measure } from "../measure";
+import { interleave, spread } from "../samples";
+
+const ROOT = join(__dirname, "..", "..", "..");
+const BUDGET_MB = 1.5;
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly entryCount: number;
+}
+
+/** What there is to download, and how soon `npx` of it says its first line. */
+export const packageMeasure: Measure = {
+  name: "package",
+  run: async ({ contestants, rounds, say }) => {
+    say("package");
+    await using folder = await createTempFolder();
+    const npm = (...words: readonly string[]) =>
+      execFileSync("npm", words, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    const [packed] = JSON.parse(
+      npm("pack", "--ignore-scripts", "--json", `--pack-destination=${folder.path}`),
+    ) as [Packed];
+    const tarball = folder.at(packed.filename);
+    let run = 0;
+    const npx = (cache: string) => {
+      const startedAt = performance.now();
+      npm("exec", "--yes", `--cache=${cache}`, `--package=${tarball}`, "--", "registrar", "--version");
+      return (performance.now() - startedAt) / 1_000;
+    };
+    const seconds = await interleave(["cold", "warm"], rounds(4), async (kind) =>
+      npx(folder.at(kind === "cold" ? `cold-${run++}` : "warm")),
+    );
+    const image = [contestants.cachedCli, join(dirname(contestants.cachedCli), "cli", "register.js")];
+    const imageKb = [...image, `${image[1]}.cache`]
+      .filter(existsSync)
+      .reduce((sum, file) => sum + statSync(file).size / 1_000, 0);
+    const megabytes = packed.size / 1e6;
+    return {
+      tables: [
+        {
+          title: "size",
+          head: ["", ""],
+          rows: [
+            ["packed tarball", `${(packed.size / 1_000).toFixed(0)} kB`],
+            ["unpacked", `${(packed.unpackedSize / 1_000).toFixed(0)} kB, ${packed.entryCount} files`],
+            ["what a sidecar image adds to Node's, with code cache", `${imageKb.toFixed(0)} kB`],
+            [
+              "`npx` of the tarball to its first line, cold cache",
+              `${spread(seconds.get("cold") ?? [], 1)} s`,
+            ],
+            ["the same with npm's cache warm", `${spread((seconds.get("warm") ?? []).slice(1), 1)} s`],
+          ],
+          note: "Most of a cold `npx` is the download of the dependencies, so the registry's doing.",
+        },
+      ],
+      verdicts: [
+        {
+          what: "packed tarball",
+          budget: `<= ${BUDGET_MB} MB`,
+          measured: `${megabytes.toFixed(2)} MB`,
+          isMet: megabytes <= BUDGET_MB,
+        },
+      ],
+    };
+  },
+};

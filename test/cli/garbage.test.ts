@@ -1,0 +1,35 @@
+import { collectWhenQuiet } from "../../src/cli/garbage";
+import { createEvents } from "../../src/registrar/events";
+import type { Fleet } from "../../src/registrar/fleet";
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+const changeTo = (to: string) => ({ kind: "state-changed", change: { to } });
+
+test("garbage is collected once nothing was registered for 10 s, and again after the next registration", () => {
+  const events = createEvents<object>();
+  const collect = jest.fn();
+  collectWhenQuiet({ subscribe: events.subscribe } as unknown as Fleet, collect);
+  const passed = (seconds: number) => jest.advanceTimersByTime(seconds * 1_000);
+
+  passed(9);
+  events.emit(changeTo("registered"));
+  passed(9);
+  expect(collect).not.toHaveBeenCalled();
+  passed(1);
+  expect(collect).toHaveBeenCalledTimes(1);
+
+  events.emit(changeTo("refused"));
+  passed(60);
+  expect(collect).toHaveBeenCalledTimes(1);
+  events.emit(changeTo("registered"));
+  passed(60);
+  expect(collect).toHaveBeenCalledTimes(2);
+});
+
+test("a collection can be had in any Node", () => {
+  const subscribe = () => () => {};
+  collectWhenQuiet({ subscribe } as unknown as Fleet);
+  expect(() => jest.advanceTimersByTime(10_000)).not.toThrow();
+});
