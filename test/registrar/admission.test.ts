@@ -63,7 +63,7 @@ test("a driver that comes back under another name gives up the former one", asyn
   await request("first");
   await request("second");
   await request("first", OTHER);
-  expect(granted).toEqual([`first ${NAME}`, `first ${OTHER}`, `second ${NAME}`]);
+  expect(granted).toEqual([`first ${NAME}`, `second ${NAME}`, `first ${OTHER}`]);
 });
 
 test("a name that was given up can be had again", async () => {
