@@ -1,5 +1,6 @@
 import { type FSWatcher, readdirSync, type Stats, statSync, watch } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { errnoOf } from "../errors";
 import type { Logger } from "../logging/logger";
 import { isPattern, matchSegment, type PathPattern } from "./path-pattern";
 import { watchPath } from "./path-watch";
@@ -8,7 +9,7 @@ import { hintOrPause } from "./unix-socket";
 /** What is told about sockets that fit a pattern; `captures` is what its stars stand for. */
 export interface DiscoveryObserver {
   onFound(captures: readonly string[]): void;
-  /** The socket is gone: it alone, as in a restart of its driver, or with its folder. */
+  /** The socket is gone: it alone, as in a restart of its driver, or with its folder, which may also follow it. */
   onGone(captures: readonly string[], what: "socket" | "folder"): void;
 }
 
@@ -17,7 +18,8 @@ const LOOK_EVERY_MS = 30_000;
 
 /** Something that fits so far: a folder whose entries are watched, or a socket. */
 interface Entry {
-  readonly inode: number;
+  /** Undefined: a socket was there, and its folder may follow it. */
+  readonly inode: number | undefined;
   rescan(): void;
   close(what: "socket" | "folder"): void;
 }
@@ -60,12 +62,30 @@ export async function discover(
           close: (what) => observer.onGone(all, what),
         });
         observer.onFound(all);
+      } else if (known) {
+        entries.set(name, {
+          inode: undefined,
+          rescan: () => {},
+          close: (what) => {
+            if (what === "folder") observer.onGone(all, what);
+          },
+        });
       }
     };
+    let watcher: FSWatcher | undefined;
     const rescan = () => {
+      watcher ??= watchFolder(path, onChange, log);
       for (const name of new Set([...entries.keys(), ...namesIn(path)])) look(name);
     };
-    const watcher = watchFolder(path, (name) => (name === null ? rescan() : look(name)), log);
+    const onChange = (name: string | null) => {
+      // The folder itself: the watch may have gone with it, though another folder has its path and even its inode.
+      if (name === basename(path)) {
+        watcher?.close();
+        watcher = undefined;
+      }
+      if (name === null || watcher === undefined) rescan();
+      else look(name);
+    };
     rescan();
     return {
       inode: stats.ino,
@@ -105,7 +125,8 @@ function watchFolder(
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch (error) {
-    log.v(2).info("Cannot watch folder, looking at it every 30s instead", { folder: path, err: error });
+    if (errnoOf(error) !== "ENOENT")
+      log.v(2).info("Cannot watch folder, looking at it every 30s instead", { folder: path, err: error });
     return undefined;
   }
 }
