@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { createServer } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { errnoOf } from "../../../src/errors";
 import { startGrpcAcceptor } from "../../../src/grpc/acceptor";
 import { loadProtos } from "../../../src/grpc/protos";
 import { silentLogger } from "../../../src/logging/logger";
@@ -35,9 +38,7 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
         { protos, log: silentLogger },
       ),
   });
-  await rm(path, { force: true });
-  const server = createServer(acceptor.accept);
-  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const server = await listenInPlaceOf(path, acceptor.accept);
   let ending: Promise<void> | undefined;
   async function end(): Promise<void> {
     await rm(path, { force: true });
@@ -49,4 +50,22 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
     return ending;
   };
   return { end: endOnce, [Symbol.asyncDispose]: endOnce };
+}
+
+/**
+ * Removes what is there and listens, in one breath. A registrar that heals may be back in between all the same; then
+ * once more, as the official one would when its container is restarted.
+ */
+async function listenInPlaceOf(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
+  for (;;) {
+    const server = createServer(onConnection);
+    rmSync(path, { force: true });
+    server.listen(path);
+    try {
+      await once(server, "listening");
+      return server;
+    } catch (error) {
+      if (errnoOf(error) !== "EADDRINUSE") throw error;
+    }
+  }
 }
