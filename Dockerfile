@@ -1,5 +1,5 @@
 # The sidecar image. `docker build -t registrar:v0.1.0 --build-arg VERSION=v0.1.0 .`
-# The bundle is one JavaScript file, the same for every architecture: `docker buildx build --platform linux/amd64,linux/arm64 .`
+# The bundle is plain JavaScript, the same for every architecture: `docker buildx build --platform linux/amd64,linux/arm64 .`
 
 # Where the bundle is made: Node LTS with npm and a shell, none of which reaches the image.
 ARG BUILD_IMAGE=node:24-slim
@@ -13,7 +13,7 @@ WORKDIR /src
 # Dependencies first: a change of sources leaves this layer as it is.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY build.mjs licences.mjs code-cache.mjs tsconfig.json tsconfig.build.json ./
+COPY LICENSE build.mjs licences.mjs code-cache.mjs tsconfig.json tsconfig.build.json ./
 COPY proto proto
 COPY src src
 RUN npm run build
@@ -21,9 +21,14 @@ RUN npm run build
 # run it: its first line names the interpreter by absolute path, because the image has no `env` to look one up.
 # World-readable, as the rest of the image.
 ARG NODE_BINARY=/nodejs/bin/node
-RUN sed "1s|^#!/usr/bin/env node\$|#!${NODE_BINARY}|" dist/cli.js > /csi-node-driver-registrar \
-  && head -n 1 /csi-node-driver-registrar | grep -qxF "#!${NODE_BINARY}" \
-  && chmod 0755 /csi-node-driver-registrar
+RUN mkdir -p /image/registrar \
+  && cp LICENSE dist/THIRD-PARTY-LICENSES.txt /image \
+  && cp -R dist/cli dist/cli.js /image/registrar \
+  && sed -i "1s|^#!/usr/bin/env node\$|#!${NODE_BINARY}|" /image/registrar/cli.js \
+  && head -n 1 /image/registrar/cli.js | grep -qxF "#!${NODE_BINARY}" \
+  && chmod -R u=rwX,go=rX /image \
+  && chmod 0755 /image/registrar/cli.js \
+  && ln -s registrar/cli.js /image/csi-node-driver-registrar
 
 FROM ${RUNTIME_IMAGE} AS runtime
 
@@ -33,9 +38,9 @@ FROM ${BUILD_IMAGE} AS cache
 ARG NODE_BINARY=/nodejs/bin/node
 COPY --from=runtime ${NODE_BINARY} ${NODE_BINARY}
 COPY --from=build /src /src
-COPY --from=build /csi-node-driver-registrar /csi-node-driver-registrar
-RUN cd /src && ${NODE_BINARY} code-cache.mjs /csi-node-driver-registrar \
-  && chmod 0644 /csi-node-driver-registrar.register.cache
+COPY --from=build /image /image
+RUN cd /src && ${NODE_BINARY} code-cache.mjs /image/registrar/cli.js \
+  && chmod 0644 /image/registrar/cli/register.cache
 
 FROM runtime
 ARG VERSION=unknown
@@ -50,9 +55,7 @@ LABEL maintainers="The registrar authors" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${REVISION}" \
   org.opencontainers.image.source="${SOURCE}"
-COPY LICENSE /LICENSE
-COPY --from=build /src/dist/THIRD-PARTY-LICENSES.txt /THIRD-PARTY-LICENSES.txt
-COPY --from=cache /csi-node-driver-registrar.register.cache /csi-node-driver-registrar /
+COPY --from=cache /image /
 # Root: kubelet's plugins_registry belongs to root with mode 0750, and so does most drivers' socket. Nearly every chart
 # relies on the image for that.
 USER 0:0

@@ -1,6 +1,6 @@
 // npm run build: proto/ -> src/grpc/descriptors.json, src/ -> typed library files and the bundled CLI, in dist/.
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import * as esbuild from "esbuild";
 import protobuf from "protobufjs";
@@ -10,9 +10,9 @@ const licences = thirdPartyLicences("dist/THIRD-PARTY-LICENSES.txt");
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 
 /**
- * The parts of dist/cli.js and the modules of src/cli/ in each. V8 reads a file to its end before it runs the first
- * line, which for all of this takes half as long as Node itself to start, and an exec probe has a tenth of a CPU: so
- * what `main` loads with `import()` lies behind it in comments, which V8 skips, until src/cli/parts.ts runs it.
+ * The parts of the CLI beside dist/cli.js, and the modules of src/cli/ in each. V8 reads a file to its end before it
+ * runs the first line, which for all of this takes half as long as Node itself to start, and an exec probe has a tenth
+ * of a CPU: so what `main` loads with `import()` lies in a file of its own, until src/cli/parts.ts runs it.
  */
 const CLI_PARTS = {
   register: ["commands/register"],
@@ -115,17 +115,12 @@ async function bundlePart(modules) {
   return outputFiles[0].text;
 }
 
-/** The parts behind the main one, each in a comment with its name. */
-function packParts(main, parts) {
-  const comment = ([name, code]) => `\n/* part ${name}\n${code.replaceAll("*/", "*\x01/")}\n*/\n`;
-  return main + Object.entries(parts).map(comment).join("");
-}
-
 async function bundleCli() {
-  const parts = {};
-  for (const [name, modules] of Object.entries(CLI_PARTS)) parts[name] = await bundlePart(modules);
+  mkdirSync("dist/cli");
+  for (const [name, modules] of Object.entries(CLI_PARTS))
+    writeFileSync(`dist/cli/${name}.js`, await bundlePart(modules));
   const main = await bundlePart(["main"]);
-  writeFileSync("dist/cli.js", packParts(`#!/usr/bin/env node\n${main}`, parts), { mode: 0o755 });
+  writeFileSync("dist/cli.js", `#!/usr/bin/env node\n${main}`, { mode: 0o755 });
 }
 
 rmSync("dist", { recursive: true, force: true });

@@ -1,16 +1,16 @@
-// node code-cache.mjs [CLI]: CLI.register.cache, V8's code cache of what a registration runs, for the Node that runs this.
-// It is for an image, whose Node is known; src/cli/parts.ts reads it.
+// node code-cache.mjs [CLI]: cli/register.cache beside it, V8's code cache of what a registration runs, for the Node that
+// runs this. It is for an image, whose Node is known; src/cli/parts.ts reads it.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import vm from "node:vm";
 
 const require = createRequire(import.meta.url);
 const { startCsiDriver, startKubelet } = require("./dist/testing.js");
 
 const cli = resolve(process.argv[2] ?? "dist/cli.js");
-const cache = `${cli}.register.cache`;
+const cache = join(dirname(cli), "cli", "register.cache");
 rmSync(cache, { force: true });
 
 // V8 gives the cache of a script that has run, with the functions that were called; so the one that the CLI makes is kept.

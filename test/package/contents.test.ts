@@ -31,13 +31,18 @@ const entryPoints = [
 function neighboursOf(file: string): readonly string[] {
   if (!packed.files.includes(file) || !/\.(?:js|d\.ts)$/.test(file)) return [];
   const extension = file.endsWith(".d.ts") ? ".d.ts" : ".js";
-  const specifiers = textOf(file).matchAll(/\b(?:require|import|from)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
-  return Array.from(specifiers, ([, specifier = ""]) => {
+  const text = textOf(file);
+  const parts = Array.from(text.matchAll(/\brunPart\(__filename, ?"(\w+)"\)/g), ([, name]) =>
+    join(dirname(file), "cli", `${name}.js`),
+  );
+  const specifiers = text.matchAll(/\b(?:require|import|from)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
+  const modules = Array.from(specifiers, ([, specifier = ""]) => {
     const target = join(dirname(file), specifier);
     if (/\.(?:js|json)$/.test(target)) return target;
     const isFolder = packed.files.includes(join(target, `index${extension}`));
     return isFolder ? join(target, `index${extension}`) : `${target}${extension}`;
   });
+  return [...modules, ...parts];
 }
 
 /** All that is reached from the entry points, with the types of each module that is. */
