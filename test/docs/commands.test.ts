@@ -47,7 +47,7 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void>> = {
   npx: ([program = "", ...words]) => check([program, ...words]),
   npm: ([verb = "", script]) => {
     if (verb === "run") expect(scripts).toHaveProperty([script ?? ""]);
-    else expect(["ci", "test", "audit", "outdated", "pack", "install"]).toContain(verb);
+    else expect(["ci", "test", "audit", "outdated", "pack", "install", "version"]).toContain(verb);
   },
   kubectl: (words) => {
     const inside = words.indexOf("--");

@@ -1,9 +1,12 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { parse } from "yaml";
 import { flagTable } from "../../src/cli/flags";
 import { DEFAULT_GRPC_ACCEPTOR_LIMITS } from "../../src/grpc/acceptor-limits";
 import { KUBELET_ROOTS } from "../../src/registrar/hints";
 import { DEPLOYMENTS } from "../charts/deployments";
-import { anchorsIn, codeIn, isThere, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
+import { NODE_LINES } from "../matrix/nodes";
+import { anchorsIn, codeIn, isThere, ROOT, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 
 const codeOf = (cell = "") => codeIn(cell).join();
 
@@ -67,8 +70,24 @@ test("the support policy names the Node that the package asks for", () => {
   expect(readText("SECURITY.md")).toContain(`Node ${oldest} or newer`);
 });
 
-test("the map of the house has no folder that is not there", () => {
-  const rows = rowsIn(sectionOf(readText("CONTRIBUTING.md"), "The map of the house"));
-  for (const [folder] of rows)
-    expect([codeOf(folder), isThere(codeOf(folder))]).toEqual([codeOf(folder), true]);
+test("the support policy names the Nodes of the matrix", () => {
+  const nodes = `${NODE_LINES.slice(0, -1).join(", ")} and ${NODE_LINES.at(-1)}`;
+  expect(readText("SECURITY.md").replace(/\s+/g, " ")).toContain(`tests with ${nodes}.`);
 });
+
+test("the map of the house has every folder, and none that is not there", () => {
+  const mapped = rowsIn(sectionOf(readText("CONTRIBUTING.md"), "The map of the house")).map(([folder]) =>
+    codeOf(folder),
+  );
+  for (const folder of mapped) expect([folder, isThere(folder)]).toEqual([folder, true]);
+  const made = ["coverage/", "dist/", "node_modules/"];
+  const folders = [...foldersIn(""), ...foldersIn("src/")].filter((folder) => !made.includes(folder));
+  expect(mapped).toEqual(expect.arrayContaining(folders.filter((folder) => folder !== "src/")));
+});
+
+/** The folders in one, as the map writes them, but for hidden ones. */
+function foldersIn(parent: string): readonly string[] {
+  return readdirSync(join(ROOT, parent), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+    .map(({ name }) => `${parent}${name}/`);
+}

@@ -9,7 +9,7 @@ import {
   startCsiDriver,
   startKubelet,
 } from "../../../src/testing";
-import { type CliProcess, patience, startCli } from "./process";
+import { type CliProcess, type Launch, patience, startCli } from "./process";
 
 export const DRIVER = "disk.csi.example.com";
 
@@ -26,7 +26,7 @@ export interface TestNode {
   /** Starts the registrar with the three flags of every chart and these. */
   registrar(...flags: readonly string[]): CliProcess;
   /** Starts the CLI with these arguments only. */
-  cli(args: readonly string[], env?: NodeJS.ProcessEnv): CliProcess;
+  cli(args: readonly string[], env?: NodeJS.ProcessEnv, launch?: Launch): CliProcess;
   /** What is in the plugin registration directory. */
   files(): readonly string[];
   /** An empty file, as kubelet makes it before a container starts. */
@@ -76,7 +76,7 @@ function makeNode() {
     socketPath: join(pluginDir, `${DRIVER}-reg.sock`),
     driver: async (options) => keep(await startCsiDriver({ csiAddress, name: DRIVER, ...options })),
     kubelet: async (options) => keep(await startKubelet({ pluginDir, reconcilePeriodMs: 50, ...options })),
-    cli: (args, env) => keep(startCli(args, env)),
+    cli: (args, env, launch) => keep(startCli(args, env, launch)),
     registrar: (...flags) =>
       node.cli([
         `--csi-address=${csiAddress}`,

@@ -50,12 +50,25 @@ type Output = { readonly atMs: number } & (
   | { readonly kind: "exit"; readonly exit: Exit }
 );
 
+/** How the CLI is started where it is not by its file alone. */
+export interface Launch {
+  /** What comes before the arguments. */
+  readonly command: readonly string[];
+  /** Which process gets the signals, where it is not the one that was spawned. */
+  readonly pidOf?: (spawned: number) => number;
+}
+
 /**
  * Spawns `dist/cli.js` or, to try the same on another registrar, the program in REGISTRAR_COMMAND (words separated by
  * spaces). Its disposal stops it and fails where it had ended unasked, or does not end with exit code 0.
  */
-export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): CliProcess {
-  const [command = "", ...words] = registrarCommand();
+export function startCli(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  { command: [command = "", ...words], pidOf }: Launch = {
+    command: registrarCommand(),
+  },
+): CliProcess {
   const child = spawn(command, [...words, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
@@ -109,6 +122,11 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): 
     return (await output.stream.when("exit", patience()).catch(inVain("waited for its end"))).exit;
   };
 
+  const send = (signal: NodeJS.Signals) => {
+    if (pidOf === undefined) child.kill(signal);
+    else if (ended === undefined && child.pid !== undefined) process.kill(pidOf(child.pid), signal);
+  };
+
   const cli: CliProcess = {
     pid: child.pid ?? 0,
     lines: (message) => lines.filter((one) => message === undefined || one.message === message),
@@ -123,18 +141,18 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): 
     },
     kill: (signal) => {
       isExpectedToEnd ||= signal !== "SIGSTOP" && signal !== "SIGCONT";
-      child.kill(signal);
+      send(signal);
     },
     exit,
     stop: () => {
-      child.kill("SIGTERM");
+      send("SIGTERM");
       return exit();
     },
     [Symbol.asyncDispose]: async () => {
       if (ended && !isExpectedToEnd) throw new Error(`the registrar ended unasked:\n${raw.stderr}`);
       if (ended) return;
       try {
-        child.kill("SIGCONT");
+        send("SIGCONT");
         const { code } = await cli.stop();
         if (code !== 0) throw new Error(`the registrar did not end well:\n${raw.stderr}`);
       } finally {
@@ -145,7 +163,8 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): 
   return cli;
 }
 
-function registrarCommand(): readonly string[] {
+/** The words that start the CLI. */
+export function registrarCommand(): readonly string[] {
   const other = process.env.REGISTRAR_COMMAND?.trim();
   if (other) return other.split(/\s+/);
   const built = join(__dirname, "..", "..", "..", "dist", "cli.js");

@@ -1,0 +1,42 @@
+import { readdirSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { buildSync } from "esbuild";
+import { ROOT, readText } from "./docs/markdown";
+
+const { dependencies, devDependencies } = JSON.parse(readText("package.json")) as Readonly<
+  Record<"dependencies" | "devDependencies", Readonly<Record<string, string>>>
+>;
+/** What jest and tsc load by a name in their settings, and programs that are run and not imported. */
+const NOT_IMPORTED = ["@biomejs/biome", "@types/jest", "@types/node", "@types/yargs", "jest", "typescript"];
+
+/** The modules in a folder, or those at the root of the repository. */
+function modulesIn(folder: string): readonly string[] {
+  return readdirSync(join(ROOT, folder), { recursive: folder !== "", encoding: "utf8" })
+    .filter((name) => /\.(?:ts|mjs|cjs|js)$/.test(name) && !/(?:^|\/)(?:node_modules|built|bin)\//.test(name))
+    .map((name) => join(folder, name));
+}
+
+/** The packages that modules import, types aside. */
+function packagesIn(modules: readonly string[]): readonly string[] {
+  const { metafile } = buildSync({
+    ...{ absWorkingDir: ROOT, entryPoints: [...modules], outdir: "dist", write: false, metafile: true },
+    ...{ bundle: true, packages: "external", platform: "node", format: "esm", logLevel: "error" },
+    loader: { ".node": "empty" },
+  });
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
+  const names = imports
+    .filter(({ external, path }) => external && !isBuiltin(path) && /^[@a-z]/.test(path))
+    .map(({ path }) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path);
+  return [...new Set(names)].sort();
+}
+
+test("the product imports the packages that package.json says it needs, each of them and no other", () => {
+  expect(packagesIn(modulesIn("src"))).toEqual(Object.keys(dependencies).sort());
+});
+
+test("so do the build, the tests and the benches, with those for development", () => {
+  const imported = ["", "scripts", "test", "bench"].flatMap((folder) => packagesIn(modulesIn(folder)));
+  const development = new Set(imported.filter((name) => !(name in dependencies)));
+  expect([...development, ...NOT_IMPORTED].sort()).toEqual(Object.keys(devDependencies).sort());
+});

@@ -1,0 +1,41 @@
+import { readText } from "./docs/markdown";
+
+const lines = readText("Dockerfile")
+  .replaceAll("\\\n", " ")
+  .replace(/\$\{(\w+)\}/g, "$$$1")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"));
+const words = (instruction: string) =>
+  lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.split(/\s+/).slice(1));
+
+test("every base is an argument, so that another registry or another Node needs no change here", () => {
+  const bases = words("FROM").map((from) => from.filter((word) => !word.startsWith("--"))[0]);
+  expect(bases).toEqual(["$BUILD_IMAGE", "$RUNTIME_IMAGE", "$BUILD_IMAGE", "runtime"]);
+});
+
+describe("is one recipe for every architecture", () => {
+  test("what is the same for all is built on the builder's own", () => {
+    expect(words("FROM")[0]).toEqual(["--platform=$BUILDPLATFORM", "$BUILD_IMAGE", "AS", "build"]);
+  });
+
+  test("the code cache is made on the image's, by the image's Node", () => {
+    expect(words("FROM")[2]).toEqual(["$BUILD_IMAGE", "AS", "cache"]);
+    expect(words("COPY")).toContainEqual(["--from=runtime", "$NODE_BINARY", "$NODE_BINARY"]);
+  });
+
+  test("and nothing names one", () => {
+    expect(lines.join("\n")).not.toMatch(/amd64|arm64|x86|aarch|TARGETARCH/);
+  });
+});
+
+test("what it takes from the repository, and only that, is sent to the builder", () => {
+  const taken = words("COPY")
+    .filter(([first = ""]) => !first.startsWith("--"))
+    .flatMap((paths) => paths.slice(0, -1));
+  const sent = readText(".dockerignore")
+    .split("\n")
+    .filter((line) => line.startsWith("!"))
+    .map((line) => line.slice(1));
+  expect(readText(".dockerignore").split("\n")).toContain("*");
+  expect(sent.sort()).toEqual(taken.sort());
+});

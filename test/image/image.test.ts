@@ -1,0 +1,153 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { readText } from "../docs/markdown";
+import { nodeTest, registered } from "../end-to-end/support/node";
+import { describeSandbox, ENTRY, NODE } from "../support/sandbox/describe-sandbox";
+import { makeMountPoints } from "../support/sandbox/sandbox";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { BUILD_VARIABLES, type Buildah, createBuildah } from "./support/buildah";
+import { type Image, readImage } from "./support/oci-layout";
+import { makeBuildBase, makeRuntimeBase } from "./support/stand-in-bases";
+
+const BUILDING_MS = 600_000;
+const IMAGE = "localhost/registrar";
+/** Which Node the image gets: `IMAGE_NODE=/path/to/node npm run test:image`, or the one that runs this. */
+const node = process.env.IMAGE_NODE ?? process.execPath;
+
+let folder: TempFolder;
+let image: Image;
+let buildah: Buildah;
+/** The image's files, as a container has them. */
+let root: string;
+
+beforeAll(async () => {
+  folder = await createTempFolder();
+  root = folder.at("root");
+  const [build, runtime] = [folder.at("build-base"), folder.at("runtime-base")];
+  for (const base of [build, runtime]) mkdirSync(base);
+  makeBuildBase(build, node);
+  makeRuntimeBase(runtime, node);
+  buildah = createBuildah(folder.path);
+  buildah.imageOf(build, "localhost/build-base", { PATH: "/usr/bin", ...BUILD_VARIABLES });
+  buildah.imageOf(runtime, "localhost/runtime-base", { PATH: "/nodejs/bin" });
+  buildah.build(IMAGE, {
+    BUILD_IMAGE: "localhost/build-base",
+    RUNTIME_IMAGE: "localhost/runtime-base",
+    ...{ VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" },
+  });
+  buildah.write(IMAGE, folder.at("layout"));
+  image = readImage(folder.at("layout"));
+  image.unpack(root);
+  makeMountPoints(root);
+}, BUILDING_MS);
+afterAll(() => folder[Symbol.asyncDispose](), BUILDING_MS);
+
+/** What the Dockerfile puts over its runtime image. */
+const ours = () => image.layers.slice(1).flatMap(({ files }) => files);
+
+test("starts the program that charts name, as root, with nothing else said", () => {
+  const { Entrypoint, Cmd, User, Env } = image.config;
+  expect({ Entrypoint, Cmd, User, Env }).toEqual({
+    Entrypoint: [ENTRY],
+    Cmd: undefined,
+    User: "0:0",
+    Env: ["PATH=/nodejs/bin"],
+  });
+});
+
+test("says what it is, in the OCI's labels and the official image's", () => {
+  expect(image.config.Labels).toMatchObject({
+    maintainers: "The registrar authors",
+    description: "CSI Node driver registrar",
+    "org.opencontainers.image.title": "registrar",
+    "org.opencontainers.image.licenses": JSON.parse(readText("package.json")).license,
+    "org.opencontainers.image.version": "v1.2.3",
+    "org.opencontainers.image.revision": "abc",
+    "org.opencontainers.image.source": "https://example.com/registrar",
+  });
+});
+
+test("adds to its base the CLI, its code cache and the licences: no shell, no npm, no package", () => {
+  expect(
+    ours()
+      .filter(({ mode }) => !mode.startsWith("d"))
+      .map(({ path, mode, owner }) => `${mode} ${owner} ${path}`)
+      .sort(),
+  ).toEqual([
+    "-rw-r--r-- 0/0 /LICENSE",
+    "-rw-r--r-- 0/0 /THIRD-PARTY-LICENSES.txt",
+    "-rw-r--r-- 0/0 /registrar/cli/commands.js",
+    "-rw-r--r-- 0/0 /registrar/cli/register.cache",
+    "-rw-r--r-- 0/0 /registrar/cli/register.js",
+    "-rwxr-xr-x 0/0 /registrar/cli.js",
+    `lrwxrwxrwx 0/0 ${ENTRY}`,
+  ]);
+});
+
+test("carries our licence, and that of every package in it", () => {
+  expect(readFileSync(`${root}/LICENSE`, "utf8")).toBe(readText("LICENSE"));
+  expect(readFileSync(`${root}/THIRD-PARTY-LICENSES.txt`, "utf8")).toBe(
+    readText("dist/THIRD-PARTY-LICENSES.txt"),
+  );
+});
+
+describe("the code cache", () => {
+  const CHECK = `const { Script } = require("node:vm");
+    const { readFileSync } = require("node:fs");
+    const part = "/registrar/cli/register";
+    const code = require("node:module").wrap(readFileSync(part + ".js", "latin1"));
+    console.log(new Script(code, { cachedData: readFileSync(part + ".cache") }).cachedDataRejected);`;
+  const isRejected = (...flags: readonly string[]) =>
+    spawnSync("unshare", ["--root", root, ...asRoot, NODE, ...flags, "-e", CHECK], {
+      encoding: "utf8",
+      env: {},
+    });
+  const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+
+  test("is taken by the image's Node", () => {
+    expect(isRejected()).toMatchObject({ stdout: "false\n", stderr: "" });
+  });
+
+  test("is refused where V8 is another", () => {
+    expect(isRejected("--no-lazy")).toMatchObject({ stdout: "true\n", stderr: "" });
+  });
+});
+
+test("is as small as Node lets it be", () => {
+  const mB = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+  const compressed = image.layers.map(({ compressedBytes }) => compressedBytes);
+  const unpacked = image.layers.map(({ files }) => files.reduce((sum, { bytes }) => sum + bytes, 0));
+  const total = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 0);
+  process.stdout.write(
+    `the image (${image.architecture}, a stand-in base with ${node}): ${mB(total(compressed))} compressed, ` +
+      `${mB(total(unpacked))} unpacked; of that ours: ${mB(total(compressed.slice(1)))} compressed, ` +
+      `${mB(total(unpacked.slice(1)))} unpacked\n`,
+  );
+  expect(total(compressed.slice(1))).toBeLessThan(2e6);
+});
+
+describe("as examples/daemonset.yaml confines it, in the image's root", () => {
+  describeSandbox(() => root);
+});
+
+nodeTest("registers under a container runtime's default filter of system calls", async (node) => {
+  const kubelet = await node.kubelet();
+  await node.driver();
+  const run = buildah.container(IMAGE);
+  const volumes = [`${node.pluginDir}:/registration`, `${dirname(node.csiAddress)}:/csi:ro`];
+  const options = ["--cap-drop=all", ...volumes.map((volume) => `--volume=${volume}`)];
+  const paths = [
+    `--csi-address=/csi/${basename(node.csiAddress)}`,
+    `--kubelet-registration-path=${node.csiAddress}`,
+  ];
+  // buildah keeps signals to itself; the log tells which process is ours.
+  const pidOf = () => registrar.lines()[0]?.pid ?? Number.NaN;
+  const registrar = node.cli(paths, {}, { command: run(options, ENTRY), pidOf });
+  await registered(kubelet);
+  await registrar.reached("registered");
+  const status = readFileSync(`/proc/${pidOf()}/status`, "utf8");
+  expect(status).toMatch(/^Seccomp:\s+2$/m); // SECCOMP_MODE_FILTER
+  expect(await registrar.stop()).toEqual({ code: 0, signal: null });
+  expect(node.files()).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../../docs/markdown";
+
+/** buildah with a store of its own, which needs neither a daemon nor overlay mounts nor other containers' rights. */
+export interface Buildah {
+  /** Makes an image of a root folder, whose programs run with these variables. */
+  imageOf(root: string, name: string, env: Readonly<Record<string, string>>): void;
+  /** Builds the Dockerfile. */
+  build(name: string, args: Readonly<Record<string, string>>): void;
+  /** Writes an image to a folder, in the layout that the OCI defines. */
+  write(name: string, folder: string): void;
+  /** Starts a container of an image and answers the command line that runs something in it. */
+  container(name: string): (options: readonly string[], ...words: readonly string[]) => readonly string[];
+}
+
+/** Where a stand-in base has the certificates that this machine's npm trusts besides Node's own. */
+const EXTRA_CERTIFICATES = "/etc/extra-certificates.pem";
+
+export function createBuildah(folder: string): Buildah {
+  const store = [
+    "--root",
+    join(folder, "store"),
+    "--runroot",
+    join(folder, "run"),
+    "--storage-driver",
+    "vfs",
+  ];
+  const env = { ...process.env, BUILDAH_ISOLATION: "chroot" };
+  const buildah = (...args: readonly string[]) =>
+    execFileSync("buildah", [...store, ...args], {
+      cwd: ROOT,
+      env,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+      maxBuffer: 2 ** 26,
+    }).trim();
+  return {
+    imageOf: (root, name, variables) => {
+      const container = buildah("from", "scratch");
+      buildah("copy", "-q", container, root, "/");
+      const flags = Object.entries(variables).map(([key, value]) => `--env=${key}=${value}`);
+      buildah("config", ...flags, container);
+      buildah("commit", "-q", container, name);
+      buildah("rm", container);
+    },
+    build: (name, args) => {
+      const flags = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
+      buildah("build", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, ".");
+    },
+    write: (name, to) => void buildah("push", "-q", name, `oci:${to}`),
+    container: (name) => {
+      const container = buildah("from", name);
+      return (options, ...words) => ["buildah", ...store, "run", ...options, container, "--", ...words];
+    },
+  };
+}
+
+/** Variables that a build base needs besides PATH, so that npm reaches the registry that it reaches here. */
+export const BUILD_VARIABLES: Readonly<Record<string, string>> = process.env.NODE_EXTRA_CA_CERTS
+  ? { NODE_EXTRA_CA_CERTS: EXTRA_CERTIFICATES }
+  : {};
+
+/** This machine's settings of npm, mounted while the image is built and in no layer of it. */
+function npmSettings(): readonly string[] {
+  const settings = process.env.npm_config_userconfig ?? join(homedir(), ".npmrc");
+  const certificates = process.env.NODE_EXTRA_CA_CERTS;
+  return [
+    ...(existsSync(settings) ? [`--volume=${settings}:/root/.npmrc:ro`] : []),
+    ...(certificates ? [`--volume=${certificates}:${EXTRA_CERTIFICATES}:ro`] : []),
+  ];
+}

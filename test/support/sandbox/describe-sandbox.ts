@@ -1,0 +1,156 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { httpOf } from "../../end-to-end/support/http";
+import { DRIVER, nodeTest, refused, registered, type TestNode } from "../../end-to-end/support/node";
+import type { CliProcess } from "../../end-to-end/support/process";
+import { createSandbox, pidInside, type Sandbox } from "./sandbox";
+import { REGISTRAR } from "./security-context";
+import { tracesIn, watchNames } from "./traces";
+
+/** Where charts, and the exec probes in them, expect the program. */
+export const ENTRY = "/csi-node-driver-registrar";
+/** Where the image has Node. */
+export const NODE = "/nodejs/bin/node";
+
+/** A test node whose registrar lives in a sandbox. */
+interface Pod {
+  readonly node: TestNode;
+  readonly sandbox: Sandbox;
+  /** Starts the DaemonSet's container with its own arguments, but for the port and what the host calls the driver. */
+  registrar(): CliProcess;
+  /** Runs an exec probe beside it, with the same arguments. */
+  probe(registrar: CliProcess, mode: "health-probe" | "ready-probe"): CliProcess;
+}
+
+/**
+ * The tests of a root folder with the CLI in it, confined as examples/daemonset.yaml says: on a simulated node, where
+ * nothing of the machine is there but the two folders of the pod's volumes and the termination log.
+ */
+export function describeSandbox(rootFolder: () => string): void {
+  const podTest = (name: string, access: "ro" | "rw", body: (pod: Pod) => Promise<void>) =>
+    nodeTest(name, (node) => body(makePod(node, rootFolder(), access)));
+
+  podTest("registers, serves, answers exec probes, and leaves nothing", "ro", async (pod) => {
+    const { node } = pod;
+    const kubelet = await node.kubelet();
+    const registrar = pod.registrar();
+    const http = await httpOf(registrar);
+    expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
+    await node.driver({ csiAddress: endpointOf(node) });
+    expect(await registered(kubelet)).toMatchObject({ driverName: DRIVER, endpoint: endpointOf(node) });
+    await registrar.reached("registered");
+
+    expect(await http.get("/readyz")).toMatchObject({ status: 200 });
+    expect((await http.get("/metrics")).body).toContain(`registrar_registered{driver_name="${DRIVER}"} 1\n`);
+    for (const mode of ["health-probe", "ready-probe"] as const) {
+      const probe = pod.probe(registrar, mode);
+      expect([mode, await probe.exit(), probe.stderr]).toEqual([mode, { code: 0, signal: null }, ""]);
+    }
+
+    expect(await registrar.stop()).toEqual({ code: 0, signal: null });
+    expect(node.files()).toEqual([]);
+    expect(readFileSync(node.terminationLogPath, "utf8")).toBe("");
+    // Nothing was amiss with less than what it has elsewhere.
+    expect(registrar.lines().filter(({ severity }) => severity !== "I")).toEqual([]);
+  });
+
+  podTest("has no capability, gains none, and is the first process", "ro", async (pod) => {
+    const registrar = pod.registrar();
+    await registrar.line("HTTP server started");
+    const pid = pidInside(registrar.pid);
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const field = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, "m").exec(status)?.[1];
+    for (const set of ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"])
+      expect([set, field(set)]).toEqual([set, "0000000000000000"]);
+    expect(field("NoNewPrivs")).toBe("1");
+    expect(field("NSpid")?.split(/\s+/).at(-1)).toBe("1");
+    const mounts = readFileSync(`/proc/${pid}/mounts`, "utf8").split("\n");
+    const writable = mounts
+      .map((line) => line.split(" "))
+      .filter(([, , , options]) => /^rw\b/.test(`${options}`));
+    expect(
+      writable
+        .map(([, path]) => path)
+        .filter((path) => !/^\/proc(\/|$)/.test(`${path}`))
+        .sort(),
+    ).toEqual(["/dev/termination-log", "/registration"]);
+  });
+
+  podTest("a refusal's reason is in the termination log", "ro", async (pod) => {
+    const { node } = pod;
+    await node.driver({ csiAddress: endpointOf(node) });
+    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "not on this node" }] });
+    const registrar = pod.registrar();
+    await refused(kubelet);
+    expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+    expect(readFileSync(node.terminationLogPath, "utf8")).toContain("not on this node");
+    expect(node.files()).toEqual([]);
+  });
+
+  podTest("where it could write, it does not, and in /registration only its socket", "rw", async (pod) => {
+    const { node } = pod;
+    const kubelet = await node.kubelet();
+    await node.driver({ csiAddress: endpointOf(node) });
+    const before = tracesIn(rootFolder());
+    using names = watchNames(node.pluginDir);
+    const registrar = pod.registrar();
+    await registered(kubelet);
+    await registrar.reached("registered");
+    await (await httpOf(registrar)).get("/metrics");
+    expect(await pod.probe(registrar, "ready-probe").exit()).toMatchObject({ code: 0 });
+    expect(await registrar.stop()).toMatchObject({ code: 0 });
+    expect(tracesIn(rootFolder())).toEqual(before);
+    const seen = await names.end();
+    expect(seen).toContain(`${DRIVER}-reg.sock`);
+    expect(seen.filter((name) => !name.startsWith(".reg-"))).toEqual([`${DRIVER}-reg.sock`]);
+  });
+
+  describe("the proof can fail", () => {
+    const WRITE = `const fs = require("node:fs");
+      for (const folder of ["/tmp", "/csi", "/registration"])
+        try { fs.writeFileSync(folder + "/x", ""); fs.rmSync(folder + "/x"); console.log(folder, "written"); }
+        catch ({ code }) { console.log(folder, code); }`;
+    const write = async ({ node, sandbox }: Pod) => {
+      const program = node.cli([], {}, { command: sandbox.run(NODE, "-e", WRITE) });
+      await program.exit();
+      return program.stdout.trim().split("\n");
+    };
+
+    podTest("what writes elsewhere cannot", "ro", async (pod) => {
+      expect(await write(pod)).toEqual(["/tmp EROFS", "/csi EROFS", "/registration written"]);
+    });
+
+    podTest("a file that was made and removed is noticed where it can", "rw", async (pod) => {
+      const before = tracesIn(rootFolder());
+      using names = watchNames(pod.node.pluginDir);
+      expect(await write(pod)).toEqual(["/tmp written", "/csi EROFS", "/registration written"]);
+      expect(tracesIn(rootFolder())).not.toEqual(before);
+      expect(await names.end()).toEqual(["x"]);
+    });
+  });
+}
+
+/** The driver's socket in a folder of its own, which is all that the registrar has of it. */
+const endpointOf = (node: TestNode) => join(dirname(node.csiAddress), "plugin", "csi.sock");
+
+function makePod(node: TestNode, rootFolder: string, root: "ro" | "rw"): Pod {
+  const plugin = dirname(endpointOf(node));
+  const tools = join(dirname(node.csiAddress), "tools");
+  mkdirSync(plugin);
+  mkdirSync(tools);
+  const mounts = {
+    volumes: { "/csi": plugin, "/registration": node.pluginDir },
+    terminationLog: node.terminationLogPath,
+  };
+  const sandbox = createSandbox(rootFolder, mounts, { tools, root });
+  const args = REGISTRAR.args
+    .map((arg) => arg.replace(/^(--kubelet-registration-path)=.*/, `$1=${endpointOf(node)}`))
+    .map((arg) => arg.replace(/^(--http-endpoint)=.*/, "$1=127.0.0.1:0"));
+  return {
+    node,
+    sandbox,
+    registrar: () => node.cli(args, {}, { command: sandbox.run(ENTRY), pidOf: pidInside }),
+    probe: (registrar, mode) =>
+      node.cli([...args, `--mode=${mode}`], {}, { command: sandbox.exec(registrar.pid, ENTRY) }),
+  };
+}

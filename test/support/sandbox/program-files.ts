@@ -1,0 +1,44 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** Where the shell finds a program; undefined where it finds none. */
+export function whereIs(program: string): string | undefined {
+  const { stdout } = spawnSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" });
+  return stdout?.trim() || undefined;
+}
+
+/** The shared libraries that a program loads, and the loader, by absolute path; none where it is linked statically. */
+export function librariesOf(program: string): readonly string[] {
+  try {
+    const told = execFileSync("ldd", [program], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return Array.from(told.matchAll(/(?:^|=>)\s*(\/\S+)/gm), ([, path = ""]) => path);
+  } catch {
+    return [];
+  }
+}
+
+/** Copies a program into the root folder as `path`, and its libraries to where the loader looks for them. */
+export function copyProgram(program: string, root: string, path: string): void {
+  copy(program, join(root, path));
+  for (const library of librariesOf(program)) copy(library, join(root, library));
+}
+
+/**
+ * Copies a program and its libraries into one folder, and answers how it is called when that folder is mounted as `at`:
+ * by its own loader, so that it runs in a root that has none of them.
+ */
+export function copyPortable(program: string, folder: string, at: string): readonly string[] {
+  const files = [program, ...librariesOf(program)];
+  for (const file of files) copy(file, join(folder, basename(file)));
+  const called = join(at, basename(program));
+  const loader = files.map((file) => basename(file)).find((name) => /^ld[-.]/.test(name));
+  return loader === undefined ? [called] : [join(at, loader), "--library-path", at, called];
+}
+
+/** A copy with everything behind its symbolic links, which everybody may read and run. */
+function copy(file: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  copyFileSync(file, to);
+  chmodSync(to, 0o755);
+}

@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { copyPortable, whereIs } from "./program-files";
+import { REGISTRAR, setprivFlags } from "./security-context";
+
+const ENTER = join(__dirname, "enter.sh");
+/** Where the sandbox has setpriv, which drops what is left of root's rights after the root was changed. */
+const SETPRIV_AT = "/dev/sandbox";
+export const TERMINATION_LOG = "/dev/termination-log";
+
+/** What of the machine is mounted in a sandbox. */
+export interface SandboxMounts {
+  /** What the pod's volumes are, by the path at which the container has them; the DaemonSet says which may be written. */
+  readonly volumes: Readonly<Record<string, string>>;
+  readonly terminationLog: string;
+}
+
+/** A container without a container runtime: a root folder in namespaces, confined as examples/daemonset.yaml says. */
+export interface Sandbox {
+  /** The command that runs a program in it, as the first of its processes. */
+  run(...program: readonly string[]): readonly string[];
+  /** The command that runs one more program beside the one that `run` started as this process, as an exec probe is. */
+  exec(spawned: number, ...program: readonly string[]): readonly string[];
+}
+
+/**
+ * Prepares a sandbox from a root folder; `tools` is an empty folder for what it needs itself. With `root: "rw"` the
+ * root may be written, so that what tries it leaves a trace.
+ */
+export function createSandbox(
+  rootFolder: string,
+  { volumes, terminationLog }: SandboxMounts,
+  { tools, root = "ro" }: { readonly tools: string; readonly root?: "ro" | "rw" },
+): Sandbox {
+  const setpriv = copyPortable(whereIs("setpriv") ?? "setpriv", tools, SETPRIV_AT);
+  const confined = [...setpriv, ...setprivFlags(REGISTRAR.securityContext), "--"];
+  const mounts = [
+    ["ro", tools, SETPRIV_AT],
+    ["rw", terminationLog, TERMINATION_LOG],
+    ...REGISTRAR.volumeMounts.map(({ mountPath, readOnly }) => {
+      const source = volumes[mountPath];
+      if (source === undefined) throw new Error(`nothing is said to be mounted at ${mountPath}`);
+      return [readOnly ? "ro" : "rw", source, mountPath];
+    }),
+  ];
+  return {
+    run: (...program) => [
+      ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
+      ...["sh", ENTER, rootFolder, root, ...mounts.flat(), "--", ...confined, ...program],
+    ],
+    exec: (spawned, ...program) => [
+      ...["env", "-i", `PATH=${process.env.PATH}`, "nsenter", `--target=${pidInside(spawned)}`],
+      ...asRoot("--user", "--preserve-credentials"),
+      ...["--mount", "--pid", "--root", "--wd", "--", ...confined, ...program],
+    ],
+  };
+}
+
+/** Makes in a root folder, as a container runtime does, what the sandbox mounts something over. */
+export function makeMountPoints(rootFolder: string): void {
+  const folders = ["/proc", SETPRIV_AT, ...REGISTRAR.volumeMounts.map(({ mountPath }) => mountPath)];
+  for (const path of folders) mkdirSync(join(rootFolder, path), { recursive: true });
+  mkdirSync(dirname(join(rootFolder, TERMINATION_LOG)), { recursive: true });
+  writeFileSync(join(rootFolder, TERMINATION_LOG), "");
+}
+
+/** The program in a sandbox, as this machine counts processes; `spawned` is what the command of `run` was started as. */
+export function pidInside(spawned: number): number {
+  const children = readFileSync(`/proc/${spawned}/task/${spawned}/children`, "utf8");
+  const [pid] = /^\d+/.exec(children) ?? [];
+  if (pid === undefined) throw new Error(`process ${spawned} has nothing in a sandbox`);
+  return Number(pid);
+}
+
+/** Why this machine has no sandboxes for this user; undefined where it has. */
+export function whyNoSandbox(): string | undefined {
+  if (process.platform !== "linux") return "namespaces are Linux's";
+  for (const tool of ["unshare", "nsenter", "setpriv", "ldd"])
+    if (whereIs(tool) === undefined) return `${tool} is not in PATH`;
+  const flags = [...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork"];
+  const { status, stderr } = spawnSync("unshare", [...flags, "true"], { encoding: "utf8" });
+  return status === 0 ? undefined : stderr.trim().split("\n", 1)[0];
+}
+
+/** Root makes namespaces by right; anybody else in a user namespace, as whose root. */
+function asRoot(...flags: readonly string[]): readonly string[] {
+  return process.geteuid?.() === 0 ? [] : flags;
+}

@@ -1,0 +1,41 @@
+import { lstatSync, mkdirSync, readdirSync, rmdirSync, watch } from "node:fs";
+import { basename, join } from "node:path";
+
+/**
+ * Every file and folder below a root, with what a write changes: also of one that was made and removed again, for it
+ * leaves its time on the folder. Equal before and after, nothing was written.
+ */
+export function tracesIn(root: string): readonly string[] {
+  return ["", ...readdirSync(root, { recursive: true, encoding: "utf8" }).sort()].map((path) => {
+    const { mode, size, ino, ctimeNs } = lstatSync(join(root, path), { bigint: true });
+    return [`/${path}`, mode.toString(8), size, ino, ctimeNs].join(" ");
+  });
+}
+
+/** The names that something happened to in a folder. */
+interface NameWatch extends Disposable {
+  /** All of them, when all that happened is noted. */
+  end(): Promise<readonly string[]>;
+}
+
+export function watchNames(folder: string): NameWatch {
+  const names = new Set<string>();
+  const last = join(folder, "the-end");
+  const watcher = watch(folder);
+  const done = new Promise<void>((resolve, reject) => {
+    watcher.on("error", reject).on("change", (_event, name) => {
+      if (name === basename(last)) resolve();
+      else names.add(String(name));
+    });
+  });
+  return {
+    end: async () => {
+      // Events come in order: what is before this one has been noted when it is.
+      mkdirSync(last);
+      await done;
+      rmdirSync(last);
+      return [...names].sort();
+    },
+    [Symbol.dispose]: () => watcher.close(),
+  };
+}
