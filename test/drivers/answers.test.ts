@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { DRIVER, nodeTest, onNode, registered } from "../end-to-end/support/node";
+import { inEachLanguage } from "./support/driver";
+import { startSlowLine } from "./support/slow-line";
+
+const FAILED = "Error retreiving CSI driver name";
+/** What a gRPC client takes by default; kubelet has the same limit. */
+const LARGEST = 4 * 1024 * 1024;
+
+inEachLanguage((start) => {
+  nodeTest("may answer with just 4 MiB", async (node) => {
+    await using driver = await start({ socket: node.csiAddress, name: DRIVER, responseBytes: LARGEST });
+    const kubelet = await node.kubelet();
+    const registrar = node.registrar("-v=5", "--timeout=10s");
+    await registered(kubelet);
+    expect(registrar.lines(FAILED)).toEqual([]);
+    await driver.askedTimes(1);
+    expect(driver.asked()).toHaveLength(1);
+    expect((await registrar.line("GRPC response")).text.length).toBeLessThan(8_192);
+  });
+
+  nodeTest("answers with a byte more: that is said, and the next version is registered", async (node) => {
+    const identity = { socket: node.csiAddress, name: DRIVER };
+    await using former = await start({ ...identity, responseBytes: LARGEST + 1 });
+    const kubelet = await node.kubelet();
+    const registrar = node.registrar("--timeout=10s");
+    const { fields } = await registrar.line(FAILED);
+    expect(fields).toEqual({
+      err: `8 RESOURCE_EXHAUSTED: Received message larger than max (${LARGEST + 1} vs ${LARGEST})`,
+      next: "retry",
+    });
+    await former.askedTimes(2);
+    await former.close();
+    await using _next = await start(identity);
+    await registered(kubelet);
+  });
+
+  test.each([
+    ["says nothing", false],
+    ["sends its headers", true],
+  ])(
+    "answers later than --timeout, and until then %s: it is asked again",
+    onNode(async (node, _what, headersFirst) => {
+      const slow = { delayMs: 5_000, times: 1, headersFirst };
+      await using driver = await start({ socket: node.csiAddress, name: DRIVER, ...slow });
+      const kubelet = await node.kubelet();
+      const registrar = node.registrar("--timeout=500ms");
+      const { fields } = await registrar.line(FAILED);
+      expect(fields).toEqual({ err: expect.stringMatching(/^4 DEADLINE_EXCEEDED: /), next: "retry" });
+      await driver.askedTimes(2);
+      await registered(kubelet);
+    }),
+  );
+
+  nodeTest("whose answer comes byte by byte is registered", async (node) => {
+    const socket = join(node.pluginDir, "..", "driver.sock");
+    await using _driver = await start({
+      socket,
+      name: DRIVER,
+      manifest: { key: "value" },
+      headersFirst: true,
+    });
+    await using line = await startSlowLine(node.csiAddress, socket);
+    const kubelet = await node.kubelet();
+    const registrar = node.registrar("-v=5", "--timeout=10s");
+    await registered(kubelet);
+    expect(registrar.lines(FAILED)).toEqual([]);
+    expect(line.pieces()).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,51 @@
+import { DRIVER, onNode, registered } from "../end-to-end/support/node";
+import { inEachLanguage } from "./support/driver";
+
+/** With what a status text must be encoded for: a percent sign, a line's end, letters beyond ASCII. */
+const TEXT = "not yet, 50 % done:\n“über” 😀";
+const FAILED = "Error retreiving CSI driver name";
+/** Enough for a driver on a busy machine. */
+const PATIENT = "--timeout=10s";
+
+inEachLanguage((start) => {
+  test.each([
+    ["UNAVAILABLE", 14],
+    ["INTERNAL", 13],
+    ["RESOURCE_EXHAUSTED", 8],
+  ])(
+    "answers %s at first: that is logged with its text, and it is asked again",
+    onNode(async (node, name, code) => {
+      const failing = { error: `${name}:${TEXT}`, times: 1 };
+      await using driver = await start({ socket: node.csiAddress, name: DRIVER, ...failing });
+      const kubelet = await node.kubelet();
+      const registrar = node.registrar(PATIENT);
+      await registered(kubelet);
+      const said = registrar.lines(FAILED).map(({ severity, fields }) => ({ severity, fields }));
+      expect(said).toEqual([{ severity: "E", fields: { err: `${code} ${name}: ${TEXT}`, next: "retry" } }]);
+      await driver.askedTimes(2);
+      expect(driver.asked()).toHaveLength(2);
+    }),
+  );
+
+  test.each([
+    ["UNIMPLEMENTED", 12, "wait until the driver restarts: it does not implement GetPluginInfo"],
+    ["INVALID_ARGUMENT", 3, "retry in 30s, or when the driver restarts"],
+    ["UNAUTHENTICATED", 16, "retry in 30s, or when the driver restarts"],
+    ["PERMISSION_DENIED", 7, "retry in 30s, or when the driver restarts"],
+  ])(
+    "answers %s: it is asked again once it has restarted",
+    onNode(async (node, name, code, next) => {
+      const identity = { socket: node.csiAddress, name: DRIVER };
+      await using former = await start({ ...identity, error: `${name}:${TEXT}` });
+      const kubelet = await node.kubelet();
+      const registrar = node.registrar(PATIENT);
+      const said = await registrar.line(FAILED);
+      expect(said.fields).toEqual({ err: `${code} ${name}: ${TEXT}`, next });
+      await former.askedTimes(1);
+      await former.close();
+      expect(former.asked()).toHaveLength(1);
+      await using _better = await start(identity);
+      await registered(kubelet);
+    }),
+  );
+});

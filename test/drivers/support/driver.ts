@@ -1,0 +1,81 @@
+import { type Exit, startReadyProcess } from "../../kubelet/support/child-process";
+import { DRIVER_SERVERS } from "./servers";
+
+/** What a driver is to be and to do; its flags, README.md has them. */
+export interface DriverOptions {
+  readonly socket: string;
+  readonly name: string;
+  readonly nodeId?: string;
+  readonly vendorVersion?: string;
+  readonly manifest?: Readonly<Record<string, string>>;
+  readonly responseBytes?: number;
+  /** `UNAVAILABLE:its text` */
+  readonly error?: string;
+  readonly delayMs?: number;
+  readonly times?: number;
+  readonly headersFirst?: boolean;
+  readonly maxConnectionAgeMs?: number;
+}
+
+/** A call that the driver saw. */
+export interface Call {
+  readonly method: string;
+  readonly authority: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** A driver as a process of its own. */
+export interface DriverProcess extends AsyncDisposable {
+  /** The GetPluginInfo calls so far. */
+  readonly asked: () => readonly Call[];
+  /** Resolves when GetPluginInfo was called for the nth time. */
+  readonly askedTimes: (nth: number) => Promise<void>;
+  /** SIGKILL; its socket file stays. */
+  readonly kill: () => Promise<Exit>;
+  /** SIGTERM. */
+  readonly close: () => Promise<void>;
+}
+
+type Event = { readonly event: "started" } | ({ readonly event: "called" } & Call);
+
+/** Resolves when it listens. */
+export type StartDriver = (options: DriverOptions) => Promise<DriverProcess>;
+
+/** The same tests for a driver in each language. */
+export function inEachLanguage(tests: (start: StartDriver) => void): void {
+  describe.each(DRIVER_SERVERS)("a driver in $language, with $library,", ({ prepare }) => {
+    let command: readonly string[];
+    beforeAll(async () => {
+      command = await prepare();
+    });
+    tests((options) => startDriver(command, options));
+  });
+}
+
+async function startDriver(command: readonly string[], options: DriverOptions): Promise<DriverProcess> {
+  const [program = "", ...words] = command;
+  const driver = await startReadyProcess<Event>(program, [...words, ...flagsOf(options)]);
+  const isAsked = (event: Event) => event.event === "called" && event.method === "GetPluginInfo";
+  return {
+    asked: () => driver.stdout.all().filter((event): event is Event & Call => isAsked(event)),
+    askedTimes: async (nth) => {
+      let times = 0;
+      await driver.stdout.waitFor((event) => isAsked(event) && ++times === nth);
+    },
+    kill: () => {
+      driver.signal("SIGKILL");
+      return driver.exited;
+    },
+    close: driver.close,
+    [Symbol.asyncDispose]: driver.close,
+  };
+}
+
+function flagsOf({ manifest = {}, headersFirst = false, ...others }: DriverOptions): readonly string[] {
+  const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return [
+    ...Object.entries(others).flatMap(([name, value]) => [`--${kebab(name)}`, String(value)]),
+    ...Object.entries(manifest).flatMap(([key, value]) => ["--manifest", `${key}=${value}`]),
+    ...(headersFirst ? ["--headers-first"] : []),
+  ];
+}

@@ -1,0 +1,89 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/** A CSI driver as people write it in one language. */
+export interface DriverServer {
+  readonly language: "Go" | "Python" | "Rust" | "JavaScript";
+  /** The gRPC library behind it. */
+  readonly library: string;
+  /**
+   * Builds what there is to build, unless it was built before: for up to a minute then. Resolves with the command that
+   * starts it, to which flags are to be added: `--socket PATH --name NAME --node-id ID` and those in README.md.
+   * Rejects with what is missing, or with the words of the tool that failed.
+   */
+  prepare(): Promise<readonly string[]>;
+}
+
+/** All of them. */
+export const DRIVER_SERVERS: readonly DriverServer[] = [
+  { language: "Go", library: "grpc-go", prepare: buildGo },
+  { language: "Python", library: "grpcio", prepare: installPython },
+  { language: "Rust", library: "tonic", prepare: buildRust },
+  { language: "JavaScript", library: "grpc-js", prepare: findNode },
+];
+
+const FOLDER = join(__dirname, "..");
+/** What is built, by language; not in git. */
+const BUILT = join(FOLDER, "built");
+
+async function buildGo(): Promise<readonly string[]> {
+  const program = join(BUILT, "go", "csi-driver");
+  const options = { folder: "go", env: { CGO_ENABLED: "0", GOWORK: "off" } };
+  await run("go", ["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-o", program, "."], options);
+  return [program];
+}
+
+async function buildRust(): Promise<readonly string[]> {
+  const target = join(BUILT, "rust");
+  await run("cargo", ["build", "--locked", "--quiet", "--target-dir", target], { folder: "rust" });
+  return [join(target, "debug", "csi-driver")];
+}
+
+/** A virtual environment with what requirements.txt names; once it is complete, a file in it says of what it was made. */
+async function installPython(): Promise<readonly string[]> {
+  const environment = join(BUILT, "python");
+  const python = join(environment, "bin", "python");
+  const requirements = join(FOLDER, "python", "requirements.txt");
+  const stamp = join(environment, "made-of.txt");
+  const madeOf = (await run("python3", ["--version"])) + (await readFile(requirements, "utf8"));
+  if ((await readFile(stamp, "utf8").catch(() => "")) !== madeOf) {
+    await rm(environment, { recursive: true, force: true });
+    await mkdir(BUILT, { recursive: true });
+    await run("python3", ["-m", "venv", environment]);
+    const options = ["--quiet", "--disable-pip-version-check", "--only-binary=:all:", "--no-deps"];
+    await run(python, ["-m", "pip", "install", ...options, "--requirement", requirements]);
+    await writeFile(stamp, madeOf);
+  }
+  return [python, join(FOLDER, "python", "server.py")];
+}
+
+async function findNode(): Promise<readonly string[]> {
+  const typescript = join(FOLDER, "..", "..", "bench", "typescript.cjs");
+  return [process.execPath, "--require", typescript, join(FOLDER, "node", "server.ts")];
+}
+
+const execute = promisify(execFile);
+
+interface RunOptions {
+  /** Where, as seen from test/drivers. */
+  readonly folder?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs a tool to its end; resolves with its output. Rejects with its own words, or with the news that it is missing. */
+async function run(
+  tool: string,
+  args: readonly string[],
+  { folder = "", env = {} }: RunOptions = {},
+): Promise<string> {
+  const options = { cwd: join(FOLDER, folder), env: { ...process.env, ...env }, maxBuffer: 1 << 24 };
+  try {
+    return (await execute(tool, args, options)).stdout;
+  } catch (error) {
+    const { code, stdout, stderr } = error as Partial<Record<"code" | "stdout" | "stderr", string>>;
+    if (code === "ENOENT") throw new Error(`${tool} is not in PATH: a driver in test/drivers needs it`);
+    throw new Error(`${tool} ${args.join(" ")} failed: ${stderr || stdout || error}`, { cause: error });
+  }
+}
