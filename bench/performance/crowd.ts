@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startChildProcess } from "../../test/kubelet/support/child-process";
+import { nameOf, namesOf } from "../../test/kubelet/support/crowd";
 import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
 import { createTempFolder } from "../../test/support/temp-folder";
 import type { Place } from "./place";
@@ -18,8 +19,6 @@ export interface Crowd extends AsyncDisposable {
   readonly add: (number: number) => Promise<void>;
   readonly remove: (number: number) => Promise<void>;
 }
-
-export const nameOf = (number: number) => `driver-${number}.csi.example.com`;
 
 /** Starts `count` drivers; resolves when all of them listen. */
 export async function startCrowd(count: number): Promise<Crowd> {
@@ -44,7 +43,7 @@ export async function startCrowd(count: number): Promise<Crowd> {
     await drivers.stdout.waitFor((said) => said === line, from);
   };
   return {
-    names: Array.from({ length: count }, (_, number) => nameOf(number)),
+    names: namesOf(count),
     everybody: (pluginDir) => place(join(plugins, "*", "csi.sock"), pluginDir, "*"),
     single: (number, pluginDir) =>
       place(join(plugins, nameOf(number), "csi.sock"), pluginDir, nameOf(number)),
@@ -64,13 +63,3 @@ export async function startCrowd(count: number): Promise<Crowd> {
 /** Starts kubelet's real code on a directory. */
 export const kubeletOn = (version: string, pluginDir: string): Promise<Kubelet> =>
   startKubelet({ version, pluginDir });
-
-/** Resolves with the time, as of `performance.now()`, at which kubelet had accepted all of these drivers. */
-export async function allRegistered(kubelet: Kubelet, names: readonly string[]): Promise<number> {
-  const missing = new Set(names);
-  await kubelet.events.waitFor((event) => {
-    if (event.event === "register" && event.error === null) missing.delete(event.plugin);
-    return missing.size === 0;
-  });
-  return performance.now();
-}

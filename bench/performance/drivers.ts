@@ -4,12 +4,13 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type SimulatedCsiDriver, startCsiDriver } from "../../src/testing";
+import { nameOf } from "../../test/kubelet/support/crowd";
 
 const [folder = "", count = "0"] = process.argv.slice(2);
 const drivers = new Map<number, SimulatedCsiDriver>();
 
 async function add(number: number): Promise<void> {
-  const name = `driver-${number}.csi.example.com`;
+  const name = nameOf(number);
   mkdirSync(join(folder, name));
   drivers.set(number, await startCsiDriver({ csiAddress: join(folder, name, "csi.sock"), name }));
 }
@@ -17,7 +18,7 @@ async function add(number: number): Promise<void> {
 async function remove(number: number): Promise<void> {
   await drivers.get(number)?.close();
   drivers.delete(number);
-  rmSync(join(folder, `driver-${number}.csi.example.com`), { recursive: true });
+  rmSync(join(folder, nameOf(number)), { recursive: true });
 }
 
 async function main(): Promise<void> {

@@ -4,11 +4,12 @@ import { parseArgs } from "node:util";
 import { programPath } from "../../test/kubelet/support/build";
 import { newestVersion } from "../../test/kubelet/support/versions";
 import { createTempFolder } from "../../test/support/temp-folder";
+import { withFigures } from "../figures";
 import { watchConditions } from "./conditions";
 import { prepareContestants, whyNoOfficial } from "./contestants";
 import type { Bench, Finding } from "./measure";
 import { MEASURES } from "./measures";
-import { findingText, verdictText, withFigures } from "./page";
+import { findingText, verdictText } from "./page";
 
 const USAGE = `usage: npm run bench -- [--official PATH] [--node PATH] [--only NAME] [--quick] [--dry-run]
 
@@ -69,7 +70,7 @@ async function main(): Promise<void> {
   say(`${verdictText(verdicts)}\n\n${conditions()}`);
   if (values.only || values.quick || values["dry-run"]) return;
   const text = [conditions(), ...left, verdictText(verdicts), ...findings.map(findingText)].join("\n\n");
-  writeFileSync(page, withFigures(readFileSync(page, "utf8"), text));
+  writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run bench", text));
 }
 
 function whyNoKubelet(): string | undefined {

@@ -58,21 +58,31 @@ export function memoryOf(pid: number): Memory {
   return { rss: megabytes("Rss"), pss: megabytes("Pss"), anonymous: megabytes("Anonymous") };
 }
 
-/** proc(5), stat, status and schedstat of every thread that lives. */
+/** proc(5), stat of the process, status and schedstat of every thread that lives. */
 export function workOf(pid: number): Work {
-  const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8");
-  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `task/${thread}`);
   // Behind the name, which may have spaces, fields 14 and 15 are user and system time.
-  const fields = read("stat")
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /s, "")
     .split(" ");
-  const switches = (text: string) =>
-    sum(Array.from(text.matchAll(/ctxt_switches:\t(\d+)/g), ([, count]) => Number(count)));
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
   return {
-    cpuMs: sum(threads.map((thread) => Number(read(`${thread}/schedstat`).split(" ")[0]))) / 1e6,
+    cpuMs: sum(threads.map((thread) => Number(textOf(`${thread}/schedstat`).split(" ")[0]))) / 1e6,
     ticks: Number(fields[11]) + Number(fields[12]),
-    contextSwitches: sum(threads.map((thread) => switches(read(`${thread}/status`)))),
+    contextSwitches: sum(
+      threads
+        .flatMap((thread) => [...textOf(`${thread}/status`).matchAll(/ctxt_switches:\t(\d+)/g)])
+        .map(([, count]) => Number(count)),
+    ),
   };
+}
+
+/** Empty where the thread has ended meanwhile. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** What several processes hold together. */

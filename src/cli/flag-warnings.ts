@@ -2,6 +2,7 @@ import type { Logger } from "../logging/logger";
 import { MAX_SOCKET_PATH_BYTES } from "../registrar/registration-socket";
 import type { Flags } from "./flags";
 import type { PathResolution } from "./paths";
+import { isNodeWide, warnAboutPatterns } from "./pattern-warnings";
 
 /** Says once what was assumed, what is deprecated or ignored, and what will hardly work. Ends nothing. */
 export function warnAboutFlags(
@@ -29,8 +30,12 @@ export function warnAboutFlags(
     log.warn("Profiles are open to whoever reaches this host: listen on localhost", {
       endpoint: flags.httpEndpoint,
     });
+  warnAboutPatterns(flags, log);
+  const endpoints = isNodeWide(flags) ? flags.every.kubeletRegistrationPath : [paths.kubeletRegistrationPath];
+  for (const endpoint of endpoints) warnAboutEndpoint(endpoint, log);
+}
 
-  const endpoint = paths.kubeletRegistrationPath;
+function warnAboutEndpoint(endpoint: string, log: Logger): void {
   const bytes = Buffer.byteLength(endpoint);
   const doubt = (problem: string) =>
     log.warn("Kubelet will hardly reach the driver", { kubeletRegistrationPath: endpoint, problem });

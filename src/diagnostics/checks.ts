@@ -1,7 +1,7 @@
-import { escapeGo } from "../logging/escape";
+import { escapeGo, escapeUnprintable } from "../logging/escape";
 import type { Fleet } from "../registrar/fleet";
 import type { Registrar } from "../registrar/registrar";
-import type { RegistrationState } from "../registrar/state";
+import type { RegistrationState, StateChange } from "../registrar/state";
 
 /** One named check; resolves with the reason of a failure, undefined where all is well. */
 export interface Check {
@@ -44,13 +44,21 @@ export function readinessChecks(
 }
 
 /**
- * The registrars whose drivers count: a sidecar's own. Node-wide, those that we have announced: not a socket without a
- * driver, nor a name that is not wanted, nor a driver that another registrar serves.
+ * The registrars whose drivers count: a sidecar's own. Node-wide, those that we have announced, or could not: not a
+ * socket without a driver, nor a name that is not wanted, nor a driver that another registrar serves.
  */
 export function announced({ kind, registrars }: Fleet): readonly Registrar[] {
   if (kind === "sidecar") return registrars;
   const others: readonly RegistrationState[] = ["waiting", "standby", "stopping", "stopped"];
-  return registrars.filter((registrar) => !others.includes(registrar.status().state));
+  return registrars.filter((registrar) => {
+    const { state, identity, history } = registrar.status();
+    return !others.includes(state) || (identity !== undefined && hasFailed(history));
+  });
+}
+
+/** It ended by itself, as where a file is in the way of its socket. Another try comes, until then nobody registers its driver. */
+function hasFailed(history: readonly StateChange[]): boolean {
+  return history.some(({ event }) => event.kind === "stop" && event.reason === "failed");
 }
 
 /**
@@ -109,11 +117,13 @@ export async function runChecks(
     }
     const problem = await run();
     passed &&= problem === undefined;
-    lines.push(problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${problem}`);
+    lines.push(problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${escapeUnprintable(problem)}`);
   }
   const unknown = exclude.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0)
-    lines.push(`warn: some health checks cannot be excluded: no matches for ${unknown.join(", ")}`);
+    lines.push(
+      `warn: some health checks cannot be excluded: no matches for ${escapeUnprintable(unknown.join(", "))}`,
+    );
   if (passed && !verbose) return { passed, body: "ok" };
   return { passed, body: `${lines.join("\n")}\n${path} check ${passed ? "passed" : "failed"}\n` };
 }

@@ -6,9 +6,14 @@ export interface Admission {
    * Resolves when `owner` has the name; never, as long as another has it or the name is not wanted. Asked again by
    * the same owner, a former name or request of its is given up.
    */
-  request(name: string, owner: object, log: Logger): Promise<void>;
+  request(name: string, owner: NameOwner, log: Logger): Promise<void>;
   /** Gives up what `owner` has or waits for; the next in line gets it. */
-  release(owner: object): void;
+  release(owner: NameOwner): void;
+}
+
+/** Who asks for a name; the same object each time. */
+export interface NameOwner {
+  readonly csiAddress: string;
 }
 
 /** Names that are wanted and names that are not; without `allow` every name is wanted that is not in `deny`. */
@@ -19,7 +24,7 @@ export interface NameLists {
 
 interface Request {
   readonly name: string;
-  readonly owner: object;
+  readonly owner: NameOwner;
   readonly grant: () => void;
 }
 
@@ -28,7 +33,7 @@ export function createAdmission({ allow, deny = [] }: NameLists = {}): Admission
   /** In the order of asking: for each name the first has it. */
   let requests: readonly Request[] = [];
 
-  const release = (owner: object) => {
+  const release = (owner: NameOwner) => {
     const given = requests.filter((request) => request.owner === owner);
     requests = requests.filter((request) => request.owner !== owner);
     for (const { name } of given) requests.find((request) => request.name === name)?.grant();
@@ -38,18 +43,23 @@ export function createAdmission({ allow, deny = [] }: NameLists = {}): Admission
     release,
     request: (name, owner, log) => {
       release(owner);
-      if ((allow && !allow.includes(name)) || deny.includes(name)) {
-        log.info("CSI driver is not to be registered by this registrar", { csiDriverName: name });
+      const isAllowed = allow === undefined || allow.includes(name);
+      if (!isAllowed || deny.includes(name)) {
+        log.info("CSI driver is not to be registered by this registrar", {
+          csiDriverName: name,
+          because: isAllowed ? "it is among those denied" : "it is not among those allowed",
+        });
         return new Promise(() => {});
       }
-      const isTaken = requests.some((request) => request.name === name);
-      if (isTaken)
+      const holder = requests.find((request) => request.name === name)?.owner;
+      if (holder)
         log.error(undefined, "Another CSI driver on this node has the name, waiting", {
           csiDriverName: name,
+          other: holder.csiAddress,
         });
       return new Promise((resolve) => {
         requests = [...requests, { name, owner, grant: resolve }];
-        if (!isTaken) resolve();
+        if (!holder) resolve();
       });
     },
   };

@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 30_000;
 /** Something that fits so far: a folder whose entries are watched, or a socket. */
 interface Entry {
   /** Undefined: a socket was there, and its folder may follow it. */
-  readonly inode: number | undefined;
+  readonly stats: Stats | undefined;
   rescan(): void;
   close(what: "socket" | "folder"): void;
 }
@@ -40,6 +40,8 @@ export async function discover(
   const rootDepth = firstStar === -1 ? segments.length - 1 : firstStar;
   const rootPath = `/${segments.slice(0, rootDepth).join("/")}`;
 
+  let hasFound = false;
+
   const enterFolder = (path: string, stats: Stats, depth: number, captures: readonly string[]): Entry => {
     const segment = segments[depth] ?? "";
     const isLast = depth === segments.length - 1;
@@ -49,7 +51,7 @@ export async function discover(
       if (capture === undefined) return;
       const found = statsOf(join(path, name));
       const known = entries.get(name);
-      if (known?.inode === found?.ino) return known?.rescan();
+      if (isSame(known?.stats, found)) return known?.rescan();
       known?.close(isLast ? "socket" : "folder");
       entries.delete(name);
       const all = isPattern(segment) ? [...captures, capture] : captures;
@@ -57,14 +59,15 @@ export async function discover(
         if (found?.isDirectory()) entries.set(name, enterFolder(join(path, name), found, depth + 1, all));
       } else if (found?.isSocket()) {
         entries.set(name, {
-          inode: found.ino,
+          stats: found,
           rescan: () => {},
           close: (what) => observer.onGone(all, what),
         });
+        hasFound = true;
         observer.onFound(all);
       } else if (known) {
         entries.set(name, {
-          inode: undefined,
+          stats: undefined,
           rescan: () => {},
           close: (what) => {
             if (what === "folder") observer.onGone(all, what);
@@ -88,7 +91,7 @@ export async function discover(
     };
     rescan();
     return {
-      inode: stats.ino,
+      stats,
       rescan,
       close: () => {
         watcher?.close();
@@ -99,13 +102,20 @@ export async function discover(
 
   const rootWatch = watchPath(rootPath, log);
   let root: Entry | undefined;
+  let hasLooked = false;
   try {
     while (!signal.aborted) {
       const found = statsOf(rootPath);
-      if (root?.inode !== found?.ino) {
+      if (isSame(root?.stats, found)) root?.rescan();
+      else {
         root?.close("folder");
         root = found?.isDirectory() ? enterFolder(rootPath, found, rootDepth, []) : undefined;
-      } else root?.rescan();
+      }
+      if (!hasLooked && !hasFound) {
+        const why = root ? "no socket fits" : `${rootPath} is no folder here: is it mounted?`;
+        log.info("No CSI driver here yet", { pattern: pattern.text, why });
+      }
+      hasLooked = true;
       await hintOrPause(rootWatch.changed(), LOOK_EVERY_MS, signal);
       rootWatch.rearm();
     }
@@ -113,6 +123,16 @@ export async function discover(
     rootWatch.close();
     root?.close("folder");
   }
+}
+
+/**
+ * The inode number alone is not enough: the root of every tmpfs has the same, and that of a removed socket is soon
+ * used again. A folder's mtime changes with what is in it.
+ */
+function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  const isSameInode = one.ino === other.ino && one.dev === other.dev;
+  return isSameInode && (!other.isSocket() || one.mtimeMs === other.mtimeMs);
 }
 
 function watchFolder(
@@ -139,7 +159,8 @@ function namesIn(path: string): readonly string[] {
   }
 }
 
-function statsOf(path: string): Stats | undefined {
+/** What is at a path, behind symbolic links; undefined where nothing is, or it cannot be looked at. */
+export function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {

@@ -1,11 +1,11 @@
-import { existsSync } from "node:fs";
+import { setMaxListeners } from "node:events";
 import { loadProtos } from "../grpc/protos";
 import { silentLogger } from "../logging/logger";
 import { createAdmission, type NameLists } from "./admission";
-import { discover } from "./discovery";
+import { discover, statsOf } from "./discovery";
 import { createEvents, type RegistrarEvent } from "./events";
 import type { Fleet } from "./fleet";
-import { type RegistrarOptions, resolveOptions } from "./options";
+import { checkWait, type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
 import { fillPattern, type PatternPair, pairPatterns } from "./path-pattern";
 import { type Registrar, startDriverRegistrar } from "./registrar";
 import type { RegistrationOutcome } from "./registration-core";
@@ -37,8 +37,9 @@ const REMIND_EVERY_MS = 600_000;
 /** One driver's place in the fleet, as long as its folder is there. */
 interface Member {
   readonly registrar: Registrar;
-  /** Set while the driver may have gone. */
-  departure: NodeJS.Timeout | undefined;
+  phase: "serving" | "failed" | "leaving";
+  /** While it serves: the driver is away. Where it failed: until it is started anew. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 /**
@@ -46,6 +47,7 @@ interface Member {
  * befalls one does not touch the others. A refusal is retried, never an end. A driver that has a living registrar
  * already, a sidecar of its own, is left to it as long as that lives. A driver whose folder goes is
  * deregistered at once; one whose socket goes or refuses, after `driverGoneAfterMs`, as a restart is no departure.
+ * One that comes back under another name is another driver.
  *
  * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Ends only when it is closed or `signal` is aborted.
  */
@@ -55,6 +57,18 @@ export async function startNodeFleet(
 ): Promise<Fleet> {
   const pairs = pairPatterns(options.csiAddresses, options.kubeletRegistrationPaths);
   const { driverGoneAfterMs = 30_000 } = options;
+  checkWait("driver-gone-after", driverGoneAfterMs);
+  const resolve = (csiAddress: string, kubeletRegistrationPath: string) =>
+    resolveOptions({
+      ...options,
+      csiAddress,
+      kubeletRegistrationPath,
+      onRegistrationFailure: "retry",
+      driverTimeoutMs: 0,
+    });
+  // What all drivers share must be right before the first one comes.
+  for (const { csiAddress, kubeletRegistrationPath } of pairs)
+    resolve(csiAddress.text, kubeletRegistrationPath.text);
   refuseAborted(signal);
   const log = logger.named("node-fleet");
   const protos = loadProtos();
@@ -62,16 +76,20 @@ export async function startNodeFleet(
   const events = createEvents<{ readonly event: RegistrarEvent; readonly registrar: Registrar }>();
   const members = new Map<string, Member>();
   const stop = new AbortController();
+  setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
 
+  /** A driver is there, or has come anew. What is known already goes on, but one that failed is tried again at once. */
   const join = (csiAddress: string, kubeletRegistrationPath: string) => {
-    if (members.has(csiAddress) || stop.signal.aborted) return;
-    const resolved = resolveOptions({
-      ...options,
-      csiAddress,
-      kubeletRegistrationPath,
-      onRegistrationFailure: "retry",
-      driverTimeoutMs: 0,
-    });
+    const former = members.get(csiAddress);
+    if (stop.signal.aborted || (former && former.phase !== "failed")) return;
+    clearTimeout(former?.timer);
+    let resolved: ResolvedRegistrarOptions;
+    try {
+      resolved = resolve(csiAddress, kubeletRegistrationPath);
+    } catch (error) {
+      log.error(error, "Cannot register the CSI driver", { csiAddress });
+      return;
+    }
     const registrar = startDriverRegistrar(resolved, {
       protos,
       admission,
@@ -79,42 +97,50 @@ export async function startNodeFleet(
       remindEveryMs: REMIND_EVERY_MS,
       placeTaken: "stand-by",
     });
-    const member: Member = { registrar, departure: undefined };
+    const member: Member = { registrar, phase: "serving", timer: undefined };
     members.set(csiAddress, member);
     registrar.subscribe((event) => {
       events.emit({ event, registrar });
-      if (event.kind === "driver-lost") expectDeparture(csiAddress, member);
+      if (event.kind === "driver-lost") expectDeparture(member);
     });
-    void registrar.closed.then(async (outcome) => {
-      clearTimeout(member.departure);
-      if (outcome.kind !== "failed" || members.get(csiAddress) !== member) return;
-      member.departure = setTimeout(() => rejoin(csiAddress, member), RESTART_AFTER_MS);
-    });
+    void registrar.closed.then((outcome) => onClosed(member, outcome));
   };
 
-  const rejoin = (csiAddress: string, member: Member) => {
-    if (members.get(csiAddress) !== member) return;
-    members.delete(csiAddress);
-    join(csiAddress, member.registrar.options.kubeletRegistrationPath);
+  /** It failed, has left, or has to start over; whatever comes next, a driver that is there is joined. */
+  const onClosed = (member: Member, outcome: RegistrationOutcome) => {
+    const { csiAddress, kubeletRegistrationPath } = member.registrar.options;
+    const startOver = () => {
+      members.delete(csiAddress);
+      if (statsOf(csiAddress)?.isSocket()) join(csiAddress, kubeletRegistrationPath);
+    };
+    clearTimeout(member.timer);
+    if (stop.signal.aborted) return;
+    if (outcome.kind !== "failed" || member.phase === "leaving") return startOver();
+    member.phase = "failed";
+    log.info("Trying again later, or when the CSI driver restarts", {
+      csiAddress,
+      after: `${RESTART_AFTER_MS / 1000}s`,
+    });
+    member.timer = setTimeout(startOver, RESTART_AFTER_MS);
   };
 
-  const leave = async (csiAddress: string, reason: string) => {
-    const member = members.get(csiAddress);
-    if (!member) return;
-    members.delete(csiAddress);
-    clearTimeout(member.departure);
+  const leave = (member: Member, reason: string) => {
+    const { csiAddress } = member.registrar.options;
+    if (stop.signal.aborted || member.phase === "leaving") return;
+    clearTimeout(member.timer);
     log.info("CSI driver has gone", { csiAddress, reason });
-    await member.registrar.close();
+    if (member.phase === "failed") members.delete(csiAddress);
+    member.phase = "leaving";
+    void member.registrar.close();
   };
 
   /** After a while, looks whether the driver is back. If not it is deregistered, and its socket waited for. */
-  const expectDeparture = (csiAddress: string, member: Member) => {
-    clearTimeout(member.departure);
-    if (members.get(csiAddress) !== member) return;
-    member.departure = setTimeout(async () => {
-      if ((await tryConnect(csiAddress)) === undefined || members.get(csiAddress) !== member) return;
-      await leave(csiAddress, `not there for ${driverGoneAfterMs / 1000}s`);
-      if (existsSync(csiAddress)) join(csiAddress, member.registrar.options.kubeletRegistrationPath);
+  const expectDeparture = (member: Member) => {
+    clearTimeout(member.timer);
+    if (member.phase !== "serving" || stop.signal.aborted) return;
+    member.timer = setTimeout(async () => {
+      if ((await tryConnect(member.registrar.options.csiSocketPath)) === undefined) return;
+      if (member.phase === "serving") leave(member, `not there for ${driverGoneAfterMs / 1000}s`);
     }, driverGoneAfterMs);
   };
 
@@ -126,10 +152,12 @@ export async function startNodeFleet(
         onFound: (captures) =>
           join(fillPattern(csiAddress, captures), fillPattern(kubeletRegistrationPath, captures)),
         onGone: (captures, what) => {
-          const path = fillPattern(csiAddress, captures);
-          const member = members.get(path);
-          if (what === "folder") void leave(path, "its folder is gone");
-          else if (member?.registrar.status().identity) expectDeparture(path, member);
+          const member = members.get(fillPattern(csiAddress, captures));
+          if (member === undefined) return;
+          if (what === "folder") return leave(member, "its folder is gone");
+          const isKnown = member.phase === "serving" && member.registrar.status().identity !== undefined;
+          if (isKnown) expectDeparture(member);
+          else leave(member, "its socket is gone");
         },
       },
     );
@@ -144,9 +172,9 @@ export async function startNodeFleet(
     signal?.removeEventListener("abort", close);
     stop.abort();
     const leaving = [...members.values()];
-    members.clear();
-    for (const { departure } of leaving) clearTimeout(departure);
+    for (const { timer } of leaving) clearTimeout(timer);
     await Promise.all([...leaving.map(({ registrar }) => registrar.close()), watching]);
+    members.clear();
     resolveClosed({ kind: "stopped" });
   };
   const close = () => {

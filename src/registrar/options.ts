@@ -64,8 +64,7 @@ export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOpti
     );
   if (kubeletRegistrationPath === "") refuse("kubelet-registration-path is a required parameter");
   const common = resolveCommon(options);
-  if (!(driverTimeoutMs >= 0)) refuse("driver-timeout must not be negative");
-  if (driverTimeoutMs > MAX_TIMER_MS) refuse("driver-timeout must be 24 days at most; 0 is no limit");
+  checkWait("driver-timeout", driverTimeoutMs, "; 0 is no limit");
   return {
     csiAddress,
     csiSocketPath,
@@ -100,6 +99,12 @@ function resolveCommon(options: CommonOptions): Required<CommonOptions> {
   if (!POLICIES.includes(onRegistrationFailure))
     refuse(`on-registration-failure must be one of ${POLICIES.join(", ")}`);
   return { pluginRegistrationPath, timeoutMs, onRegistrationFailure };
+}
+
+/** Throws INVALID_OPTION for milliseconds that no timer can wait. */
+export function checkWait(flag: string, ms: number, hint = ""): void {
+  if (!(ms >= 0)) refuse(`${flag} must not be negative`);
+  if (ms > MAX_TIMER_MS) refuse(`${flag} must be 24 days at most${hint}`);
 }
 
 function refuse(text: string): never {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../errors";
 
 /** What every event of the simulator has. */
@@ -49,6 +50,7 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string): Eve
   const history: Event[] = [];
   const listeners = new Set<(event: Event) => void>();
   const ended = new AbortController();
+  setMaxListeners(0, ended.signal); // One for each who waits: any number may, and Node would warn of a leak.
 
   const subscribe = (listener: (event: Event) => void) => {
     listeners.add(listener);

@@ -109,3 +109,64 @@ test.each([
 test("a path of 107 bytes is not doubted", () => {
   expect(linesFor([], `/${"n".repeat(106)}`)).toEqual([]);
 });
+
+const NODE_WIDE = ["--csi-address=/p/*/s", "--kubelet-registration-path=/h/*/s"];
+
+test.each<[string, readonly string[], unknown[][]]>([
+  ["patterns are not spoken of", [...NODE_WIDE, "--driver-gone-after=1m", "--deny-drivers=a"], []],
+  [
+    "what only patterns have",
+    ["--driver-gone-after=1m", "--allow-drivers=a", "--deny-drivers=b"],
+    [
+      [
+        "warning",
+        "Flags have no effect without * in the paths",
+        { flags: "--driver-gone-after --allow-drivers --deny-drivers" },
+      ],
+    ],
+  ],
+  [
+    "what only one driver has",
+    [...NODE_WIDE, "--driver-timeout=1m", "--on-registration-failure=exit"],
+    [
+      [
+        "warning",
+        "Flags have no effect with * in the paths",
+        { flags: "--driver-timeout --on-registration-failure" },
+      ],
+    ],
+  ],
+  [
+    "several paths without a pattern",
+    ["--csi-address=/a", "--csi-address=/b", "--kubelet-registration-path=/c"],
+    [
+      [
+        "warning",
+        "Paths are given more than once: without * in any of them only the last counts",
+        { csiAddress: "/b", kubeletRegistrationPath: "/c" },
+      ],
+    ],
+  ],
+  [
+    "what looks like a pattern and is none",
+    ["--csi-address=/p/?/s", "--kubelet-registration-path=/h/{a,b}/s"],
+    ["/p/?/s", "/h/{a,b}/s"].map((path) => [
+      "warning",
+      "Only * is special in a path, all else is taken as it is",
+      { path },
+    ]),
+  ],
+  [
+    "each of several paths for kubelet",
+    [...NODE_WIDE, "--csi-address=/q/*/s", "--kubelet-registration-path=/var/plugins_registry/*/s"],
+    [
+      [
+        "warning",
+        "Kubelet will hardly reach the driver",
+        expect.objectContaining({ kubeletRegistrationPath: "/var/plugins_registry/*/s" }),
+      ],
+    ],
+  ],
+])("%s", (_, argv, lines) => {
+  expect(linesFor(argv)).toEqual(lines);
+});

@@ -49,7 +49,7 @@ describe("runChecks", () => {
 function registrarLike(status: Partial<DriverStatus>, check: SelfCheckAnswer = { status: 200, body: "ok" }) {
   return {
     options: { csiAddress: "/csi.sock" },
-    status: () => ({ state: "waiting", connected: false, ...status }),
+    status: () => ({ state: "waiting", connected: false, history: [], ...status }),
     selfCheck: async () => check,
   } as unknown as Registrar;
 }
@@ -130,6 +130,16 @@ describe("readiness of a whole node", () => {
       "a.csi/socket",
       "a.csi/registered",
     ]);
+  });
+
+  test.each([
+    ["failed", ["b.csi/driver", "b.csi/socket", "b.csi/registered"]],
+    ["stopped", []],
+  ])("of a driver whose registration has %s", async (reason, checks) => {
+    const event = { kind: "stop", reason } as const;
+    const history = [{ from: "announcing", to: "stopping", event, at: 0 } as const];
+    const over = registrarLike({ state: "stopped", identity: identity("b.csi"), history });
+    expect(Object.keys(await judge(fleetOf("node-wide", over)))).toEqual(checks);
   });
 
   test("of a driver that is not there fails", async () => {

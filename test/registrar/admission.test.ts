@@ -1,4 +1,9 @@
-import { type Admission, createAdmission, type NameLists } from "../../src/registrar/admission";
+import {
+  type Admission,
+  createAdmission,
+  type NameLists,
+  type NameOwner,
+} from "../../src/registrar/admission";
 import { recordLog } from "../support/recorded-log";
 
 const NAME = "disk.csi.example.com";
@@ -8,9 +13,9 @@ const OTHER = "file.csi.example.com";
 function observe(admission: Admission) {
   const log = recordLog();
   const granted: string[] = [];
-  const owners = new Map<string, object>();
+  const owners = new Map<string, NameOwner>();
   const ownerOf = (who: string) => {
-    const owner = owners.get(who) ?? {};
+    const owner = owners.get(who) ?? { csiAddress: `/plugins/${who}/csi.sock` };
     owners.set(who, owner);
     return owner;
   };
@@ -37,7 +42,7 @@ test("the first to ask gets the name, others wait and are reported", async () =>
   await request("third", OTHER);
   expect(granted).toEqual([`first ${NAME}`, `third ${OTHER}`]);
   expect(log.all("Another CSI driver on this node has the name, waiting")).toMatchObject([
-    { severity: "error", fields: { csiDriverName: NAME } },
+    { severity: "error", fields: { csiDriverName: NAME, other: "/plugins/first/csi.sock" } },
   ]);
 });
 
@@ -75,18 +80,22 @@ test("a name that was given up can be had again", async () => {
   expect(granted).toEqual([`first ${NAME}`, `second ${NAME}`]);
 });
 
-test.each<[string, NameLists, readonly string[]]>([
-  ["no list", {}, [NAME, OTHER]],
-  ["a name in allow", { allow: [NAME] }, [NAME]],
-  ["an empty allow", { allow: [] }, []],
-  ["a name in deny", { deny: [NAME] }, [OTHER]],
-  ["a name in both", { allow: [NAME, OTHER], deny: [NAME] }, [OTHER]],
-])("with %s", async (_, lists, wanted) => {
+const NOT_ALLOWED = "it is not among those allowed";
+const DENIED = "it is among those denied";
+
+test.each<[string, NameLists, readonly string[], readonly string[]]>([
+  ["no list", {}, [NAME, OTHER], []],
+  ["a name in allow", { allow: [NAME] }, [NAME], [NOT_ALLOWED]],
+  ["an empty allow", { allow: [] }, [], [NOT_ALLOWED, NOT_ALLOWED]],
+  ["a name in deny", { deny: [NAME] }, [OTHER], [DENIED]],
+  ["a name in both", { allow: [NAME, OTHER], deny: [NAME] }, [OTHER], [DENIED]],
+])("with %s", async (_, lists, wanted, because) => {
   const { request, granted, log } = observe(createAdmission(lists));
   await request("one", NAME);
   await request("two", OTHER);
   expect(granted.map((grant) => grant.split(" ")[1])).toEqual(wanted);
-  expect(log.all("CSI driver is not to be registered by this registrar")).toHaveLength(2 - wanted.length);
+  const said = log.all("CSI driver is not to be registered by this registrar");
+  expect(said.map(({ fields }) => fields.because)).toEqual(because);
 });
 
 test("a name that is not wanted is not kept from a driver that has a right to it", async () => {

@@ -114,7 +114,43 @@ test("follows a symbolic link to a folder", async () => {
   await makeSocket("elsewhere", "csi.sock");
   mkdirSync(folder.at("plugins"));
   symlinkSync(folder.at("elsewhere"), folder.at("plugins", "disk"));
-  await discovering("plugins/*/csi.sock", ({ told }) => told({ disk: "found" }));
+  await discovering("plugins/*/csi.sock", async ({ told }) => {
+    await told({ disk: "found" });
+    remove("elsewhere");
+    await told({ disk: "socket gone" });
+    await makeSocket("elsewhere2", "csi.sock");
+    rmSync(folder.at("plugins", "disk"));
+    symlinkSync(folder.at("elsewhere2"), folder.at("plugins", "disk"));
+    await told({ disk: "found" }, 2);
+    rmSync(folder.at("plugins", "disk"));
+    await told({ disk: "folder gone" }, 2);
+  });
+});
+
+test("says once where there is nothing yet, and why", async () => {
+  const says = async (pattern: string) => {
+    const log = recordLog();
+    const stop = new AbortController();
+    const running = discover(
+      parsePattern(folder.at(pattern), "--csi-address"),
+      { log: log.logger, signal: stop.signal },
+      { onFound: () => {}, onGone: () => {} },
+    );
+    stop.abort();
+    await running;
+    return log.all("No CSI driver here yet").map(({ fields }) => fields);
+  };
+  await makeSocket("plugins", "disk", "csi.sock");
+  expect(await says("plugins/*/csi.sock")).toEqual([]);
+  expect(await says("plugins/*/csi_sock")).toEqual([
+    { pattern: folder.at("plugins/*/csi_sock"), why: "no socket fits" },
+  ]);
+  expect(await says("plugin/*/csi.sock")).toEqual([
+    {
+      pattern: folder.at("plugin/*/csi.sock"),
+      why: `${folder.at("plugin")} is no folder here: is it mounted?`,
+    },
+  ]);
 });
 
 test("tells a socket that goes from one whose folder goes", async () => {

@@ -11,7 +11,8 @@ import { interleave, quantile, spread } from "../samples";
 
 /** Calls of one block, for each kind of call. */
 const CALLS = 200;
-const AT_ONCE = 16;
+/** No more than the registrar allows on one connection. */
+const AT_ONCE = 4;
 
 /** GetInfo as kubelet calls it, over a connection of its own; and as fast as one connection allows. */
 export const getInfoMeasure: Measure = {

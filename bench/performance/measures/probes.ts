@@ -1,7 +1,8 @@
 import { startCsiDriver } from "../../../src/testing";
+import { allRegistered } from "../../../test/kubelet/support/crowd";
 import { cpuLimit, whyNoCgroups } from "../cgroups";
 import { type Contestant, present } from "../contestants";
-import { allRegistered, kubeletOn } from "../crowd";
+import { kubeletOn } from "../crowd";
 import { freePort, statusOf } from "../http";
 import { createKeeper, type Keeper } from "../keeper";
 import { type Bench, type Measure, ratioVerdict, type Table, type Verdict } from "../measure";

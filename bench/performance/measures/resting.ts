@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { allRegistered } from "../../../test/kubelet/support/crowd";
 import type { Contestant } from "../contestants";
-import { allRegistered, type Crowd, kubeletOn, startCrowd } from "../crowd";
+import { type Crowd, kubeletOn, startCrowd } from "../crowd";
 import { createKeeper } from "../keeper";
 import { type Bench, type Finding, type Measure, skipped, type Verdict } from "../measure";
 import { type Measured, type Memory, start, totalMemory, totalWork, type Work } from "../processes";

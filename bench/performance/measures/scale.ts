@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
-import { allRegistered, type Crowd, kubeletOn, startCrowd } from "../crowd";
+import { allRegistered } from "../../../test/kubelet/support/crowd";
+import { type Crowd, kubeletOn, startCrowd } from "../crowd";
 import { createKeeper } from "../keeper";
 import { type Bench, type Measure, skipped, type Verdict } from "../measure";
 import { accepting } from "../place";
@@ -76,11 +77,13 @@ async function manyDrivers(version: string, { contestants }: Bench) {
   const kubelet = owned.keep(await kubeletOn(version, pluginDir));
   const startedAt = performance.now();
   const registrar = owned.keep(start(contestants.registrar.command(crowd.everybody(pluginDir))));
-  const registeredAt = await allRegistered(kubelet, crowd.names);
+  await allRegistered(kubelet, crowd.names);
+  const registeredAt = performance.now();
   const startCpuMs = workOf(registrar.pid).cpuMs;
   const restartedAt = performance.now();
   const second = owned.keep(await kubelet.restart());
-  const againAt = await allRegistered(second, crowd.names);
+  await allRegistered(second, crowd.names);
+  const againAt = performance.now();
   return {
     startS: (registeredAt - startedAt) / 1_000,
     startCpuMs,

@@ -6,16 +6,17 @@ import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
 import { type Fleet, fleetOf } from "../../registrar/fleet";
-import { isPattern } from "../../registrar/path-pattern";
 import { startRegistrar } from "../../registrar/registrar";
 import { isDirectory } from "../directories";
 import { warnAboutFlags } from "../flag-warnings";
 import type { Flags } from "../flags";
 import { collectWhenQuiet } from "../garbage";
 import { type PathResolution, resolvePaths } from "../paths";
+import { isNodeWide } from "../pattern-warnings";
 import { abortOnSignals } from "../signals";
 import { writeTerminationLog } from "../termination-log";
 import { version } from "../version";
+import { warmUpWhileWaiting } from "../warm-up";
 
 /**
  * The default command: registers one CSI driver and stays until a signal or a failure ends it. Resolves with the exit
@@ -44,6 +45,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
 
     await using fleet = await startFleet(flags, paths, { signal, logger: log });
     collectWhenQuiet(fleet);
+    warmUpWhileWaiting(fleet);
     const diagnostics = await startDiagnostics(flags, fleet, log);
     const outcome = await fleet.closed;
     await diagnostics?.[Symbol.asyncDispose]();
@@ -84,8 +86,8 @@ async function startFleet(
   context: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Fleet> {
   const { csiAddress, kubeletRegistrationPath } = flags.every;
-  if (![...csiAddress, ...kubeletRegistrationPath].some(isPattern))
-    return fleetOf(await startRegistrar({ ...flags, ...paths }, context));
+  if (!isNodeWide(flags)) return fleetOf(await startRegistrar({ ...flags, ...paths }, context));
+  const allow = namesIn(flags.allowDrivers);
   const { startNodeFleet } = await import("../../registrar/node-fleet");
   const options = {
     ...flags,
@@ -93,11 +95,19 @@ async function startFleet(
     csiAddresses: csiAddress,
     kubeletRegistrationPaths: kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress,
     names: {
-      ...(flags.allowDrivers && { allow: flags.allowDrivers.split(",") }),
-      deny: flags.denyDrivers.split(","),
+      ...(allow.length > 0 && { allow }),
+      deny: namesIn(flags.denyDrivers),
     },
   };
   return startNodeFleet(options, context);
+}
+
+/** `a,b`, as it may stand in YAML: with spaces, or a comma at the end. */
+function namesIn(list: string): readonly string[] {
+  return list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
 }
 
 async function startDiagnostics(

@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 
 	core "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
@@ -43,12 +46,40 @@ func newCluster(node string, saved string) (*cluster, error) {
 func (c *cluster) printChanges(events *printer) {
 	react := testing.ObjectReaction(c.client.Tracker())
 	c.client.PrependReactor("*", "*", func(action testing.Action) (bool, runtime.Object, error) {
+		if err := c.refuseOldCopy(action); err != nil {
+			return true, nil, err
+		}
 		handled, result, err := react(action)
 		if verb := action.GetVerb(); err == nil && verb != "get" && verb != "list" {
 			events.print("objects", c.state())
 		}
 		return handled, result, err
 	})
+}
+
+// refuseOldCopy is the API server's answer to an update from a copy that is not the newest: older kubelets change the
+// CSINode for several drivers at a time, without a lock, and rely on it. The fake clientset runs one reaction at a time.
+func (c *cluster) refuseOldCopy(action testing.Action) error {
+	update, isUpdate := action.(testing.UpdateAction)
+	if !isUpdate || action.GetVerb() != "update" {
+		return nil
+	}
+	written, isCSINode := update.GetObject().(*storage.CSINode)
+	if !isCSINode {
+		return nil
+	}
+	csiNodes := storage.SchemeGroupVersion.WithResource("csinodes")
+	there, err := c.client.Tracker().Get(csiNodes, "", written.Name)
+	if err != nil {
+		return err
+	}
+	version := there.(*storage.CSINode).ResourceVersion
+	if written.ResourceVersion != version {
+		return apierrors.NewConflict(csiNodes.GroupResource(), written.Name, errors.New("it was changed meanwhile"))
+	}
+	number, _ := strconv.Atoi(version) // none yet is 0
+	written.ResourceVersion = strconv.Itoa(number + 1)
+	return nil
 }
 
 // state is what savedObjects reads back; an object that does not exist is null.

@@ -1,0 +1,44 @@
+import { existsSync, readdirSync } from "node:fs";
+import { eventually } from "../support/eventually";
+import { countInotifyWatches } from "../support/resources";
+import { nodeTest } from "./support/node";
+import { allRegistered, driverFoldersOf, socketsIn } from "./support/node-wide";
+
+const AT_ONCE = 50;
+const ROUNDS = 20;
+/** A second or two each, on a machine with other work. */
+const LONG_MS = 120_000;
+
+/** What a process holds open, as Linux tells it. */
+function heldBy(pid: number) {
+  const folder = `/proc/${pid}/fd`;
+  const descriptors = existsSync(folder) ? readdirSync(folder).length : 0;
+  return { descriptors, watches: countInotifyWatches(pid) };
+}
+
+nodeTest(
+  "a thousand drivers that came and went leave nothing behind",
+  async (node) => {
+    const { add, remove, registrar: start } = driverFoldersOf(node);
+    const kubelet = await node.kubelet();
+    const { pid } = start();
+    const round = async (number: number) => {
+      const names = Array.from({ length: AT_ONCE }, (_, index) => `r${number}-${index}.csi`);
+      const drivers = await Promise.all(names.map((name) => add(name)));
+      await allRegistered(kubelet, names);
+      for (const [index, name] of names.entries()) {
+        // Half of them go with their process, half leave it behind.
+        if (index % 2 === 0) await drivers[index]?.close();
+        remove(name);
+      }
+      await Promise.all(drivers.map((driver) => driver.close()));
+      await eventually(() => expect(socketsIn(node)).toEqual([]));
+    };
+    await round(0);
+    await eventually(() => expect(heldBy(pid).watches).toBeLessThan(10));
+    const before = heldBy(pid);
+    for (let number = 1; number < ROUNDS; number++) await round(number);
+    await eventually(() => expect(heldBy(pid)).toEqual(before));
+  },
+  LONG_MS,
+);

@@ -1,0 +1,100 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { httpOf } from "./support/http";
+import { nodeTest } from "./support/node";
+import { allRegistered, by, driverFoldersOf, nameOf, namesOf, socketOf } from "./support/node-wide";
+
+const [A, B] = [nameOf(0), nameOf(1)];
+const [REFUSED, DENIED, BLOCKED] = ["refused", "denied", "blocked"].map(
+  (name) => `${name}.csi.example.com`,
+) as [string, string, string];
+
+nodeTest("every view of it tells the drivers apart", async (node) => {
+  const { add, registrar: start, csiAddress } = driverFoldersOf(node);
+  const kubelet = await node.kubelet({
+    faults: [{ kind: "refuse", driverName: REFUSED, reason: "this one not" }],
+  });
+  const registrar = start("--http-endpoint=localhost:0", `--deny-drivers=${DENIED}`);
+  const http = await httpOf(registrar);
+  expect(await http.get("/readyz")).toMatchObject({ status: 200, body: "ok" });
+  writeFileSync(join(node.pluginDir, socketOf(BLOCKED)), "");
+  for (const name of [A, B, REFUSED, DENIED, BLOCKED]) await add(name);
+  await add("hanging", { faults: [{ kind: "hang", method: "GetPluginInfo" }] });
+  await add("twin", { name: A });
+  await allRegistered(kubelet, [A, B]);
+  await registrar.line("Kubelet refused the driver", by(csiAddress(REFUSED)));
+  await registrar.line("CSI driver is not to be registered by this registrar", by(csiAddress(DENIED)));
+  await registrar.line("Trying again later, or when the CSI driver restarts", by(csiAddress(BLOCKED)));
+  const taken = await registrar.line(
+    "Another CSI driver on this node has the name, waiting",
+    by(csiAddress("twin")),
+  );
+  expect(taken.fields.other).toBe(csiAddress(A));
+
+  // Readiness: of all, of one, without those that are excluded.
+  const all = await http.get("/readyz");
+  expect(all.status).toBe(503);
+  for (const line of [
+    `[+]${A}/registered ok`,
+    `[+]${B}/socket ok`,
+    `[-]${REFUSED}/registered failed: `,
+    `[-]${BLOCKED}/registered failed: state is stopped`,
+  ])
+    expect(all.body).toContain(line);
+  for (const absent of [DENIED, "hanging", "twin"]) expect(all.body).not.toContain(absent);
+  await eventually(async () => expect(await http.get(`/readyz?driver=${A}`)).toMatchObject({ status: 200 }));
+  expect(await http.get(`/readyz?driver=${REFUSED}`)).toMatchObject({ status: 503 });
+  expect(await http.get("/readyz?driver=nobody")).toMatchObject({
+    status: 503,
+    body: expect.stringContaining("[-]nobody failed: there is no such driver here"),
+  });
+  const excluded = [
+    `${REFUSED}/registered`,
+    `${BLOCKED}/registered`,
+    `${BLOCKED}/socket`,
+    `${BLOCKED}/driver`,
+  ];
+  const query = excluded.map((name) => `exclude=${name}`).join("&");
+  expect(await http.get(`/readyz?${query}`)).toMatchObject({ status: 200 });
+  expect(await http.get("/healthz")).toMatchObject({ status: 200 });
+
+  // The status page: everything that was found.
+  const { drivers } = JSON.parse(
+    (await http.get("/statusz", { headers: { accept: "application/json" } })).body,
+  );
+  const rows = drivers.map((driver: Record<string, unknown>) => [driver.csiAddress, driver.name]);
+  expect(Object.fromEntries(rows)).toEqual({
+    ...Object.fromEntries([A, B, REFUSED, DENIED, BLOCKED].map((name) => [csiAddress(name), name])),
+    [csiAddress("hanging")]: undefined,
+    [csiAddress("twin")]: A,
+  });
+
+  // Metrics: a label for each that was announced.
+  const metrics = (await http.get("/metrics")).body;
+  const registered = metrics.matchAll(/^registrar_registered\{.*?driver_name="([^"]*)".*\} ([01])$/gm);
+  expect(Object.fromEntries(Array.from(registered, ([, name, value]) => [name, value]))).toEqual({
+    [A]: "1",
+    [B]: "1",
+    [REFUSED]: "0",
+    [BLOCKED]: "0",
+  });
+
+  // The log: each line about a driver says which.
+  const about = registrar.lines("Registration state changed");
+  const spoken = new Set(about.map(({ fields }) => `${fields.csiAddress} ${fields.driver}`));
+  expect([...spoken].toSorted()).toEqual(
+    [A, B, REFUSED, BLOCKED].map((name) => `${csiAddress(name)} ${name}`).toSorted(),
+  );
+});
+
+nodeTest("a thousand files that are no drivers cost nothing that a driver would notice", async (node) => {
+  const { add, registrar: start, folder } = driverFoldersOf(node);
+  const kubelet = await node.kubelet();
+  start();
+  await add(nameOf(0));
+  for (let number = 0; number < 1_000; number++) writeFileSync(`${folder}/${number}`, "");
+  const names = namesOf(5);
+  for (const name of names.slice(1)) await add(name);
+  await allRegistered(kubelet, names);
+});

@@ -1,0 +1,73 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { CsiDriverOptions, SimulatedCsiDriver, SimulatedKubelet } from "../../../src/testing";
+import type { LogLine } from "./log-line";
+import { registered, type TestNode } from "./node";
+import type { CliProcess, LineOptions } from "./process";
+
+/** The drivers of one node, each with a folder of its own, and a registrar of all of them. */
+export interface DriverFolders {
+  /** Starts a driver in a folder, under the folder's name unless told otherwise. */
+  add(folder: string, options?: Partial<CsiDriverOptions>): Promise<SimulatedCsiDriver>;
+  /** Removes a driver's folder with all that is in it, as an uninstallation does. */
+  remove(folder: string): void;
+  /** The folder of all of them. */
+  readonly folder: string;
+  /** Path of a driver's socket. */
+  csiAddress(folder: string): string;
+  registrar(...flags: readonly string[]): CliProcess;
+}
+
+/** The registration sockets on a node; names with a dot are there for moments only. */
+export const socketsIn = (node: TestNode) =>
+  node
+    .files()
+    .filter((file) => !file.startsWith("."))
+    .toSorted();
+export const socketOf = (name: string) => `${name}-reg.sock`;
+
+/** Lines about one driver, by its socket. */
+export const by = (csiAddress: string): LineOptions => ({
+  where: ({ fields }) => fields.csiAddress === csiAddress,
+});
+
+/** Resolves when the log says that the registration of this driver came to this state, for the nth time. */
+export const reached = (registrar: CliProcess, driver: string, state: string, nth = 1): Promise<LogLine> =>
+  registrar.line("Registration state changed", {
+    where: ({ fields }) => fields.driver === driver && fields.to === state,
+    nth,
+  });
+
+export const nameOf = (number: number) => `driver-${number}.csi.example.com`;
+export const namesOf = (count: number) => Array.from({ length: count }, (_, number) => nameOf(number));
+
+/** Where the drivers of a node live; nothing is made before the first one comes. */
+export function driverFoldersOf(node: TestNode): DriverFolders {
+  const plugins = join(dirname(node.csiAddress), "plugins");
+  const csiAddress = (folder: string) => join(plugins, folder, "csi.sock");
+  return {
+    folder: plugins,
+    csiAddress,
+    add: (folder, options) => {
+      mkdirSync(join(plugins, folder), { recursive: true });
+      return node.driver({ csiAddress: csiAddress(folder), name: folder, ...options });
+    },
+    remove: (folder) => rmSync(join(plugins, folder), { recursive: true }),
+    registrar: (...flags) =>
+      node.cli([
+        `--csi-address=${csiAddress("*")}`,
+        `--kubelet-registration-path=${csiAddress("*")}`,
+        `--plugin-registration-path=${node.pluginDir}`,
+        ...flags,
+      ]),
+  };
+}
+
+/** Resolves when kubelet registers all of these, for the nth time each. */
+export async function allRegistered(
+  kubelet: SimulatedKubelet,
+  names: readonly string[],
+  nth = 1,
+): Promise<void> {
+  await Promise.all(names.map((driverName) => registered(kubelet, { driverName, nth })));
+}

@@ -1,0 +1,91 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import type { Fleet } from "../../src/registrar/fleet";
+import { type NodeFleetOptions, startNodeFleet } from "../../src/registrar/node-fleet";
+import type { RegistrationState } from "../../src/registrar/state";
+import { eventually } from "./eventually";
+import { registerOnce } from "./fake-kubelet";
+import { type RecordedLog, recordLog } from "./recorded-log";
+import { type Answer, type ScriptedDriver, startScriptedDriver } from "./scripted-driver";
+import { createTempFolder } from "./temp-folder";
+
+/** The folders of a node with many drivers, none of which is there at first. */
+export interface FleetNode extends AsyncDisposable {
+  readonly at: (...names: readonly string[]) => string;
+  /** What a fleet is told about them: `plugins/STAR/csi.sock`, to kubelet `/host/STAR/csi.sock`. */
+  readonly options: NodeFleetOptions;
+  /** The driver socket in a folder of the drivers' folder. */
+  csiAddress(folder: string): string;
+  /** Where the registration socket of a name belongs. */
+  socketPath(driverName: string): string;
+  /** The registration sockets there are; names with a dot are there for moments only. */
+  sockets(): readonly string[];
+  /** Starts a driver in a folder. Its name is the folder's unless told otherwise. */
+  driver(folder: string, ...answers: readonly Answer[]): Promise<ScriptedDriver>;
+  /** Removes a driver's folder and all that is in it. */
+  remove(folder: string): void;
+}
+
+export async function createFleetNode(): Promise<FleetNode> {
+  const folder = await createTempFolder();
+  const { at } = folder;
+  const drivers: ScriptedDriver[] = [];
+  const csiAddress = (name: string) => at("plugins", name, "csi.sock");
+  mkdirSync(at("reg"));
+  mkdirSync(at("plugins"));
+  return {
+    at,
+    options: {
+      csiAddresses: [csiAddress("*")],
+      kubeletRegistrationPaths: ["/host/*/csi.sock"],
+      pluginRegistrationPath: at("reg"),
+    },
+    csiAddress,
+    socketPath: (name) => at("reg", `${name}-reg.sock`),
+    sockets: () => readdirSync(at("reg")).filter((name) => !name.startsWith(".")),
+    driver: async (name, ...answers) => {
+      mkdirSync(at("plugins", name), { recursive: true });
+      const driver = await startScriptedDriver(
+        csiAddress(name),
+        ...(answers.length > 0 ? answers : [{ name }]),
+      );
+      drivers.push(driver);
+      return driver;
+    },
+    remove: (name) => rmSync(at("plugins", name), { recursive: true }),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(drivers.map((driver) => driver.kill()));
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A fleet, its log, and what kubelet would do. */
+export interface TestFleet extends AsyncDisposable {
+  readonly fleet: Fleet;
+  readonly log: RecordedLog;
+  /** Resolves when the driver in this folder is in this state; undefined: when it has no place in the fleet. */
+  state(folder: string, wanted: RegistrationState | undefined): Promise<void>;
+  /** Registers a driver as kubelet does, as soon as it is announced; answers the endpoint that it told. */
+  register(driverName: string): Promise<string>;
+}
+
+export async function startTestFleet(
+  node: FleetNode,
+  options: Partial<NodeFleetOptions> = {},
+): Promise<TestFleet> {
+  const log = recordLog();
+  const fleet = await startNodeFleet({ ...node.options, ...options }, { logger: log.logger });
+  const stateOf = (folder: string) =>
+    fleet.registrars.find((one) => one.options.csiAddress === node.csiAddress(folder))?.status().state;
+  return {
+    fleet,
+    log,
+    state: (folder, wanted) => eventually(() => expect([folder, stateOf(folder)]).toEqual([folder, wanted])),
+    register: async (driverName) => {
+      const socketPath = node.socketPath(driverName);
+      await eventually(() => expect(existsSync(socketPath)).toBe(true));
+      return (await registerOnce(socketPath)).endpoint;
+    },
+    [Symbol.asyncDispose]: () => fleet[Symbol.asyncDispose](),
+  };
+}
