@@ -7,4 +7,6 @@ module.exports = {
   testPathIgnorePatterns: [],
   globalSetup: "<rootDir>/test/kubelet/support/global-setup.ts",
   testTimeout: 120_000,
+  // They wait for kubelet's loop of a second most of the time, and hardly use a processor.
+  maxWorkers: 3,
 };

@@ -17,6 +17,8 @@ interface LockedPackage {
 const manifest = JSON.parse(readText("package.json")) as {
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
 };
 const { "": _us, ...locked } = JSON.parse(readText("package-lock.json")).packages as Readonly<
   Record<string, LockedPackage>
@@ -47,6 +49,19 @@ describe("docs/dependencies.md", () => {
     expect(rows).toEqual(productionNames.map((name) => [name, licences.get(name)]));
   });
 
+  test("counts them", () => {
+    const direct = Object.keys(manifest.dependencies).length;
+    const all = productionNames.length;
+    const bundled = tableOf("All of them").filter(([, , , isBundled]) => isBundled === "yes").length;
+    expect(sectionOf(docs, "All of them")).toContain(
+      `The ${direct} above bring ${all - direct} others; ${bundled} of the ${all} have code in the bundle.`,
+    );
+  });
+
+  test("has a reason for each package that development needs", () => {
+    expect(firstColumn("For development")).toEqual(Object.keys(manifest.devDependencies));
+  });
+
   test("says which of them are in the bundle, and these come with their licences", () => {
     const said = tableOf("All of them")
       .filter(([, , , bundled]) => bundled === "yes")
@@ -62,6 +77,11 @@ describe("docs/dependencies.md", () => {
     const scripted = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript);
     expect(scripted.map(([path]) => nameOf(path)).sort()).toEqual(firstColumn("Install scripts").sort());
   });
+});
+
+test("no package's install script may run, in an npm that asks", () => {
+  const denied = firstColumn("Install scripts").map((name) => [name, false] as const);
+  expect(manifest.allowScripts).toEqual(Object.fromEntries(denied));
 });
 
 test("in production one package has an install script, and it is the one that was read", () => {

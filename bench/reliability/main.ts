@@ -6,9 +6,10 @@ import { parseArgs } from "node:util";
 import { buildPrograms } from "../../test/kubelet/support/build";
 import { newestVersion } from "../../test/kubelet/support/versions";
 import { createTempFolder } from "../../test/support/temp-folder";
+import { withFigures } from "../figures";
 import { observationText, observeClients, observeSilence } from "./observations";
 import { PLAYS, type Play } from "./plays";
-import { type Row, table, withFigures } from "./report";
+import { type Row, table } from "./report";
 import { type Contestant, createStage, type Outcome, type Stage } from "./stage";
 
 const USAGE = `usage: npm run bench:reliability -- [--official PATH] [--only TEXT] [--at-once N] [--dry-run]
@@ -67,7 +68,7 @@ async function main(): Promise<void> {
   const observations = await observeAll(contestants);
   say(observations);
   const text = [conditions(), figures, observations].join("\n\n");
-  writeFileSync(page, withFigures(readFileSync(page, "utf8"), text));
+  writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run bench:reliability", text));
 }
 
 /** Plays everything, so many at a time, the longest first; the two contestants of a play start side by side. */

@@ -1,3 +1,4 @@
+import { grid } from "../figures";
 import type { Outcome } from "./stage";
 
 /** One failure and what became of it, with each registrar. */
@@ -27,7 +28,7 @@ export function table(rows: readonly Row[]): string {
     recoveries(official),
     range(official.map(({ restarts }) => restarts)),
   ]);
-  return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return grid(head, lines);
 }
 
 function recoveries(outcomes: readonly Outcome[]): string {
@@ -54,14 +55,4 @@ function range(counts: readonly number[]): string {
   if (counts.length === 0) return "";
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   return least === most ? `${least}` : `${least} to ${most}`;
-}
-
-const BEGIN = "<!-- figures: written by npm run bench:reliability -->";
-const END = "<!-- end of figures -->";
-
-/** The page with its figures replaced. Throws where it has no place for them. */
-export function withFigures(page: string, figures: string): string {
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`the page has no place for figures: ${BEGIN} to ${END}`);
-  return `${page.slice(0, from)}${BEGIN}\n\n${figures.trim()}\n\n${page.slice(to)}`;
 }

@@ -1,10 +1,11 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { escapeUnprintable } from "../logging/escape";
 
 /** Kubelet reads no more than this from a termination log (kubelet's container manager, MaxContainerTerminationMessageLength). */
 const MAX_BYTES = 4096;
 
 /**
- * Leaves the reason of a failure where `kubectl describe pod` shows it. There is no such file outside a container, and
+ * Leaves the reason of a failure, as one line, where `kubectl describe pod` shows it. There is no such file outside a container, and
  * a reason that cannot be left is in the log anyway: failures are ignored. A file that is missing is made only with
  * `create`: the default path is kubelet's to make.
  */
@@ -20,7 +21,7 @@ export function writeTerminationLog(
       0o644,
     );
     try {
-      writeSync(file, Buffer.from(`${reason}\n`).subarray(0, MAX_BYTES));
+      writeSync(file, Buffer.from(`${escapeUnprintable(reason)}\n`).subarray(0, MAX_BYTES));
     } finally {
       closeSync(file);
     }

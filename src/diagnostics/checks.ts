@@ -1,3 +1,4 @@
+import { boundText } from "../logging/bound";
 import { escapeGo, escapeUnprintable } from "../logging/escape";
 import type { Fleet } from "../registrar/fleet";
 import type { Registrar } from "../registrar/registrar";
@@ -92,8 +93,10 @@ function checksOf(
     {
       name: "registered",
       run: async () => {
-        const { state } = registrar.status();
-        return state === "registered" ? undefined : `state is ${state}`;
+        const { state, tally } = registrar.status();
+        if (state === "registered") return undefined;
+        const refusal = tally.refusal === undefined ? "" : `, kubelet refused: ${boundText(tally.refusal)}`;
+        return `state is ${state}${refusal}`;
       },
     },
   ];

@@ -1,4 +1,6 @@
 import type { ServerResponse } from "node:http";
+import { boundText } from "../logging/bound";
+import { escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import type { Fleet } from "../registrar/fleet";
 import { type Check, runChecks } from "./checks";
@@ -17,7 +19,7 @@ export function createHealthRoute(fleet: Fleet, parentLog: Logger): Route {
     if (status === 200) log.v(5).info("Health check succeeded");
     else if (status === 404) log.error(undefined, "Health check failed, registration socket does not exist");
     else log.error(new Error(body), "Health check failed");
-    answer(response, status, body);
+    answer(response, status, escapeUnprintable(boundText(body)));
   };
 }
 

@@ -1,3 +1,5 @@
+import { boundText } from "../logging/bound";
+import { escapeJson } from "../logging/escape";
 import type { DriverStatus, Registrar } from "../registrar/registrar";
 import type { RegistrationState } from "../registrar/state";
 
@@ -143,7 +145,15 @@ export const METRICS: readonly MetricRow[] = [
     labelNames: ["driver_name", "vendor_version"],
     samples: ofEach(({ identity }) =>
       identity
-        ? [{ labels: { driver_name: identity.name, vendor_version: identity.vendorVersion }, value: 1 }]
+        ? [
+            {
+              labels: {
+                driver_name: identity.name,
+                vendor_version: escapeJson(boundText(identity.vendorVersion)),
+              },
+              value: 1,
+            },
+          ]
         : [],
     ),
   },

@@ -11,6 +11,9 @@ const CALL_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 30
 /** Calls that are kept for the first scrape; a driver that fails for an hour reaches it, and then the library loads. */
 const MAX_UNSCRAPED_CALLS = 500;
 
+/** Each name costs memory for good. More than a node has drivers: one that takes name after name gets no more. */
+const MAX_DRIVER_NAMES = 1_000;
+
 interface Metrics {
   readonly registry: Registry;
   observe(call: DriverCall, driverName: string): void;
@@ -68,10 +71,13 @@ async function loadMetrics(fleet: Fleet, facts: ProcessFacts): Promise<Metrics> 
     buckets: CALL_BUCKETS_SECONDS,
     registers,
   });
+  const names = new Set<string>();
   return {
     registry,
     observe: ({ method, code, durationMs }, driverName) => {
-      const labels = { driver_name: driverName, method_name: method, grpc_status_code: grpcCodeName(code) };
+      if (names.size < MAX_DRIVER_NAMES) names.add(driverName);
+      const name = names.has(driverName) ? driverName : UNKNOWN_DRIVER;
+      const labels = { driver_name: name, method_name: method, grpc_status_code: grpcCodeName(code) };
       operations.observe(labels, durationMs / 1000);
     },
   };

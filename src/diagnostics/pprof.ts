@@ -1,4 +1,5 @@
 import { Session } from "node:inspector/promises";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { getHeapSnapshot } from "node:v8";
 import type { Route } from "./server";
@@ -13,9 +14,10 @@ const INDEX = `Profiles of this process, on the paths of Go's net/http/pprof, in
 /debug/pprof/cmdline              command line, separated by NUL
 `;
 
-/** The routes of --enable-pprof. One CPU profile at a time. */
+/** The routes of --enable-pprof. One profile of a kind at a time: each heap snapshot weighs as much as the heap. */
 export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyMap<string, Route> {
   let profiling = false;
+  let snapshooting = false;
 
   const profile: Route = async (request, response) => {
     const asked = Number(
@@ -39,6 +41,18 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
     }
   };
 
+  const heap: Route = async (_request, response) => {
+    if (snapshooting) return void response.writeHead(409).end("a heap snapshot is being taken already\n");
+    snapshooting = true;
+    try {
+      await pipeline(getHeapSnapshot(), download(response, "heap.heapsnapshot"));
+    } catch {
+      // Whoever asked for it has left.
+    } finally {
+      snapshooting = false;
+    }
+  };
+
   const text =
     (body: string): Route =>
     (_request, response) => {
@@ -49,10 +63,7 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
     ["/debug/pprof/", text(INDEX)],
     ["/debug/pprof/cmdline", text(commandLine.join("\0"))],
     ["/debug/pprof/profile", profile],
-    [
-      "/debug/pprof/heap",
-      (_request, response) => void getHeapSnapshot().pipe(download(response, "heap.heapsnapshot")),
-    ],
+    ["/debug/pprof/heap", heap],
   ]);
 }
 

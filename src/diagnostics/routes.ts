@@ -1,3 +1,4 @@
+import { RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
 import type { Fleet } from "../registrar/fleet";
 import { livenessChecks, readinessChecks } from "./checks";
@@ -10,7 +11,7 @@ import { createStatusRoute } from "./statusz";
 
 /** What is served on the HTTP endpoint. */
 export interface RoutesOptions {
-  /** Path of the metrics. */
+  /** Path of the metrics, beginning with `/`; none of the other paths. */
   readonly metricsPath: string;
   /** Not ready while the driver is away. */
   readonly requireDriver: boolean;
@@ -18,18 +19,27 @@ export interface RoutesOptions {
   readonly profiledCommandLine: readonly string[] | undefined;
 }
 
-/** Every path of the HTTP endpoint; all of them only read. */
+/** Every path of the HTTP endpoint; all of them only read. Throws INVALID_OPTION where the metrics would not be found. */
 export function createRoutes(
   fleet: Fleet,
   { metricsPath, requireDriver, profiledCommandLine }: RoutesOptions,
   { log, facts }: { readonly log: Logger; readonly facts: ProcessFacts },
 ): ReadonlyMap<string, Route> {
-  return new Map<string, Route>([
+  const routes = new Map<string, Route>([
     ["/healthz", createHealthRoute(fleet, log)],
     ["/livez", createChecksRoute("livez", livenessChecks)],
     ["/readyz", createChecksRoute("readyz", (driver) => readinessChecks(fleet, { requireDriver, driver }))],
     ["/statusz", createStatusRoute(fleet, facts)],
-    [metricsPath, createMetricsRoute(fleet, facts)],
     ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
   ]);
+  checkMetricsPath(metricsPath, [...routes.keys()]);
+  return routes.set(metricsPath, createMetricsRoute(fleet, facts));
+}
+
+function checkMetricsPath(path: string, taken: readonly string[]): void {
+  const refuse = (why: string) => {
+    throw new RegistrarError("INVALID_OPTION", `metrics-path ${JSON.stringify(path)} ${why}`);
+  };
+  if (!/^\/[^?#\s]*$/.test(path)) refuse("is no path of a URL: it must begin with /, as /metrics does");
+  if (taken.includes(path)) refuse(`is served already; taken are ${taken.join(", ")}`);
 }

@@ -5,6 +5,7 @@ import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../errors";
 import type { Logger } from "../logging/logger";
+import { boundConnections } from "./connection-bound";
 import { type ListenAddress, parseListenAddress } from "./listen-address";
 
 /** Answers the requests for one path. What it throws is answered with 500. */
@@ -17,8 +18,10 @@ export interface DiagnosticsServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Probes and scrapes are few; what comes beyond this is cut off. */
+/** Probes and scrapes are few. */
 const MAX_CONNECTIONS = 64;
+/** On one connection; a scraper that keeps its connection makes another one then. Bounds what comes in one breath. */
+const MAX_REQUESTS = 100;
 /** Between attempts to bind an address that is in use. */
 const BIND_RETRY_MS = 5_000;
 
@@ -45,7 +48,8 @@ export function startDiagnosticsServer(
       response.end(`${messageOf(error)}\n`);
     }
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxRequestsPerSocket = MAX_REQUESTS;
+  boundConnections(server, MAX_CONNECTIONS, log);
   server.on("clientError", (_error, socket) => socket.destroy());
   server.on("error", () => {}); // While binding, told by `listen`; later, a connection that could not be accepted.
 

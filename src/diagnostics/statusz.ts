@@ -1,3 +1,5 @@
+import { boundText } from "../logging/bound";
+import { escapeJson } from "../logging/escape";
 import type { Fleet } from "../registrar/fleet";
 import type { Registrar } from "../registrar/registrar";
 import type { ProcessFacts } from "./metric-table";
@@ -15,7 +17,7 @@ export function createStatusRoute(fleet: Fleet, facts: ProcessFacts): Route {
       "content-type": wantsJson ? "application/json" : "text/plain; charset=utf-8",
       "x-content-type-options": "nosniff",
     });
-    response.end(wantsJson ? `${JSON.stringify(page, null, 2)}\n` : asText(page));
+    response.end(wantsJson ? `${escapeJson(JSON.stringify(page, null, 2))}\n` : asText(page));
   };
 }
 
@@ -35,7 +37,7 @@ function describeDriver({ status, options }: Registrar, facts: ProcessFacts) {
   const { state, history, identity, connected, registrationSocketPath, tally } = status();
   return {
     name: identity?.name,
-    vendorVersion: identity?.vendorVersion,
+    vendorVersion: identity && boundText(identity.vendorVersion),
     connected,
     state,
     since: time(history.at(-1)?.at ?? facts.startedAt),
@@ -50,7 +52,10 @@ function describeDriver({ status, options }: Registrar, facts: ProcessFacts) {
 
 /** The same as indented `key: value` lines; a text that would break its line is quoted, for drivers say what they like. */
 function asText(value: unknown, indent = ""): string {
-  if (typeof value === "string" && /\p{Cc}/u.test(value)) return `${JSON.stringify(value)}\n`;
+  if (typeof value === "string") {
+    const quoted = quote(value);
+    return `${quoted === `"${value}"` ? value : quoted}\n`;
+  }
   if (typeof value !== "object" || value === null) return `${String(value)}\n`;
   return Object.entries(value)
     .filter(([, one]) => one !== undefined)
@@ -63,9 +68,11 @@ function asText(value: unknown, indent = ""): string {
     .join("");
 }
 
+const quote = (text: string) => escapeJson(JSON.stringify(text));
+
 type Change = ReturnType<typeof describeDriver>["history"][number];
 
 function asLine({ at, from, to, event: { kind, ...details } }: Change): string {
-  const more = Object.values(details).map((detail) => JSON.stringify(detail));
+  const more = Object.values(details).map(quote);
   return [at, `${from} -> ${to}`, kind, ...more].join("  ");
 }

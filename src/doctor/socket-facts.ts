@@ -17,7 +17,7 @@ export async function lookAtSocket(path: string): Promise<SocketFacts> {
   const seen = { path, ownership: ownershipOf(stats), inode: `${stats.dev}:${stats.ino}` };
   const error = await tryConnect(path);
   if (error === undefined) return { kind: "accepting", ...seen };
-  const explanation = explainConnectError(error) ?? error.message;
+  const explanation = explainConnectError(error, path) ?? error.message;
   return { kind: "not-accepting", ...seen, errno: errnoOf(error), explanation };
 }
 

@@ -8,7 +8,7 @@ import { MAX_FRAME_BYTES } from "./http2-frames";
 export interface GrpcAcceptorLimits {
   /** Connections open at one time; see `startGrpcAcceptor` for who goes first. @default 64 */
   readonly maxConnections: number;
-  /** Calls running on one connection, as SETTINGS_MAX_CONCURRENT_STREAMS says it to the client. @default 16 */
+  /** Calls running on one connection, as SETTINGS_MAX_CONCURRENT_STREAMS says it to the client. @default 4 */
   readonly maxConcurrentStreams: number;
   /** Bytes of one header block, both compressed and decoded. @default 16384 */
   readonly maxHeaderBytes: number;
@@ -20,7 +20,7 @@ export interface GrpcAcceptorLimits {
 
 export const DEFAULT_GRPC_ACCEPTOR_LIMITS: GrpcAcceptorLimits = {
   maxConnections: 64,
-  maxConcurrentStreams: 16,
+  maxConcurrentStreams: 4,
   maxHeaderBytes: MAX_FRAME_BYTES,
   maxHeaderFields: 64,
   maxMessageBytes: 65_536,

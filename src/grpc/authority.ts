@@ -1,9 +1,9 @@
 import { type ChunkReader, createChunkConsumer } from "./chunk-reader";
 import { createHpackDecoder } from "./hpack-decoder";
 import { encodeLiterals } from "./hpack-encoder";
-import type { HeaderField } from "./hpack-static-table";
 import {
   CLIENT_PREFACE,
+  FrameFlag,
   type FrameHeader,
   FrameType,
   MAX_FRAME_BYTES,
@@ -12,21 +12,15 @@ import {
 } from "./http2-frames";
 import { frameHeaderBlock, gatherHeaderBlock } from "./http2-header-block";
 import { refuse } from "./protocol-violation";
-
-/** What gRPC clients call a server on a unix socket, where they do not send its path. */
-const REPLACEMENT: HeaderField = [":authority", "localhost"];
-
-/**
- * The authorities that nghttp2 in Node 20 to 26 takes, tried character by character (`@` passes in Node 20 only).
- * A request with any other, or with an empty one, it resets before JavaScript hears of it.
- */
-const PASSABLE = /^[A-Za-z0-9!$%&'()*+,.:;=[\]_~-]+$/;
+import { passableFields } from "./request-fields";
 
 export interface AuthorityRewriterOptions {
   /** Most bytes of one header block, both compressed and as a decoded list. */
   readonly maxHeaderBytes: number;
   /** Most fields of one header block. */
   readonly maxHeaderFields: number;
+  /** Whether the server has a method of this path. */
+  readonly isServed: (path: string) => boolean;
   /** Takes the bytes for the server, in order. */
   readonly emit: (bytes: Buffer) => void;
   /**
@@ -34,33 +28,56 @@ export interface AuthorityRewriterOptions {
    * is told the HEADERS frame only, when all of it has come.
    */
   readonly onFrame: (frame: FrameHeader) => void;
+  /** Told of what a DATA frame holds, padding left away, piece by piece before each is emitted. */
+  readonly onContent: (streamId: number, piece: Buffer) => void;
 }
 
 /**
  * Makes a filter for what a gRPC client sends: it replaces each `:authority` that Node's HTTP/2 would refuse. Kubelets
- * up to 1.28 (grpc-go before 1.57) send the raw path of the socket there: kubernetes/kubernetes#108254.
+ * up to 1.28 (grpc-go before 1.57) send the raw path of the socket there: kubernetes/kubernetes#108254. What else it
+ * changes is told in `passableFields`.
  *
  * As long as no header block needs a change, slices of the client's own bytes go through, and the server's HPACK table
  * keeps in step with the client's. From the first change on every block is encoded anew as literals, for which it does
  * not matter what the server's table holds.
  *
- * The function returned takes the client's chunks. It throws `PROTOCOL` for what is no HTTP/2 or over a bound.
+ * The function returned takes the client's chunks. It throws `PROTOCOL` for what is no HTTP/2, no gRPC, or over a bound.
  */
 export function createAuthorityRewriter(options: AuthorityRewriterOptions): (chunk: Buffer) => void {
-  const { emit, onFrame, maxHeaderBytes } = options;
+  const { emit, onFrame, onContent, isServed, maxHeaderBytes } = options;
   const decode = createHpackDecoder({ maxFields: options.maxHeaderFields, maxBytes: maxHeaderBytes });
   let rewriting = false;
 
   function* forwardHeaders(bytes: ChunkReader, headers: ReadFrameHeader): Generator<void, void, void> {
     const { block, asSent } = yield* gatherHeaderBlock(bytes, headers, maxHeaderBytes);
     const { tableSizes, fields } = decode(block);
-    const passable = fields.map(withPassableAuthority);
+    const passable = passableFields(fields, isServed);
     rewriting ||= passable.some((field, index) => field !== fields[index]);
     onFrame(headers);
     const frames = rewriting
       ? frameHeaderBlock(headers, encodeLiterals({ tableSizes, fields: passable }))
       : asSent;
     for (const piece of frames) emit(piece);
+  }
+
+  function* forwardData(
+    bytes: ChunkReader,
+    { flags, length, streamId }: FrameHeader,
+  ): Generator<void, void, void> {
+    let padding = 0;
+    let content = length;
+    if (flags & FrameFlag.PADDED && length > 0) {
+      const padLength = yield* bytes.exactly(1);
+      padding = padLength[0] ?? 0;
+      content -= 1 + padding;
+      if (content < 0) refuse("a DATA frame too short for its padding");
+      emit(padLength);
+    }
+    yield* bytes.passOn(content, (piece) => {
+      onContent(streamId, piece);
+      emit(piece);
+    });
+    yield* bytes.passOn(padding, emit);
   }
 
   return createChunkConsumer(function* (bytes) {
@@ -73,15 +90,11 @@ export function createAuthorityRewriter(options: AuthorityRewriterOptions): (chu
       } else {
         onFrame(frame);
         emit(frame.bytes);
-        yield* bytes.passOn(frame.length, emit);
+        if (frame.type === FrameType.DATA) yield* forwardData(bytes, frame);
+        else yield* bytes.passOn(frame.length, emit);
       }
     }
   });
-}
-
-function withPassableAuthority(field: HeaderField): HeaderField {
-  const [name, value] = field;
-  return name === ":authority" && !PASSABLE.test(value) ? REPLACEMENT : field;
 }
 
 /** Fails at the first wrong byte: who speaks another protocol is not left waiting for 24 bytes. */

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { RegistrarError } from "../errors";
-import { createAuthorityRewriter } from "./authority";
+import { type AuthorityRewriterOptions, createAuthorityRewriter } from "./authority";
 import { type CallLedger, createCallLedger } from "./call-ledger";
 import { createChunkConsumer } from "./chunk-reader";
 import { FrameType, parseGoawayError, readFrameHeader } from "./http2-frames";
@@ -27,10 +27,12 @@ export interface ClientConnection {
  */
 export function createClientConnection(
   socket: Socket,
-  limits: { readonly maxHeaderBytes: number; readonly maxHeaderFields: number },
+  options: Pick<AuthorityRewriterOptions, "maxHeaderBytes" | "maxHeaderFields" | "isServed">,
 ): ClientConnection {
   const calls = createCallLedger();
   let clientLeaves = false;
+  let serverGaveUp = false;
+  let endsInOrder = false;
   let violation: string | undefined;
 
   const stream = new Duplex({
@@ -42,10 +44,12 @@ export function createClientConnection(
       socket.write(chunk, () => {
         done();
         // Node says goodbye to a client that broke the rules, but then waits for it to hang up.
-        if (violation !== undefined) stream.destroy();
+        if (serverGaveUp) stream.destroy();
       });
     },
     final: (done) => {
+      // Node 26 hangs up on a client that broke the rules without a word.
+      if (!clientLeaves && !endsInOrder) violation ??= "refused by Node's HTTP/2";
       socket.end(() => {
         done();
         // The client need not hang up on its side; without this it could hold the descriptor as long as it likes.
@@ -60,7 +64,7 @@ export function createClientConnection(
   });
 
   const fromClient = createAuthorityRewriter({
-    ...limits,
+    ...options,
     emit: (bytes) => {
       if (!stream.push(bytes)) socket.pause();
     },
@@ -68,6 +72,7 @@ export function createClientConnection(
       calls.fromClient(frame);
       clientLeaves ||= frame.type === FrameType.GOAWAY;
     },
+    onContent: calls.contentFromClient,
   });
 
   const fromServer = createChunkConsumer(function* (bytes) {
@@ -76,8 +81,10 @@ export function createClientConnection(
       calls.fromServer(frame);
       if (frame.type === FrameType.GOAWAY) {
         const error = parseGoawayError(yield* bytes.exactly(frame.length));
+        serverGaveUp ||= error !== undefined;
         // A client that leaves did nothing wrong: Node answers INTERNAL_ERROR even to grpc-go's own GOAWAY.
         if (error !== undefined && !clientLeaves) violation ??= `refused by Node's HTTP/2: ${error}`;
+        endsInOrder = true;
       } else {
         yield* bytes.passOn(frame.length, () => {});
       }
@@ -93,7 +100,10 @@ export function createClientConnection(
       stream.destroy();
     }
   });
-  socket.on("end", () => stream.push(null));
+  socket.on("end", () => {
+    endsInOrder = true;
+    stream.push(null);
+  });
   socket.on("error", () => {}); // `close` follows, and that is all there is to react to.
   socket.on("close", () => stream.destroy());
 

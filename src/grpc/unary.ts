@@ -1,13 +1,14 @@
 import {
   type CallOptions,
   Client,
-  credentials,
   type handleUnaryCall,
   Metadata,
   type ServiceError,
   status,
 } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
+import { failureText } from "./failure-text";
+import { createOwnedConnections } from "./owned-connections";
 import type { Unary } from "./protos";
 
 /** What bounds one outgoing call. */
@@ -22,10 +23,12 @@ export interface UnaryCallOptions {
 
 /**
  * A client of one unix socket that connects when first called. Its requests carry the authority `localhost`:
- * servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258), and grpc-go sends the same.
+ * servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258), and grpc-go sends the same. When it is
+ * closed its connections end, whatever the server does or leaves undone.
  */
 export function createUnixClient(socketPath: string): Client {
-  return new Client(`unix:${socketPath}`, credentials.createInsecure(), {
+  const connections = createOwnedConnections();
+  const client = new Client(`unix:${socketPath}`, connections.credentials, {
     "grpc.default_authority": "localhost",
     "grpc.enable_channelz": 0,
     "grpc.enable_retries": 0,
@@ -33,6 +36,12 @@ export function createUnixClient(socketPath: string): Client {
     "grpc.client_idle_timeout_ms": 2 ** 31 - 1,
     "grpc.use_local_subchannel_pool": 1,
   });
+  const close = client.close.bind(client);
+  client.close = () => {
+    close();
+    connections.end();
+  };
+  return client;
 }
 
 /**
@@ -52,7 +61,8 @@ export function callUnary<Request, Response>(
       reject(Object.assign(new Error("1 CANCELLED: aborted before the call"), { code: status.CANCELLED }));
       return;
     }
-    const callOptions: CallOptions = { deadline: Date.now() + options.timeoutMs };
+    const deadline = Date.now() + options.timeoutMs;
+    const callOptions: CallOptions = { deadline };
     const cancel = () => call.cancel();
     const call = client.makeUnaryRequest(
       method.path,
@@ -63,12 +73,31 @@ export function callUnary<Request, Response>(
       callOptions,
       (error, response) => {
         signal?.removeEventListener("abort", cancel);
-        if (error) reject(error);
-        else resolve(response as Response);
+        if (error) {
+          const isLate = !signal?.aborted && Date.now() >= deadline;
+          reject(understood(error, options.timeoutMs, isLate));
+        } else {
+          resolve(response as Response);
+        }
       },
     );
     signal?.addEventListener("abort", cancel, { once: true });
   });
+}
+
+/**
+ * A server may answer with any status, or with what grpc-js makes none of: to gRPC these are UNKNOWN. It keeps to our
+ * deadline too, and where its clock is first (those of grpc-go and tonic) it cancels the call in words of its own.
+ */
+function understood(error: ServiceError, timeoutMs: number, isLate: boolean): ServiceError {
+  if (isLate && error.code === status.CANCELLED) {
+    const message = `4 DEADLINE_EXCEEDED: Deadline exceeded after ${timeoutMs / 1000}s`;
+    return Object.assign(error, { code: status.DEADLINE_EXCEEDED, message });
+  }
+  if (statusCodeOf(error) !== undefined)
+    return Object.assign(error, { message: failureText(error.message, timeoutMs) });
+  const message = `2 UNKNOWN: the answer cannot be understood: status ${error.code}, ${error.details || "no text"}`;
+  return Object.assign(error, { code: status.UNKNOWN, message });
 }
 
 /** The gRPC status with which a call failed; undefined for any other error, since a failure is never OK. */

@@ -42,6 +42,11 @@ export function escapeJson(json: string): string {
   );
 }
 
+/** The text with what could start a new line or steer a terminal escaped, and nothing else: it stays one line. */
+export function escapeUnprintable(text: string): string {
+  return escapeJson(text).replaceAll("\n", "\\n");
+}
+
 function escapeCodePoint(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
   if (codePoint < 0x20 || codePoint === 0x7f) return `\\x${hex(codePoint, 2)}`;

@@ -1,4 +1,5 @@
 import { messageOf } from "../errors";
+import { boundText } from "./bound";
 import type { LogRecord } from "./logger";
 
 /**
@@ -22,11 +23,12 @@ export function klogJson(record: LogRecord): Record<string, unknown> {
     ...head,
     ...Object.fromEntries(fields),
     ...head,
-    ...(error === undefined ? {} : { err: messageOf(error) }),
+    ...(error === undefined ? {} : { err: boundText(messageOf(error)) }),
   };
 }
 
 function plainValue(value: unknown): unknown {
-  if (value instanceof Error) return messageOf(value);
+  if (value instanceof Error) return boundText(messageOf(value));
+  if (typeof value === "string") return boundText(value);
   return value === undefined ? null : value;
 }

@@ -1,4 +1,5 @@
 import { messageOf } from "../errors";
+import { boundText } from "./bound";
 import { escapeGo, escapeJson, quoteGo } from "./escape";
 import type { LogRecord } from "./logger";
 
@@ -38,13 +39,13 @@ export function klogMessage({ message, error, fields }: LogRecord): string {
 function valueText(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return quoteGo(value);
+      return quoteGo(boundText(value));
     case "number":
     case "bigint":
     case "boolean":
       return String(value);
     case "object":
-      return value instanceof Error ? quoteGo(messageOf(value)) : jsonText(value);
+      return value instanceof Error ? quoteGo(boundText(messageOf(value))) : jsonText(value);
     default:
       return "null";
   }

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isDeadSocket, tryConnect } from "./unix-socket";
 
@@ -26,10 +26,16 @@ export async function findAlias(folder: string, driverName: string): Promise<str
     if (!file.endsWith(SOCKET_TAIL) || !alias.startsWith(driverName)) continue;
     if (!ALIAS_TAIL.test(alias.slice(driverName.length))) continue;
     const path = join(folder, file);
+    if (!isSocketItself(path)) continue;
     if ((await tryConnect(path)) === undefined) return alias;
     if (await isDeadSocket(path)) left ??= alias;
   }
   return left;
+}
+
+/** Not by a symbolic link, which could not be published over, and leads who knows where. */
+function isSocketItself(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }
 
 /** What is in a folder; nothing where it cannot be read. */

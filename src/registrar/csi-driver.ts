@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, connectivityState, status } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../errors";
@@ -6,7 +7,7 @@ import { callUnary, createUnixClient, statusCodeOf } from "../grpc/unary";
 import type { Logger } from "../logging/logger";
 import { backoffMs } from "./backoff";
 import type { DriverCall } from "./events";
-import { hintOrPause, untilAccepting } from "./unix-socket";
+import { hintOrPause, tryConnect, untilAccepting } from "./unix-socket";
 
 /** How the CSI driver is waited for and asked. */
 export interface CsiDriverOptions {
@@ -29,7 +30,7 @@ export interface CsiDriverContext {
 
 /** What is told about the CSI driver. */
 export interface CsiDriverObserver {
-  /** The driver told its identity: at first, and again each time its connection came back after `awayMs`. */
+  /** The driver told its identity: at first, and again with each new connection; after `awayMs` if it was lost. */
   onAnswered(identity: PluginIdentity, awayMs: number | undefined): void;
   onLost(): void;
   onCall(call: DriverCall): void;
@@ -37,12 +38,15 @@ export interface CsiDriverObserver {
 
 /** Between two attempts to ask, as long as the driver may simply not be ready. */
 const ASK_BACKOFF = { initialMs: 100, maxMs: 10_000, jitter: 0.2 };
+/** A connection that lives shorter than this was no good one: one that is lost again and again is not rushed after. */
+const STEADY_AFTER_MS = 10_000;
 /** Errors that time alone will hardly mend are asked about again at this pace. */
 const SLOW_RETRY_MS = 30_000;
 
 /**
  * Stays in touch with the CSI driver behind a unix socket: waits for it, asks its name, keeps a connection to notice
- * that it went, and asks again when it is back (it may be another version, or another driver).
+ * that it went, and asks again when it is back (it may be another version, or another driver). A server that merely
+ * ends a connection, for its age or because it is idle, has not gone; it is connected to and asked again.
  *
  * Runs until `signal` is aborted, then resolves. Rejects only with DRIVER_TIMEOUT, and with what the observer throws.
  */
@@ -57,11 +61,22 @@ export async function watchCsiDriver(
   const patience = startPatience(options, context.signal);
   const { signal } = patience;
   let failures = 0;
+  let earlyLosses = 0;
+  let answeredAt = 0;
   let lostAt: number | undefined;
+  /** The socket file behind which the driver answered, until it is known to have gone. */
+  let present: string | undefined;
+  const lose = () => {
+    present = undefined;
+    lostAt = Date.now();
+    log.error(undefined, "Lost connection", { address, lasted: `${(lostAt - answeredAt) / 1000}s` });
+    observer.onLost();
+  };
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
-      await untilAccepting(options.csiSocketPath, { log, signal, remindEveryMs });
+      if (present === undefined) await untilAccepting(options.csiSocketPath, { log, signal, remindEveryMs });
+      const file = socketFileOf(options.csiSocketPath);
       const client = createUnixClient(options.csiSocketPath);
       try {
         const identity = await askIdentity(
@@ -72,16 +87,23 @@ export async function watchCsiDriver(
         );
         failures = 0;
         patience.end();
+        if (present !== undefined && present !== file) lose();
+        present = file;
         const awayMs = lostAt === undefined ? undefined : Date.now() - lostAt;
         if (awayMs !== undefined) log.info("Connection restored", { address, after: `${awayMs / 1000}s` });
+        lostAt = undefined;
         observer.onAnswered(identity, awayMs);
+        answeredAt = Date.now();
         await untilDisconnected(client, signal);
+        const isStillThere = await isStillServed(options.csiSocketPath, file);
         if (signal.aborted) return;
-        lostAt = Date.now();
-        log.error(undefined, "Lost connection", { address });
-        observer.onLost();
+        if (isStillThere) log.v(2).info("The driver ended a connection, and is still there", { address });
+        else lose();
+        if (Date.now() - answeredAt >= STEADY_AFTER_MS) earlyLosses = 0;
+        else await delay(backoffMs(ASK_BACKOFF, earlyLosses++), undefined, { signal });
       } catch (error) {
         if (signal.aborted || statusCodeOf(error) === undefined) throw error;
+        if (present !== undefined) lose();
         await pauseAfter(error, failures++, client, { log, signal });
       } finally {
         client.close();
@@ -93,6 +115,21 @@ export async function watchCsiDriver(
     patience.close();
   }
   patience.throwIfOut();
+}
+
+/** Stands for a socket file: a server that is started anew makes another one. Undefined where there is none. */
+function socketFileOf(path: string): string | undefined {
+  try {
+    const { dev, ino, mtimeMs } = statSync(path);
+    return [dev, ino, mtimeMs].join();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a server that ended our connection did not go: it may do so for the connection's age, or as it was idle. */
+async function isStillServed(path: string, file: string | undefined): Promise<boolean> {
+  return file !== undefined && file === socketFileOf(path) && (await tryConnect(path)) === undefined;
 }
 
 /** One signal for the caller's abort and for the end of our patience; `close` leaves nothing behind. */
@@ -196,14 +233,9 @@ function untilDisconnected(client: Client, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A log line holds no more of what a driver says: a manifest may have megabytes. */
-const MAX_LOGGED_CHARACTERS = 2_048;
-
 /** An identity as the official registrar logs it: JSON with the protocol's names of the fields that are not empty. */
 function identityText({ manifest, name, vendorVersion }: PluginIdentity): string {
   const fields = { manifest, name, vendor_version: vendorVersion };
   const told = Object.entries(fields).filter(([, value]) => Object.keys(value).length > 0);
-  const text = JSON.stringify(Object.fromEntries(told));
-  if (text.length <= MAX_LOGGED_CHARACTERS) return text;
-  return `${text.slice(0, MAX_LOGGED_CHARACTERS)} [cut, ${text.length} characters in all]`;
+  return JSON.stringify(Object.fromEntries(told));
 }

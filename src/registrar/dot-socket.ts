@@ -50,7 +50,8 @@ export async function bindDotSocket(
     return { dotPath, server, stats: lstatSync(dotPath) };
   } catch (error) {
     server.close();
-    throw unusable(dotPath, error);
+    // Not by the dot-name, which nobody chose and which is another one each time.
+    throw socketUnusable(`cannot make a socket in ${folder}`, folder, error);
   }
 }
 
@@ -80,7 +81,7 @@ export async function giveName(
     renameSync(dotPath, path);
     return true;
   } catch (error) {
-    throw unusable(path, error);
+    throw socketUnusable(`cannot listen on ${path}`, dirname(path), error);
   }
 }
 
@@ -101,12 +102,13 @@ function removeQuietly(path: string): void {
   } catch {}
 }
 
-function unusable(path: string, error: unknown): RegistrarError {
+/** SOCKET_UNUSABLE with the reason behind its errno, for a socket in `folder`. */
+export function socketUnusable(problem: string, folder: string, error: unknown): RegistrarError {
   // libuv turns bind's ENOENT into EACCES, which would send the reader after permissions.
-  const isAway = errnoOf(error) === "EACCES" && !existsSync(dirname(path));
+  const isAway = errnoOf(error) === "EACCES" && !existsSync(folder);
   const errno = isAway ? "ENOENT" : (errnoOf(error) ?? "");
   const reason = EXPLANATIONS[errno] ?? messageOf(error);
-  const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;
+  const text = `${problem}: ${errno ? `${errno}: ` : ""}${reason}`;
   return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
 }
 

@@ -12,6 +12,12 @@ export type DriverNameVerdict =
 /** CSI specification, GetPluginInfoResponse.name: domain notation, at most 63 characters, alphanumeric at both ends. */
 const SPECIFIED = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/;
 
+/** Linux has no file whose name is longer, and ours is `<driver>-reg.sock`. */
+const MAX_BYTES = 255 - "-reg.sock".length;
+
+/** What could steer a terminal in which somebody lists the folder; control, format and line characters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
 /** Judges a driver's name before it becomes part of a path. */
 export function judgeDriverName(name: string): DriverNameVerdict {
   const unsafe = (problem: string): DriverNameVerdict => ({ kind: "unsafe", problem });
@@ -19,8 +25,10 @@ export function judgeDriverName(name: string): DriverNameVerdict {
   if (name.includes("/")) return unsafe("it contains '/'");
   if (name.includes("\\")) return unsafe("it contains a backslash");
   if (name.includes("\0")) return unsafe("it contains a NUL byte");
+  if (UNPRINTABLE.test(name)) return unsafe("it contains control characters");
   if (name.startsWith(".")) return unsafe("it begins with a dot");
   if (name.includes("..")) return unsafe("it contains '..'");
+  if (Buffer.byteLength(name) > MAX_BYTES) return unsafe(`it has ${name.length} characters`);
   if (SPECIFIED.test(name)) return { kind: "valid" };
   const problem =
     name.length > 63

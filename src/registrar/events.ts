@@ -22,6 +22,7 @@ export type RegistrarEvent =
   | {
       readonly kind: "driver-answered";
       readonly identity: PluginIdentity;
+      /** How long it was lost; undefined at first, and where it merely ended a connection. */
       readonly awayMs: number | undefined;
     }
   | { readonly kind: "driver-lost" }

@@ -40,6 +40,11 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: (endpoint: stri
     hint: () => "the driver's NodeGetInfo did not answer in time: see the driver's log",
   },
   {
+    text: /RST_STREAM with error code: PROTOCOL_ERROR/,
+    hint: () =>
+      "the driver's HTTP/2 server cut kubelet's call off: kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; csi-grpc-proxy before the driver helps, or a later kubelet",
+  },
+  {
     text: /rpc error: code = /,
     hint: () => "this is what the driver's NodeGetInfo answered: see the driver's log",
   },

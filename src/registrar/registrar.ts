@@ -60,7 +60,7 @@ export function startDriverRegistrar(
 ): Registrar {
   const log = parentLog.named("registrar");
   const events = createEvents<RegistrarEvent>();
-  const owner = {};
+  const owner = { csiAddress: resolved.csiAddress };
   const registration = startDriverRegistration({ ...resolved, placeTaken }, { protos, log, events });
   const stopWatching = new AbortController();
   let identity: PluginIdentity | undefined;
@@ -71,8 +71,18 @@ export function startDriverRegistrar(
     void registration.close(failedBy(error), "failed");
   };
 
+  const startOver = (name: string) => {
+    log.info("CSI driver came back under another name, starting over", {
+      was: registration.driverName,
+      csiDriverName: name,
+    });
+    void registration.close({ kind: "stopped" }, "driver-renamed");
+  };
+
   const announceAs = (name: string) => {
     if (!admission) return registration.named(name);
+    // Under its former name another driver may come now, and whether it may have the new one is to be asked.
+    if (registration.driverName !== undefined) return startOver(name);
     void admission
       .request(name, owner, log)
       .then(() => registration.named(name))
@@ -88,9 +98,11 @@ export function startDriverRegistrar(
       log.v(2).info("CSI driver name", { csiDriverName: answer.name, vendorVersion: answer.vendorVersion });
     }
     identity = answer;
+    const isOtherVersion = before?.vendorVersion !== answer.vendorVersion;
     if (before?.name !== answer.name) announceAs(answer.name);
-    else if (resolved.reregisterOnDriverRestart) registration.driverRestarted();
-    else if (before.vendorVersion !== answer.vendorVersion)
+    else if (resolved.reregisterOnDriverRestart && (awayMs !== undefined || isOtherVersion))
+      registration.driverRestarted();
+    else if (isOtherVersion)
       log.info("CSI driver came back as another version, its registration stays as it is", {
         was: before.vendorVersion,
         vendorVersion: answer.vendorVersion,
@@ -118,8 +130,8 @@ export function startDriverRegistrar(
     signal,
     release: async () => {
       stopWatching.abort();
-      admission?.release(owner);
       await watching;
+      admission?.release(owner); // Last: what was still under way may have asked for a name.
     },
   });
   return { ...handle, options: resolved, status: () => ({ ...handle.status(), identity, connected }) };

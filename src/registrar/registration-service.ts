@@ -1,4 +1,4 @@
-import type { Server } from "@grpc/grpc-js";
+import type { ServiceHost } from "../grpc/acceptor";
 import type { Protos, RegistrationStatus } from "../grpc/protos";
 import { unaryHandler } from "../grpc/unary";
 import type { Logger } from "../logging/logger";
@@ -23,7 +23,7 @@ export interface RegistrationServiceOptions {
  * after, so that kubelet always gets its answer, even where a refusal ends this process.
  */
 export function addRegistrationService(
-  server: Server,
+  server: ServiceHost,
   options: RegistrationServiceOptions,
   { protos, log: parentLog }: { readonly protos: Protos; readonly log: Logger },
 ): void {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf, RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
-import { bindDotSocket, giveName } from "./dot-socket";
+import { bindDotSocket, giveName, socketUnusable } from "./dot-socket";
 import { tryConnect } from "./unix-socket";
 
 /** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv cuts a longer path silently. */
@@ -121,13 +121,7 @@ export function createRegistrationSocket(
       checkSocketPathLength(path, "the registration socket");
       const there = statsOf(path);
       const before = await (overLiving ? judge(path) : look(path));
-      if (before === "blocked") {
-        const problem = `${path} exists but is not a socket, or its folder cannot be read: it is left alone`;
-        throw new RegistrarError(
-          "SOCKET_UNUSABLE",
-          `${problem}; remove it or use another --plugin-registration-path`,
-        );
-      }
+      if (before === "blocked") throw explainBlocked(path);
       if (before === "taken" && !overLiving) return before;
       const next = await bindDotSocket(dirname(path), onConnection);
       next.server.on("error", (error) =>
@@ -159,6 +153,16 @@ function statsOf(path: string): Stats | "gone" | "blocked" {
   } catch (error) {
     return errnoOf(error) === "ENOENT" ? "gone" : "blocked";
   }
+}
+
+function explainBlocked(path: string): RegistrarError {
+  try {
+    lstatSync(path);
+  } catch (error) {
+    return socketUnusable(`cannot look at ${path}`, dirname(path), error);
+  }
+  const advice = "it is left alone; remove it or use another --plugin-registration-path";
+  return new RegistrarError("SOCKET_UNUSABLE", `${path} exists but is not a socket: ${advice}`);
 }
 
 /** Whether what was judged is what would be replaced now: of two that find the same dead socket, only one may. */

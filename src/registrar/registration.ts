@@ -13,7 +13,7 @@ import {
 } from "./registration-core";
 import { addRegistrationService } from "./registration-service";
 import { createRegistrationSocket, registrationSocketPath } from "./registration-socket";
-import { createStateMachine, type StateMachine } from "./state";
+import { createStateMachine, type RegistrationEvent, type StateMachine } from "./state";
 import { live } from "./states";
 
 /** One driver's registration with kubelet, from its name to its end. */
@@ -108,10 +108,7 @@ export function startDriverRegistration(
   const machine = createStateMachine("waiting", (change) => {
     const { from, to, event } = change;
     const fields = { from, to, reason: event.kind, driver: driverName, socket: socket.path };
-    const repeats =
-      memory.refusals > 0 &&
-      (to === "asked" || (event.kind === "refused" && event.error === memory.refusalText));
-    log.v(repeats ? 4 : 0).info("Registration state changed", fields);
+    log.v(isSameRound(event, memory) ? 4 : 0).info("Registration state changed", fields);
     leaveState.abort();
     leaveState = new AbortController();
     const { signal } = leaveState;
@@ -165,7 +162,8 @@ export function startDriverRegistration(
       const { lastGetInfoMs, lastNoticeMs } = memory;
       const waitsForNotice =
         lastGetInfoMs > lastNoticeMs && performance.now() - lastGetInfoMs < KUBELET_BUSY_MS;
-      return waitsForNotice && acceptor.connections.open > 0;
+      // A standby peer holds a connection too, but never calls.
+      return waitsForNotice && acceptor.hasCaller;
     },
     get connections() {
       return acceptor.connections;
@@ -194,4 +192,10 @@ export function startDriverRegistration(
     },
     close,
   };
+}
+
+/** Whether it is one more step of what kubelet refuses over and over for one reason, of which `refused` tells. */
+function isSameRound(event: RegistrationEvent, { repeats, refusalText }: RegistrationMemory): boolean {
+  if (event.kind === "refused") return event.error === refusalText;
+  return repeats > 0 && ["retry", "published", "get-info"].includes(event.kind);
 }

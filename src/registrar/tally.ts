@@ -7,6 +7,8 @@ export interface Tally {
   readonly getInfoCalls: number;
   readonly noticesAccepted: number;
   readonly noticesRefused: number;
+  /** Kubelet's text, where its latest notice was a refusal. */
+  readonly refusal: string | undefined;
   /** How often our socket was put in place, by what led to it. The first time it is `driver-named`. */
   readonly publications: Readonly<Partial<Record<PublishReason, number>>>;
   /** How often we put our socket in place after standing by for a peer. */
@@ -20,6 +22,7 @@ const NOTHING: Tally = {
   getInfoCalls: 0,
   noticesAccepted: 0,
   noticesRefused: 0,
+  refusal: undefined,
   publications: {},
   takeovers: 0,
   driverReconnects: 0,
@@ -47,6 +50,7 @@ function whatChanges(tally: Tally, event: RegistrarEvent, now: () => number): Pa
         lastNoticeAt: now(),
         noticesAccepted: tally.noticesAccepted + (event.registered ? 1 : 0),
         noticesRefused: tally.noticesRefused + (event.registered ? 0 : 1),
+        refusal: event.registered ? undefined : event.error,
       };
     case "published": {
       const times = (tally.publications[event.reason] ?? 0) + 1;

@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf } from "../errors";
@@ -53,7 +53,7 @@ export async function untilAccepting(
     log.info("Still connecting", {
       address: `unix://${path}`,
       waited,
-      lastError: explainConnectError(problem),
+      lastError: explainConnectError(problem, path),
     });
   }, remindEveryMs);
   const watch = watchPath(path, log);
@@ -91,11 +91,15 @@ export async function hintOrPause(
   }
 }
 
-/** What a failed connection usually means, in a few words behind its errno. */
-export function explainConnectError(error: Error | undefined): string | undefined {
+/** What a failed connection to `path` usually means, in a few words behind its errno. */
+export function explainConnectError(error: Error | undefined, path: string): string | undefined {
   if (error === undefined) return undefined;
   const errno = errnoOf(error);
-  const explanation = errno && CONNECT_EXPLANATIONS[errno];
+  // Linux refuses the connection to a file of any other kind in the same way.
+  const isRefusedByFile = errno === "ECONNREFUSED" && !isSocket(path);
+  const explanation = isRefusedByFile
+    ? "what stands there is no socket"
+    : errno && CONNECT_EXPLANATIONS[errno];
   return explanation ? `${errno}: ${explanation}` : error.message;
 }
 
@@ -104,5 +108,15 @@ const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nobody listens on this socket: was it left behind by a driver that is gone?",
   EACCES: "permission denied: not running as root, or kept apart by SELinux?",
   ENOTDIR: "part of the path is not a folder",
-  ENOTSOCK: "this file is not a socket",
+  ELOOP: "symbolic links on this path lead round in a circle",
+  EAGAIN: "more connections wait there than the driver has taken: does it hang?",
+  EMFILE: "this process has no file descriptor left: see ulimit -n, and who holds connections to it",
 };
+
+function isSocket(path: string): boolean {
+  try {
+    return statSync(path).isSocket();
+  } catch {
+    return true;
+  }
+}

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Server, status } from "@grpc/grpc-js";
+import { status } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
+import type { ServiceHost } from "../grpc/acceptor";
 import type {
   NodeCapabilities,
   NodeInfo,
@@ -23,7 +24,7 @@ export interface CsiDriverServicesOptions {
 }
 
 /** Adds the Identity service and the part of the Node service that registration needs. */
-export function addCsiDriverServices(server: Server, options: CsiDriverServicesOptions): void {
+export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServicesOptions): void {
   const { driver, protos } = options;
   const hasTopology = Object.keys(driver.topology).length > 0;
 

@@ -1,6 +1,6 @@
 import { restartDelayMs } from "../../bench/reliability/container";
 import { PLAYS } from "../../bench/reliability/plays";
-import { table, withFigures } from "../../bench/reliability/report";
+import { table } from "../../bench/reliability/report";
 
 test("a container is restarted at once, then after 10 s, doubled up to 5 min", () => {
   const delays = Array.from({ length: 8 }, (_, restart) => restartDelayMs(restart) / 1_000);
@@ -39,20 +39,5 @@ describe("the table", () => {
     ["nothing where nobody played", [], ["", ""]],
   ])("says %s", (_what, outcomes, cells) => {
     expect(cellsOf(outcomes)?.slice(0, 2)).toEqual(cells);
-  });
-});
-
-describe("the page", () => {
-  const page =
-    "before\n<!-- figures: written by npm run bench:reliability -->\nold\n<!-- end of figures -->\nafter\n";
-
-  test("gets new figures and keeps the rest", () => {
-    const next = withFigures(page, "new\n");
-    expect(next).toBe(page.replace("old\n", "\nnew\n\n"));
-    expect(withFigures(next, "new")).toBe(next);
-  });
-
-  test("must have a place for them", () => {
-    expect(() => withFigures("before\nafter\n", "new")).toThrow("no place for figures");
   });
 });

@@ -49,10 +49,11 @@ describe("runChecks", () => {
 function registrarLike(status: Partial<DriverStatus>, check: SelfCheckAnswer = { status: 200, body: "ok" }) {
   return {
     options: { csiAddress: "/csi.sock" },
-    status: () => ({ state: "waiting", connected: false, history: [], ...status }),
+    status: () => ({ state: "waiting", connected: false, history: [], tally: {}, ...status }),
     selfCheck: async () => check,
   } as unknown as Registrar;
 }
+const refusedOnce = { refusal: "no such topology" } as DriverStatus["tally"];
 const fleetOf = (kind: Fleet["kind"], ...registrars: readonly Registrar[]) => ({ kind, registrars }) as Fleet;
 const identity = (name: string) => ({ name, vendorVersion: "v1", manifest: {} });
 const registered = (name: string) =>
@@ -112,14 +113,14 @@ describe("readiness of a whole node", () => {
   const fleet = fleetOf(
     "node-wide",
     registered("a.csi"),
-    registrarLike({ state: "refused", connected: true, identity: identity("b.csi") }),
+    registrarLike({ state: "refused", connected: true, identity: identity("b.csi"), tally: refusedOnce }),
     registrarLike({}),
   );
 
   test("names each driver's checks, and does not wait for a driver that was never there", async () => {
     expect(await judge(fleet)).toMatchObject({
       "a.csi/registered": undefined,
-      "b.csi/registered": "state is refused",
+      "b.csi/registered": "state is refused, kubelet refused: no such topology",
     });
     expect(Object.keys(await judge(fleet))).toHaveLength(6);
   });

@@ -1,8 +1,10 @@
 import type { LookupOneOptions } from "node:dns";
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Route } from "../../src/diagnostics/server";
 import { controlWaits } from "../support/controlled-waits";
+import { eventually } from "../support/eventually";
 import { askHttp } from "../support/http";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
@@ -105,6 +107,46 @@ describe("a request", () => {
     expect(await askHttp(port, "/broken")).toMatchObject({ status: 500, body: "broken\n" });
     expect(server.log.all("HTTP request failed")).toHaveLength(1);
     expect((await askHttp(port, "/hello")).status).toBe(200);
+  });
+});
+
+describe("of more than 64 connections", () => {
+  const dial = async (port: number, sent = "") => {
+    const socket = connect({ port, host: "127.0.0.1" }).on("error", () => {});
+    await once(socket, "connect");
+    socket.write(sent);
+    return socket;
+  };
+
+  test("the oldest goes on which nothing is being answered, and the newest is served", async () => {
+    let asked = 0;
+    await using server = await start("127.0.0.1:0", { "/never": () => void asked++, "/hello": hello });
+    const port = await server.listening;
+    const busy = await dial(port, "GET /never HTTP/1.1\r\nhost: x\r\n\r\n");
+    await eventually(() => expect(asked).toBe(1));
+    const idle = await Promise.all(Array.from({ length: 63 }, () => dial(port)));
+    const gone = Promise.race(idle.map((socket) => once(socket, "close")));
+    expect((await askHttp(port, "/hello")).status).toBe(200);
+    await gone;
+    expect(busy.destroyed).toBe(false);
+    expect(server.log.all("Too many HTTP connections, closed one").map(({ fields }) => fields)).toEqual([
+      { limit: 64, closed: "oldest idle" },
+    ]);
+    for (const socket of [busy, ...idle]) socket.destroy();
+  });
+
+  test("the oldest goes where something is being answered on all of them", async () => {
+    let asked = 0;
+    await using server = await start("127.0.0.1:0", { "/never": () => void asked++, "/hello": hello });
+    const port = await server.listening;
+    const request = "GET /never HTTP/1.1\r\nhost: x\r\n\r\n";
+    const busy = [await dial(port, request)];
+    const oldestGone = once(busy[0] as Socket, "close");
+    busy.push(...(await Promise.all(Array.from({ length: 63 }, () => dial(port, request)))));
+    await eventually(() => expect(asked).toBe(64));
+    expect((await askHttp(port, "/hello")).status).toBe(200);
+    await oldestGone;
+    for (const socket of busy) socket.destroy();
   });
 });
 

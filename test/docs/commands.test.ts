@@ -8,7 +8,10 @@ import { pairPatterns } from "../../src/registrar/path-pattern";
 import { DOCUMENTS, fencesIn, isThere, ROOT, readText } from "./markdown";
 import { commandsIn, type Words } from "./shell";
 
-const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
+const { scripts, version } = JSON.parse(readText("package.json")) as {
+  scripts: Record<string, string>;
+  version: string;
+};
 const dockerfile = readText("Dockerfile");
 /** Every path of the HTTP endpoint, profiles included. */
 const PATHS = [
@@ -44,7 +47,8 @@ function checkRegistrar(words: Words): void {
 const PROGRAMS: Readonly<Record<string, (words: Words) => void>> = {
   registrar: checkRegistrar,
   "/csi-node-driver-registrar": checkRegistrar,
-  npx: ([program = "", ...words]) => check([program, ...words]),
+  npx: ([program = "", ...words]) =>
+    check([program === `./registrar-${version}.tgz` ? "registrar" : program, ...words]),
   npm: ([verb = "", script]) => {
     if (verb === "run") expect(scripts).toHaveProperty([script ?? ""]);
     else expect(["ci", "test", "audit", "outdated", "pack", "install", "version"]).toContain(verb);
@@ -95,6 +99,7 @@ test("a command with an unknown flag, script or path would be found", () => {
     ["registrar", "doctor", "--csi-adress=/csi/csi.sock"],
     ["kubectl", "exec", "POD", "--", "/csi-node-driver-registrar", "doctor", "--verbose"],
     ["registrar", "--csi-address=/p/*/csi.sock", "--kubelet-registration-path=/p/csi.sock"],
+    ["npx", "/registrar-0.1.0.tgz", "doctor"],
     ["npm", "run", "nothing"],
     ["curl", "localhost:9809/ready"],
     ["docker", "build", "--build-arg", "BASE=x", "."],

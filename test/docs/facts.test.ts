@@ -2,7 +2,6 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { flagTable } from "../../src/cli/flags";
-import { DEFAULT_GRPC_ACCEPTOR_LIMITS } from "../../src/grpc/acceptor-limits";
 import { KUBELET_ROOTS } from "../../src/registrar/hints";
 import { DEPLOYMENTS } from "../charts/deployments";
 import { NODE_LINES } from "../matrix/nodes";
@@ -24,12 +23,6 @@ test("the migration guide has every flag of the official registrar, with its def
       .sort(),
   );
   expect(codeIn(text)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
-});
-
-test("the limits in the security model are those of the code", () => {
-  const rows = rowsIn(sectionOf(readText("docs/security.md"), "The registration socket"));
-  const values = rows.map(([, value]) => value);
-  for (const limit of Object.values(DEFAULT_GRPC_ACCEPTOR_LIMITS)) expect(values).toContain(String(limit));
 });
 
 test("the runbook has every alert, and its links lead to symptoms", () => {

@@ -105,11 +105,17 @@ test.each([
   ["--timeout=0", /timeout must be more than 0/],
   ["--driver-timeout=-1s", /driver-timeout must not be negative/],
   ["--http-endpoint=nonsense", /http-endpoint "nonsense" is not a listen address/],
+  ["--metrics-path=nope", /metrics-path "nope" is no path of a URL: it must begin with \//],
+  ["--metrics-path=/healthz", /metrics-path "\/healthz" is served already/],
 ])(
   "%s ends with exit code 1 and leaves the reason in the termination log",
   onNode(async (node, flag, reason) => {
     await node.driver();
-    const registrar = node.registrar(flag, `--termination-log=${node.terminationLogPath}`);
+    const registrar = node.registrar(
+      "--http-endpoint=localhost:0",
+      flag,
+      `--termination-log=${node.terminationLogPath}`,
+    );
     expect((await registrar.exit()).code).toBe(1);
     expect(registrar.lines().at(-1)?.fields.err).toMatch(reason);
     expect(readFileSync(node.terminationLogPath, "utf8")).toMatch(reason);

@@ -2,8 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { nodeTest, onNode, refused, registered } from "./support/node";
 
-test.each(["../evil", "a/b", "/evil", "a\\b", "", ".hidden", "..", "a..b"])(
-  'a driver named "%s": exit code 1, nothing created',
+const UNSAFE: readonly string[] = [
+  ...["../evil", "a/b", "/evil", "a\\b", "", ".hidden", "..", "a..b"],
+  ...["nul\0", "line\nbreak", "escape\u001b[31m", "c1\u009b31m", "bidi\u202e", "separator\u2028"],
+  "n".repeat(300),
+];
+
+test.each(UNSAFE)(
+  "a driver named %j: exit code 1, nothing created",
   onNode(async (node, name) => {
     await node.driver({ name });
     const folder = dirname(node.pluginDir);
@@ -20,7 +26,7 @@ test.each(["../evil", "a/b", "/evil", "a\\b", "", ".hidden", "..", "a..b"])(
 );
 
 /** The API server, which decides, allows less than the specification: kubelet refuses these. */
-test.each(["with_underscore", "ends-", "-begins", "spa ce", "ümlaut", "n".repeat(64)])(
+test.each(["with_underscore", "ends-", "-begins", "spa ce", "ümlaut", "%s%n", '{"a":"b"}', "n".repeat(64)])(
   'a driver named "%s", against the specification, is warned of and announced',
   onNode(async (node, name) => {
     await node.driver({ name });
@@ -40,4 +46,12 @@ nodeTest("a name of 63 characters in domain notation is no cause for a warning",
   const registrar = node.registrar();
   await registered(kubelet, { driverName: name });
   expect(registrar.lines().filter(({ severity }) => severity !== "I")).toEqual([]);
+});
+
+nodeTest("a name of 128 characters, which no socket can have: exit code 1, nothing created", async (node) => {
+  await node.driver({ name: "n".repeat(128) });
+  const registrar = node.registrar();
+  expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+  expect((await registrar.line("Failed to listen on socket")).fields.err).toMatch(/has \d+ bytes.* 107/);
+  expect(node.files()).toEqual([]);
 });

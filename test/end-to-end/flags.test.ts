@@ -1,4 +1,6 @@
-import { nodeTest, registered } from "./support/node";
+import { existsSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { nodeTest, onNode, registered } from "./support/node";
 
 nodeTest("deprecated and removed flags are accepted, each with one warning", async (node) => {
   await node.driver();
@@ -47,6 +49,35 @@ nodeTest("words behind the flags are ignored with a warning, and the flags behin
     words: "word --http-endpoint=localhost:0",
   });
 });
+
+nodeTest("a CSI address with one slash too few is warned of, once, and means what it meant", async (node) => {
+  const csiAddress = `unix://${relative(process.cwd(), node.csiAddress)}`;
+  await node.driver();
+  const registrar = node.registrar(`--csi-address=${csiAddress}`);
+  await registrar.reached("listening");
+  const told = registrar.lines().filter(({ message }) => message.startsWith("CSI address is relative"));
+  expect(told.map(({ severity, fields }) => [severity, fields])).toEqual([
+    ["W", { csiAddress, path: node.csiAddress }],
+  ]);
+});
+
+const outsideContainer = existsSync("/registration") ? test.skip : test;
+
+outsideContainer(
+  "on a node, KUBELET_ROOT_DIR says where kubelet's directory is",
+  onNode(async (node) => {
+    const root = dirname(node.pluginDir);
+    const pluginDir = join(root, "plugins_registry");
+    await node.driver();
+    const kubelet = await node.kubelet({ pluginDir });
+    const registrar = node.cli([`--csi-address=${node.csiAddress}`], { KUBELET_ROOT_DIR: root });
+    expect(await registered(kubelet)).toMatchObject({ endpoint: node.csiAddress });
+    expect((await registrar.line("Not in a container, assuming the paths of this node")).fields).toEqual({
+      flag: "--plugin-registration-path",
+      value: pluginDir,
+    });
+  }),
+);
 
 nodeTest("a kubelet registration path that can hardly work is warned of, not refused", async (node) => {
   await node.driver();

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
 import { leaveDeadSocket } from "../support/foreign-socket";
+import { removeFolder } from "../support/remove-folder";
 import { DRIVER, nodeTest, onNode, registered, type TestNode } from "./support/node";
 
 const PUBLISHED = "Registration Server started";
@@ -25,11 +26,7 @@ nodeTest("a socket that somebody removes is published again, each time", async (
 });
 
 test.each([
-  // The registrar may put its socket back between the removal of the file and that of the folder.
-  [
-    "removed and made anew",
-    (folder: string) => rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 20 }),
-  ],
+  ["removed and made anew", removeFolder],
   ["moved away, and another one made", (folder: string) => renameSync(folder, `${folder}-old`)],
 ])(
   "the directory is %s and kubelet restarts: registered again",
@@ -51,7 +48,7 @@ nodeTest("a directory that is away for a while is waited for", async (node) => {
   await node.driver();
   const registrar = node.registrar();
   await registrar.reached("listening");
-  rmSync(node.pluginDir, { recursive: true });
+  removeFolder(node.pluginDir);
   expect((await registrar.line("Failed to listen on socket")).fields.err).toContain("ENOENT");
   const kubelet = await node.kubelet(); // makes its directory
   await registered(kubelet);

@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
 import { eventually } from "../support/eventually";
+import { removeFolder } from "../support/remove-folder";
 import { httpOf } from "./support/http";
 import { DRIVER, nodeTest, onNode, registered } from "./support/node";
 
@@ -21,7 +22,7 @@ nodeTest("/healthz is 404 while the socket is gone, and 200 when it is back", as
   await node.driver();
   const registrar = node.registrar(ENDPOINT);
   await registrar.reached("listening");
-  rmSync(node.pluginDir, { recursive: true });
+  removeFolder(node.pluginDir);
   await registrar.line("Failed to listen on socket");
   const http = await httpOf(registrar);
   const { status, body } = await http.get("/healthz");

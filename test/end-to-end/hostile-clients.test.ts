@@ -1,30 +1,11 @@
-import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { connectTimes, gone } from "./support/clients";
 import { httpOf } from "./support/http";
 import { nodeTest, registered } from "./support/node";
-import { type CliProcess, patience } from "./support/process";
+import { descriptorsOf, residentKilobytes } from "./support/resources";
 
 /** More than the connections that a registration socket allows, in whatever state they are. */
 const DESCRIPTORS = 64 + 40;
-
-const descriptorsOf = (registrar: CliProcess) => readdirSync(`/proc/${registrar.pid}/fd`).length;
-
-/** Resolves when the connection is no more, whoever ended it and how. */
-function gone(socket: Socket): Promise<void> {
-  const { signal } = patience();
-  return new Promise((resolve, reject) => {
-    socket.once("close", () => resolve());
-    signal.addEventListener("abort", () => reject(new Error("the connection stays open")));
-  });
-}
-
-async function connectTimes(times: number, path: string): Promise<readonly Socket[]> {
-  const sockets = Array.from({ length: times }, () => connect({ path }));
-  for (const socket of sockets) socket.on("error", () => {});
-  await Promise.all(sockets.map((socket) => once(socket, "connect")));
-  return sockets;
-}
 
 const PREFACE = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0)]);
 
@@ -115,9 +96,7 @@ nodeTest(
     await registered(await node.kubelet());
     await registrar.reached("registered");
     expect(await (await httpOf(registrar)).get("/readyz")).toMatchObject({ status: 200 });
-    const [, kilobytes] =
-      /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${registrar.pid}/status`, "utf8")) ?? [];
-    expect(Number(kilobytes)).toBeLessThan(150_000);
+    expect(residentKilobytes(registrar)).toBeLessThan(150_000);
     for (const socket of sockets) socket.destroy();
   },
 );

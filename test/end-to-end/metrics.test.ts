@@ -1,5 +1,6 @@
-import { rmSync, unlinkSync } from "node:fs";
+import { unlinkSync } from "node:fs";
 import { startFakeRegistrar } from "../simulator/fake-registrar";
+import { removeFolder } from "../support/remove-folder";
 import { httpOf } from "./support/http";
 import { DRIVER, nodeTest, registered } from "./support/node";
 import type { CliProcess } from "./support/process";
@@ -140,7 +141,7 @@ nodeTest("metrics and readiness agree while the directory is away", async (node)
   await node.kubelet();
   const registrar = node.registrar(ENDPOINT);
   await registrar.reached("registered");
-  rmSync(node.pluginDir, { recursive: true });
+  removeFolder(node.pluginDir);
   await registrar.line("Failed to listen on socket");
   expect(stateIn(await scrape(registrar))).toBe("announcing");
   expect((await scrape(registrar)).value("registrar_registered", { driver_name })).toBe(0);

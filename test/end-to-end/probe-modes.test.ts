@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { nodeTest, registered, type TestNode } from "./support/node";
 
 async function probe(node: TestNode, mode: "health-probe" | "ready-probe"): Promise<number | null> {
@@ -26,6 +27,24 @@ nodeTest("announced: healthy; registered: ready too; ended: neither", async (nod
   await registrar.stop();
   expect(await probe(node, "health-probe")).toBe(1);
   expect(await probe(node, "ready-probe")).toBe(1);
+});
+
+nodeTest("a mistyped probe touches nothing and says which was meant", async (node) => {
+  await node.driver();
+  const registrar = node.registrar();
+  await registered(await node.kubelet());
+  const { ino } = statSync(node.socketPath);
+  for (const [mode, complaint] of [
+    ["helth-probe", "did you mean health-probe?"],
+    ["Ready-Probe", "did you mean ready-probe?"],
+    ["liveness-probe", "the probes are health-probe, ready-probe, kubelet-registration-probe"],
+  ]) {
+    const probing = node.registrar(`--mode=${mode}`);
+    expect((await probing.exit()).code).toBe(2);
+    expect(probing.stderr.split("\n")[0]).toBe(`invalid value "${mode}" for flag -mode: ${complaint}`);
+  }
+  expect(statSync(node.socketPath).ino).toBe(ino);
+  expect(registrar.lines("Registration state changed").at(-1)?.fields.to).toBe("registered");
 });
 
 nodeTest("a registrar that hangs is not healthy", async (node) => {

@@ -26,11 +26,17 @@ test.each(["1.20", "1.28", "1.35", "1.36"] as const)(
 nodeTest("a wrong kubelet registration path is named in a hint", async (node) => {
   await node.driver();
   await node.kubelet();
-  const registrar = node.registrar("--kubelet-registration-path=/nowhere/csi.sock");
+  const registrar = node.registrar(
+    "--kubelet-registration-path=/nowhere/csi.sock",
+    `--termination-log=${node.terminationLogPath}`,
+  );
   expect((await registrar.exit()).code).toBe(1);
   const { fields } = await registrar.line(RESTARTING);
   expect(fields.err).toContain("/nowhere/csi.sock");
   expect(fields.hint).toContain("--kubelet-registration-path");
+  expect(readFileSync(node.terminationLogPath, "utf8")).toBe(
+    `kubelet refused the driver: ${fields.err} (${fields.hint})\n`,
+  );
 });
 
 nodeTest("the default termination log is not made where kubelet made none", async (node) => {
@@ -63,7 +69,7 @@ test.concurrent.each([
   }),
 );
 
-nodeTest("a refusal that repeats is told once", async (node) => {
+nodeTest("a refusal that repeats is told once, and then that it lasts, with the reason", async (node) => {
   await node.driver();
   const kubelet = await node.kubelet({
     faults: [{ kind: "refuse", reason: REASON, times: 20 }],
@@ -77,10 +83,12 @@ nodeTest("a refusal that repeats is told once", async (node) => {
   const lines = registrar.lines();
   const after = lines.slice(lines.indexOf(first) + 1);
   expect(after.map(({ message, fields }) => `${message} ${fields.to ?? fields.status ?? ""}`)).toEqual([
+    "Registration state changed asked",
     "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace ",
     "Received NotifyRegistrationStatus call plugin_registered:true",
     "Registration state changed registered",
   ]);
+  expect(after[1]).toMatchObject({ severity: "E", fields: { err: expect.stringContaining(REASON) } });
 });
 
 nodeTest("a refusal with another text is told too", async (node) => {

@@ -10,6 +10,7 @@ import {
   END_HEADERS,
   frame,
   getInfoCall,
+  grpcHeaders,
   HEADERS,
   HELLO,
   headerBlock,
@@ -89,7 +90,7 @@ test("500 idle connections, and then kubelet comes", async () => {
   for (const { socket } of idle) socket.destroy();
 });
 
-test("who goes first: silent before idle, never one with a call running, then the newcomer", async () => {
+test("who goes first: silent before idle, idle before one with a call running, then the oldest of these", async () => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -130,11 +131,13 @@ test("who goes first: silent before idle, never one with a call running, then th
   call(busy[2] as typeof idle);
   await eventually(() => expect(calls).toBe(4));
 
-  const newcomer = await connectNext();
-  await newcomer.closed;
+  busy.push(await connectNext());
+  await busy[0]?.closed;
+  call(busy[3] as typeof idle);
+  await eventually(() => expect(calls).toBe(5));
   release();
-  expect(await Promise.all(busy.map((client) => client.statusOf(1)))).toEqual(["0", "0", "0"]);
-  expect(served.acceptor.connections).toEqual({ accepted: 6, open: 3, cutBeforeCall: 2, rejected: 0 });
+  expect(await Promise.all(busy.map((client) => client.statusOf(1)))).toEqual([undefined, "0", "0", "0"]);
+  expect(served.acceptor.connections).toEqual({ accepted: 6, open: 3, cutBeforeCall: 1, rejected: 0 });
   for (const { socket } of busy) socket.destroy();
 });
 
@@ -154,9 +157,8 @@ test("the bound holds for connections that come in one breath", async () => {
 test("a call that Node refuses at once is not running", async () => {
   await using served = await serveAcceptor({ limits: { maxConnections: 1 } });
   using first = connectRaw(served.path);
-  first.socket.write(
-    Buffer.concat([HELLO, frame(HEADERS, END_HEADERS, 1, headerBlock([":method", "POST"]))]),
-  );
+  const withoutScheme = grpcHeaders("localhost").filter(([name]) => name !== ":scheme");
+  first.socket.write(Buffer.concat([HELLO, frame(HEADERS, END_HEADERS, 1, headerBlock(...withoutScheme))]));
   await eventually(() => expect(first.frames.map(({ type }) => type)).toContain(RST_STREAM));
   using second = connectRaw(served.path);
   second.socket.write(Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]));

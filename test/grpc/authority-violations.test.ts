@@ -20,7 +20,13 @@ import {
 const LIMITS = { maxHeaderBytes: 1_000, maxHeaderFields: 8 };
 
 function createRewriter(emitted: Buffer[] = []) {
-  return createAuthorityRewriter({ ...LIMITS, emit: (bytes) => emitted.push(bytes), onFrame: () => {} });
+  return createAuthorityRewriter({
+    ...LIMITS,
+    emit: (bytes) => emitted.push(bytes),
+    onFrame: () => {},
+    isServed: () => true,
+    onContent: () => {},
+  });
 }
 
 const ascii = (text: string) => Buffer.from(text, "latin1");
@@ -99,6 +105,11 @@ test.each([
     "priority cut short",
     afterHello(frame(HEADERS, PRIORITY | END_HEADERS, 1, bytesOf("80000003"))),
     "a HEADERS frame too short for its padding or priority",
+  ],
+  [
+    "DATA with padding as long as the frame",
+    afterHello(frame(DATA, PADDED, 1, bytesOf("01"))),
+    "a DATA frame too short for its padding",
   ],
   [
     "too many fields",

@@ -29,13 +29,16 @@ const LIMITS = { maxHeaderBytes: 16_384, maxHeaderFields: 64 };
 function rewrite(chunks: readonly Buffer[], limits = LIMITS) {
   const pieces: Buffer[] = [];
   const frames: FrameHeader[] = [];
+  const content: string[] = [];
   const write = createAuthorityRewriter({
     ...limits,
     emit: (bytes) => pieces.push(bytes),
     onFrame: (header) => frames.push(header),
+    isServed: () => true,
+    onContent: (streamId, piece) => content.push(`${streamId}: ${piece.toString("latin1")}`),
   });
   for (const chunk of chunks) write(chunk);
-  return { pieces, frames, bytes: Buffer.concat(pieces) };
+  return { pieces, frames, content, bytes: Buffer.concat(pieces) };
 }
 
 function authoritiesIn(sent: Buffer): (string | undefined)[] {
@@ -208,16 +211,27 @@ test("other frames go through as they come, without waiting for their end", () =
   expect(pieces.at(-1)?.buffer).toBe(sent.buffer);
 });
 
+test("what DATA frames hold is told of in pieces, without padding", () => {
+  const padded = frame(DATA, PADDED | END_STREAM, 3, Buffer.from("\x02hello\0\0", "latin1"));
+  const sent = Buffer.concat([HELLO, frame(DATA, 0, 1, Buffer.from("ab")), padded]);
+  const { content, bytes } = rewrite([sent.subarray(0, -5), sent.subarray(-5)]);
+  expect(content).toEqual(["1: ab", "3: he", "3: llo"]);
+  expect(bytes.equals(sent)).toBe(true);
+});
+
 test("frames are told of before their bytes are emitted: the server may answer at once", () => {
   const order: string[] = [];
+  const block = headerBlock(...grpcHeaders("localhost"));
   createAuthorityRewriter({
     ...LIMITS,
     emit: (bytes) => order.push(`${bytes.length} bytes`),
     onFrame: ({ type }) => order.push(`frame of type ${type}`),
+    isServed: () => true,
+    onContent: (_streamId, piece) => order.push(`content of ${piece.length} bytes`),
   })(
     Buffer.concat([
       HELLO,
-      frame(HEADERS, END_HEADERS, 1, Buffer.of(0x83)),
+      frame(HEADERS, END_HEADERS, 1, block),
       frame(DATA, END_STREAM, 1, Buffer.alloc(5)),
     ]),
   );
@@ -227,9 +241,10 @@ test("frames are told of before their bytes are emitted: the server may answer a
     "9 bytes",
     "frame of type 1",
     "9 bytes",
-    "1 bytes",
+    `${block.length} bytes`,
     "frame of type 0",
     "9 bytes",
+    "content of 5 bytes",
     "5 bytes",
   ]);
 });

@@ -47,3 +47,12 @@ test.each<[string, readonly Step[], boolean, number]>([
 ])("%s", (_name, steps, everCalled, running) => {
   expect(after(...steps)).toMatchObject({ everCalled, running });
 });
+
+test("what comes for a call is bounded as long as it runs", () => {
+  const twoMessages = Buffer.alloc(10);
+  expect(() => after(opened).contentFromClient(1, twoMessages)).toThrow("a call of more than one message");
+  const ended = after(opened, ["server", HEADERS, END_STREAM, 1]);
+  expect(() => ended.contentFromClient(1, twoMessages)).not.toThrow();
+  const frames = Array.from({ length: 65 }, (): Step => ["client", DATA, 0, 1]);
+  expect(() => after(opened, ...frames)).toThrow("a call of more than 64 DATA frames");
+});

@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually";
 import { createTempFolder } from "../support/temp-folder";
 import { DATA, END_HEADERS, frame, GOAWAY, grpcHeaders, HEADERS, HELLO, headerBlock } from "./wire";
 
-const LIMITS = { maxHeaderBytes: 16_384, maxHeaderFields: 64 };
+const OPTIONS = { maxHeaderBytes: 16_384, maxHeaderFields: 64, isServed: () => true };
 const A_FRAME = frame(DATA, 0, 1, Buffer.alloc(16_384, "d"));
 const MANY = 200;
 
@@ -16,7 +16,7 @@ async function connectedPair() {
   await once(server, "listening");
   const client = connect({ path: folder.at("s"), allowHalfOpen: true });
   const [socket] = (await once(server, "connection")) as [Socket];
-  const connection = createClientConnection(socket, LIMITS);
+  const connection = createClientConnection(socket, OPTIONS);
   const errors: unknown[] = [];
   connection.stream.on("error", (error) => errors.push(error));
   client.on("error", () => {});
@@ -163,4 +163,42 @@ test("calls are counted by the frames that go by", async () => {
   stream.write(frame(DATA, 1, 1));
   await eventually(() => expect(calls.running).toBe(0));
   expect(calls.everCalled).toBe(true);
+});
+
+test("a server that hangs up without a word does so because of the client", async () => {
+  await using pair = await connectedPair();
+  pair.client.write(HELLO);
+  await once(pair.stream, "data");
+  pair.stream.end();
+  await once(pair.stream, "close");
+  expect(pair.connection.violation).toBe("refused by Node's HTTP/2");
+});
+
+test("a server that hangs up because the client did blames nobody", async () => {
+  await using pair = await connectedPair();
+  const ended = once(pair.stream.resume(), "end");
+  pair.client.end(HELLO);
+  await ended;
+  pair.stream.end();
+  await once(pair.stream, "close");
+  expect(pair.connection.violation).toBeUndefined();
+});
+
+test("a second message in a call is a violation", async () => {
+  await using pair = await connectedPair();
+  pair.stream.resume();
+  pair.client.write(Buffer.concat([HELLO, frame(HEADERS, END_HEADERS, 1, headerBlock(...grpcHeaders("x")))]));
+  pair.client.write(Buffer.concat([frame(DATA, 0, 1, Buffer.alloc(5)), frame(DATA, 0, 1, Buffer.alloc(1))]));
+  await once(pair.stream, "close");
+  expect(pair.connection.violation).toBe("a call of more than one message");
+});
+
+test("a client that says goodbye and then breaks the rules cannot keep the connection by half", async () => {
+  await using pair = await connectedPair();
+  const goodbye = Buffer.concat([HELLO, frame(GOAWAY, 0, 0, Buffer.alloc(8))]);
+  pair.client.resume().write(goodbye);
+  await once(pair.stream, "data");
+  pair.stream.write(frame(GOAWAY, 0, 0, Buffer.from([0, 0, 0, 0, 0, 0, 0, 1])));
+  await once(pair.stream, "close"); // The client has not hung up, nor has the server.
+  expect(pair.connection.violation).toBeUndefined();
 });

@@ -99,17 +99,22 @@ export function connectRaw(path: string) {
       wake();
     });
   });
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo() && !socket.destroyed) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
   return {
     socket,
     frames,
     closed,
+    /** Resolves when the frames that came make it so, or when the connection is closed. */
+    until,
     /** The status with which the call on this stream ends; undefined when the connection is closed before. */
     async statusOf(streamId: number): Promise<string | undefined> {
-      while (!statuses.has(streamId) && !socket.destroyed) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
+      await until(() => statuses.has(streamId));
       return statuses.get(streamId);
     },
     [Symbol.dispose]: () => {

@@ -54,6 +54,20 @@ describe("what bounds a call", () => {
     if (!peerGone.aborted) await once(peerGone, "abort");
   });
 
+  test.each([
+    ["at the deadline, as its clock is first", 60_000, "4 DEADLINE_EXCEEDED: Deadline exceeded after 60s"],
+    ["for reasons of its own", 0, "1 CANCELLED: Timeout expired"],
+  ])("a server that cancels it %s", async (_when, laterMs, message) => {
+    const now = Date.now;
+    await using server = await clientOf(() => {
+      jest.spyOn(Date, "now").mockImplementation(() => now() + laterMs);
+      throw Object.assign(new Error("Timeout expired"), { code: status.CANCELLED });
+    });
+    const outcome = await outcomeOf(server.call({ timeoutMs: 60_000 }));
+    jest.restoreAllMocks();
+    expect(outcome).toEqual([Number(message.split(" ")[0]), message]);
+  });
+
   test("a deadline that has passed already", async () => {
     await using server = await clientOf(() => INFO);
     expect(await outcomeOf(server.call({ timeoutMs: -1 }))).toEqual([

@@ -17,7 +17,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
     await using pod = await startDriverPod(node, { name });
     await pod.registrar.reached("registered");
-    const eventsBefore = kubelet.events.all().length;
+    const eventsBefore = await kubelet.eventsSoFar();
 
     await rm(pod.paths.registrationSocketPath);
 

@@ -36,7 +36,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using third = await startRegistrar(pod.paths.args);
     await Promise.all([third.reached("registered"), old.reached("standby", 2)]);
     const { ino } = lstatSync(pod.paths.registrationSocketPath);
-    const eventsBefore = kubelet.events.all().length;
+    const eventsBefore = await kubelet.eventsSoFar();
 
     old.signal(second);
     await old.exited;
@@ -59,7 +59,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await kubelet.registered(name);
     await using registrar = await startRegistrar(paths.args);
     await registrar.reached("registered");
-    const eventsBefore = kubelet.events.all().length;
+    const eventsBefore = await kubelet.eventsSoFar();
 
     await official.end();
 

@@ -137,6 +137,27 @@ test.each([
   expect(watch.log.all("Lost connection")).toHaveLength(1);
 });
 
+test("a driver that merely ends a connection was never lost", async () => {
+  await using driver = await startScriptedDriver(socketPath, x);
+  await using watch = startWatch();
+  await watch.untilAnswered();
+  driver.endConnections();
+  await watch.untilAnswered(2);
+  expect(watch.answered[1]).toEqual({ name: "x.csi", awayMs: undefined });
+  expect(watch.losses()).toBe(0);
+  expect(watch.log.all("Lost connection")).toEqual([]);
+});
+
+test("a driver that ends a connection and then answers no more is lost, and is back when it answers", async () => {
+  await using driver = await startScriptedDriver(socketPath, x, { code: status.UNAVAILABLE }, x);
+  await using watch = startWatch();
+  await watch.untilAnswered();
+  driver.endConnections();
+  await watch.untilAnswered(2);
+  expect(watch.answered[1]).toEqual({ name: "x.csi", awayMs: expect.any(Number) });
+  expect(watch.losses()).toBe(1);
+});
+
 test("a driver that is merely late was never lost", async () => {
   await using _driver = await startScriptedDriver(socketPath, { code: status.UNAVAILABLE }, x);
   await using watch = startWatch();

@@ -76,6 +76,11 @@ test.each([
   ],
   ["no permission", `${REGISTER}${DIAL}permission denied"`, `kubelet may not open ${ENDPOINT}`],
   [
+    "a driver whose HTTP/2 server refuses a path as :authority",
+    `${REGISTER}rpc error: code = Internal desc = stream terminated by RST_STREAM with error code: PROTOCOL_ERROR`,
+    "a path as :authority",
+  ],
+  [
     "a driver that hangs",
     `${REGISTER}rpc error: code = DeadlineExceeded desc = context deadline exceeded`,
     "NodeGetInfo did not answer in time",

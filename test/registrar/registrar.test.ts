@@ -96,7 +96,7 @@ describe("the driver's name", () => {
     },
   );
 
-  test.each(["csi_driver", "Treiber ä", "line\nbreak"])("%j is warned of and announced", async (unusual) => {
+  test.each(["csi_driver", "Treiber ä", "%s"])("%j is warned of and announced", async (unusual) => {
     await using _driver = await startScriptedDriver(node.csiAddress, { name: unusual });
     await using started = await startTestRegistrar(node);
     await started.state("listening");

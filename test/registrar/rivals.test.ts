@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { tryConnect } from "../../src/registrar/unix-socket";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
+import { createRandom } from "../support/random";
 import {
   createTestNode,
   startTestRegistrar,
@@ -17,17 +18,6 @@ beforeEach(async () => {
   node = await createTestNode();
 });
 afterEach(() => node[Symbol.asyncDispose]());
-
-/** Chance that can be repeated (mulberry32). */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 const stateOf = ({ registrar }: TestRegistrar) => registrar.status().state;
 const publicationsOf = ({ registrar }: TestRegistrar) =>
@@ -53,7 +43,8 @@ test("the newest has the socket, the older stands by, and has it back when the n
 
 /** In any order of starts and stops, in the end exactly one has the socket and the others leave it in peace. */
 test.each([1, 2, 3, 4, 5, 6])("rivals come to rest, seed %d", async (seed) => {
-  const random = createRandom(seed);
+  const chance = createRandom(seed);
+  const random = (below: number) => Math.floor(chance() * below);
   await using _driver = await startScriptedDriver(node.csiAddress, { name });
   const rivals: TestRegistrar[] = [];
   for (let step = 0; step < 12; step++) {

@@ -14,6 +14,7 @@ const NOTHING: Tally = {
   getInfoCalls: 0,
   noticesAccepted: 0,
   noticesRefused: 0,
+  refusal: undefined,
   publications: {},
   takeovers: 0,
   driverReconnects: 0,
@@ -26,7 +27,7 @@ test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
   [
     "a refusal",
     [{ kind: "notified", registered: false, error: "no" }],
-    { noticesRefused: 1, lastNoticeAt: 7 },
+    { noticesRefused: 1, refusal: "no", lastNoticeAt: 7 },
   ],
   [
     "publications by reason",

@@ -122,12 +122,24 @@ test.each([
   ["ECONNREFUSED", "ECONNREFUSED: nobody listens on this socket"],
   ["EACCES", "EACCES: permission denied"],
   ["ENOTDIR", "ENOTDIR: part of the path is not a folder"],
-  ["EAGAIN", "connect EAGAIN"],
+  ["ELOOP", "ELOOP: symbolic links"],
+  ["EAGAIN", "EAGAIN: more connections wait there"],
+  ["EMFILE", "EMFILE: this process has no file descriptor left"],
+  ["EPROTOTYPE", "connect EPROTOTYPE"],
 ])("explains %s", (code, text) => {
   const error = Object.assign(new Error(`connect ${code}`), { code });
-  expect(explainConnectError(error)).toMatch(new RegExp(`^${text}`));
+  expect(explainConnectError(error, "/nowhere")).toMatch(new RegExp(`^${text}`));
 });
 
 test("explains nothing where nothing failed", () => {
-  expect(explainConnectError(undefined)).toBeUndefined();
+  expect(explainConnectError(undefined, "/nowhere")).toBeUndefined();
 });
+
+test.each([__filename, __dirname])(
+  "explains that %s, which refuses connections, is no socket",
+  async (path) => {
+    expect(explainConnectError(await tryConnect(path), path)).toBe(
+      "ECONNREFUSED: what stands there is no socket",
+    );
+  },
+);

@@ -17,14 +17,14 @@ export async function expectNothingLeft(use: () => Promise<void>): Promise<void>
   });
 }
 
-/** The inotify watches of this process, as Linux lists them; 0 elsewhere. */
-export function countInotifyWatches(): number {
-  if (!existsSync("/proc/self/fdinfo")) return 0;
+/** The inotify watches of a process, this one unless told, as Linux lists them; 0 elsewhere. */
+export function countInotifyWatches(pid: number | "self" = "self"): number {
+  if (!existsSync(`/proc/${pid}/fdinfo`)) return 0;
   let count = 0;
-  for (const fd of readdirSync("/proc/self/fd")) {
+  for (const fd of readdirSync(`/proc/${pid}/fd`)) {
     try {
-      if (readlinkSync(`/proc/self/fd/${fd}`) !== "anon_inode:inotify") continue;
-      count += readFileSync(`/proc/self/fdinfo/${fd}`, "utf8").match(/^inotify /gm)?.length ?? 0;
+      if (readlinkSync(`/proc/${pid}/fd/${fd}`) !== "anon_inode:inotify") continue;
+      count += readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8").match(/^inotify /gm)?.length ?? 0;
     } catch {
       // The descriptor by which the list was read is gone.
     }

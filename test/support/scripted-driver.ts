@@ -5,7 +5,7 @@ import { loadProtos, type PluginIdentity } from "../../src/grpc/protos";
 
 /** What the driver does about one GetPluginInfo call. */
 export type Answer =
-  | { readonly name: string; readonly vendorVersion?: string }
+  | Partial<PluginIdentity>
   | { readonly code: number; readonly details?: string }
   /** Never answers. */
   | "hang";
@@ -18,6 +18,8 @@ export interface ScriptedDriver extends AsyncDisposable {
   openConnections(): number;
   /** Resolves when GetPluginInfo was called this often. */
   called(times: number): Promise<void>;
+  /** Ends its connections and goes on listening. */
+  endConnections(): void;
   /** Ends as by SIGKILL: connections are cut, the socket file stays. */
   kill(): Promise<void>;
   /** Ends in good order: connections are cut, the socket file is removed. */
@@ -44,7 +46,7 @@ export async function startScriptedDriver(
         wake();
         if (answer === "hang") return;
         if ("code" in answer) callback({ code: answer.code, details: answer.details ?? "as scripted" });
-        else callback(null, { vendorVersion: "v1", manifest: {}, ...answer });
+        else callback(null, { name: "", vendorVersion: "v1", manifest: {}, ...answer });
       },
     },
   );
@@ -79,6 +81,9 @@ export async function startScriptedDriver(
   return {
     authorities,
     openConnections: () => sockets.size,
+    endConnections: () => {
+      for (const socket of sockets) socket.destroy();
+    },
     called: (times) =>
       new Promise((resolve) => {
         wake = () => {

@@ -13,7 +13,8 @@ const PUBLISH_BACKOFF = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };
 /**
  * State `announcing`: puts our socket in place. The first time whatever cannot be is fatal, as at the official
  * registrar, and a living socket at our path is replaced, unless the options say to stand by for it: the newest
- * registrar wins, as in a rolling update. Later on we heal: failures are retried, and a living peer means standby.
+ * registrar wins, as in a rolling update. Later on, and once we have stood by, we heal: failures are retried, and a
+ * living peer means standby.
  */
 export async function announce(
   core: RegistrationCore,
@@ -30,11 +31,13 @@ export async function announce(
   }
   const isAnnouncedAnew = isFirst || change.event.kind === "driver-renamed";
   const overLiving = isAnnouncedAnew && core.options.placeTaken !== "stand-by";
+  const repeats = change.event.kind === "retry" && memory.repeats > 0;
+  const failureIsFatal = isFirst && change.event.kind !== "peer-gone";
   for (let attempt = 0; !signal.aborted; attempt++) {
     const socketPath = core.socketPath;
     const watch = watchPath(socketPath, log);
     try {
-      log.info("Starting Registration Server", { socketPath });
+      log.v(repeats || attempt > 0 ? 4 : 0).info("Starting Registration Server", { socketPath });
       const before = await socket.publish(socketPath, { overLiving, signal });
       if (before === "taken" && !overLiving) {
         machine.dispatch({ kind: "socket-taken" });
@@ -43,14 +46,14 @@ export async function announce(
       if (isFirst) memory.foundLeftover = before === "dead";
       memory.publications += 1;
       memory.driverRestarted = false;
-      log.info("Registration Server started", { socketPath, found: before });
+      log.v(repeats ? 4 : 0).info("Registration Server started", { socketPath, found: before });
       events.emit({ kind: "published", socketPath, reason: change.event.kind });
       machine.dispatch({ kind: "published", socketPath });
       return;
     } catch (error) {
       if (signal.aborted) return;
       log.error(error, "Failed to listen on socket", { socketPath });
-      if (isFirst || !(error instanceof RegistrarError)) return core.fail(failedBy(error));
+      if (failureIsFatal || !(error instanceof RegistrarError)) return core.fail(failedBy(error));
       await hintOrPause(watch.changed(), backoffMs(PUBLISH_BACKOFF, attempt), signal);
     } finally {
       watch.close();

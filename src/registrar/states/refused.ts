@@ -8,6 +8,8 @@ import type { RegistrationEvent } from "../state";
 const RETRY_BACKOFF = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };
 /** A refusal that repeats itself so often word for word will hardly pass: from then on the slow pace. */
 const SLOW_AFTER_REPEATS = 3;
+/** About ten minutes at the slow pace. */
+const REMIND_EVERY_REPEATS = 20;
 
 /**
  * State `refused`: kubelet said no, and has its answer. Policy `exit` ends the registration, so that the container
@@ -36,8 +38,15 @@ export async function answerRefusal(
   memory.refusals += 1;
   memory.refusalText = text;
   const fields = { attempt: memory.refusals, retryIn: `${waitMs / 1000}s` };
-  if (memory.repeats === SLOW_AFTER_REPEATS)
-    log.warn("Kubelet keeps refusing the driver for the same reason, trying again at a slow pace", fields);
+  if (memory.repeats === SLOW_AFTER_REPEATS || (isSlow && memory.repeats % REMIND_EVERY_REPEATS === 0))
+    log.error(
+      new Error(text),
+      "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace",
+      {
+        ...fields,
+        ...hinted,
+      },
+    );
   else if (memory.repeats > 0) log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
   else log.error(new Error(text), "Kubelet refused the driver", { ...fields, ...hinted });
   await delay(waitMs, undefined, { signal }).catch(() => {});

@@ -1,3 +1,5 @@
+import { createRandom } from "../../support/random";
+
 /** What a script does to one of several registrars of the same driver, `waitMs` after the step before. */
 export interface Step {
   readonly action: "start" | "SIGTERM" | "SIGKILL";
@@ -31,15 +33,4 @@ export function createScript(seed: number): Script {
     return { action: pick(["SIGTERM", "SIGKILL"]), slot, waitMs };
   });
   return { slots, steps };
-}
-
-/** Numbers from 0 up to 1 that follow from the seed (Mulberry32, in the public domain). */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -45,7 +45,20 @@ export function parseLogLine(text: string): LogLine | undefined {
   };
 }
 
-/** Go's quoting is JSON's but for escapes that no test needs. */
+/** A Go string literal's text; a bare value is its own. */
 function unquote(value: string): string {
-  return value.startsWith('"') ? (JSON.parse(value) as string) : value;
+  if (!value.startsWith('"')) return value;
+  return value.slice(1, -1).replace(ESCAPE, (_all, hex: string | undefined, character: string) => {
+    if (hex !== undefined) return codePointText(Number.parseInt(hex, 16));
+    return MEANINGS[character] ?? character;
+  });
 }
+
+const ESCAPE = /\\(?:[xuU]((?<=x)[0-9a-f]{2}|(?<=u)[0-9a-f]{4}|(?<=U)[0-9a-f]{8})|(.))/gs;
+const MEANINGS: Readonly<Record<string, string>> = {
+  ...{ a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" },
+};
+
+/** Half of a surrogate pair too, which Go's strings cannot hold and ours can. */
+const codePointText = (codePoint: number) =>
+  codePoint > 0xffff ? String.fromCodePoint(codePoint) : String.fromCharCode(codePoint);

@@ -9,7 +9,8 @@ export interface Exit {
 }
 
 /** A spawned program whose output is kept by line. Its stdin ends with this process, which ends our Go programs. */
-export interface ChildProcess<T = string> {
+export interface ChildProcess<T = string> extends AsyncDisposable {
+  readonly pid: number;
   readonly stdout: History<T>;
   readonly stderr: History<string>;
   /** Resolves once it ended and all its output was read; never rejects. */
@@ -49,16 +50,19 @@ export async function startChildProcess<T>(
     await exited;
     clearTimeout(forced);
   }
+  const close = () => {
+    closed ??= end();
+    return closed;
+  };
   return {
+    pid: child.pid ?? 0,
     stdout,
     stderr,
     exited,
     signal: (signal) => void child.kill(signal),
     writeLine: (line) => void child.stdin.write(`${line}\n`),
-    close: () => {
-      closed ??= end();
-      return closed;
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -17,6 +17,8 @@ export interface CsiDriverOptions {
 export interface CsiDriver extends AsyncDisposable {
   /** SIGKILL; its socket file stays. Resolves when it ended. */
   readonly kill: () => Promise<Exit>;
+  /** SIGSTOP and SIGCONT make it hang, and go on. */
+  readonly signal: (name: NodeJS.Signals) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -34,5 +36,5 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriv
     driver.signal("SIGKILL");
     return driver.exited;
   };
-  return { kill, close: driver.close, [Symbol.asyncDispose]: driver.close };
+  return { kill, signal: driver.signal, close: driver.close, [Symbol.asyncDispose]: driver.close };
 }

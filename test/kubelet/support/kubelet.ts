@@ -75,6 +75,8 @@ export interface Kubelet extends AsyncDisposable {
   readonly deregistered: (driver: string) => Promise<void>;
   /** How the first validation or registration of the driver ended, from the event at position `from` on. */
   readonly answered: (stage: HandlerEvent["event"], driver: string, from?: number) => Promise<HandlerEvent>;
+  /** The position behind all that it has reported until now, also if another process was heard first. */
+  readonly eventsSoFar: () => Promise<number>;
   /** Resolves when the command is in force. */
   readonly command: (command: KubeletCommand) => Promise<void>;
   /** Ends this kubelet as a crash does. */
@@ -124,6 +126,10 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     const isAnswer = (event: KubeletEvent) => event.event === stage && event.plugin === driver;
     return (await events.waitFor(isAnswer, from)) as HandlerEvent;
   }
+  async function eventsSoFar(): Promise<number> {
+    await command({ command: "refuse", text: "", times: 0 }); // Nothing but an answer behind all others.
+    return events.all().length;
+  }
   async function command(command: KubeletCommand): Promise<void> {
     const sentAfter = events.all().length;
     child.writeLine(JSON.stringify(command));
@@ -146,6 +152,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     registered,
     deregistered,
     answered,
+    eventsSoFar,
     command,
     kill,
     restart,

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readdir, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeFolder } from "../../support/remove-folder";
 
 export interface DriverPaths {
   /** The CSI driver socket as the host, and so kubelet, sees it. */
@@ -51,9 +52,7 @@ export async function createNodeFolder(): Promise<NodeFolder> {
     return (await readdir(pluginRegistrationPath)).filter((name) => !name.startsWith("."));
   }
   async function removePluginDirectory(): Promise<void> {
-    const away = join(root, "away");
-    await rename(pluginRegistrationPath, away);
-    await rm(away, { recursive: true });
+    removeFolder(pluginRegistrationPath);
   }
   const remove = () => rm(root, { recursive: true });
   return {

@@ -26,12 +26,14 @@ export interface Registrar extends AsyncDisposable {
 }
 
 /**
- * Spawns the registrar under test: the built CLI, or the program in REGISTRAR_COMMAND (words separated by spaces),
- * so that the suite can be run against another registrar. Resolves when it runs, not when it registered.
+ * Spawns the registrar under test: unless told, the built CLI, or the program in REGISTRAR_COMMAND (words separated by
+ * spaces), so that the suite can be run against another registrar. Resolves when it runs, not when it registered.
  */
-export async function startRegistrar(args: readonly string[]): Promise<Registrar> {
-  const [command = "", ...words] = registrarCommand();
-  const child = await startChildProcess(command, [...words, ...args], String);
+export async function startRegistrar(
+  args: readonly string[],
+  [program = "", ...words]: readonly string[] = registrarCommand(),
+): Promise<Registrar> {
+  const child = await startChildProcess(program, [...words, ...args], String);
   const log = child.stderr;
   const says = (text: string) => log.waitFor((line) => line.includes(text));
   const reached = async (state: RegistrationState, nth = 1) => {
@@ -40,7 +42,7 @@ export async function startRegistrar(args: readonly string[]): Promise<Registrar
     await log.waitFor((line) => isIt(line) && ++times === nth);
   };
   const count = (text: string) => log.all().filter((line) => line.includes(text)).length;
-  return { ...child, log, says, reached, count, [Symbol.asyncDispose]: child.close };
+  return { ...child, log, says, reached, count };
 }
 
 function registrarCommand(): readonly string[] {

@@ -6,8 +6,11 @@ export const programFolder = join(__dirname, "..", "program");
 /** The release that the CSI driver and the probe are built from; one build of each serves every kubelet. */
 export const newestVersion = "1.36.3";
 
-/** A kubelet that sends the path as :authority and never retries a refusal, and one that does neither. */
-const defaultVersions = ["1.28.15", newestVersion];
+/**
+ * The oldest, whose grpc-go and volume host are of 2020; the last that sends the path as :authority, which never retries
+ * a refusal either; and one that does neither.
+ */
+const defaultVersions = ["1.20.15", "1.28.15", newestVersion];
 
 /** Every kubelet release that can be built, oldest first: those with a file in program/versions. */
 export function allVersions(): readonly string[] {
@@ -18,7 +21,7 @@ export function allVersions(): readonly string[] {
     .sort((a, b) => minor(a) - minor(b));
 }
 
-/** The releases that this run tests: those named in KUBELET_VERSIONS (comma-separated, or `all`), else two. */
+/** The releases that this run tests: those named in KUBELET_VERSIONS (comma-separated, or `all`), else three. */
 export function kubeletVersions(): readonly string[] {
   const chosen = process.env.KUBELET_VERSIONS;
   if (!chosen) return defaultVersions;

@@ -18,6 +18,8 @@ export const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, "pack
 
 /** The package as `npm pack` makes it of what is built. */
 export interface PackedPackage extends AsyncDisposable {
+  /** Path of the file that would be published. */
+  readonly tarball: string;
   /** Paths in the package, sorted. */
   readonly files: readonly string[];
   readonly packedBytes: number;
@@ -40,13 +42,14 @@ export async function packPackage(): Promise<PackedPackage> {
   if (told === undefined) throw new Error(`npm pack told nothing: ${stdout}`);
   const files = told.files.map(({ path }) => path).sort();
   if (!files.includes("dist/index.js")) throw new Error("nothing is built: npm run build");
+  const tarball = folder.at(told.filename);
   return {
+    tarball,
     files,
     packedBytes: told.size,
     unpackedBytes: told.unpackedSize,
     unpack: async (into) => {
       await mkdir(into, { recursive: true });
-      const tarball = folder.at(told.filename);
       succeeded(await run("tar", ["-xzf", tarball, "-C", into, "--strip-components=1"], { cwd: into }));
     },
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),

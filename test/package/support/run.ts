@@ -11,23 +11,25 @@ export interface Finished {
 
 export interface RunOptions {
   readonly cwd: string;
+  /** Environment variables beside ours. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** When it is killed. @default 25 s: a command that is not done by then hangs */
+  readonly withinMs?: number;
   /** Is called with a way to signal the command, as soon as it runs. */
   readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => void;
 }
-
-/** A command that is not done by then hangs. */
-const KILL_AFTER_MS = 25_000;
 
 /** Runs a command to its end. */
 export async function run(
   command: string,
   args: readonly string[],
-  { cwd, meanwhile }: RunOptions,
+  { cwd, env = {}, withinMs = 25_000, meanwhile }: RunOptions,
 ): Promise<Finished> {
   const child = spawn(command, args, {
     cwd,
+    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: KILL_AFTER_MS,
+    timeout: withinMs,
     killSignal: "SIGKILL",
   });
   const ended = new Promise<number | null>((resolve, reject) => {

@@ -1,10 +1,12 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { startNodeFleet } from "../../../src/registrar/node-fleet";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { startFakeRegistrar } from "../../simulator/fake-registrar";
 import { eventually } from "../../support/eventually";
 import { registerOnce } from "../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
-import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
+import { recordLog } from "../../support/recorded-log";
+import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../../support/registrar-node";
 import { type ScriptedDriver, startScriptedDriver } from "../../support/scripted-driver";
 
 const name = "x.csi";
@@ -76,6 +78,26 @@ describe("the first time", () => {
 });
 
 describe("later on", () => {
+  test("a folder that went while another was stood by for is waited for, even if we never had a socket", async () => {
+    const log = recordLog();
+    await using peer = await startForeignSocket(node.socketPath(name));
+    await using _fleet = await startNodeFleet(
+      {
+        csiAddresses: [node.csiAddress],
+        kubeletRegistrationPaths: [ENDPOINT],
+        pluginRegistrationPath: node.pluginRegistrationPath,
+      },
+      { logger: log.logger },
+    );
+    await log.when("Standing by for the registrar that holds the socket");
+    rmSync(node.pluginRegistrationPath, { recursive: true });
+    await peer.kill();
+    await log.when("Failed to listen on socket");
+    mkdirSync(node.pluginRegistrationPath);
+    await log.when("Registration Server started");
+    expect((await registerOnce(node.socketPath(name))).name).toBe(name);
+  });
+
   test("a folder that is away is waited for, and used when it is back", async () => {
     await using started = await startTestRegistrar(node);
     await started.state("listening");

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { controlWaits } from "../../support/controlled-waits";
 import { eventually } from "../../support/eventually";
@@ -137,18 +139,27 @@ describe("while kubelet is between GetInfo and its notice", () => {
     await started.state("standby");
   });
 
-  test("it is published, at the next regular look, when kubelet died of it and so its connection", async () => {
-    const kubelet = dialRegistration(socketPath);
-    await kubelet.getInfo();
-    await started.state("asked");
-    kubelet[Symbol.dispose]();
-    rmSync(socketPath);
-    await eventually(async () => {
-      for (const ms of waits.pending().filter((one) => one <= 5_000)) await waits.end(ms);
-      expect(publications()).toHaveProperty(["socket-gone"], 1);
-    });
-    await expectHealed("socket-gone");
-  });
+  test.each([
+    ["", 0],
+    [", though standby peers hold silent ones", 2],
+  ])(
+    "it is published, at the next look, when kubelet died and so its connection%s",
+    async (_peers, silent) => {
+      const peers = Array.from({ length: silent }, () => connect(socketPath));
+      await Promise.all(peers.map((peer) => once(peer, "connect")));
+      const kubelet = dialRegistration(socketPath);
+      await kubelet.getInfo();
+      await started.state("asked");
+      kubelet[Symbol.dispose]();
+      rmSync(socketPath);
+      await eventually(async () => {
+        for (const ms of waits.pending().filter((one) => one <= 5_000)) await waits.end(ms);
+        expect(publications()).toHaveProperty(["socket-gone"], 1);
+      });
+      await expectHealed("socket-gone");
+      for (const peer of peers) peer.destroy();
+    },
+  );
 });
 
 test("a probe's GetInfo is not taken for kubelet's", async () => {

@@ -1,0 +1,42 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseLogLine } from "../../test/end-to-end/support/log-line";
+import type { SoakNode } from "./node";
+import type { Life } from "./report";
+
+/** Warnings and errors that belong to what a soak does, and why. Any other is a finding. */
+const EXPECTED = new Map(
+  Object.entries({
+    "Lost connection": "a driver is stopped, killed or away",
+    "Error retreiving CSI driver name": "a driver hangs when it has just come back",
+    "Failed to listen on socket": "the plugin registration directory is away",
+    "Kubelet refused the driver": "kubelet is told to, or finds the driver hanging or away",
+    "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace": "as above",
+    "Closed a connection that does not speak gRPC": "the crowd",
+    "Too many connections, closed one": "the crowd",
+    "Health check failed, registration socket does not exist": "a probe, right after the socket was removed",
+    "Health check failed": "a probe, while the socket is another's or dead",
+  }),
+);
+
+/** Lines that should not be there: warnings and errors that nothing explains, and whatever is no line of the log. */
+export function unexpectedLines(lines: readonly string[]): readonly string[] {
+  return lines.filter((text) => {
+    const line = parseLogLine(text);
+    return line === undefined || (line.severity !== "I" && !EXPECTED.has(line.message));
+  });
+}
+
+/** Writes the logs of every registrar and kubelet, and all that was measured, into a new folder; resolves with its path. */
+export async function keepLogs(node: SoakNode, lives: readonly Life[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "soak-"));
+  const logs = [...node.kubelets.map(({ log }) => ({ name: "kubelet", log })), ...node.everyone];
+  await Promise.all(
+    logs.map(({ name, log }, index) =>
+      writeFile(join(folder, `${index} ${name}.log`), `${log.all().join("\n")}\n`),
+    ),
+  );
+  await writeFile(join(folder, "measured.json"), JSON.stringify(lives, undefined, 2));
+  return folder;
+}

@@ -1,0 +1,144 @@
+import { readdir } from "node:fs/promises";
+import { messageOf } from "../../src/errors";
+import { DRIVERS, ROLES, type Role } from "./cast";
+import { disturb } from "./disturbances";
+import { keepLogs, unexpectedLines } from "./logs";
+import { type SoakNode, startSoakNode } from "./node";
+import { createPlan, type Step, stepText } from "./plan";
+import type { Holdings, RegistrarProcess } from "./registrar-process";
+import type { Disturbance, Life } from "./report";
+import { settled } from "./settling";
+import { chatter, growths } from "./statistics";
+import { exitCodeOf, startTraffic } from "./traffic";
+
+export interface SoakOptions {
+  readonly seed: number;
+  readonly minutes: number;
+  /** Of kubelet, a release that was built. */
+  readonly version: string;
+  /** The program that is soaked, and the words in front of its arguments. */
+  readonly command: readonly string[];
+  /** Whether logs are kept even if all was well. */
+  readonly keepsLogs: boolean;
+  readonly say: (text: string) => void;
+}
+
+/** What a soak came to. */
+export interface Soak {
+  readonly disturbances: readonly Disturbance[];
+  readonly lives: readonly Life[];
+  /** Answers over HTTP, exec probes, registrars that were started. */
+  readonly requests: number;
+  readonly probes: number;
+  readonly processes: number;
+  /** Empty when all was well. */
+  readonly breaches: readonly string[];
+}
+
+/** Longer than anything takes: kubelet dials a dead socket for 10 s, and doubles its waits after each failure. */
+const PATIENCE_MS = 30_000;
+
+/** Disturbs a node for so long, and looks after each disturbance whether all is well again. Ends at a breach. */
+export async function soak({ seed, minutes, version, command, keepsLogs, say }: SoakOptions): Promise<Soak> {
+  await using node = await startSoakNode(version, command);
+  const traffic = startTraffic(node, probeOf(node, command));
+  const steady = ROLES.filter(({ temper }) => temper === "steady").map((role) => observe(node, role));
+  const disturbances: Disturbance[] = [];
+  const breaches: string[] = [];
+  const endMs = performance.now() + minutes * 60_000;
+  let what = "the start";
+  try {
+    await settled(node, PATIENCE_MS);
+    for (const one of steady) await one.look(0);
+    /** Those that the next rest will be from. */
+    let atOnce: Step[] = [];
+    for (const step of createPlan(seed)) {
+      if (performance.now() > endMs) break;
+      what = stepText(step);
+      await disturb(node, step);
+      atOnce.push(step);
+      if (step.inHaste) continue;
+      const ms = await settled(node, PATIENCE_MS);
+      node.undoAll();
+      for (const one of steady) await one.look(atOnce.length);
+      disturbances.push(
+        ...atOnce.map(({ kind }) => ({ kind, settledAfterMs: atOnce.length > 1 ? undefined : ms })),
+      );
+      say(
+        `${new Date().toISOString().slice(11, 23)} ${atOnce.map(stepText).join(", ")}: ${(ms / 1_000).toFixed(1)} s`,
+      );
+      atOnce = [];
+      refuse([...traffic.problems, ...node.everyone.flatMap(complaintsOf)]);
+    }
+    what = "the end";
+    await settled(node, PATIENCE_MS);
+    await end(node, () => exitCodeOf(probeOf(node, command)));
+  } catch (error) {
+    breaches.push(`${what}: ${messageOf(error)}`);
+  }
+  await traffic.close();
+  const lives = steady.map(({ life }) => life);
+  breaches.push(...lives.flatMap((life) => [...growths(life), ...chatter(life)]));
+  if (keepsLogs || breaches.length > 0) say(`logs: ${await keepLogs(node, lives)}`);
+  return {
+    disturbances,
+    lives,
+    requests: traffic.requests,
+    probes: traffic.probes,
+    processes: node.everyone.length,
+    breaches,
+  };
+}
+
+/** The exec probe of the steady sidecar. */
+function probeOf(node: SoakNode, command: readonly string[]): readonly string[] {
+  const [driver = ""] = ROLES.find(({ kind }) => kind === "sidecar")?.drivers ?? [];
+  return [...command, "--mode=health-probe", ...node.driver(driver).paths.args];
+}
+
+function complaintsOf({ name, log }: RegistrarProcess): readonly string[] {
+  return unexpectedLines(log.all()).map((line) => `${name} says: ${line}`);
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}
+
+/** Takes down what a registrar holds and says. */
+function observe(node: SoakNode, { name, drivers }: Role) {
+  const holdings: Holdings[] = [];
+  const lines: number[] = [];
+  let seen = 0;
+  return {
+    life: { name, drivers: drivers.length, holdings, lines } satisfies Life,
+    /** After so many disturbances, when all is at rest. A peer means a connection more, or some less: not measured. */
+    look: async (disturbances: number) => {
+      const registrar = node.registrars.get(name);
+      if (registrar === undefined) return;
+      const all = registrar.log.all().length;
+      if (disturbances > 0) lines.push((all - seen) / disturbances);
+      seen = all;
+      if (drivers.every((driver) => !node.peers.has(driver))) holdings.push(await registrar.measure());
+    },
+  };
+}
+
+/** Everybody leaves, and leaves nothing behind. */
+async function end(node: SoakNode, probe: () => Promise<number>): Promise<void> {
+  const healths = await Promise.all(
+    [...node.registrars.values()].map(async (one) => ({ name: one.name, ...(await one.get("/healthz")) })),
+  );
+  refuse(
+    healths.filter(({ status }) => status !== 200).map(({ name, body }) => `${name}: /healthz says ${body}`),
+  );
+  const code = await probe();
+  refuse(code === 0 ? [] : [`the exec probe ends with ${code}`]);
+  for (const one of node.everyone.filter((registrar) => registrar.end === "none")) await one.stop();
+  await Promise.all(DRIVERS.map((driver) => node.kubelet.deregistered(driver)));
+  const left = (await readdir(node.pluginDir)).filter((name) => !node.foreign.has(name));
+  refuse([
+    ...node.everyone.flatMap(complaintsOf),
+    ...left.map((name) => `${name} was left behind`),
+    ...node.foreign.touched().map((name) => `somebody touched ${name}`),
+  ]);
+}

@@ -1,0 +1,48 @@
+import { median, type Samples } from "../performance/samples";
+import type { Holdings } from "./registrar-process";
+import type { Life } from "./report";
+
+/** One measure of one process, when it was young and when it was old. */
+export interface Drift {
+  readonly early: number;
+  readonly late: number;
+}
+
+/**
+ * The medians of an early and a late window. The first eighth is left out, in which code is still being compiled; early
+ * is the quarter behind it, late the last quarter. NaN with fewer than four samples.
+ */
+export function driftOf(samples: Samples): Drift {
+  const part = (from: number, to: number) =>
+    median(samples.slice(Math.floor(samples.length * from), Math.floor(samples.length * to)));
+  return { early: part(1 / 8, 3 / 8), late: part(3 / 4, 1) };
+}
+
+/** How much more there may be late than early: a share of it, and a little that is there by chance. */
+const MAY_GROW: { readonly [what in keyof Holdings]: { readonly share: number; readonly by: number } } = {
+  descriptors: { share: 0, by: 1 },
+  watches: { share: 0, by: 1 },
+  heap: { share: 0.05, by: 0.5 },
+  anonymous: { share: 0.1, by: 3 },
+};
+
+/** What a registrar holds on to ever more of. */
+export function growths({ name, holdings }: Life): readonly string[] {
+  return (Object.keys(MAY_GROW) as (keyof Holdings)[]).flatMap((what) => {
+    const { early, late } = driftOf(holdings.map((sample) => sample[what]));
+    const { share, by } = MAY_GROW[what];
+    const most = early * (1 + share) + by;
+    return late > most ? [`${name}: ${what} grew from ${early.toFixed(1)} to ${late.toFixed(1)}`] : [];
+  });
+}
+
+/** A disturbance may lead to so many lines for each driver: one for each change of its state, and some. */
+const MOST_LINES = { median: 5, longest: 30 };
+
+/** Where a registrar says more than it should. */
+export function chatter({ name, drivers, lines }: Life): readonly string[] {
+  const middle = median(lines);
+  const most = Math.max(0, ...lines);
+  const isTooMuch = middle > MOST_LINES.median * drivers || most > MOST_LINES.longest * drivers;
+  return isTooMuch ? [`${name}: ${middle} log lines a disturbance, ${most} at most`] : [];
+}

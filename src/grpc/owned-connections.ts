@@ -1,0 +1,44 @@
+import type { Socket } from "node:net";
+import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
+import { createServerConnection } from "./server-connection";
+
+/** The connections of one client, for its owner to end. */
+export interface OwnedConnections {
+  /** To be given to the client: plaintext. */
+  readonly credentials: ChannelCredentials;
+  /** Ends all connections, those that are just being made too. What the client has said by then is still sent. */
+  end(): void;
+}
+
+/**
+ * Keeps hold of the sockets of a gRPC client, and lets `createServerConnection` guard them. grpc-js (1.14) does not: of
+ * a server that accepts and never speaks, or that never hangs up, it forgets the connection when the client is closed,
+ * and its file descriptor stays for good. What makes its connectors is no part of its documentation, so package.json
+ * takes no other minor version of it unseen.
+ */
+export function createOwnedConnections(): OwnedConnections {
+  const open = new Set<Socket>();
+  let ended = false;
+  const insecure = credentials.createInsecure();
+  const createConnector = insecure._createSecureConnector.bind(insecure);
+
+  insecure._createSecureConnector = (...args) => {
+    const connector = createConnector(...args);
+    const connect = (socket: Socket) => {
+      if (ended) socket.destroy();
+      open.add(socket);
+      socket.once("close", () => open.delete(socket));
+      // grpc-js gives it to http2, which takes any stream.
+      return connector.connect(createServerConnection(socket) as Socket);
+    };
+    return { ...connector, connect };
+  };
+
+  const end = () => {
+    ended = true;
+    setImmediate(() => {
+      for (const socket of open) socket.destroy();
+    });
+  };
+  return { credentials: insecure, end };
+}

@@ -1,0 +1,62 @@
+import { DEFAULT_GRPC_ACCEPTOR_LIMITS } from "../../src/grpc/acceptor-limits";
+import { ATTACKS } from "../grpc/attacks";
+import { readText, rowsIn, sectionOf } from "./markdown";
+
+const security = readText("docs/security.md");
+const rows = rowsIn(sectionOf(security, "Hostile clients"));
+
+/** Rows that are no bytes on one connection, and the words by which their tests are called. */
+const SCENARIOS: Readonly<Record<string, string>> = {
+  "500 idle connections": '"500 idle connections do not keep kubelet out',
+  "64 clients with calls that they never finish": '"calls of which no request comes"',
+  "a byte at a time": '"a client that sends a byte at a time is answered',
+  "1000 connections, opened and dropped": '"1000 connections, opened and dropped',
+};
+
+/** The number that a module has under this name. */
+function constantIn(file: string, name: string): number {
+  const [, digits] = new RegExp(`^(?:export )?const ${name} = ([\\d_]+);`, "m").exec(readText(file)) ?? [];
+  return Number(digits?.replaceAll("_", ""));
+}
+
+test("the table of hostile clients has every attack that the tests play, and no other", () => {
+  expect(rows.map(([what]) => what)).toEqual([...Object.keys(ATTACKS), ...Object.keys(SCENARIOS)]);
+});
+
+test.each(Object.entries(ATTACKS))("it says what happens: %s", (theme, attacks) => {
+  const [, happens = ""] = rows.find(([what]) => what === theme) ?? [];
+  const outcomes = attacks.flatMap((attack) => attack.outcomes);
+  const kinds = new Set(outcomes.map((one) => (one === "ignored" ? one : Object.keys(one).join())));
+  const said = ["closed", "reset", "answered", "ignored"].filter((kind) => happens.includes(kind));
+  expect(said.sort()).toEqual([...kinds].sort());
+});
+
+test("its other rows have their tests", () => {
+  const tests = ["attacks", "hostile-clients"]
+    .map((name) => readText(`test/end-to-end/${name}.test.ts`))
+    .join();
+  for (const name of Object.values(SCENARIOS)) expect(tests).toContain(name);
+});
+
+test("its numbers are those of the code", () => {
+  const { maxConnections, maxConcurrentStreams, maxMessageBytes, maxHeaderBytes, maxHeaderFields } =
+    DEFAULT_GRPC_ACCEPTOR_LIMITS;
+  const wanted = {
+    "connections at one time": maxConnections,
+    "calls at one time on a connection": maxConcurrentStreams,
+    "bytes of one header block, compressed and decoded": maxHeaderBytes,
+    "header fields of one block": maxHeaderFields,
+    "bytes of the HPACK table": constantIn("src/grpc/hpack-decoder.ts", "MAX_TABLE_BYTES"),
+    "CONTINUATION frames of one block": constantIn(
+      "src/grpc/http2-header-block.ts",
+      "MAX_CONTINUATION_FRAMES",
+    ),
+    "bytes of one frame": constantIn("src/grpc/http2-frames.ts", "MAX_FRAME_BYTES"),
+    "messages of one call": 1,
+    "DATA frames of one call": constantIn("src/grpc/unary-request.ts", "MAX_DATA_FRAMES"),
+    "bytes of one message": maxMessageBytes,
+    "memory of one HTTP/2 session": `${constantIn("src/grpc/acceptor.ts", "MAX_SESSION_MEMORY_MB")} MB`,
+  };
+  const limits = rowsIn(sectionOf(security, "The registration socket")).map(([what, value]) => [what, value]);
+  expect(limits).toEqual(Object.entries(wanted).map(([what, value]) => [what, String(value)]));
+});

@@ -1,0 +1,191 @@
+import { connect } from "node:net";
+import * as fc from "fast-check";
+import { chunkLengths, connections, inChunks } from "../grpc/arbitrary-connections";
+import { ATTACKS } from "../grpc/attacks";
+import { openCall, times } from "../grpc/attacks/attack";
+import { connectRaw } from "../grpc/served-acceptor";
+import {
+  bytesOf,
+  DATA,
+  END_HEADERS,
+  frame,
+  getInfoCall,
+  grpcHeaders,
+  HEADERS,
+  HELLO,
+  headerBlock,
+  PING,
+  RAW_PATH,
+} from "../grpc/wire";
+import { eventually } from "../support/eventually";
+import { expectProperty } from "../support/fuzz";
+import { gone } from "./support/clients";
+import { type HttpClient, httpOf } from "./support/http";
+import { nodeTest, onNode, registered } from "./support/node";
+import { descriptorsOf, residentKilobytes } from "./support/resources";
+
+/** As long as a registrar of these tests may live; alone, none of them takes a tenth of it. */
+const LIMIT_MS = 110_000;
+
+const BYTES_OF_ATTACKS = Object.values(ATTACKS).flatMap((attacks) => attacks.map(({ bytes }) => bytes));
+
+/** Says these bytes on a connection of its own, and leaves. */
+async function visit(path: string, chunks: readonly Buffer[]): Promise<void> {
+  const client = connect(path);
+  client.on("error", () => {}); // It may cut us off while we write.
+  client.resume();
+  for (const chunk of chunks) client.write(chunk);
+  const closed = gone(client);
+  client.end();
+  await closed;
+}
+
+/** Each attack so many times, ten connections at a time. */
+async function attack(path: string, rounds: number): Promise<void> {
+  const all = Array.from({ length: rounds }, () => BYTES_OF_ATTACKS).flat();
+  const one = async () => {
+    for (let bytes = all.pop(); bytes !== undefined; bytes = all.pop()) await visit(path, [bytes]);
+  };
+  await Promise.all(Array.from({ length: 10 }, one));
+}
+
+/** What is in use after a garbage collection: each heap snapshot begins with one. */
+async function heapBytes(http: HttpClient): Promise<number> {
+  await http.get("/debug/pprof/heap");
+  const { body } = await http.get("/metrics");
+  return Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(body)?.[1]);
+}
+
+nodeTest(
+  "2000 hostile connections leave nothing behind, and kubelet registers the driver",
+  async (node) => {
+    await node.driver();
+    const registrar = node.registrar("--http-endpoint=localhost:0", "--enable-pprof");
+    await registrar.reached("listening");
+    const http = await httpOf(registrar);
+    await attack(node.socketPath, 2);
+    const descriptors = descriptorsOf(registrar);
+    const heap = await heapBytes(http);
+
+    await attack(node.socketPath, Math.ceil(2_000 / BYTES_OF_ATTACKS.length));
+    await eventually(() => expect(descriptorsOf(registrar)).toBeLessThanOrEqual(descriptors));
+    // Half a kilobyte for each connection: what is kept of one has more.
+    expect((await heapBytes(http)) - heap).toBeLessThan(1_000_000);
+    await registered(await node.kubelet());
+    await registrar.reached("registered");
+  },
+  LIMIT_MS,
+);
+
+nodeTest(
+  "random connections harm nobody, and kubelet registers the driver",
+  async (node) => {
+    await node.driver();
+    const registrar = node.registrar();
+    await registrar.reached("listening");
+    const descriptors = descriptorsOf(registrar);
+    await expectProperty(
+      { runs: 120, given: fc.tuple(connections, chunkLengths) },
+      async ([sent, lengths]) => {
+        await visit(node.socketPath, inChunks(sent, lengths));
+      },
+    );
+    await eventually(() => expect(descriptorsOf(registrar)).toBeLessThanOrEqual(descriptors));
+    await registered(await node.kubelet());
+    await registrar.reached("registered");
+    // Every line is in klog's form: nobody writes past our log.
+    expect(registrar.lines()).toHaveLength(registrar.stderr.trimEnd().split("\n").length);
+  },
+  LIMIT_MS,
+);
+
+/** On more streams than there may be. */
+const onStreams = (onStream: (streamId: number) => Buffer) =>
+  Array.from({ length: 16 }, (_, index) => onStream(2 * index + 1));
+const someBytes = Buffer.alloc(16_000);
+
+/** What a client sends on each of its streams to make us keep as much as it can. */
+test.each<[string, (streamId: number) => Buffer]>([
+  ["calls of which no request comes", openCall],
+  [
+    "calls of which half a request comes",
+    (streamId) =>
+      Buffer.concat([
+        openCall(streamId),
+        frame(DATA, 0, streamId, bytesOf("00 0000ffff")),
+        times(3, () => frame(DATA, 0, streamId, someBytes)),
+      ]),
+  ],
+  [
+    "calls with as many header fields as there may be",
+    (streamId) => {
+      const fields = Array.from({ length: 50 }, (_, index) => [`x${index}`, "v".repeat(250)] as const);
+      return frame(HEADERS, END_HEADERS, streamId, headerBlock(...grpcHeaders("localhost"), ...fields));
+    },
+  ],
+  [
+    "calls of very many messages",
+    (streamId) => Buffer.concat([openCall(streamId), frame(DATA, 0, streamId, someBytes)]),
+  ],
+  ["header blocks without end", (streamId) => frame(HEADERS, 0, streamId, someBytes)],
+])(
+  "64 clients with %s: kubelet registers the driver, and 100 MB hold all of it",
+  onNode(async (node, _what, onStream) => {
+    await node.driver();
+    const registrar = node.registrar();
+    await registrar.reached("listening");
+    const before = residentKilobytes(registrar);
+    const greeting = Buffer.concat([HELLO, frame(PING, 0, 0, Buffer.alloc(8))]);
+    const clients = Array.from({ length: 64 }, () => connectRaw(node.socketPath));
+    for (const { socket } of clients) socket.write(Buffer.concat([greeting, ...onStreams(onStream)]));
+    await Promise.all(
+      clients.map((client) => client.until(() => client.frames.some(({ type }) => type === PING))),
+    );
+
+    await registered(await node.kubelet());
+    await registrar.reached("registered");
+    expect(residentKilobytes(registrar, "VmHWM") - before).toBeLessThan(100_000);
+    for (const { socket } of clients) socket.destroy();
+  }),
+);
+
+nodeTest(
+  "a client that sends a byte at a time is answered, while kubelet registers the driver",
+  async (node) => {
+    await node.driver();
+    const registrar = node.registrar();
+    await registrar.reached("listening");
+    using slow = connectRaw(node.socketPath);
+    const bytes = Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]);
+    const half = bytes.length / 2;
+    const send = async (part: Buffer) => {
+      for (const byte of part)
+        await new Promise<void>((resolve) => slow.socket.write(Buffer.of(byte), () => resolve()));
+    };
+    await send(bytes.subarray(0, half));
+    await registered(await node.kubelet());
+    await send(bytes.subarray(half));
+    expect(await slow.statusOf(1)).toBe("0");
+  },
+);
+
+nodeTest("1000 connections, opened and dropped, while kubelet registers the driver", async (node) => {
+  await node.driver();
+  const registrar = node.registrar();
+  await registrar.reached("listening");
+  const descriptors = descriptorsOf(registrar);
+  const registration = node.kubelet().then((kubelet) => registered(kubelet));
+  let left = 1_000;
+  const come = async () => {
+    for (; left > 0; left--) {
+      const socket = connect(node.socketPath);
+      // A full queue of the listener is an error here, and kubelet tries again.
+      await new Promise((resolve) => socket.once("connect", resolve).once("error", resolve));
+      socket.destroy();
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, come));
+  await registration;
+  await registrar.reached("registered");
+  await eventually(() => expect(descriptorsOf(registrar)).toBeLessThanOrEqual(descriptors + 1));
+});

@@ -1,0 +1,160 @@
+import { gzipSync } from "node:zlib";
+import { FrameFlag, FrameType } from "../../src/grpc/http2-frames";
+import { eventually } from "../support/eventually";
+import {
+  answering,
+  type Behaviour,
+  data,
+  flood,
+  frame,
+  HELLO,
+  head,
+  headers,
+  identityBytes,
+  message,
+  onCall,
+  PING,
+  startHostileDriver,
+  trailers,
+  trailersOnly,
+} from "./support/hostile-driver";
+import { DRIVER, onNode, registered } from "./support/node";
+import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "./support/resources";
+
+const TLS_ALERT = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x28]);
+const WE_ARE = message(identityBytes({ name: DRIVER }));
+const ok = trailers(["grpc-status", "0"]);
+/** Whatever grpc-js makes of it. */
+const anyStatus = /^\d+ [A-Z_]+: /;
+
+/** What the driver does, and how the log must put it. */
+type Row = readonly [what: string, behave: Behaviour, err: RegExp];
+
+const BREAKS_THE_CONNECTION: readonly Row[] = [
+  ["sends garbage", (c) => c.write(Buffer.alloc(1_000, 0xff)), /UNAVAILABLE: .*Protocol error/],
+  ["speaks HTTP/1", (c) => c.write("HTTP/1.1 400 Bad Request\r\n\r\n"), /UNAVAILABLE: .*Protocol error/],
+  ["speaks TLS", (c) => c.write(TLS_ALERT), /UNAVAILABLE|nobody speaks HTTP\/2/],
+  ["says nothing", () => {}, /DEADLINE_EXCEEDED: Deadline exceeded after 0.5s: connected, but nobody/],
+  ["closes at once", (c) => c.end(), /UNAVAILABLE: .*Failed to connect/],
+  ["closes when it is called", onCall((c) => c.destroy()), /UNAVAILABLE: Connection dropped/],
+  ["says goodbye", answering(() => frame(FrameType.GOAWAY, 0, 0, Buffer.alloc(8))), /UNAVAILABLE|CANCELLED/],
+  [
+    "says goodbye a thousand times",
+    (c) =>
+      c.write(Buffer.concat([HELLO, ...Array(1_000).fill(frame(FrameType.GOAWAY, 0, 0, Buffer.alloc(8)))])),
+    anyStatus,
+  ],
+  ["sends pings without end", onCall((c) => flood(c, frame(PING, 0, 0, Buffer.alloc(8)))), anyStatus],
+  ["sends settings without end", onCall((c) => flood(c, HELLO)), anyStatus],
+  [
+    "sends a header block without end",
+    onCall((c, stream) => {
+      c.write(headers([[":status", "200"]], 0, stream));
+      flood(c, frame(FrameType.CONTINUATION, 0, stream, Buffer.alloc(16_000, 0x40)));
+    }),
+    anyStatus,
+  ],
+  ["resets every call", answering((id) => frame(FrameType.RST_STREAM, 0, id, Buffer.alloc(4))), anyStatus],
+  ["answers a call that nobody made", answering((id) => head()(id + 2)), anyStatus],
+];
+
+const ANSWERS_WRONGLY: readonly Row[] = [
+  ["no grpc-status, trailers only", answering(trailersOnly()), /^2 UNKNOWN/],
+  ["no grpc-status after a message", answering(head(), data(WE_ARE), trailers(["x", "y"])), /UNKNOWN/],
+  ["success without a message", answering(trailersOnly(["grpc-status", "0"])), /^12 UNIMPLEMENTED/],
+  [
+    "a grpc-status that is no number",
+    answering(trailersOnly(["grpc-status", "OK?"])),
+    /^2 UNKNOWN: .* status NaN/,
+  ],
+  [
+    "a grpc-status that does not exist",
+    answering(trailersOnly(["grpc-status", "99"])),
+    /^2 UNKNOWN: .* status 99/,
+  ],
+  ["HTTP status 404", answering(trailers([":status", "404"])), /^12 UNIMPLEMENTED/],
+  ["HTTP status 503", answering(trailers([":status", "503"])), /^14 UNAVAILABLE/],
+  ["two messages", answering(head(), data(WE_ARE), data(WE_ARE), ok), anyStatus],
+  [
+    "bytes that are no protobuf",
+    answering(head(), data(message(Buffer.alloc(64, 0xff))), ok),
+    /^13 INTERNAL/,
+  ],
+  [
+    "a message of 4 GiB, it claims",
+    answering(head(), data(message(WE_ARE, { length: 2 ** 32 - 1 }))),
+    /^8 RESOURCE/,
+  ],
+  ["half a message", answering(head(), data(message(WE_ARE, { length: 1_000 })), ok), anyStatus],
+  [
+    "a message that never ends",
+    answering(head(), data(message(WE_ARE, { length: 1_000 }))),
+    /^4 DEADLINE_EXCEEDED/,
+  ],
+  [
+    "more than the window allows, without end",
+    onCall((c, stream) => {
+      c.write(head()(stream));
+      flood(c, data(message(Buffer.alloc(60_000), { length: 4_000_000 }))(stream));
+    }),
+    anyStatus,
+  ],
+  [
+    "60 MB of zeros, compressed",
+    answering(
+      head(["grpc-encoding", "gzip"]),
+      data(message(gzipSync(Buffer.alloc(60_000_000)).subarray(0, 60_000), { compressed: 1 })),
+      ok,
+    ),
+    anyStatus,
+  ],
+  [
+    "a compression unknown to us",
+    answering(head(["grpc-encoding", "zstd"]), data(message(WE_ARE, { compressed: 1 })), ok),
+    anyStatus,
+  ],
+  [
+    "compressed, but not said how",
+    answering(head(), data(message(WE_ARE, { compressed: 1 })), ok),
+    anyStatus,
+  ],
+  [
+    "headers of a megabyte",
+    answering((id) =>
+      Buffer.concat([
+        headers([["x", "y".repeat(16_000)]], 0, id),
+        ...Array(64).fill(frame(FrameType.CONTINUATION, 0, id, Buffer.alloc(16_000, 0x61))),
+        frame(FrameType.CONTINUATION, FrameFlag.END_HEADERS, id),
+      ]),
+    ),
+    anyStatus,
+  ],
+];
+
+const isOurs = onNode<Row>(async (node, _what, behave, err) => {
+  const hostile = await startHostileDriver(node.csiAddress, behave);
+  const registrar = node.registrar("--timeout=500ms", "-v=2");
+  const said = await registrar.line("Error retreiving CSI driver name");
+  expect(said.fields.err).toMatch(err);
+  const before = descriptorsOf(registrar);
+  // Two connections each time: one that finds out whether somebody listens, one that asks.
+  const isAskedAgain = said.fields.next === "retry";
+  await eventually(() => expect(hostile.connections()).toBeGreaterThanOrEqual(isAskedAgain ? 4 : 2));
+  expect(node.files()).toEqual([]);
+  await hostile.kill();
+
+  await node.driver();
+  await registrar.reached("listening");
+  await registered(await node.kubelet());
+  await registrar.reached("registered");
+  expect(descriptorsOf(registrar)).toBeLessThan(before + 10);
+  expect(residentKilobytes(registrar, "VmHWM")).toBeLessThan(MUCH_MEMORY_KB);
+  const amiss = registrar.lines().filter(({ severity }) => severity !== "I");
+  expect(amiss.length).toBeLessThanOrEqual(3);
+});
+
+test.each(BREAKS_THE_CONNECTION)("a driver that %s is asked again, and registered when it is mended", isOurs);
+test.each(ANSWERS_WRONGLY)(
+  "a driver that answers with %s is asked again, and registered when it is mended",
+  isOurs,
+);

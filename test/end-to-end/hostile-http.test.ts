@@ -1,0 +1,173 @@
+import { once } from "node:events";
+import { METHODS } from "node:http";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { eventually } from "../support/eventually";
+import { type HttpClient, httpOf } from "./support/http";
+import { nodeTest, type TestNode } from "./support/node";
+import type { CliProcess } from "./support/process";
+import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "./support/resources";
+
+const PROBE = "GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n";
+
+async function serve(node: TestNode, ...flags: readonly string[]) {
+  await node.driver();
+  await node.kubelet();
+  const registrar = node.registrar("--http-endpoint=localhost:0", ...flags);
+  await registrar.reached("registered");
+  return { registrar, http: await httpOf(registrar) };
+}
+
+async function dial({ port }: HttpClient): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1" }).on("error", () => {});
+  await once(socket, "connect");
+  return socket;
+}
+
+const dialTimes = (times: number, http: HttpClient) =>
+  Promise.all(Array.from({ length: times }, () => dial(http)));
+
+/** Whatever was done to it: it answers, has not grown, and has said little. */
+async function expectUnharmed(registrar: CliProcess, http: HttpClient): Promise<void> {
+  expect(await http.get("/readyz")).toMatchObject({ status: 200, body: "ok" });
+  expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
+  expect(residentKilobytes(registrar, "VmHWM")).toBeLessThan(MUCH_MEMORY_KB);
+  expect(registrar.lines().filter(({ severity }) => severity !== "I").length).toBeLessThan(4);
+}
+
+/** What 200 clients send and then leave off: each holds its connection for as long as it is let. */
+const HOLDS_ON: readonly (readonly [what: string, sent: string])[] = [
+  ["nothing", ""],
+  ["half a request line", "GET /hea"],
+  ["headers without an end", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: 1\r\n"],
+  ["a body that never comes", "POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n"],
+  [
+    "a chunk that never ends",
+    "POST /metrics HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nffffff\r\nx",
+  ],
+  ["a request, and read no answer", PROBE.repeat(50)],
+];
+
+nodeTest("clients that hold their connections, 200 of each kind, keep no probe out", async (node) => {
+  const { registrar, http } = await serve(node);
+  const before = descriptorsOf(registrar);
+  const all: Socket[] = [];
+  for (const [, sent] of HOLDS_ON) {
+    const sockets = await dialTimes(200, http);
+    for (const socket of sockets) socket.pause().write(sent);
+    all.push(...sockets);
+    expect(await http.get("/readyz")).toMatchObject({ status: 200, body: "ok" });
+    expect(descriptorsOf(registrar)).toBeLessThan(before + 64 + 10);
+  }
+  expect((await registrar.line("Too many HTTP connections, closed one")).fields).toMatchObject({
+    limit: "64",
+  });
+  await expectUnharmed(registrar, http);
+  for (const socket of all) socket.destroy();
+  await eventually(() => expect(descriptorsOf(registrar)).toBeLessThan(before + 10));
+});
+
+/** What is sent whole; the connection ends in some way, and the answer begins so. */
+const BREAKS_RULES: readonly (readonly [what: string, sent: string, answer: RegExp])[] = [
+  ["garbage", "\xff\xfe\x00\x01".repeat(1_000), /^$/],
+  ["TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /^$/],
+  ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", /^$/],
+  ["a request line of a megabyte", `GET /${"a".repeat(1_000_000)} HTTP/1.1\r\n\r\n`, /^$/],
+  ["a header of a megabyte", `GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${"a".repeat(1_000_000)}\r\n\r\n`, /^$/],
+  ["ten thousand headers", `GET /healthz HTTP/1.1\r\nhost: x\r\n${"x: y\r\n".repeat(10_000)}\r\n`, /^$/],
+  ["no host", "GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],
+  [
+    "two lengths",
+    "POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+    /^$/,
+  ],
+  [
+    "length and chunks, as smugglers do",
+    "POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+    /^$/,
+  ],
+  [
+    "an upgrade",
+    "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: upgrade, close\r\nupgrade: websocket\r\n\r\n",
+    /^HTTP\/1\.1 200 /,
+  ],
+  ["a tunnel", "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n", /^$/],
+];
+
+/** Paths that lead nowhere but where they say, whatever they look like. */
+const ODD_PATHS: readonly string[] = [
+  ...[
+    "//healthz",
+    "/./healthz",
+    "/../healthz",
+    "/healthz/",
+    "/healthz%00",
+    "/%68ealthz",
+    "/healthz;x",
+    "/HEALTHZ",
+  ],
+  ...["/../../../../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/etc/passwd", "/statusz/../../etc/passwd"],
+  ...[
+    "http://example.com/healthz",
+    "/healthz\\",
+    "/__proto__",
+    "/constructor",
+    "/debug/pprof/",
+    "/debug/pprof/heap",
+  ],
+];
+
+nodeTest("what breaks the rules is cut off or answered, and nothing else happens", async (node) => {
+  const { registrar, http } = await serve(node);
+  for (const [what, sent, answer] of BREAKS_RULES) {
+    const socket = await dial(http);
+    const said = text(socket).catch(() => "");
+    socket.write(sent, "latin1");
+    expect([what, (await said).slice(0, 200)]).toEqual([what, expect.stringMatching(answer)]);
+  }
+  for (const path of ODD_PATHS) expect([path, (await http.get(path)).status]).toEqual([path, 404]);
+  for (const query of [
+    "?%",
+    "?%%%&=&&",
+    `?${"x&".repeat(5_000)}`,
+    "?verbose=%ff%00",
+    "?exclude=%1b[2J%0aforged",
+  ]) {
+    const { status, body } = await http.get(`/readyz${query}`);
+    expect([query, status]).toEqual([query, 200]);
+    expect(body).not.toContain("\u001b");
+    expect(body).not.toMatch(/^forged/m);
+  }
+  await expectUnharmed(registrar, http);
+});
+
+nodeTest("every method is answered, and nothing but GET and HEAD is asked of the checks", async (node) => {
+  const { registrar, http } = await serve(node);
+  for (const method of METHODS.filter((one) => one !== "CONNECT")) {
+    const { status } = await http.get("/readyz", { method });
+    expect([method, status]).toEqual([method, method === "GET" || method === "HEAD" ? 200 : 405]);
+  }
+  await expectUnharmed(registrar, http);
+});
+
+nodeTest("of 10000 requests in one breath on one connection 100 are answered", async (node) => {
+  const { registrar, http } = await serve(node);
+  const socket = await dial(http);
+  const said = text(socket).catch(() => "");
+  socket.write(PROBE.repeat(10_000));
+  socket.end();
+  expect((await said).split("HTTP/1.1 200 OK").length - 1).toBeLessThanOrEqual(100);
+  await expectUnharmed(registrar, http);
+});
+
+nodeTest("profiles are taken one at a time, however many ask and do not read them", async (node) => {
+  const { registrar, http } = await serve(node, "--enable-pprof");
+  const slow = await dialTimes(1, http);
+  for (const socket of slow) socket.pause().write("GET /debug/pprof/heap HTTP/1.1\r\nhost: x\r\n\r\n");
+  const others = await Promise.all([1, 2, 3, 4].map(() => http.get("/debug/pprof/heap")));
+  expect(others.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
+  for (const socket of slow) socket.destroy();
+  await eventually(async () => expect((await http.get("/debug/pprof/heap")).status).toBe(200));
+  expect(await http.get("/readyz")).toMatchObject({ status: 200 });
+  expect(registrar.lines().filter(({ severity }) => severity === "E")).toEqual([]);
+});

@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { boundText } from "../../src/logging/bound";
+import { escapeJson } from "../../src/logging/escape";
+import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
+import { startScriptedDriver } from "../support/scripted-driver";
+import { httpOf } from "./support/http";
+import { parseLogLine } from "./support/log-line";
+import { nodeTest, onNode, refused } from "./support/node";
+import { parsePrometheusText } from "./support/prometheus-text";
+
+/** What one event says in either format. */
+type Line = Readonly<Record<string, unknown>>;
+
+const READERS: Readonly<Record<string, (line: string) => Line | undefined>> = {
+  text: (line) => {
+    const parsed = parseLogLine(line);
+    return parsed && { msg: parsed.message, ...parsed.fields };
+  },
+  json: (line) => JSON.parse(line) as Line,
+};
+
+const ROWS = Object.keys(READERS).flatMap((format) =>
+  Object.entries(NASTY_TEXTS).map(([what, text]) => [format, what, text] as const),
+);
+
+test.each(ROWS)(
+  "%s log: %s from driver and kubelet stays in one line",
+  onNode(async (node, format, _what, text) => {
+    const fails = { kind: "error", method: "GetPluginInfo", code: "UNAVAILABLE", message: text } as const;
+    await node.driver({ vendorVersion: text, faults: [{ ...fails, times: 1 }] });
+    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: text }] });
+    const flags = ["-v=5", `--logging-format=${format}`, `--termination-log=${node.terminationLogPath}`];
+    const registrar = node.registrar(...flags);
+    await refused(kubelet);
+    expect((await registrar.exit()).code).toBe(1);
+
+    const raw = registrar.stderr.trimEnd().split("\n");
+    for (const line of raw) expect(line).not.toMatch(UNPRINTABLE);
+    const lines = raw.map((line) => READERS[format]?.(line));
+    const said = (message: string) => lines.filter((line) => line?.msg === message);
+    // A status text has 1000 characters at most: gRPC sends it as a header.
+    expect(said("Error retreiving CSI driver name")).toEqual([
+      expect.objectContaining({ err: `14 UNAVAILABLE: ${text.slice(0, 1_000)}` }),
+    ]);
+    expect(said("CSI driver name")).toEqual([expect.objectContaining({ vendorVersion: boundText(text) })]);
+    expect(said("Received NotifyRegistrationStatus call")).toHaveLength(1);
+    const [failure] = said("Registration process failed with error, restarting registration container");
+    expect(failure?.err).toContain(boundText(text).slice(0, 4_000));
+
+    const [reason = "", ...rest] = readFileSync(node.terminationLogPath, "utf8").split("\n");
+    expect(reason).toMatch(/^kubelet refused the driver: /);
+    expect(reason).not.toMatch(UNPRINTABLE);
+    expect(rest.join("")).toBe("");
+  }),
+);
+
+nodeTest("keys and values of a manifest stay in one line", async (node) => {
+  const manifest = Object.fromEntries(Object.values(NASTY_TEXTS).map((text) => [text, text]));
+  await using _driver = await startScriptedDriver(node.csiAddress, { name: "x.csi", manifest });
+  const registrar = node.registrar("-v=5");
+  const { text, fields } = await registrar.line("GRPC response");
+  expect(text).not.toMatch(UNPRINTABLE);
+  expect(fields.response).toMatch(/^\{"manifest":\{"x\\nI1121 /);
+  await registrar.stop();
+  for (const line of registrar.stderr.trimEnd().split("\n")) expect(parseLogLine(line)).toBeDefined();
+});
+
+nodeTest("what the HTTP endpoint shows of them steers no terminal and forges no line", async (node) => {
+  const texts = Object.values(NASTY_TEXTS).map((text) => text.slice(0, 100));
+  const vendorVersion = texts.join(" | ");
+  const reason = texts.join(" / ");
+  await node.driver({ vendorVersion });
+  await node.kubelet({ faults: [{ kind: "refuse", reason }] });
+  const registrar = node.registrar("--http-endpoint=localhost:0", "--on-registration-failure=retry");
+  const http = await httpOf(registrar);
+  await registrar.reached("refused");
+
+  const page = (await http.get("/statusz")).body;
+  for (const line of page.split("\n")) expect(line).not.toMatch(UNPRINTABLE);
+  expect(page).not.toMatch(/^\s*I1121 10:00/m);
+  const json = (await http.get("/statusz", { headers: { accept: "application/json" } })).body;
+  for (const line of json.split("\n")) expect(line).not.toMatch(UNPRINTABLE);
+  expect(JSON.parse(json).drivers[0].vendorVersion).toBe(vendorVersion);
+  for (const line of (await http.get("/readyz?verbose")).body.split("\n"))
+    expect(line).not.toMatch(UNPRINTABLE);
+  const [info] = parsePrometheusText((await http.get("/metrics")).body).samples("registrar_driver_info");
+  expect(info?.labels.vendor_version).toBe(escapeJson(vendorVersion));
+});

@@ -1,0 +1,186 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
+import { DRIVER, nodeTest, onNode, registered } from "./support/node";
+import { insideOf, registrarIn, type Surroundings } from "./support/surroundings";
+
+const FAILED = "Failed to listen on socket";
+
+/** Where nothing can be made: what the log and the exit code say, as the official registrar's do. */
+const UNUSABLE: readonly (readonly [what: string, how: Surroundings, err: RegExp])[] = [
+  [
+    "a file system without a free inode",
+    { mounts: true, script: 'mount -t tmpfs -o nr_inodes=1 tmpfs "$1"' },
+    /ENOSPC: no space left on its file system/,
+  ],
+  [
+    "a read-only mount",
+    { mounts: true, script: 'mount --bind "$1" "$1"; mount -o remount,bind,ro,nosuid,nodev "$1"' },
+    /EROFS: the folder is mounted read-only/,
+  ],
+  [
+    "a folder in which we may not write",
+    { asOrdinaryUser: true, script: 'chmod 0500 "$1"' },
+    /EACCES: permission denied: run as root, and check SELinux/,
+  ],
+  [
+    "a folder that we may not enter",
+    { asOrdinaryUser: true, script: 'chmod 0 "$1"' },
+    /cannot be read|permission denied/,
+  ],
+];
+
+test.each(UNUSABLE)(
+  "%s: exit code 1, the reason, and nothing is left",
+  onNode(async (node, _what, how, err) => {
+    await node.driver();
+    const registrar = registrarIn(node, how);
+    expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+    expect((await registrar.line(FAILED)).fields.err).toMatch(err);
+    chmodSync(node.pluginDir, 0o700);
+    expect(node.files()).toEqual([]);
+  }),
+);
+
+nodeTest("a file system without a free byte has room for a socket", async (node) => {
+  await node.driver();
+  const script = 'mount -t tmpfs -o size=64k tmpfs "$1"; cat /dev/zero 2>/dev/null >"$1/full" || true';
+  const registrar = registrarIn(node, { mounts: true, script });
+  await registrar.reached("listening");
+  await registered(await node.kubelet({ pluginDir: insideOf(registrar, node.pluginDir) }));
+});
+
+nodeTest("a file system that fills up later: tried again until there is room", async (node) => {
+  await node.driver();
+  // One inode is the folder's, one the socket's, and one counts for a moment as its second name.
+  const registrar = registrarIn(node, { mounts: true, script: 'mount -t tmpfs -o nr_inodes=3 tmpfs "$1"' });
+  await registrar.reached("listening");
+  const folder = insideOf(registrar, node.pluginDir);
+  await registered(await node.kubelet({ pluginDir: folder }));
+
+  registrar.kill("SIGSTOP");
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  fill(folder);
+  registrar.kill("SIGCONT");
+  expect((await registrar.line(FAILED)).fields.err).toMatch(/ENOSPC/);
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  await registrar.reached("registered", 2);
+});
+
+/** Makes files until there is no inode left; a removed socket keeps its own for as long as somebody listens on it. */
+function fill(folder: string): void {
+  expect(() => {
+    for (let number = 0; ; number++) writeFileSync(join(folder, `filler-${number}`), "");
+  }).toThrow(/ENOSPC/);
+}
+
+nodeTest("a folder that takes nothing more for a while: tried again until it does", async (node) => {
+  await node.driver();
+  const registrar = registrarIn(node, { asOrdinaryUser: true });
+  await node.kubelet();
+  await registrar.reached("registered");
+
+  registrar.kill("SIGSTOP");
+  rmSync(node.socketPath);
+  chmodSync(node.pluginDir, 0o500);
+  registrar.kill("SIGCONT");
+  expect((await registrar.line(FAILED)).fields.err).toMatch(/EACCES/);
+  chmodSync(node.pluginDir, 0o700);
+  await registrar.reached("registered", 2);
+});
+
+nodeTest(
+  "a symlink to a living socket of somebody else's: not followed, not removed, exit code 1",
+  async (node) => {
+    await node.driver();
+    const target = join(dirname(node.pluginDir), "other.sock");
+    await using other = await startForeignSocket(target);
+    symlinkSync(target, node.socketPath);
+    const registrar = node.registrar();
+    expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+    expect((await registrar.line(FAILED)).fields.err).toContain("is not a socket");
+    expect(readlinkSync(node.socketPath)).toBe(target);
+    expect(other.connections()).toBe(0);
+  },
+);
+
+const LATER: readonly (readonly [
+  what: string,
+  put: (path: string, elsewhere: string) => void | Promise<void>,
+])[] = [
+  ["a symlink to a living socket", (path, elsewhere) => symlinkSync(elsewhere, path)],
+  ["a folder", (path) => mkdirSync(path)],
+  ["a file", (path) => writeFileSync(path, "mine")],
+];
+
+test.each(LATER)(
+  "%s put in the socket's place later is left alone, and the driver registered again when it is gone",
+  onNode(async (node, _what, put) => {
+    await node.driver();
+    const elsewhere = join(dirname(node.pluginDir), "other.sock");
+    await using other = await startForeignSocket(elsewhere);
+    const registrar = node.registrar();
+    await node.kubelet();
+    await registrar.reached("registered");
+
+    registrar.kill("SIGSTOP");
+    rmSync(node.socketPath);
+    await put(node.socketPath, elsewhere);
+    const { ino } = lstatSync(node.socketPath);
+    registrar.kill("SIGCONT");
+    expect((await registrar.line(FAILED)).fields.err).toContain("is not a socket");
+    expect(lstatSync(node.socketPath).ino).toBe(ino);
+    rmSync(node.socketPath, { recursive: true });
+    await registrar.reached("registered", 2);
+    expect(other.connections()).toBe(0);
+    expect(lstatSync(elsewhere).isSocket()).toBe(true);
+  }),
+);
+
+nodeTest("what is put in the socket's place is there when the registrar has stopped", async (node) => {
+  await node.driver();
+  const registrar = node.registrar();
+  await registrar.reached("listening");
+  registrar.kill("SIGSTOP");
+  rmSync(node.socketPath);
+  symlinkSync("/nowhere", node.socketPath);
+  registrar.kill("SIGTERM");
+  registrar.kill("SIGCONT");
+  await registrar.exit();
+  expect(readlinkSync(node.socketPath)).toBe("/nowhere");
+});
+
+nodeTest("a symlink named like an alias of ours is neither followed nor taken for one", async (node) => {
+  await node.driver();
+  const target = join(dirname(node.pluginDir), "other.sock");
+  const alias = join(node.pluginDir, `${DRIVER}-_abc-reg.sock`);
+  await using other = await startForeignSocket(target);
+  symlinkSync(target, alias);
+  const registrar = node.registrar();
+  const listening = await registrar.reached("listening");
+  expect(listening.fields.socket).toBe(node.socketPath);
+  expect(other.connections()).toBe(0);
+  expect(existsSync(alias)).toBe(true);
+});
+
+nodeTest("dead sockets and strange files around ours are none of our business", async (node) => {
+  await node.driver();
+  await leaveDeadSocket(join(node.pluginDir, "other.csi-reg.sock"));
+  mkdirSync(join(node.pluginDir, "folder-reg.sock"));
+  symlinkSync(node.pluginDir, join(node.pluginDir, "loop"));
+  const before = node.files();
+  const registrar = node.registrar();
+  await registered(await node.kubelet());
+  await registrar.stop();
+  expect(node.files()).toEqual(before);
+});

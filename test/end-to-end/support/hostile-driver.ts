@@ -1,0 +1,114 @@
+import type { Socket } from "node:net";
+import { encodeLiterals } from "../../../src/grpc/hpack-encoder";
+import type { HeaderField } from "../../../src/grpc/hpack-static-table";
+import { CLIENT_PREFACE, encodeFrameHeader, FrameFlag, FrameType } from "../../../src/grpc/http2-frames";
+import { loadProtos, type PluginIdentity } from "../../../src/grpc/protos";
+import { type ForeignSocket, startForeignSocket } from "../../support/foreign-socket";
+
+/** What a driver does with a connection. */
+export type Behaviour = (connection: Socket) => void;
+
+/** A driver that may break every rule: it is given bare connections. Ended, it leaves its socket file behind. */
+export function startHostileDriver(path: string, behave: Behaviour): Promise<ForeignSocket> {
+  return startForeignSocket(path, behave);
+}
+
+const SETTINGS = 4;
+export const PING = 6;
+
+export function frame(type: number, flags = 0, streamId = 0, payload: Buffer = Buffer.alloc(0)): Buffer {
+  return Buffer.concat([encodeFrameHeader({ type, flags, streamId, length: payload.length }), payload]);
+}
+
+/** What an HTTP/2 server says first; also what changes its mind later. */
+export const HELLO = frame(SETTINGS);
+
+/** Speaks HTTP/2 as far as to say hello, does this on every call that comes, and that when a ping is answered. */
+export function onCall(
+  act: (connection: Socket, streamId: number) => void,
+  onPong: (connection: Socket) => void = () => {},
+): Behaviour {
+  return (connection) => {
+    let unread = Buffer.alloc(0);
+    let isPrefaceRead = false;
+    connection.write(HELLO);
+    connection.on("data", (bytes: Buffer) => {
+      unread = Buffer.concat([unread, bytes]);
+      if (!isPrefaceRead && unread.length < CLIENT_PREFACE.length) return;
+      if (!isPrefaceRead) unread = unread.subarray(CLIENT_PREFACE.length);
+      isPrefaceRead = true;
+      while (unread.length >= 9 && unread.length >= 9 + unread.readUIntBE(0, 3)) {
+        if (unread[3] === FrameType.HEADERS) act(connection, unread.readUInt32BE(5));
+        if (unread[3] === PING) onPong(connection);
+        unread = unread.subarray(9 + unread.readUIntBE(0, 3));
+      }
+    });
+  };
+}
+
+/** Answers every call with these frames. */
+export function answering(...parts: readonly ((streamId: number) => Buffer)[]): Behaviour {
+  return onCall((connection, streamId) => {
+    for (const part of parts) connection.write(part(streamId));
+  });
+}
+
+const GRPC: readonly HeaderField[] = [
+  [":status", "200"],
+  ["content-type", "application/grpc"],
+];
+
+/** The head of an answer: gRPC's as it should be, but for the fields that are given. */
+export function head(...fields: readonly HeaderField[]) {
+  const others = GRPC.filter(([name]) => !fields.some(([given]) => given === name));
+  return (streamId: number) => headers([...others, ...fields], FrameFlag.END_HEADERS, streamId);
+}
+
+/** The end of an answer; with the fields of a head too, all of it. */
+export function trailers(...fields: readonly HeaderField[]) {
+  return (streamId: number) => headers(fields, FrameFlag.END_HEADERS | FrameFlag.END_STREAM, streamId);
+}
+
+export const trailersOnly = (...fields: readonly HeaderField[]) => trailers(...GRPC, ...fields);
+
+export function headers(fields: readonly HeaderField[], flags: number, streamId: number): Buffer {
+  return frame(FrameType.HEADERS, flags, streamId, encodeLiterals({ tableSizes: [], fields }));
+}
+
+/** Bytes of an answer, in frames as large as they may be; beyond 64 KiB a client would have to ask for more. */
+export function data(bytes: Buffer) {
+  return (streamId: number) => {
+    const frames: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += 16_384)
+      frames.push(frame(FrameType.DATA, 0, streamId, bytes.subarray(at, at + 16_384)));
+    return Buffer.concat(frames);
+  };
+}
+
+/** A gRPC message: not compressed, as long as it is, unless something else is claimed. */
+export function message(
+  bytes: Buffer,
+  { compressed = 0, length = bytes.length }: { readonly compressed?: number; readonly length?: number } = {},
+): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix[0] = compressed;
+  prefix.writeUInt32BE(length, 1);
+  return Buffer.concat([prefix, bytes]);
+}
+
+/** GetPluginInfo's answer in protobuf. */
+export function identityBytes(identity: Partial<PluginIdentity>): Buffer {
+  const whole = { name: "", vendorVersion: "", manifest: {}, ...identity };
+  return loadProtos().identity.GetPluginInfo.responseSerialize(whole);
+}
+
+/** Writes the same again and again, as fast as it is taken, until the connection ends. */
+export function flood(connection: Socket, bytes: Buffer): void {
+  const pump = () => {
+    if (!connection.writable) return;
+    // Where the other side keeps up there is never a drain to wait for: others must have their turn all the same.
+    if (connection.write(bytes)) setImmediate(pump);
+    else connection.once("drain", pump);
+  };
+  pump();
+}

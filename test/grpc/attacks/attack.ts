@@ -1,0 +1,52 @@
+import { FrameFlag, FrameType } from "../../../src/grpc/http2-frames";
+import { frame, grpcHeaders, HELLO, headerBlock } from "../wire";
+
+/**
+ * What becomes of it: the connection is closed, for this reason; or the call ends with a code, in RST_STREAM or as
+ * grpc-status; or nothing happens.
+ */
+export type Outcome =
+  | { readonly closed: string | RegExp }
+  | { readonly reset: number }
+  | { readonly answered: number }
+  | "ignored";
+
+/** Something that a hostile or broken client does on one connection. */
+export interface Attack {
+  readonly name: string;
+  readonly bytes: Buffer;
+  /** One of these, where it depends on the version of Node. */
+  readonly outcomes: readonly Outcome[];
+  /** The call whose end shows what happened, where it is about calls. */
+  readonly streamId?: number;
+}
+
+/** An attack that begins as every client does. */
+export function attack(
+  name: string,
+  frames: Buffer | readonly Buffer[],
+  outcome: Outcome | readonly Outcome[],
+  options: { readonly streamId?: number } = {},
+): Attack {
+  const bytes = Buffer.concat([HELLO, ...(Buffer.isBuffer(frames) ? [frames] : frames)]);
+  return { name, bytes, outcomes: [outcome].flat(), ...options };
+}
+
+/** Node's HTTP/2 ends the connection; whether it says why, and with which code, depends on its version. */
+export const BY_NODE: Outcome = { closed: /^refused by Node's HTTP\/2/ };
+
+export function times(count: number, make: (index: number) => Buffer): Buffer {
+  return Buffer.concat(Array.from({ length: count }, (_, index) => make(index)));
+}
+
+/** The head of a GetInfo call that goes on. */
+export function openCall(streamId: number): Buffer {
+  const fields = headerBlock(...grpcHeaders("localhost"));
+  return frame(FrameType.HEADERS, FrameFlag.END_HEADERS, streamId, fields);
+}
+
+export function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}

@@ -1,0 +1,137 @@
+import { gzipSync } from "node:zlib";
+import type { HeaderField } from "../../../src/grpc/hpack-static-table";
+import {
+  bytesOf,
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  grpcHeaders,
+  HEADERS,
+  headerBlock,
+  RST_STREAM,
+} from "../wire";
+import { type Attack, attack, openCall, times, uint32 } from "./attack";
+
+const [OK, RESOURCE_EXHAUSTED, UNIMPLEMENTED, INTERNAL] = [0, 8, 12, 13];
+const LARGEST_FRAME = 16_384;
+
+const REQUEST = grpcHeaders("localhost");
+const NOTHING = Buffer.alloc(5);
+const GZIP: HeaderField = ["grpc-encoding", "gzip"];
+const STREAM = { streamId: 1 };
+
+function call(fields: readonly HeaderField[], message: Buffer = NOTHING): Buffer {
+  const data = times(Math.ceil(message.length / LARGEST_FRAME), (index) => {
+    const rest = message.subarray(index * LARGEST_FRAME);
+    const flags = rest.length <= LARGEST_FRAME ? END_STREAM : 0;
+    return frame(DATA, flags, 1, rest.subarray(0, LARGEST_FRAME));
+  });
+  return Buffer.concat([frame(HEADERS, END_HEADERS, 1, headerBlock(...fields)), data]);
+}
+const withField = (name: string, value: string) => call([...REQUEST, [name, value]]);
+const without = (name: string) => REQUEST.filter(([one]) => one !== name);
+const inGzip = (content: Buffer) => {
+  const packed = gzipSync(content);
+  return Buffer.concat([Buffer.of(1), uint32(packed.length), packed]);
+};
+const resetNow = frame(RST_STREAM, 0, 1, uint32(8));
+const notServed = call(grpcHeaders("localhost", "Reboot"));
+
+/** Calls: good HTTP/2, hostile gRPC. The names are the rows of a table in docs/security.md. */
+export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
+  "methods that are not served": [
+    attack("one", notServed, { answered: UNIMPLEMENTED }, STREAM),
+    attack("and reset at once", [notServed, resetNow], "ignored"),
+    attack("and broken off at once", [notServed, frame(0, 0, 0)], { closed: /^refused by Node/ }),
+  ],
+  "requests that are not gRPC's": [
+    attack("no content-type", call(without("content-type")), { closed: "a request without content-type" }),
+    attack("a browser's", call([...without("content-type"), ["content-type", "text/html"]]), {
+      closed: "a content-type that is not gRPC's",
+    }),
+    attack(
+      "CONNECT",
+      call([
+        [":method", "CONNECT"],
+        [":authority", "x"],
+      ]),
+      { closed: "a request without :path" },
+    ),
+    attack("Latin-1 in a field", withField("x", "caf\xe9"), {
+      closed: "a header field that gRPC does not allow",
+    }),
+  ],
+  "requests that are not HTTP's": [
+    attack("a field of HTTP/1", withField("connection", "close"), { reset: 1 }, STREAM),
+    attack("no :scheme", call(without(":scheme")), { reset: 1 }, STREAM),
+  ],
+  "odd grpc-timeout": [
+    attack("no number", withField("grpc-timeout", "soon"), { answered: INTERNAL }, STREAM),
+    attack("4000 digits", withField("grpc-timeout", `${"9".repeat(4_000)}H`), { answered: OK }, STREAM),
+    attack("11000 years", withField("grpc-timeout", "99999999H"), { answered: OK }, STREAM),
+  ],
+  "messages of more than 65536 bytes": [
+    attack(
+      "as sent",
+      call(REQUEST, Buffer.concat([bytesOf("00 00010001"), Buffer.alloc(65_537)])),
+      { answered: RESOURCE_EXHAUSTED },
+      STREAM,
+    ),
+    attack(
+      "as it says: 4 GB",
+      call(REQUEST, bytesOf("00 ffffffff")),
+      { answered: RESOURCE_EXHAUSTED },
+      STREAM,
+    ),
+    attack(
+      "gzip bomb: 16 MB in 16 kB",
+      call([...REQUEST, GZIP], inGzip(Buffer.alloc(16_000_000))),
+      { answered: RESOURCE_EXHAUSTED },
+      STREAM,
+    ),
+  ],
+  "messages that mean nothing": [
+    attack("cut short", call(REQUEST, bytesOf("00 00000010 0a")), { answered: UNIMPLEMENTED }, STREAM),
+    attack("garbage", call(REQUEST, bytesOf("00 00000004 ffffffff")), { answered: INTERNAL }, STREAM),
+    attack(
+      "gzip that is none",
+      call([...REQUEST, GZIP], bytesOf("01 00000004 ffffffff")),
+      { answered: INTERNAL },
+      STREAM,
+    ),
+    attack(
+      "a compression of its own",
+      call([...REQUEST, ["grpc-encoding", "mine"]], bytesOf("01 00000001 00")),
+      { answered: UNIMPLEMENTED },
+      STREAM,
+    ),
+  ],
+  "more than one message in a call": [
+    attack("3000 empty ones", call(REQUEST, Buffer.alloc(15_000)), {
+      closed: "a call of more than one message",
+    }),
+    attack(
+      "600 in gzip",
+      call(
+        [...REQUEST, GZIP],
+        times(600, () => inGzip(Buffer.alloc(0))),
+      ),
+      { closed: "a call of more than one message" },
+    ),
+  ],
+  "more than 64 DATA frames in a call": [
+    attack("of nothing", [openCall(1), times(1_000, () => frame(DATA, 0, 1))], {
+      closed: /^a call of more than 64 DATA frames|^refused by Node/,
+    }),
+    attack(
+      "of a byte each",
+      [
+        openCall(1),
+        frame(DATA, 0, 1, bytesOf("00 0000ffff")),
+        times(1_000, () => frame(DATA, 0, 1, Buffer.alloc(1))),
+      ],
+      { closed: "a call of more than 64 DATA frames" },
+    ),
+  ],
+};

@@ -1,0 +1,102 @@
+import { CLIENT_PREFACE } from "../../../src/grpc/http2-frames";
+import { bytesOf, DATA, frame, GOAWAY, getInfoCall, HEADERS, PING, RST_STREAM, SETTINGS } from "../wire";
+import { type Attack, attack, BY_NODE, openCall, times, uint32 } from "./attack";
+
+const PRIORITY_FRAME = 2;
+const PUSH_PROMISE = 5;
+const WINDOW_UPDATE = 8;
+const FLOW_CONTROL_ERROR = 3;
+const CANCEL = 8;
+const REFUSED_STREAM = 7;
+
+const setting = (id: number, value: number) =>
+  frame(SETTINGS, 0, 0, Buffer.concat([Buffer.of(0, id), uint32(value)]));
+const windowUpdate = (streamId: number, increment: number) =>
+  frame(WINDOW_UPDATE, 0, streamId, uint32(increment));
+const reset = (streamId: number) => frame(RST_STREAM, 0, streamId, uint32(CANCEL));
+const goodCall = (streamId: number) => getInfoCall(streamId, "localhost");
+const ping = frame(PING, 0, 0, Buffer.alloc(8));
+
+/** Connections and their frames. The names are the rows of a table in docs/security.md. */
+export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
+  "what is not HTTP/2": [
+    { name: "HTTP/1", bytes: Buffer.from("GET / HTTP/1.1\r\n\r\n"), outcomes: [{ closed: /^not HTTP\/2/ }] },
+    { name: "TLS", bytes: bytesOf("160301 0200 01"), outcomes: [{ closed: /^not HTTP\/2/ }] },
+    { name: "noise", bytes: Buffer.alloc(100_000, 0xff), outcomes: [{ closed: /^not HTTP\/2/ }] },
+  ],
+  "frames against the rules": [
+    { name: "PING before SETTINGS", bytes: Buffer.concat([CLIENT_PREFACE, ping]), outcomes: [BY_NODE] },
+    attack("zeros without end", Buffer.alloc(99_999), BY_NODE),
+    attack("SETTINGS of a wrong length", frame(SETTINGS, 0, 0, Buffer.alloc(5)), BY_NODE),
+    attack("PUSH_PROMISE", frame(PUSH_PROMISE, 4, 1, uint32(2)), BY_NODE),
+    attack("RST_STREAM before HEADERS", reset(99), BY_NODE),
+    attack("an even stream", openCall(2), BY_NODE),
+    attack("padding longer than its frame", [openCall(1), frame(DATA, 8, 1, bytesOf("ff 00"))], {
+      closed: "a DATA frame too short for its padding",
+    }),
+  ],
+  "frames of more than 16384 bytes": [
+    attack("DATA of 16385 bytes", frame(DATA, 0, 1, Buffer.alloc(16_385)), {
+      closed: "a frame of 16385 bytes, over 16384",
+    }),
+  ],
+  "floods of SETTINGS, PING, PRIORITY, unknown frames": [
+    attack(
+      "SETTINGS",
+      times(3_000, () => frame(SETTINGS, 0, 0)),
+      ["ignored", BY_NODE],
+    ),
+    attack(
+      "PING",
+      times(3_000, () => ping),
+      ["ignored", BY_NODE],
+    ),
+    attack(
+      "PRIORITY",
+      times(3_000, (n) => frame(PRIORITY_FRAME, 0, 2 * n + 1, bytesOf("00000000 10"))),
+      "ignored",
+    ),
+    attack(
+      "frames of a type that nobody knows",
+      times(3_000, () => frame(0xbe, 0xff, 77, Buffer.alloc(20))),
+      "ignored",
+    ),
+  ],
+  "rapid reset (CVE-2023-44487)": [
+    attack(
+      "2000 calls, each reset at once",
+      times(2_000, (n) => Buffer.concat([openCall(2 * n + 1), reset(2 * n + 1)])),
+      BY_NODE,
+    ),
+  ],
+  "windows that overflow, or grow by 0": [
+    attack("an initial window of 2 GB", setting(4, 0x8000_0000), BY_NODE),
+    attack("the connection's window", windowUpdate(0, 0x7fff_ffff), BY_NODE),
+    attack("a window that grows by 0", windowUpdate(0, 0), BY_NODE),
+    attack(
+      "a call's window",
+      [openCall(1), windowUpdate(1, 0x7fff_ffff)],
+      [BY_NODE, { reset: FLOW_CONTROL_ERROR }],
+      { streamId: 1 },
+    ),
+  ],
+  "windows of 0": [
+    attack("calls that cannot be answered", [setting(4, 0), goodCall(1), goodCall(3)], "ignored"),
+  ],
+  "more calls at a time than allowed": [
+    attack(
+      "100 calls",
+      times(100, (n) => openCall(2 * n + 1)),
+      { reset: REFUSED_STREAM },
+      { streamId: 9 },
+    ),
+  ],
+  "calls on streams that go backwards": [attack("5, then 3", [goodCall(5), goodCall(3)], "ignored")],
+  GOAWAY: [
+    attack("a goodbye", frame(GOAWAY, 0, 0, Buffer.alloc(8)), { closed: "" }),
+    attack("an error", frame(GOAWAY, 0, 0, bytesOf("00000000 0000000b")), { closed: "" }),
+    attack("a goodbye in a call", [openCall(1), frame(GOAWAY, 0, 0, Buffer.alloc(8)), frame(HEADERS, 0, 1)], {
+      closed: /./,
+    }),
+  ],
+};

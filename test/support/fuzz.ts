@@ -1,0 +1,54 @@
+import {
+  type Arbitrary,
+  assert as assertProperty,
+  asyncProperty,
+  defaultReportMessage,
+  type RunDetails,
+} from "fast-check";
+
+const { FUZZ_SEED, FUZZ_RUNS, FUZZ_PATH } = process.env;
+const SEED = Number(FUZZ_SEED ?? 7_541);
+/** Who asks for more runs has the time. */
+const LIMIT_MS = FUZZ_RUNS === undefined ? 30_000 : 3_600_000;
+
+/** What an arbitrary makes up, and how often. */
+export interface Trials<Input> {
+  readonly runs: number;
+  readonly given: Arbitrary<Input>;
+}
+
+/**
+ * A test that something holds for whatever an arbitrary makes up, the same in every run. FUZZ_SEED makes up other
+ * input, FUZZ_RUNS says how often each property is tried, FUZZ_PATH leads straight to one that failed; a failure tells
+ * seed and path, and the smallest input that fails.
+ */
+export function propertyTest<Input>(
+  name: string,
+  trials: Trials<Input>,
+  holds: (input: Input) => void | Promise<void>,
+): void {
+  test(name, () => expectProperty(trials, holds), LIMIT_MS);
+}
+
+/** The same within a test of its own. */
+export async function expectProperty<Input>(
+  { runs, given }: Trials<Input>,
+  holds: (input: Input) => void | Promise<void>,
+): Promise<void> {
+  await assertProperty(
+    asyncProperty(given, async (input) => holds(input)),
+    {
+      seed: SEED,
+      numRuns: Number(FUZZ_RUNS ?? runs),
+      ...(FUZZ_PATH !== undefined && { path: FUZZ_PATH, endOnFailure: true }),
+      asyncReporter: report,
+    },
+  );
+}
+
+async function report<Input>(details: RunDetails<[Input]>): Promise<void> {
+  if (!details.failed) return;
+  const { seed, counterexamplePath } = details;
+  const again = `FUZZ_SEED=${seed} FUZZ_PATH=${counterexamplePath} npx jest -t '${expect.getState().currentTestName}'`;
+  throw new Error(`${defaultReportMessage(details)}\n\nAgain: ${again}`, { cause: details.errorInstance });
+}
