@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseLogLine } from "../../test/end-to-end/support/log-line";
 import type { SoakNode } from "./node";
-import type { Life } from "./report";
+import type { Life } from "./statistics";
 
 /** Warnings and errors that belong to what a soak does, and why. Any other is a finding. */
 const EXPECTED = new Map(

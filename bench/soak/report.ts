@@ -1,23 +1,13 @@
 import { grid } from "../figures";
 import { median, type Samples } from "../performance/samples";
 import { type Kind, TITLES } from "./plan";
-import type { Holdings } from "./registrar-process";
-import { driftOf } from "./statistics";
+import { driftOf, type Life } from "./statistics";
 
 /** A disturbance that happened. */
 export interface Disturbance {
   readonly kind: Kind;
   /** Until all was well for good; undefined where the next one did not wait for that. */
   readonly settledAfterMs: number | undefined;
-}
-
-/** What a registrar that ran all the time came to. */
-export interface Life {
-  readonly name: string;
-  readonly drivers: number;
-  /** Its lines in the log, by disturbance. */
-  readonly lines: Samples;
-  readonly holdings: readonly Holdings[];
 }
 
 /** Each kind of disturbance: how often, and the seconds until all drivers were registered for good. */

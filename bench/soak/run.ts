@@ -6,9 +6,9 @@ import { keepLogs, unexpectedLines } from "./logs";
 import { type SoakNode, startSoakNode } from "./node";
 import { createPlan, type Step, stepText } from "./plan";
 import type { Holdings, RegistrarProcess } from "./registrar-process";
-import type { Disturbance, Life } from "./report";
+import type { Disturbance } from "./report";
 import { settled } from "./settling";
-import { chatter, growths } from "./statistics";
+import { chatter, growths, type Life } from "./statistics";
 import { exitCodeOf, startTraffic } from "./traffic";
 
 export interface SoakOptions {

@@ -1,6 +1,14 @@
 import { median, type Samples } from "../performance/samples";
 import type { Holdings } from "./registrar-process";
-import type { Life } from "./report";
+
+/** What a registrar that ran all the time came to. */
+export interface Life {
+  readonly name: string;
+  readonly drivers: number;
+  /** Its lines in the log, by disturbance. */
+  readonly lines: Samples;
+  readonly holdings: readonly Holdings[];
+}
 
 /** One measure of one process, when it was young and when it was old. */
 export interface Drift {

@@ -1,5 +1,5 @@
 import { RegistrarError } from "../errors";
-import { MAX_FRAME_BYTES } from "./http2-frames";
+import { MAX_FRAME_BYTES } from "./http2/frames";
 
 /**
  * What one gRPC socket lets its clients use. Kubelet needs one connection, one call at a time, 8 header fields and

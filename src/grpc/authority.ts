@@ -1,6 +1,6 @@
-import { type ChunkReader, createChunkConsumer } from "./chunk-reader";
-import { createHpackDecoder } from "./hpack-decoder";
-import { encodeLiterals } from "./hpack-encoder";
+import { createHpackDecoder } from "./hpack/decoder";
+import { encodeLiterals } from "./hpack/encoder";
+import { type ChunkReader, createChunkConsumer } from "./http2/chunk-reader";
 import {
   CLIENT_PREFACE,
   FrameFlag,
@@ -9,9 +9,9 @@ import {
   MAX_FRAME_BYTES,
   type ReadFrameHeader,
   readFrameHeader,
-} from "./http2-frames";
-import { frameHeaderBlock, gatherHeaderBlock } from "./http2-header-block";
-import { refuse } from "./protocol-violation";
+} from "./http2/frames";
+import { frameHeaderBlock, gatherHeaderBlock } from "./http2/header-block";
+import { refuse } from "./http2/protocol-violation";
 import { passableFields } from "./request-fields";
 
 export interface AuthorityRewriterOptions {

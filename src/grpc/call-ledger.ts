@@ -1,4 +1,4 @@
-import { FrameFlag, type FrameHeader, FrameType } from "./http2-frames";
+import { FrameFlag, type FrameHeader, FrameType } from "./http2/frames";
 import { createUnaryRequest, type UnaryRequest } from "./unary-request";
 
 /**

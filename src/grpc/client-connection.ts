@@ -3,8 +3,8 @@ import { Duplex } from "node:stream";
 import { RegistrarError } from "../errors";
 import { type AuthorityRewriterOptions, createAuthorityRewriter } from "./authority";
 import { type CallLedger, createCallLedger } from "./call-ledger";
-import { createChunkConsumer } from "./chunk-reader";
-import { FrameType, parseGoawayError, readFrameHeader } from "./http2-frames";
+import { createChunkConsumer } from "./http2/chunk-reader";
+import { FrameType, parseGoawayError, readFrameHeader } from "./http2/frames";
 
 /** A client's socket as an HTTP/2 server should see it. */
 export interface ClientConnection {

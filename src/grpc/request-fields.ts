@@ -1,5 +1,5 @@
-import type { HeaderField } from "./hpack-static-table";
-import { refuse } from "./protocol-violation";
+import type { HeaderField } from "./hpack/static-table";
+import { refuse } from "./http2/protocol-violation";
 
 /** What gRPC clients call a server on a unix socket, where they do not send its path. */
 const AUTHORITY: HeaderField = [":authority", "localhost"];

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { RegistrarError } from "../errors";
-import { type ChunkReader, createChunkConsumer } from "./chunk-reader";
-import { FrameType, readFrameHeader } from "./http2-frames";
-import { gatherHeaderBlock } from "./http2-header-block";
+import { type ChunkReader, createChunkConsumer } from "./http2/chunk-reader";
+import { FrameType, readFrameHeader } from "./http2/frames";
+import { gatherHeaderBlock } from "./http2/header-block";
 
 /** Most bytes of one header block from a server: what Node takes. */
 const MAX_HEADER_BYTES = 65_536;

@@ -1,4 +1,4 @@
-import { refuse } from "./protocol-violation";
+import { refuse } from "./http2/protocol-violation";
 
 /** A byte that says whether the message is compressed, and four for its length, come before each message. */
 const MESSAGE_PREFIX_BYTES = 5;

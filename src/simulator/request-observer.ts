@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import { createChunkConsumer } from "../grpc/chunk-reader";
-import { createHpackDecoder } from "../grpc/hpack-decoder";
-import { CLIENT_PREFACE, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "../grpc/http2-frames";
-import { gatherHeaderBlock } from "../grpc/http2-header-block";
+import { createHpackDecoder } from "../grpc/hpack/decoder";
+import { createChunkConsumer } from "../grpc/http2/chunk-reader";
+import { CLIENT_PREFACE, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "../grpc/http2/frames";
+import { gatherHeaderBlock } from "../grpc/http2/header-block";
 
 /** A request as its client sent it. */
 export interface ObservedRequest {

@@ -2,8 +2,8 @@ import { DRIVERS, ROLES, roleOf } from "../../bench/soak/cast";
 import { unexpectedLines } from "../../bench/soak/logs";
 import { createPlan, type Kind, type Step, stepText, TITLES } from "../../bench/soak/plan";
 import type { Holdings } from "../../bench/soak/registrar-process";
-import { disturbanceTable, type Life, lifeTable } from "../../bench/soak/report";
-import { chatter, driftOf, growths } from "../../bench/soak/statistics";
+import { disturbanceTable, lifeTable } from "../../bench/soak/report";
+import { chatter, driftOf, growths, type Life } from "../../bench/soak/statistics";
 
 const KINDS = Object.keys(TITLES) as Kind[];
 

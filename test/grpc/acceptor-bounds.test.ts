@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { CLIENT_PREFACE } from "../../src/grpc/http2-frames";
+import { CLIENT_PREFACE } from "../../src/grpc/http2/frames";
 import { callUnary, createUnixClient, statusCodeOf } from "../../src/grpc/unary";
 import { eventually } from "../support/eventually";
 import { connectRaw, INFO, openDescriptors, protos, serveAcceptor } from "./served-acceptor";

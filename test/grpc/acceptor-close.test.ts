@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { CLIENT_PREFACE } from "../../src/grpc/http2-frames";
+import { CLIENT_PREFACE } from "../../src/grpc/http2/frames";
 import { callUnary, createUnixClient, statusCodeOf } from "../../src/grpc/unary";
 import { expectNothingLeft } from "../support/resources";
 import { connectRaw, INFO, protos, serveAcceptor } from "./served-acceptor";

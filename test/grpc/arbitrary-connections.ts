@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { CLIENT_PREFACE } from "../../src/grpc/http2-frames";
+import { CLIENT_PREFACE } from "../../src/grpc/http2/frames";
 import { requests } from "./arbitrary-headers";
 import {
   CONTINUATION,

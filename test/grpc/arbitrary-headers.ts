@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { hpackInteger, hpackString } from "./hpack-representations";
+import { hpackInteger, hpackString } from "./hpack/representations";
 import { grpcHeaders, headerBlock, RAW_PATH } from "./wire";
 
 /** Some that are in HPACK's static table, some that gRPC gives a meaning, and some of nobody's. */

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { RegistrarError } from "../../src/errors";
 import { createAuthorityRewriter } from "../../src/grpc/authority";
 import { createCallLedger } from "../../src/grpc/call-ledger";
-import type { FrameHeader } from "../../src/grpc/http2-frames";
+import type { FrameHeader } from "../../src/grpc/http2/frames";
 import { propertyTest } from "../support/fuzz";
 import { chunkLengths, connections, inChunks } from "./arbitrary-connections";
 import { requestsIn } from "./wire";

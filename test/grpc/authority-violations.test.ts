@@ -1,5 +1,5 @@
 import { createAuthorityRewriter } from "../../src/grpc/authority";
-import { CLIENT_PREFACE } from "../../src/grpc/http2-frames";
+import { CLIENT_PREFACE } from "../../src/grpc/http2/frames";
 import {
   bytesOf,
   CONTINUATION,

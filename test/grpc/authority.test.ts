@@ -1,6 +1,6 @@
 import { createAuthorityRewriter } from "../../src/grpc/authority";
-import { encodeLiterals } from "../../src/grpc/hpack-encoder";
-import type { FrameHeader } from "../../src/grpc/http2-frames";
+import { encodeLiterals } from "../../src/grpc/hpack/encoder";
+import type { FrameHeader } from "../../src/grpc/http2/frames";
 import {
   bytesOf,
   CONTINUATION,

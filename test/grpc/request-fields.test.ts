@@ -1,4 +1,4 @@
-import type { HeaderField } from "../../src/grpc/hpack-static-table";
+import type { HeaderField } from "../../src/grpc/hpack/static-table";
 import { passableFields } from "../../src/grpc/request-fields";
 import { grpcHeaders } from "./wire";
 

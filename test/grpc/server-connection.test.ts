@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { FrameFlag, FrameType } from "../../src/grpc/http2-frames";
+import { FrameFlag, FrameType } from "../../src/grpc/http2/frames";
 import { createServerConnection } from "../../src/grpc/server-connection";
 import { createTempFolder } from "../support/temp-folder";
 import { frame, headerBlock, SETTINGS } from "./wire";

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createChunkConsumer } from "../../src/grpc/chunk-reader";
-import { createHpackDecoder } from "../../src/grpc/hpack-decoder";
-import { encodeLiterals } from "../../src/grpc/hpack-encoder";
-import type { HeaderField } from "../../src/grpc/hpack-static-table";
+import { createHpackDecoder } from "../../src/grpc/hpack/decoder";
+import { encodeLiterals } from "../../src/grpc/hpack/encoder";
+import type { HeaderField } from "../../src/grpc/hpack/static-table";
+import { createChunkConsumer } from "../../src/grpc/http2/chunk-reader";
 import {
   CLIENT_PREFACE,
   encodeFrameHeader,
   FrameFlag,
   FrameType,
   readFrameHeader,
-} from "../../src/grpc/http2-frames";
-import { gatherHeaderBlock } from "../../src/grpc/http2-header-block";
+} from "../../src/grpc/http2/frames";
+import { gatherHeaderBlock } from "../../src/grpc/http2/header-block";
 
 export const { DATA, HEADERS, RST_STREAM, GOAWAY, CONTINUATION } = FrameType;
 export const { END_STREAM, END_HEADERS, PADDED, PRIORITY } = FrameFlag;

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import type { HeaderField } from "../../../src/grpc/hpack-static-table";
+import type { HeaderField } from "../../../src/grpc/hpack/static-table";
 import {
   bytesOf,
   DATA,

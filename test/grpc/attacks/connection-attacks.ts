@@ -1,4 +1,4 @@
-import { CLIENT_PREFACE } from "../../../src/grpc/http2-frames";
+import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
 import { bytesOf, DATA, frame, GOAWAY, getInfoCall, HEADERS, PING, RST_STREAM, SETTINGS } from "../wire";
 import { type Attack, attack, BY_NODE, openCall, times, uint32 } from "./attack";
 

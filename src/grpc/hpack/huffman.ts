@@ -1,4 +1,4 @@
-import { refuse } from "./protocol-violation";
+import { refuse } from "../http2/protocol-violation";
 
 /**
  * The Huffman code of RFC 7541, appendix B, which is canonical: codes of one length are consecutive numbers in the

@@ -1,5 +1,5 @@
-import { createHpackDecoder } from "../../src/grpc/hpack-decoder";
-import { bytesOf } from "./wire";
+import { createHpackDecoder } from "../../../src/grpc/hpack/decoder";
+import { bytesOf } from "../wire";
 
 const LIMITS = { maxFields: 64, maxBytes: 16_384 };
 

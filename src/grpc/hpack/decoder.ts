@@ -1,6 +1,6 @@
-import { decodeHuffman } from "./hpack-huffman";
-import { type HeaderField, STATIC_TABLE } from "./hpack-static-table";
-import { refuse } from "./protocol-violation";
+import { refuse } from "../http2/protocol-violation";
+import { decodeHuffman } from "./huffman";
+import { type HeaderField, STATIC_TABLE } from "./static-table";
 
 /** SETTINGS_HEADER_TABLE_SIZE where a server leaves it alone, as ours does (RFC 9113, section 6.5.2). */
 const MAX_TABLE_BYTES = 4_096;

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from "../logging/logger";
+import type { LogFields, Logger } from "./logger";
 
 /**
  * Makes a warning that strangers can cause but not turn into a flood: the first is written at once, then at most one

@@ -1,4 +1,4 @@
-import { decodeHuffman } from "../../src/grpc/hpack-huffman";
+import { decodeHuffman } from "../../../src/grpc/hpack/huffman";
 
 /** Bits as a string, filled up with ones to whole bytes as RFC 7541, section 5.2, has it. */
 function packed(bits: string): Buffer {

@@ -1,5 +1,5 @@
-import { createPacedWarning } from "../../src/grpc/paced-warning";
 import { createLogger, type LogRecord } from "../../src/logging/logger";
+import { createPacedWarning } from "../../src/logging/paced-warning";
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());

@@ -7,7 +7,7 @@ import {
   MAX_FRAME_BYTES,
   type ReadFrameHeader,
   readFrameHeader,
-} from "./http2-frames";
+} from "./frames";
 import { refuse } from "./protocol-violation";
 
 /** As many as nghttp2 takes: a header block that goes on and on is an attack (CVE-2024-27983). */

@@ -1,6 +1,6 @@
-import { createHpackDecoder } from "../../src/grpc/hpack-decoder";
-import { encodeLiterals } from "../../src/grpc/hpack-encoder";
-import type { HeaderField } from "../../src/grpc/hpack-static-table";
+import { createHpackDecoder } from "../../../src/grpc/hpack/decoder";
+import { encodeLiterals } from "../../../src/grpc/hpack/encoder";
+import type { HeaderField } from "../../../src/grpc/hpack/static-table";
 
 const UNBOUNDED = { maxFields: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER };
 

@@ -1,4 +1,4 @@
-import { decodeHuffman } from "../../src/grpc/hpack-huffman";
+import { decodeHuffman } from "../../../src/grpc/hpack/huffman";
 
 /** RFC 7541, section 5.1, for any number: also those that nobody should send. */
 export function hpackInteger(pattern: number, prefixBits: number, value: number): Buffer {

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from "node:http2";
 import { connect, createServer, type Socket } from "node:net";
-import { createChunkConsumer } from "../../src/grpc/chunk-reader";
-import { createHpackDecoder, type HeaderBlock } from "../../src/grpc/hpack-decoder";
-import { CLIENT_PREFACE, readFrameHeader } from "../../src/grpc/http2-frames";
-import { gatherHeaderBlock } from "../../src/grpc/http2-header-block";
-import { createTempFolder } from "../support/temp-folder";
-import { frame, HEADERS, SETTINGS } from "./wire";
+import { createHpackDecoder, type HeaderBlock } from "../../../src/grpc/hpack/decoder";
+import { createChunkConsumer } from "../../../src/grpc/http2/chunk-reader";
+import { CLIENT_PREFACE, readFrameHeader } from "../../../src/grpc/http2/frames";
+import { gatherHeaderBlock } from "../../../src/grpc/http2/header-block";
+import { createTempFolder } from "../../support/temp-folder";
+import { frame, HEADERS, SETTINGS } from "../wire";
 
 /** A server that decodes header blocks and answers nothing but what the test writes. */
 async function listenForHeaders() {

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import * as fc from "fast-check";
-import { createHpackDecoder } from "../../src/grpc/hpack-decoder";
-import { propertyTest } from "../support/fuzz";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { hpackGarbage, representations, tableSizes } from "./arbitrary-headers";
-import { connectRaw } from "./served-acceptor";
+import { createHpackDecoder } from "../../../src/grpc/hpack/decoder";
+import { propertyTest } from "../../support/fuzz";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { hpackGarbage, representations, tableSizes } from "../arbitrary-headers";
+import { connectRaw } from "../served-acceptor";
 import {
   END_HEADERS,
   END_STREAM,
@@ -16,7 +16,7 @@ import {
   HELLO,
   headerBlock,
   PING,
-} from "./wire";
+} from "../wire";
 
 type Fields = readonly (readonly [string, string])[];
 /** What a decoder made of blocks, by stream, until one that it refused. */

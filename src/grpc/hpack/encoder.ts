@@ -1,4 +1,4 @@
-import type { HeaderBlock } from "./hpack-decoder";
+import type { HeaderBlock } from "./decoder";
 
 const LITERAL_WITHOUT_INDEXING = Buffer.of(0x00);
 const TABLE_SIZE_UPDATE = 0x20;
