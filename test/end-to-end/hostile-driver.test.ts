@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { FrameFlag, FrameType } from "../../src/grpc/http2-frames";
+import { FrameFlag, FrameType } from "../../src/grpc/http2/frames";
 import { eventually } from "../support/eventually";
 import {
   answering,

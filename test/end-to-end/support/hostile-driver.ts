@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import { encodeLiterals } from "../../../src/grpc/hpack-encoder";
-import type { HeaderField } from "../../../src/grpc/hpack-static-table";
-import { CLIENT_PREFACE, encodeFrameHeader, FrameFlag, FrameType } from "../../../src/grpc/http2-frames";
+import { encodeLiterals } from "../../../src/grpc/hpack/encoder";
+import type { HeaderField } from "../../../src/grpc/hpack/static-table";
+import { CLIENT_PREFACE, encodeFrameHeader, FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
 import { loadProtos, type PluginIdentity } from "../../../src/grpc/protos";
 import { type ForeignSocket, startForeignSocket } from "../../support/foreign-socket";
 
