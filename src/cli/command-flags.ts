@@ -47,10 +47,13 @@ export const outputFlag = {
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
-  const near = nearWord(
-    text.toLowerCase(),
-    choices.map((candidate) => candidate.toLowerCase()),
-  );
+  // A number is never a mistyped word: all are as near, and each may be meant.
+  const near = /^\d/.test(text)
+    ? undefined
+    : nearWord(
+        text.toLowerCase(),
+        choices.map((candidate) => candidate.toLowerCase()),
+      );
   const meant = choices.find((candidate) => candidate.toLowerCase() === near);
   const hint = meant === undefined ? `one of ${choices.join(", ")}` : `did you mean ${meant}?`;
   throw new Error(`"${text}" is none of its values; ${hint}`);

@@ -9,6 +9,8 @@ export interface CommandLine<Flags extends FlagRows> {
   readonly describe: string;
   /** In the order of the help. */
   readonly flags: Flags;
+  /** Puts words of another grammar into that of our commands, or says what is wrong with them. */
+  translate?(argv: readonly string[]): { readonly words: readonly string[] } | { readonly problem: string };
   /** What is wrong with flags that are right each by itself; undefined where nothing is. */
   check?(flags: FlagValues<Flags>): string | undefined;
   /** Lines to copy, without the program's name. */
@@ -33,7 +35,7 @@ const WIDTH = 100;
  * stderr and exit code 1. A mistake on the command line ends it with 2, and with the flag that was probably meant.
  *
  * These commands have GNU's grammar, by yargs; a single dash does as well as two. The drop-in default command has
- * Go's, and nothing in common with this file.
+ * Go's, and nothing in common with this file. What takes its words translates them first.
  */
 export function createCommand<const Flags extends FlagRows>(
   commandLine: CommandLine<Flags>,
@@ -42,15 +44,21 @@ export function createCommand<const Flags extends FlagRows>(
   const printError = (text: string) => process.stderr.write(`registrar ${commandLine.name}: ${text}\n`);
   return async (argv) => {
     const parser = await createParser(commandLine);
-    if (argv.some((word) => /^--?h(elp)?$/.test(word))) {
+    if (argv.some((word) => /^--?h(elp)?(=|$)/.test(word))) {
       process.stdout.write(`${withoutTypes(await parser.getHelp())}\n`);
       return 0;
     }
+    const translated = commandLine.translate?.(argv) ?? { words: argv };
+    if ("problem" in translated) {
+      printError(translated.problem);
+      return EXIT_USAGE;
+    }
+    const { words } = translated;
     let flags: FlagValues<Flags>;
     try {
-      flags = parser.parseSync([...argv]) as unknown as FlagValues<Flags>;
+      flags = parser.parseSync([...words]) as unknown as FlagValues<Flags>;
     } catch (error) {
-      printError(explain(error, argv, commandLine));
+      printError(explain(error, words, commandLine));
       return EXIT_USAGE;
     }
     const problem = commandLine.check?.(flags);
@@ -75,7 +83,7 @@ async function createParser({
   flags,
   examples,
   notes,
-}: Omit<CommandLine<FlagRows>, "check">) {
+}: Omit<CommandLine<FlagRows>, "check" | "translate">) {
   const { default: yargs } = await import("yargs");
   const rows = Object.entries(flags).map(([flag, row]) => [flag, told(flag, row)]);
   return yargs([])
@@ -127,6 +135,13 @@ function withoutTypes(help: string): string {
     .replace(/ +$/gm, "");
 }
 
+/** Says that a command has no such flag, and which was probably meant. */
+export function noSuchFlag(flag: string, known: readonly string[], command: string): string {
+  const near = nearWord(flag, known);
+  const advice = near === undefined ? `see registrar ${command} --help` : `did you mean --${near}?`;
+  return `there is no flag --${flag}; ${advice}`;
+}
+
 /** yargs' words for a mistake, in our own where they can be better. */
 function explain(
   error: unknown,
@@ -143,10 +158,7 @@ function explain(
   const [what = ""] =
     /^(?:Unknown arg|Missing req|Not enough arg|Implications|Too many)/.exec(error.message) ?? [];
   const [, names = "", needed = ""] = /:\s*(.*?)(?: -> (.*))?$/.exec(error.message) ?? [];
-  if (unknown !== undefined && /^(?:Unknown|Missing)/.test(what)) {
-    const near = nearWord(unknown, known);
-    return `there is no flag --${unknown}; ${near === undefined ? advice : `did you mean --${near}?`}`;
-  }
+  if (unknown !== undefined && /^(?:Unknown|Missing)/.test(what)) return noSuchFlag(unknown, known, name);
   switch (what) {
     case "Missing req":
       return `it needs --${names.split(", ").join(" and --")}; ${advice}`;

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Logger } from "../logging/logger";
 import { MAX_SOCKET_PATH_BYTES } from "../registrar/registration-socket";
 import type { Flags } from "./flags";
@@ -12,7 +13,7 @@ export function warnAboutFlags(
 ): void {
   const log = parentLog.named("flag-warnings");
   for (const { flag, value } of paths.assumed)
-    log.info("Not in a container, assuming kubelet's default", { flag: `--${flag}`, value });
+    log.info("Not in a container, assuming the paths of this node", { flag: `--${flag}`, value });
   if (flags.connectionTimeoutMs !== 0) log.info("--connection-timeout is deprecated and will have no effect");
   for (const { flag, advice } of flags.deprecated)
     if (flag !== "connection-timeout") log.warn("Flag is deprecated", { flag: `--${flag}`, instead: advice });
@@ -31,8 +32,19 @@ export function warnAboutFlags(
       endpoint: flags.httpEndpoint,
     });
   warnAboutPatterns(flags, log);
+  for (const address of isNodeWide(flags) ? flags.every.csiAddress : [flags.csiAddress])
+    warnAboutAddress(address, log);
   const endpoints = isNodeWide(flags) ? flags.every.kubeletRegistrationPath : [paths.kubeletRegistrationPath];
   for (const endpoint of endpoints) warnAboutEndpoint(endpoint, log);
+}
+
+function warnAboutAddress(csiAddress: string, log: Logger): void {
+  const [, path] = /^unix:(?:\/\/)?([^/@].*)$/s.exec(csiAddress) ?? [];
+  if (path === undefined) return;
+  log.warn("CSI address is relative to the working directory, an absolute one begins with unix:///", {
+    csiAddress,
+    path: resolve(path),
+  });
 }
 
 function warnAboutEndpoint(endpoint: string, log: Logger): void {

@@ -2,6 +2,7 @@ import { quoteGo } from "../logging/escape";
 import { type GoFlag, parseGoFlags } from "./go-flags";
 import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
 import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";
+import { nearWord } from "./near-word";
 
 /** One row of the table of flags. */
 export interface FlagSpec<Kind extends string, Value> extends GoFlag {
@@ -62,7 +63,10 @@ export const flagTable = {
     "require-driver": bool("not ready while the driver is away"),
     "metrics-path": string("/metrics", "path of the metrics"),
     "termination-log": string("/dev/termination-log", "gets the reason of a failure"),
-    mode: string("", "health-probe, ready-probe: ask the registrar that runs here, exit 0 or 1"),
+    mode: {
+      ...string("", "health-probe, ready-probe: ask the registrar that runs here, exit 0 or 1"),
+      parse: parseMode,
+    },
   },
   /** Accepted, with a word on what to use instead. */
   deprecated: {
@@ -124,6 +128,12 @@ export type CommandLine =
   | { readonly kind: "help" }
   | { readonly kind: "error"; readonly message: string };
 
+/** Every flag that a registrar's command line may have, those of former releases too. */
+export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
+  const { dropIn, ours, deprecated, removed } = flagTable;
+  return new Map(Object.entries<GoFlag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
+}
+
 /**
  * Reads the words behind the program's name as the official does, with its errors. A flag given again replaces the
  * former value, but `--vmodule` adds to it. Which values make sense together is for the caller to check.
@@ -131,7 +141,7 @@ export type CommandLine =
 export function parseFlags(argv: readonly string[]): CommandLine {
   const { dropIn, ours, deprecated, removed } = flagTable;
   const rows: [string, Row][] = Object.entries({ ...dropIn, ...ours, ...deprecated });
-  const line = parseGoFlags(argv, new Map<string, GoFlag>([...rows, ...Object.entries(removed)]));
+  const line = parseGoFlags(argv, acceptedFlags());
   if (line.kind !== "parsed") return line;
 
   const settings = new Map<string, unknown>();
@@ -169,6 +179,8 @@ function defaultOf(row: Row): unknown {
 }
 
 const PROBE_MODES = ["health-probe", "ready-probe"];
+/** The official registrar's, which proves nothing. */
+export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
 function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecated"] {
   const rows = Object.entries(flagTable.deprecated);
@@ -177,6 +189,18 @@ function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecat
     advices.push({ flag: "mode", advice: "leave it out; probe with --mode=health-probe or /healthz" });
   }
   return advices.filter(({ flag }) => settings.has(flag));
+}
+
+/**
+ * Every mode that is no probe is a normal run, as it is to the official. But a mistyped probe must not be one: each
+ * period it would take the registration from the registrar that it is to ask.
+ */
+function parseMode(text: string): Parsed<string> {
+  const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
+  if (modes.includes(text)) return { value: text };
+  const meant = nearWord(text.toLowerCase(), modes);
+  if (meant !== undefined) return { error: `did you mean ${meant}?` };
+  return /probe$/i.test(text) ? { error: `the probes are ${modes.join(", ")}` } : { value: text };
 }
 
 /** The handler of csi-lib-utils' `-automaxprocs`: an empty value means true, and strconv's own error is passed on. */

@@ -40,6 +40,7 @@ const notes = [
   "Write -x or --x, then =value or a next word (boolean: only =); -- or a plain word ends the flags.",
   "Durations: 500ms, 1m30s, 1.5h. Exit codes: 0 signal, help, version; 1 failed or refused; 2 bad flag.",
   `Ignored: ${Object.keys(flagTable.removed).join(", ")}. Deprecated: --mode=kubelet-registration-probe (exit 0).`,
+  "On a node, outside containers, KUBELET_ROOT_DIR says where kubelet is, if not in /var/lib/kubelet.",
 ];
 
 function optionsOf(group: string, rows: Readonly<Record<string, FlagSpec<string, unknown>>>) {

@@ -1,12 +1,11 @@
 import { basename } from "node:path";
 import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
-import { parseFlags } from "./flags";
+import { OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
 import { version } from "./version";
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
-const PROBE_MODE = "kubelet-registration-probe";
 
 /** The path this was started under, as Go's os.Args[0]. */
 const programPath = process.argv[1] ?? "registrar";
@@ -46,7 +45,8 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${programPath} ${version}\n`);
     return 0;
   }
-  if (logging.kind === "valid" && flags.mode === PROBE_MODE && flags.kubeletRegistrationPath !== "") return 0;
+  if (logging.kind === "valid" && flags.mode === OFFICIAL_PROBE_MODE && flags.kubeletRegistrationPath !== "")
+    return 0;
   if (logging.kind === "valid" && (flags.mode === "health-probe" || flags.mode === "ready-probe")) {
     const { runProbe } = await import("./commands/probe");
     return runProbe(flags, flags.mode === "health-probe" ? "health" : "ready");

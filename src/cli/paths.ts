@@ -1,9 +1,15 @@
+import { join } from "node:path";
 import { parseCsiAddress } from "../registrar/csi-address";
 
 /** Where the official registrar's image has the plugin registration directory mounted. */
 export const CONTAINER_DIRECTORY = "/registration";
-/** Kubelet's own plugin registration directory, on a node. */
-export const NODE_DIRECTORY = "/var/lib/kubelet/plugins_registry";
+const DEFAULT_KUBELET_ROOT = "/var/lib/kubelet";
+const ROOT_VARIABLE = "KUBELET_ROOT_DIR";
+
+/** Kubelet's own plugin registration directory, on a node: in KUBELET_ROOT_DIR where that is set. */
+export function nodeDirectory(env: Readonly<Record<string, string | undefined>>): string {
+  return join(env[ROOT_VARIABLE] || DEFAULT_KUBELET_ROOT, "plugins_registry");
+}
 
 export interface PathFlags {
   readonly csiAddress: string;
@@ -28,33 +34,37 @@ export type PathResolution =
  * or the directory is named) this is the official registrar's rule, the required flag included. On a node or a
  * developer's machine, where nothing is mounted and nothing said, kubelet's own directory and the CSI address do.
  */
-export function resolvePaths(flags: PathFlags, isDirectory: (path: string) => boolean): PathResolution {
+export function resolvePaths(
+  flags: PathFlags,
+  onNode: string,
+  isDirectory: (path: string) => boolean,
+): PathResolution {
   const { kubeletRegistrationPath, pluginRegistrationPath, given } = flags;
   if (given.has("plugin-registration-path") || isDirectory(CONTAINER_DIRECTORY)) {
     if (kubeletRegistrationPath === "")
       return { kind: "missing", message: "kubelet-registration-path is a required parameter" };
     return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed: [] };
   }
-  if (!isDirectory(NODE_DIRECTORY)) {
+  if (!isDirectory(onNode)) {
     const message =
-      `neither ${CONTAINER_DIRECTORY} (in a container) nor ${NODE_DIRECTORY} (on a node) is a folder: ` +
-      "name kubelet's plugin registration directory with --plugin-registration-path, " +
+      `neither ${CONTAINER_DIRECTORY} (in a container) nor ${onNode} (on a node) is a folder: ` +
+      `name kubelet's plugin registration directory with --plugin-registration-path, or its root with ${ROOT_VARIABLE}, ` +
       "or simulate a kubelet with: registrar kubelet --plugin-dir DIR";
     return { kind: "missing", message };
   }
-  const directory = { flag: "plugin-registration-path", value: NODE_DIRECTORY };
+  const directory = { flag: "plugin-registration-path", value: onNode };
   if (kubeletRegistrationPath !== "")
     return {
       kind: "paths",
       kubeletRegistrationPath,
-      pluginRegistrationPath: NODE_DIRECTORY,
+      pluginRegistrationPath: onNode,
       assumed: [directory],
     };
   const csiSocketPath = parseCsiAddress(flags.csiAddress);
   return {
     kind: "paths",
     kubeletRegistrationPath: csiSocketPath,
-    pluginRegistrationPath: NODE_DIRECTORY,
+    pluginRegistrationPath: onNode,
     assumed: [directory, { flag: "kubelet-registration-path", value: csiSocketPath }],
   };
 }

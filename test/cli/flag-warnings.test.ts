@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { warnAboutFlags } from "../../src/cli/flag-warnings";
 import { parseFlags } from "../../src/cli/flags";
 import { recordLog } from "../support/recorded-log";
@@ -86,7 +87,7 @@ test("what was assumed is told, flag by flag", () => {
   expect(linesFor([], HOST_SOCKET, assumed)).toEqual(
     assumed.map(({ flag, value }) => [
       "info",
-      "Not in a container, assuming kubelet's default",
+      "Not in a container, assuming the paths of this node",
       { flag: `--${flag}`, value },
     ]),
   );
@@ -109,6 +110,24 @@ test.each([
 test("a path of 107 bytes is not doubted", () => {
   expect(linesFor([], `/${"n".repeat(106)}`)).toEqual([]);
 });
+
+test.each([
+  ["unix://csi/csi.sock", "csi/csi.sock"],
+  ["unix:csi.sock", "csi.sock"],
+])("a relative CSI address is warned of, with the path that it means: %s", (csiAddress, path) => {
+  expect(linesFor(["--csi-address=/replaced", `--csi-address=${csiAddress}`])).toContainEqual([
+    "warning",
+    "CSI address is relative to the working directory, an absolute one begins with unix:///",
+    { csiAddress, path: resolve(path) },
+  ]);
+});
+
+test.each(["/csi/csi.sock", "unix:///csi/csi.sock", "unix:/csi/csi.sock", "unix:@abstract", "nonsense", ""])(
+  "no such warning of %j",
+  (csiAddress) => {
+    expect(linesFor([`--csi-address=${csiAddress}`])).toEqual([]);
+  },
+);
 
 const NODE_WIDE = ["--csi-address=/p/*/s", "--kubelet-registration-path=/h/*/s"];
 
@@ -154,6 +173,15 @@ test.each<[string, readonly string[], unknown[][]]>([
       "warning",
       "Only * is special in a path, all else is taken as it is",
       { path },
+    ]),
+  ],
+  [
+    "each of several relative CSI addresses",
+    [...NODE_WIDE, "--csi-address=unix://a/*/s", "--csi-address=unix://b/*/s"],
+    ["a", "b"].map((folder) => [
+      "warning",
+      expect.stringContaining("relative"),
+      { csiAddress: `unix://${folder}/*/s`, path: resolve(folder, "*/s") },
     ]),
   ],
   [

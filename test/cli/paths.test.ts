@@ -1,5 +1,6 @@
-import { CONTAINER_DIRECTORY, NODE_DIRECTORY, type PathFlags, resolvePaths } from "../../src/cli/paths";
+import { CONTAINER_DIRECTORY, nodeDirectory, type PathFlags, resolvePaths } from "../../src/cli/paths";
 
+const NODE_DIRECTORY = "/root/of/kubelet/plugins_registry";
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 const REQUIRED = { kind: "missing", message: "kubelet-registration-path is a required parameter" };
 
@@ -14,7 +15,7 @@ function flagsWith(given: Readonly<Record<string, string>>): PathFlags {
 }
 
 const resolve = (given: Readonly<Record<string, string>>, ...folders: readonly string[]) =>
-  resolvePaths(flagsWith(given), (path) => folders.includes(path));
+  resolvePaths(flagsWith(given), NODE_DIRECTORY, (path) => folders.includes(path));
 
 describe("in a container", () => {
   test("the official's defaults hold", () => {
@@ -96,8 +97,17 @@ test.each([{}, { "kubelet-registration-path": HOST_SOCKET }])(
       CONTAINER_DIRECTORY,
       NODE_DIRECTORY,
       "--plugin-registration-path",
+      "KUBELET_ROOT_DIR",
       "registrar kubelet",
     ])
       expect(message).toContain(part);
   },
 );
+
+test.each([
+  [{}, "/var/lib/kubelet/plugins_registry"],
+  [{ KUBELET_ROOT_DIR: "" }, "/var/lib/kubelet/plugins_registry"],
+  [{ KUBELET_ROOT_DIR: "/var/lib/k0s/kubelet/" }, "/var/lib/k0s/kubelet/plugins_registry"],
+])("kubelet's own folder, with %j in the environment: %s", (env, folder) => {
+  expect(nodeDirectory(env)).toBe(folder);
+});

@@ -15,7 +15,7 @@ export const runDemo = createCommand(
   {
     name: "demo",
     describe:
-      "Plays registrations and tells them step by step: this registrar, a simulated CSI driver and a simulated\n" +
+      "Plays registrations and tells them step by step: this registrar, a simulated CSI driver and a simulated " +
       "kubelet, each a process of its own, on real sockets in a temporary folder. Ends by itself within 15 s.",
     flags: {
       scenario: choiceFlag(

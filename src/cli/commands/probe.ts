@@ -9,7 +9,7 @@ import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/self-ch
 import { tryConnect } from "../../registrar/unix-socket";
 import { isDirectory } from "../directories";
 import type { Flags } from "../flags";
-import { resolvePaths } from "../paths";
+import { nodeDirectory, resolvePaths } from "../paths";
 
 /** What a registrar answers about itself. */
 interface SelfReport {
@@ -25,7 +25,7 @@ interface SelfReport {
  * Healthy: it answers; or the driver is not there yet, when there is no socket to answer on. Ready: it is registered.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
-  const paths = resolvePaths(flags, isDirectory);
+  const paths = resolvePaths(flags, nodeDirectory(process.env), isDirectory);
   if (paths.kind === "missing") return fail(paths.message);
   const folder = paths.pluginRegistrationPath;
   try {

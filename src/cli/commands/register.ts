@@ -6,12 +6,13 @@ import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
 import { type Fleet, fleetOf } from "../../registrar/fleet";
+import { hintForRefusal } from "../../registrar/hints";
 import { startRegistrar } from "../../registrar/registrar";
 import { isDirectory } from "../directories";
 import { warnAboutFlags } from "../flag-warnings";
 import type { Flags } from "../flags";
 import { collectWhenQuiet } from "../garbage";
-import { type PathResolution, resolvePaths } from "../paths";
+import { nodeDirectory, type PathResolution, resolvePaths } from "../paths";
 import { isNodeWide } from "../pattern-warnings";
 import { abortOnSignals } from "../signals";
 import { writeTerminationLog } from "../termination-log";
@@ -34,7 +35,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
   if (logging.kind === "invalid") return fail(new Error(logging.error), "LoggingConfiguration is invalid");
   const signal = abortOnSignals((name) => log.info("Stopping", { signal: name }));
   try {
-    const paths = resolvePaths(flags, isDirectory);
+    const paths = resolvePaths(flags, nodeDirectory(process.env), isDirectory);
     if (paths.kind === "missing") return fail(undefined, paths.message);
 
     log.info("Version", { version, node: process.version });
@@ -53,7 +54,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       case "stopped":
         return 0;
       case "refused":
-        leaveReason(`kubelet refused the driver: ${outcome.error}`);
+        leaveReason(explainRefusal(outcome.error, paths.kubeletRegistrationPath));
         return 1;
       case "failed":
         leaveReason(messageOf(outcome.error));
@@ -65,6 +66,12 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     if (signal.aborted) return 0;
     return fail(error, "Cannot start");
   }
+}
+
+/** Kubelet's words first: behind them the likely cause, where it is known, is what may be cut off. */
+function explainRefusal(text: string, endpoint: string): string {
+  const hint = hintForRefusal(text, endpoint);
+  return `kubelet refused the driver: ${text}${hint === undefined ? "" : ` (${hint})`}`;
 }
 
 const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };

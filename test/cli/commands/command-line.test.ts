@@ -1,11 +1,19 @@
 import { runCommand } from "./support/command";
 
-describe.each(["demo", "kubelet", "driver"])("registrar %s --help", (name) => {
+describe.each(["demo", "kubelet", "driver", "doctor", "manifest"])("registrar %s --help", (name) => {
   test.each(["--help", "-h", "-help"])("%s goes to stdout and ends with 0", (word) => {
     const { status, stdout, stderr } = runCommand(name, word);
     expect(status).toBe(0);
     expect(stdout).toContain(`Usage: registrar ${name} [flags]`);
     expect(stderr).toBe("");
+  });
+
+  test("breaks a line only where the next word would not fit", () => {
+    const [what = ""] = runCommand(name, "--help").stdout.split("\n\nUsage:");
+    const lines = what.split("\n");
+    expect(what).not.toBe("");
+    for (const [at, line] of lines.slice(1).entries())
+      expect(`${lines[at]} ${line.split(" ")[0]}`.length).toBeGreaterThan(100);
   });
 
   test("is one screen with an example and the exit codes", () => {
@@ -48,6 +56,14 @@ test.each<readonly [words: string, complaint: string]>([
   [
     "kubelet --plugin-dir x --kubelet-version 1.19",
     '--kubelet-version: "1.19" is none of its values; one of 1.20, 1.24, 1.28, 1.35, 1.36',
+  ],
+  [
+    "kubelet --plugin-dir x --kubelet-version 1.30",
+    '--kubelet-version: "1.30" is none of its values; one of 1.20, 1.24, 1.28, 1.35, 1.36',
+  ],
+  [
+    "kubelet --plugin-dir x --kubelet-version v1.36",
+    '--kubelet-version: "v1.36" is none of its values; did you mean 1.36?',
   ],
   ["kubelet --plugin-dir x --print csinod", '--print: "csinod" is none of its values; did you mean csinode?'],
   [

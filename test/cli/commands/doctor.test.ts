@@ -90,11 +90,31 @@ test("the help names the keys of the JSON form and every check", () => {
   expect(status).toBe(0);
 });
 
+test("a DaemonSet's whole arguments are the same to it", () =>
+  onNode(async ({ doctor }) => {
+    const arguments_ = [
+      "--v=5",
+      "-vmodule",
+      "a=1",
+      "--http-endpoint=:9809",
+      "--logtostderr",
+      "--mode=",
+      "-timeout",
+      "2s",
+    ];
+    const plain = await doctor();
+    expect(plain.text).toMatch(/^PROBLEM {2}registration/m);
+    expect(await doctor(...arguments_)).toEqual(plain);
+  }));
+
 test.each([
   [["--csi-address=tcp://x"], /--csi-address: .*not a unix socket path/],
   [["--timeout=0s"], /--timeout: it must be more than 0/],
   [["--output=yaml"], /--output: "yaml" is none of its values/],
   [["--csi-adress=/x"], /did you mean --csi-address\?/],
+  [["--v=5", "--outputs=json"], /did you mean --output\?/],
+  [["--v=high"], /invalid value "high" for flag -v/],
+  [["--enable-pprof", "true"], /it takes flags only/],
 ])("%j is a usage error", (flags, complaint) => {
   const { status, stderr, stdout } = runCommand("doctor", ...flags);
   expect(stderr).toMatch(complaint);
@@ -106,7 +126,7 @@ describe("what is looked at", () => {
     const isThere = (path: string) => there.includes(path);
     return { exists: isThere, isDirectory: isThere };
   };
-  const NODE = "/var/lib/kubelet/plugins_registry";
+  const NODE = "/root/of/kubelet/plugins_registry";
   const K0S = "/var/lib/k0s/kubelet/plugins_registry";
 
   test.each([
@@ -124,6 +144,13 @@ describe("what is looked at", () => {
     ],
     ["a node", { csiAddress: "/s" }, on(NODE), ["/s", "/s", NODE]],
     ["a node where nothing is told", {}, on(NODE), [undefined, undefined, NODE]],
+    [
+      "a node where an empty path is told",
+      { kubeletRegistrationPath: "" },
+      on(NODE),
+      [undefined, undefined, NODE],
+    ],
+    ["a node with two kubelets", {}, on(K0S, NODE), [undefined, undefined, NODE]],
     ["a node of another distribution", {}, on(K0S), [undefined, undefined, K0S]],
     [
       "a directory that is named",
@@ -141,7 +168,7 @@ describe("what is looked at", () => {
   ] as const)(
     "in %s",
     (_, flags, fileSystem, [csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath]) => {
-      expect(resolveTarget(flags, fileSystem)).toEqual({
+      expect(resolveTarget(flags, NODE, fileSystem)).toEqual({
         csiSocketPath,
         kubeletRegistrationPath,
         pluginRegistrationPath,

@@ -1,0 +1,113 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { release } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { withFigures } from "../../bench/figures";
+import { buildPrograms } from "../kubelet/support/build";
+import { allVersions, newestVersion } from "../kubelet/support/versions";
+import { installPackage } from "../matrix/installation";
+import { fetchNode, NODE_LINES, type NodeRelease } from "../matrix/nodes";
+import { packageJson, ROOT } from "../package/support/packed-package";
+import { DRIVERS, type Driver } from "./drivers";
+import { grpcGoOf } from "./kubelets";
+import { type Cell, hasFailed, interopText } from "./page";
+import { type Parties, playRegistration } from "./registration";
+
+const USAGE = `usage: npm run interop -- [--kubelet X.Y.Z]... [--node LINE]... [--driver NAME]... [--at-once N]
+
+Has every driver registered with every kubelet by the packed registrar on every Node, and writes docs/interop.md. Exits
+with 1 if a registration failed. Takes three minutes once all is built; needs Go, Python 3, Rust and npm's registry.
+
+  --kubelet X.Y.Z     this one only, of ${allVersions().join(", ")}
+  --node LINE         this one only, such as 24; fetched with npm
+  --driver NAME       this one only, of ${DRIVERS.map(({ name }) => name).join(", ")}
+  --at-once N         so many registrations at a time (4)
+
+With a choice of kubelets, Nodes or drivers the page is not written.
+`;
+
+const page = join(ROOT, "docs", "interop.md");
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+
+async function main(): Promise<void> {
+  const choice = { type: "string", multiple: true } as const;
+  const { values } = parseArgs({
+    options: {
+      kubelet: choice,
+      node: choice,
+      driver: choice,
+      "at-once": { type: "string", default: "4" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return say(USAGE);
+  const kubelets = chosen("kubelet", values.kubelet, allVersions());
+  const names = chosen(
+    "driver",
+    values.driver,
+    DRIVERS.map(({ name }) => name),
+  );
+
+  for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version, say);
+  const drivers: Driver[] = [];
+  for (const { name, prepare } of DRIVERS) if (names.includes(name)) drivers.push(await prepare());
+  const nodes: NodeRelease[] = [];
+  for (const line of values.node ?? NODE_LINES) nodes.push(await fetchNode(line, say));
+  await using installation = await installPackage();
+  const { cli } = installation;
+
+  const registrations = kubelets.flatMap((kubelet) =>
+    drivers.flatMap((driver) => nodes.map((node) => ({ kubelet, driver, node, cli }))),
+  );
+  const startedAt = performance.now();
+  const cells = await playAll(registrations, Number(values["at-once"]));
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
+  const figures = interopText(cells, {
+    summary: `Played on ${new Date().toISOString().slice(0, 10)} in ${seconds} s, on Linux ${release().split("-")[0]}, ${process.arch}: registrar ${packageJson.version}`,
+    parties: Object.fromEntries([
+      ...kubelets.map((version) => [`Kubelet ${version}`, `grpc-go ${grpcGoOf(version)}`]),
+      ...drivers.map(({ name, description }) => [name, description]),
+    ]),
+  });
+  say(`\n${figures}`);
+  if (cells.some(hasFailed)) process.exitCode = 1;
+  if (values.kubelet || values.node || values.driver) return;
+  writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run interop", figures));
+}
+
+/** All there are unless some are named; throws where one is not among them. */
+function chosen(
+  what: string,
+  named: readonly string[] | undefined,
+  all: readonly string[],
+): readonly string[] {
+  const unknown = named?.find((one) => !all.includes(one));
+  if (unknown !== undefined) throw new Error(`--${what}: there is no ${unknown} among ${all.join(", ")}`);
+  return named ?? all;
+}
+
+/** So many at a time; the cells are in their order. */
+async function playAll(registrations: readonly Parties[], atOnce: number): Promise<readonly Cell[]> {
+  const cells: Cell[] = [];
+  const waiting = registrations.entries();
+  async function playOn(): Promise<void> {
+    for (const [index, parties] of waiting) {
+      const { kubelet, driver, node } = parties;
+      const result = await playRegistration(parties).then(
+        (outcome) => ({ outcome }),
+        (error: Error) => ({ problem: error.message }),
+      );
+      cells[index] = { kubelet, driver: driver.name, node: node.version, result };
+      say(
+        `${kubelet}, ${driver.name}, Node ${node.version}: ${"outcome" in result ? result.outcome : result.problem}`,
+      );
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, playOn));
+  return cells;
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { type Exit, startChildProcess } from "../kubelet/support/child-process";
+import type { History } from "../kubelet/support/history";
+import { startKubelet } from "../kubelet/support/kubelet";
+import { createNodeFolder } from "../kubelet/support/node-folder";
+import { startRegistrar } from "../kubelet/support/registrar";
+import type { NodeRelease } from "../matrix/nodes";
+import type { Driver } from "./drivers";
+import { sendsPathToDrivers } from "./kubelets";
+
+/** Who takes part in one registration. */
+export interface Parties {
+  /** A release among those in test/kubelet. */
+  readonly kubelet: string;
+  /** What runs the registrar, and the program that it runs. */
+  readonly node: NodeRelease;
+  readonly cli: string;
+  readonly driver: Driver;
+}
+
+/** Refused: the driver cannot take kubelet's calls, whoever registers it, and the registrar said so. */
+export const OUTCOMES = ["registered", "refused"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+const NAME = "disk.csi.example.com";
+
+/**
+ * One registration from its start to its end, between real processes on real sockets. Rejects with what was not as it
+ * must be: `docs/interop.md` says what that is.
+ */
+export async function playRegistration({ kubelet: version, node, cli, driver }: Parties): Promise<Outcome> {
+  const nodeId = `${driver.name} beside ${version}`;
+  await using place = await createNodeFolder();
+  const { args, kubeletRegistrationPath: endpoint } = await place.addDriver(NAME);
+  await using kubelet = await startKubelet({ version, pluginDir: place.pluginRegistrationPath });
+  const [program = "", ...words] = driver.command({ socketPath: endpoint, name: NAME, nodeId, node, cli });
+  await using driverProcess = await startChildProcess(program, words, String);
+  await using registrar = await startRegistrar(args, [node.path, cli]);
+
+  // A registrar that is refused ends: what kubelet has answered by then comes first.
+  const registrarEnd = registrar.exited.then((exit) => kubelet.eventsSoFar().then(() => exit));
+  const answer = await Promise.race([
+    kubelet.answered("register", NAME),
+    untimelyEnd("the driver", driverProcess.exited, driverProcess.stderr),
+    untimelyEnd("the registrar", registrarEnd, registrar.log),
+  ]);
+  assert.deepEqual([answer.endpoint, ...answer.versions], [endpoint, "1.0.0"], "what kubelet was told");
+  if (driver.refusesPaths && sendsPathToDrivers(version)) {
+    assert.match(answer.error ?? "it was registered", /RST_STREAM with error code: PROTOCOL_ERROR/);
+    await registrar.says("a path as :authority");
+    assert.deepEqual(await registrar.exited, { code: 1, signal: null }, "how the registrar ended");
+    assert.deepEqual(await place.visibleSockets(), [], "what is left of the socket");
+    return "refused";
+  }
+  assert.equal(answer.error, null, "what kubelet's registration ended with");
+  assert.equal((await kubelet.registered(NAME)).nodeID, nodeId, "the node ID in CSINode");
+  await registrar.reached("registered");
+
+  registrar.signal("SIGTERM");
+  assert.deepEqual(await registrar.exited, { code: 0, signal: null }, "how the registrar ended");
+  await kubelet.deregistered(NAME);
+  assert.deepEqual(await place.visibleSockets(), [], "what is left of the socket");
+  return "registered";
+}
+
+/** Rejects when a process ends that should not; its last words say why. */
+async function untimelyEnd(who: string, exited: Promise<Exit>, log: History<string>): Promise<never> {
+  const { code, signal } = await exited;
+  throw new Error(
+    `${who} ended with ${signal ?? code}: ${log.all().slice(-3).join(" ") || "it said nothing"}`,
+  );
+}
