@@ -1,17 +1,14 @@
 import type { Socket } from "node:net";
-import { Duplex } from "node:stream";
-import { RegistrarError } from "../errors";
+import type { Duplex } from "node:stream";
 import { type AuthorityRewriterOptions, createAuthorityRewriter } from "./authority";
 import { type CallLedger, createCallLedger } from "./call-ledger";
+import { guardSocket } from "./guarded-socket";
 import { createChunkConsumer } from "./http2/chunk-reader";
 import { FrameType, parseGoawayError, readFrameHeader } from "./http2/frames";
 
 /** A client's socket as an HTTP/2 server should see it. */
 export interface ClientConnection {
-  /**
-   * Stands for the socket: what the client sends has passed the authority rewriter. Destroying either destroys both;
-   * when the server ends it, the client is sent what is left and then cut off. It never emits `error`.
-   */
+  /** Stands for the socket (`guardSocket`): what the client sends has passed the authority rewriter. */
   readonly stream: Duplex;
   readonly calls: Pick<CallLedger, "everCalled" | "running">;
   /** How the client broke HTTP/2 or a bound, for which the connection is closed; undefined while it did not. */
@@ -19,8 +16,8 @@ export interface ClientConnection {
 }
 
 /**
- * Puts the authority rewriter between a client's socket and an HTTP/2 server. Back-pressure goes through in both
- * directions: nothing waits here but a header block and what the streams' own high-water marks allow.
+ * Puts the authority rewriter between a client's socket and an HTTP/2 server. Nothing waits here but a header block and
+ * what the streams' own high-water marks allow.
  *
  * A connection that needs no rewriting must go this way too: for one that breaks HTTP/2 on a bare socket, Node 20.20
  * and 24.9 keep the file descriptor for ever.
@@ -34,46 +31,6 @@ export function createClientConnection(
   let serverGaveUp = false;
   let endsInOrder = false;
   let violation: string | undefined;
-
-  const stream = new Duplex({
-    read: () => {
-      socket.resume();
-    },
-    write: (chunk: Buffer, _encoding, done) => {
-      fromServer(chunk);
-      socket.write(chunk, () => {
-        done();
-        // Node says goodbye to a client that broke the rules, but then waits for it to hang up.
-        if (serverGaveUp) stream.destroy();
-      });
-    },
-    final: (done) => {
-      // Node 26 hangs up on a client that broke the rules without a word.
-      if (!clientLeaves && !endsInOrder) violation ??= "refused by Node's HTTP/2";
-      socket.end(() => {
-        done();
-        // The client need not hang up on its side; without this it could hold the descriptor as long as it likes.
-        stream.destroy();
-      });
-    },
-    destroy: (_error, done) => {
-      socket.destroy();
-      // An error handed on would be emitted, in the end to a session that may be gone: an uncaught exception.
-      done(null);
-    },
-  });
-
-  const fromClient = createAuthorityRewriter({
-    ...options,
-    emit: (bytes) => {
-      if (!stream.push(bytes)) socket.pause();
-    },
-    onFrame: (frame) => {
-      calls.fromClient(frame);
-      clientLeaves ||= frame.type === FrameType.GOAWAY;
-    },
-    onContent: calls.contentFromClient,
-  });
 
   const fromServer = createChunkConsumer(function* (bytes) {
     for (;;) {
@@ -91,21 +48,30 @@ export function createClientConnection(
     }
   });
 
-  socket.on("data", (chunk: Buffer) => {
-    try {
-      fromClient(chunk);
-    } catch (error) {
-      if (!(error instanceof RegistrarError)) throw error;
-      violation ??= error.message;
-      stream.destroy();
-    }
-  });
-  socket.on("end", () => {
-    endsInOrder = true;
-    stream.push(null);
-  });
-  socket.on("error", () => {}); // `close` follows, and that is all there is to react to.
-  socket.on("close", () => stream.destroy());
+  const stream = guardSocket(socket, (pass) => ({
+    received: createAuthorityRewriter({
+      ...options,
+      emit: pass,
+      onFrame: (frame) => {
+        calls.fromClient(frame);
+        clientLeaves ||= frame.type === FrameType.GOAWAY;
+      },
+      onContent: calls.contentFromClient,
+    }),
+    receivedAll: () => {
+      endsInOrder = true;
+    },
+    broken: (reason) => {
+      violation ??= reason;
+    },
+    sending: fromServer,
+    // Node says goodbye to a client that broke the rules, but then waits for it to hang up.
+    isOver: () => serverGaveUp,
+    sentAll: () => {
+      // Node 26 hangs up on a client that broke the rules without a word.
+      if (!clientLeaves && !endsInOrder) violation ??= "refused by Node's HTTP/2";
+    },
+  }));
 
   return {
     stream,

@@ -1,5 +1,6 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
+import { HTTP2_ERRORS } from "../grpc/http2/frames";
 
 /**
  * A failed call in the words of grpc-go, kubelet's gRPC library: these texts reach registrars as the reason of a
@@ -54,23 +55,7 @@ function goDescription(details: string, socketPath: string): string {
   if (details.startsWith("Connection dropped")) return "error reading from server: EOF";
   if (details.includes("RST_STREAM")) {
     const h2Code = Number(/code (?<code>\d+)/.exec(details)?.groups?.code);
-    return `stream terminated by RST_STREAM with error code: ${H2_ERRORS[h2Code] ?? h2Code}`;
+    return `stream terminated by RST_STREAM with error code: ${HTTP2_ERRORS[h2Code] ?? h2Code}`;
   }
   return details;
 }
-
-/** RFC 9113, section 7. */
-const H2_ERRORS: readonly string[] = [
-  "NO_ERROR",
-  "PROTOCOL_ERROR",
-  "INTERNAL_ERROR",
-  "FLOW_CONTROL_ERROR",
-  "SETTINGS_TIMEOUT",
-  "STREAM_CLOSED",
-  "FRAME_SIZE_ERROR",
-  "REFUSED_STREAM",
-  "CANCEL",
-  "COMPRESSION_ERROR",
-  "CONNECT_ERROR",
-  "ENHANCE_YOUR_CALM",
-];

@@ -57,7 +57,7 @@ export function encodeFrameHeader(frame: FrameHeader): Buffer {
 }
 
 /** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */
-const ERROR_NAMES = [
+export const HTTP2_ERRORS: readonly string[] = [
   "NO_ERROR",
   "PROTOCOL_ERROR",
   "INTERNAL_ERROR",
@@ -75,5 +75,5 @@ const ERROR_NAMES = [
 /** The error that a GOAWAY frame's payload tells; undefined where it tells of none (RFC 9113, section 6.8). */
 export function parseGoawayError(payload: Buffer): string | undefined {
   const code = payload.readUInt32BE(4);
-  return code === 0 ? undefined : (ERROR_NAMES[code] ?? `error ${code}`);
+  return code === 0 ? undefined : (HTTP2_ERRORS[code] ?? `error ${code}`);
 }
