@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { loadProtos } from "../grpc/protos";
 import { silentLogger } from "../logging/logger";
 import { createAdmission, type NameLists } from "./admission";
+import { backoffMs } from "./backoff";
 import { discover, statsOf } from "./discovery";
 import { createEvents, type RegistrarEvent } from "./events";
 import type { Fleet } from "./fleet";
@@ -28,8 +29,8 @@ export interface NodeFleetOptions
   readonly names?: NameLists;
 }
 
-/** A registrar that failed (an unsafe name, a file in the way of its socket) is started anew after this long. */
-const RESTART_AFTER_MS = 30_000;
+/** Until a registrar that failed (an unsafe name, a file in the way of its socket) is started anew. */
+const RESTART_BACKOFF = { initialMs: 30_000, maxMs: 300_000 };
 
 /** On a node, sockets that nobody listens on are nothing special. */
 const REMIND_EVERY_MS = 600_000;
@@ -38,6 +39,8 @@ const REMIND_EVERY_MS = 600_000;
 interface Member {
   readonly registrar: Registrar;
   phase: "serving" | "failed" | "leaving";
+  /** How often its driver's registrars have failed, one after the other, before it. */
+  readonly failures: number;
   /** While it serves: the driver is away. Where it failed: until it is started anew. */
   timer: NodeJS.Timeout | undefined;
 }
@@ -79,7 +82,7 @@ export async function startNodeFleet(
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
 
   /** A driver is there, or has come anew. What is known already goes on, but one that failed is tried again at once. */
-  const join = (csiAddress: string, kubeletRegistrationPath: string) => {
+  const join = (csiAddress: string, kubeletRegistrationPath: string, failures = 0) => {
     const former = members.get(csiAddress);
     if (stop.signal.aborted || (former && former.phase !== "failed")) return;
     clearTimeout(former?.timer);
@@ -97,7 +100,7 @@ export async function startNodeFleet(
       remindEveryMs: REMIND_EVERY_MS,
       placeTaken: "stand-by",
     });
-    const member: Member = { registrar, phase: "serving", timer: undefined };
+    const member: Member = { registrar, phase: "serving", failures, timer: undefined };
     members.set(csiAddress, member);
     registrar.subscribe((event) => {
       events.emit({ event, registrar });
@@ -109,19 +112,18 @@ export async function startNodeFleet(
   /** It failed, has left, or has to start over; whatever comes next, a driver that is there is joined. */
   const onClosed = (member: Member, outcome: RegistrationOutcome) => {
     const { csiAddress, kubeletRegistrationPath } = member.registrar.options;
-    const startOver = () => {
+    const startOver = (failures = 0) => {
       members.delete(csiAddress);
-      if (statsOf(csiAddress)?.isSocket()) join(csiAddress, kubeletRegistrationPath);
+      if (statsOf(csiAddress)?.isSocket()) join(csiAddress, kubeletRegistrationPath, failures);
     };
     clearTimeout(member.timer);
     if (stop.signal.aborted) return;
     if (outcome.kind !== "failed" || member.phase === "leaving") return startOver();
     member.phase = "failed";
-    log.info("Trying again later, or when the CSI driver restarts", {
-      csiAddress,
-      after: `${RESTART_AFTER_MS / 1000}s`,
-    });
-    member.timer = setTimeout(startOver, RESTART_AFTER_MS);
+    const waitMs = backoffMs(RESTART_BACKOFF, member.failures);
+    const after = `${waitMs / 1000}s`;
+    log.info("Trying again later, or when the CSI driver restarts", { csiAddress, after });
+    member.timer = setTimeout(() => startOver(member.failures + 1), waitMs);
   };
 
   const leave = (member: Member, reason: string) => {

@@ -82,6 +82,23 @@ describe("what befalls one driver", () => {
     await started.state("a.csi", "registered");
   });
 
+  test("what fails again and again is tried ever more seldom, up to every five minutes", async () => {
+    await node.driver("evil", { name: "../evil" });
+    // Sockets and files need all but this.
+    jest.useFakeTimers({
+      doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
+    });
+    try {
+      await using started = await startTestFleet(node);
+      for (const [nth, seconds] of [30, 60, 120, 240, 300, 300].entries()) {
+        expect((await started.log.when(RETRY, nth + 1)).fields.after).toBe(`${seconds}s`);
+        jest.advanceTimersByTime(seconds * 1_000);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   test("a file where its socket belongs is left there; it is tried again when the driver restarts", async () => {
     aFile("a.csi");
     const driver = await node.driver("a.csi");
