@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, connectivityState, status } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../errors";
@@ -6,8 +5,9 @@ import type { PluginIdentity, Protos } from "../grpc/protos";
 import { callUnary, createUnixClient, statusCodeOf } from "../grpc/unary";
 import type { Logger } from "../logging/logger";
 import { backoffMs } from "./backoff";
+import { createDriverPresence } from "./driver-presence";
 import type { DriverCall } from "./events";
-import { hintOrPause, tryConnect, untilAccepting } from "./unix-socket";
+import { hintOrPause, untilAccepting } from "./unix-socket";
 
 /** How the CSI driver is waited for and asked. */
 export interface CsiDriverOptions {
@@ -62,21 +62,12 @@ export async function watchCsiDriver(
   const { signal } = patience;
   let failures = 0;
   let earlyLosses = 0;
-  let answeredAt = 0;
-  let lostAt: number | undefined;
-  /** The socket file behind which the driver answered, until it is known to have gone. */
-  let present: string | undefined;
-  const lose = () => {
-    present = undefined;
-    lostAt = Date.now();
-    log.error(undefined, "Lost connection", { address, lasted: `${(lostAt - answeredAt) / 1000}s` });
-    observer.onLost();
-  };
+  const presence = createDriverPresence(options.csiSocketPath, { log, signal, onLost: observer.onLost });
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
-      if (present === undefined) await untilAccepting(options.csiSocketPath, { log, signal, remindEveryMs });
-      const file = socketFileOf(options.csiSocketPath);
+      if (!presence.isThere) await untilAccepting(options.csiSocketPath, { log, signal, remindEveryMs });
+      const connection = presence.connecting();
       const client = createUnixClient(options.csiSocketPath);
       try {
         const identity = await askIdentity(
@@ -87,23 +78,15 @@ export async function watchCsiDriver(
         );
         failures = 0;
         patience.end();
-        if (present !== undefined && present !== file) lose();
-        present = file;
-        const awayMs = lostAt === undefined ? undefined : Date.now() - lostAt;
-        if (awayMs !== undefined) log.info("Connection restored", { address, after: `${awayMs / 1000}s` });
-        lostAt = undefined;
-        observer.onAnswered(identity, awayMs);
-        answeredAt = Date.now();
+        observer.onAnswered(identity, connection.answered());
         await untilDisconnected(client, signal);
-        const isStillThere = await isStillServed(options.csiSocketPath, file);
         if (signal.aborted) return;
-        if (isStillThere) log.v(2).info("The driver ended a connection, and is still there", { address });
-        else lose();
-        if (Date.now() - answeredAt >= STEADY_AFTER_MS) earlyLosses = 0;
+        await connection.ended();
+        if (connection.lastedMs >= STEADY_AFTER_MS) earlyLosses = 0;
         else await delay(backoffMs(ASK_BACKOFF, earlyLosses++), undefined, { signal });
       } catch (error) {
         if (signal.aborted || statusCodeOf(error) === undefined) throw error;
-        if (present !== undefined) lose();
+        connection.failed();
         await pauseAfter(error, failures++, client, { log, signal });
       } finally {
         client.close();
@@ -115,21 +98,6 @@ export async function watchCsiDriver(
     patience.close();
   }
   patience.throwIfOut();
-}
-
-/** Stands for a socket file: a server that is started anew makes another one. Undefined where there is none. */
-function socketFileOf(path: string): string | undefined {
-  try {
-    const { dev, ino, mtimeMs } = statSync(path);
-    return [dev, ino, mtimeMs].join();
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a server that ended our connection did not go: it may do so for the connection's age, or as it was idle. */
-async function isStillServed(path: string, file: string | undefined): Promise<boolean> {
-  return file !== undefined && file === socketFileOf(path) && (await tryConnect(path)) === undefined;
 }
 
 /** One signal for the caller's abort and for the end of our patience; `close` leaves nothing behind. */
