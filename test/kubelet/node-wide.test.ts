@@ -50,6 +50,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
       { kind: "hang", method: "GetPluginInfo" },
     ]);
     await using _drivers = await startDrivers(node, NAMES);
+    await allRegistered(kubelet, NAMES); // Told after the objects are written.
     await Promise.all(NAMES.map(kubelet.registered));
 
     const { csiNode } = kubelet.objects();
@@ -66,6 +67,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
     const gone = nameOf(7);
     await rm(join(pluginsOf(node), gone), { recursive: true });
+    await kubelet.events.waitFor((event) => event.event === "deregister" && event.plugin === gone);
     await kubelet.deregistered(gone);
     const deregistered = kubelet.events
       .all()

@@ -29,7 +29,8 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     pod.registrar.signal("SIGKILL");
     await pod.registrar.exited;
 
-    const eventsBefore = kubelet.events.all().length;
+    await kubelet.answered("register", name);
+    const eventsBefore = await kubelet.eventsSoFar();
     await using _restarted = await startRegistrar(pod.paths.args);
 
     expect((await kubelet.answered("register", name, eventsBefore)).error).toBeNull();

@@ -9,9 +9,11 @@ import type { NodeFolder } from "./node-folder";
  */
 export async function settled(node: NodeFolder, kubelet: Kubelet): Promise<void> {
   const name = "settled.csi.example.com";
+  const eventsBefore = await kubelet.eventsSoFar();
   {
     await using _pod = await startDriverPod(node, { name });
     await kubelet.registered(name);
   }
   await kubelet.deregistered(name);
+  await kubelet.events.waitFor((told) => told.event === "deregister" && told.plugin === name, eventsBefore);
 }
