@@ -47,7 +47,8 @@ async function main(): Promise<void> {
   const isForThePage = !(values.only || values["dry-run"]);
   const write = (text: string) => {
     const [, major] = /^v(\d+)/.exec(execFileSync(values.node, ["--version"], { encoding: "utf8" })) ?? [];
-    writeFileSync(page, withFigures(readFileSync(page, "utf8"), `npm run bench with Node ${major}`, text));
+    const named = text.replace(/^### .*$/gm, (heading) => `${heading}, Node ${major}`); // No heading comes twice.
+    writeFileSync(page, withFigures(readFileSync(page, "utf8"), `npm run bench with Node ${major}`, named));
   };
   if (isForThePage) write("Being measured."); // Fails now, and not in half an hour, where the page has no place for them.
 
