@@ -8,6 +8,7 @@ const QUIET_MS = 10_000;
 /**
  * Collects garbage when nothing was registered for a while: what the start and registrations left behind. V8 waits for
  * more work to come, so from Node 24 on a process that idles would keep it for good: 4 MB, with 100 drivers 30 MB.
+ * Node 20 gives it back by itself; it knows none of the options below, and collects the young objects only.
  */
 export function collectWhenQuiet(fleet: Fleet, collect: () => void = collectGarbage): void {
   const quiet = setTimeout(collect, QUIET_MS).unref();

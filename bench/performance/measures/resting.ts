@@ -33,7 +33,10 @@ export const restingMeasure: Measure = {
       bench.say(`memory and idle, ${count} drivers`);
       all.set(count, await restWith(count, bench.kubelet, bench));
     }
-    return { tables: [tableOf(all, bench.restMs(IDLE_MS))], verdicts: verdictsOf(all) };
+    return {
+      tables: [tableOf(all, { restMs: bench.restMs(REST_MS), idleMs: bench.restMs(IDLE_MS) })],
+      verdicts: verdictsOf(all),
+    };
   },
 };
 
@@ -78,7 +81,10 @@ async function restWith(count: number, version: string, bench: Bench): Promise<r
 
 const bareServer = (crowd: Crowd) => crowd.single(0, crowd.pluginDir("bare"));
 
-function tableOf(all: ReadonlyMap<number, readonly Resting[]>, idleMs: number): Finding["tables"][number] {
+function tableOf(
+  all: ReadonlyMap<number, readonly Resting[]>,
+  { restMs, idleMs }: { readonly restMs: number; readonly idleMs: number },
+): Finding["tables"][number] {
   return {
     title: "memory and idle work",
     head: [
@@ -97,7 +103,7 @@ function tableOf(all: ReadonlyMap<number, readonly Resting[]>, idleMs: number): 
         `${idle.contextSwitches}`,
       ]),
     ),
-    note: "Registered with kubelet's real code, HTTP on, 30 s after. PSS counts Node's pages as shared with the other Node processes of the bench.",
+    note: `Registered with kubelet's real code, HTTP on, ${restMs / 1_000} s after. PSS counts Node's pages as shared with the other Node processes of the bench.`,
   };
 }
 
