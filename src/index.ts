@@ -14,16 +14,16 @@ export type {
   RegistrationOptions,
   ResolvedRegistrarOptions,
 } from "./registrar/options";
-export { type DriverStatus, type Registrar, startRegistrar } from "./registrar/registrar";
-export type { RegistrationOutcome } from "./registrar/registration-core";
-export type { Registration, RegistrationStatus } from "./registrar/registration-handle";
-export type { SelfCheckAnswer } from "./registrar/self-check";
-export { startRegistration } from "./registrar/self-registration";
-export type { StartContext } from "./registrar/start-context";
+export type { RegistrationOutcome } from "./registrar/registration/registration-core";
+export type { Registration, RegistrationStatus } from "./registrar/registration/registration-handle";
+export type { SelfCheckAnswer } from "./registrar/registration/self-check";
 export {
   HISTORY_LENGTH,
   type RegistrationEvent,
   type RegistrationState,
   type StateChange,
-} from "./registrar/state";
-export type { Tally } from "./registrar/tally";
+} from "./registrar/registration/state";
+export type { Tally } from "./registrar/registration/tally";
+export type { StartContext } from "./registrar/start-context";
+export { type DriverStatus, type Registrar, startRegistrar } from "./registrar/start-registrar";
+export { startRegistration } from "./registrar/start-registration";

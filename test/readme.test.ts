@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { flagTable } from "../src/cli/flags";
-import { hintForRefusal, KUBELET_ROOTS } from "../src/registrar/hints";
+import { hintForRefusal, KUBELET_ROOTS } from "../src/registrar/registration/hints";
 
 const root = join(__dirname, "..");
 const readme = readFileSync(join(root, "README.md"), "utf8");

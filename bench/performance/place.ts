@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { silentLogger } from "../../src/logging/logger";
-import { untilAccepting } from "../../src/registrar/unix-socket";
+import { untilAccepting } from "../../src/sockets/unix-socket";
 import { createTempFolder } from "../../test/support/temp-folder";
 
 export const DRIVER = "disk.csi.example.com";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { parseCsiAddress } from "../registrar/csi-address";
+import { parseCsiAddress } from "../registrar/driver/csi-address";
 
 /** Where the official registrar's image has the plugin registration directory mounted. */
 export const CONTAINER_DIRECTORY = "/registration";

@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger";
-import { isPattern } from "../registrar/path-pattern";
+import { isPattern } from "../registrar/node-wide/path-pattern";
 import type { FlagName, Flags } from "./flags";
 
 /** What means nothing without a `*` in the paths, and what means nothing with one. */

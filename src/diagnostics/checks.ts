@@ -1,8 +1,8 @@
 import { boundText } from "../logging/bound";
 import { escapeGo, escapeUnprintable } from "../logging/escape";
 import type { Fleet } from "../registrar/fleet";
-import type { Registrar } from "../registrar/registrar";
-import type { RegistrationState, StateChange } from "../registrar/state";
+import type { RegistrationState, StateChange } from "../registrar/registration/state";
+import type { Registrar } from "../registrar/start-registrar";
 
 /** One named check; resolves with the reason of a failure, undefined where all is well. */
 export interface Check {

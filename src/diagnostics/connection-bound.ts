@@ -1,8 +1,12 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { ALWAYS_ALLOWED_CONNECTIONS, descriptorShortage, SHORTAGE_CHECK } from "../grpc/descriptor-shortage";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/paced-warning";
+import {
+  ALWAYS_ALLOWED_CONNECTIONS,
+  descriptorShortage,
+  SHORTAGE_CHECK,
+} from "../sockets/descriptor-shortage";
 
 /**
  * Holds an HTTP server to `max` connections, and to fewer where file descriptors run short. One more is let in all the

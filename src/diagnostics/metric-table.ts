@@ -1,7 +1,7 @@
 import { boundText } from "../logging/bound";
 import { escapeJson } from "../logging/escape";
-import type { DriverStatus, Registrar } from "../registrar/registrar";
-import type { RegistrationState } from "../registrar/state";
+import type { RegistrationState } from "../registrar/registration/state";
+import type { DriverStatus, Registrar } from "../registrar/start-registrar";
 
 /** What a process knows of itself; the CLI provides it. */
 export interface ProcessFacts {
@@ -32,7 +32,7 @@ export const UNKNOWN_DRIVER = "unknown-driver";
 
 const STATES: readonly RegistrationState[] = [
   "waiting",
-  "announcing",
+  "publishing",
   "listening",
   "asked",
   "registered",

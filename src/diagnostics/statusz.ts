@@ -1,7 +1,7 @@
 import { boundText } from "../logging/bound";
 import { escapeJson } from "../logging/escape";
 import type { Fleet } from "../registrar/fleet";
-import type { Registrar } from "../registrar/registrar";
+import type { Registrar } from "../registrar/start-registrar";
 import type { ProcessFacts } from "./metric-table";
 import type { Route } from "./server";
 

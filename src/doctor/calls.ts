@@ -2,7 +2,7 @@ import { type Client, Metadata } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
 import type { PluginIdentity, PluginInfo, Protos, Unary } from "../grpc/protos";
 import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../grpc/unary";
-import { SELF_CHECK_KEY, STATE_KEY } from "../registrar/self-check-protocol";
+import { SELF_CHECK_KEY, STATE_KEY } from "../registrar/registration/self-check-protocol";
 import type { Answer, DriverFacts, RegistrationFacts, SocketFacts } from "./facts";
 
 /** Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second: it gets more time here too. */

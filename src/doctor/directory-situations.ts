@@ -1,5 +1,5 @@
-import { judgeDriverName } from "../registrar/driver-name";
-import { MAX_SOCKET_PATH_BYTES, registrationSocketPath } from "../registrar/registration-socket";
+import { judgeDriverName } from "../registrar/driver/driver-name";
+import { MAX_SOCKET_PATH_BYTES, registrationSocketPath } from "../registrar/registration/registration-socket";
 import type { DirectoryFacts, Facts, SelinuxFacts } from "./facts";
 import { patientOf } from "./registration-situations";
 

@@ -1,5 +1,5 @@
 import type { NodeInfo } from "../grpc/protos";
-import { judgeDriverName } from "../registrar/driver-name";
+import { judgeDriverName } from "../registrar/driver/driver-name";
 import { invalidCsiNodeDriver, invalidLabels } from "../simulator/api-validation";
 import { behaviourOf } from "../simulator/versions";
 import type { Answer, DriverFacts, Facts } from "./facts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { KUBELET_ROOTS } from "../registrar/hints";
+import { KUBELET_ROOTS } from "../registrar/registration/hints";
 import type { SelinuxFacts } from "./facts";
 import { isFolder } from "./socket-facts";
 

@@ -1,4 +1,4 @@
-import { explainSilence } from "../registrar/hints";
+import { explainSilence } from "../registrar/registration/hints";
 import { type Check, check, ok, problem, unknown, type Verdict, warning } from "./finding";
 import { duplicates, endpoints, others, registration, versions } from "./registration-situations";
 

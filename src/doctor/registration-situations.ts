@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { messageOf } from "../errors";
 import type { PluginInfo } from "../grpc/protos";
-import { registrationSocketPath } from "../registrar/registration-socket";
+import { registrationSocketPath } from "../registrar/registration/registration-socket";
 import { validateVersions } from "../simulator/driver-versions";
 import { behaviourOf } from "../simulator/versions";
 import type { Facts, RegistrationFacts, SocketFacts } from "./facts";

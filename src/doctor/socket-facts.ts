@@ -1,8 +1,8 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errnoOf } from "../errors";
-import { MAX_SOCKET_PATH_BYTES } from "../registrar/registration-socket";
-import { explainConnectError, tryConnect } from "../registrar/unix-socket";
+import { MAX_SOCKET_PATH_BYTES } from "../registrar/registration/registration-socket";
+import { explainConnectError, tryConnect } from "../sockets/unix-socket";
 import type { Ownership, SocketFacts } from "./facts";
 
 /** Looks at a path where a unix socket belongs: connects to it, says nothing and leaves. */

@@ -3,9 +3,13 @@ import type { Socket } from "node:net";
 import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/paced-warning";
+import {
+  ALWAYS_ALLOWED_CONNECTIONS,
+  descriptorShortage,
+  SHORTAGE_CHECK,
+} from "../sockets/descriptor-shortage";
 import { type GrpcAcceptorLimits, resolveGrpcAcceptorLimits } from "./acceptor-limits";
 import { type ClientConnection, createClientConnection } from "./client-connection";
-import { ALWAYS_ALLOWED_CONNECTIONS, descriptorShortage, SHORTAGE_CHECK } from "./descriptor-shortage";
 import { UNSERVED_METHOD } from "./request-fields";
 
 /** Megabytes that one HTTP/2 session may hold for a client that sends and does not read; Node takes no less. */

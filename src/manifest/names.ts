@@ -1,5 +1,5 @@
 import { RegistrarError } from "../errors";
-import { judgeDriverName } from "../registrar/driver-name";
+import { judgeDriverName } from "../registrar/driver/driver-name";
 
 const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;

@@ -1,5 +1,5 @@
 import { RegistrarError } from "../errors";
-import { MAX_SOCKET_PATH_BYTES, registrationSocketPath } from "../registrar/registration-socket";
+import { MAX_SOCKET_PATH_BYTES, registrationSocketPath } from "../registrar/registration/registration-socket";
 import {
   checkDriverName,
   checkFolderName,

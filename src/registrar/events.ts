@@ -1,5 +1,5 @@
 import type { PluginIdentity } from "../grpc/protos";
-import type { StateChange } from "./state";
+import type { StateChange } from "./registration/state";
 
 /** One call that the registrar made to the CSI driver. */
 export interface DriverCall {

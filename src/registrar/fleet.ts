@@ -1,6 +1,6 @@
 import type { RegistrarEvent } from "./events";
-import type { Registrar } from "./registrar";
-import type { RegistrationOutcome } from "./registration-core";
+import type { RegistrationOutcome } from "./registration/registration-core";
+import type { Registrar } from "./start-registrar";
 
 /** The registrars of one process: one as a sidecar, one for each driver in node-wide mode. */
 export interface Fleet extends AsyncDisposable {

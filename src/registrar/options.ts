@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import { RegistrarError } from "../errors";
-import { parseCsiAddress } from "./csi-address";
-import { MAX_SOCKET_PATH_BYTES } from "./registration-socket";
+import { parseCsiAddress } from "./driver/csi-address";
+import { MAX_SOCKET_PATH_BYTES } from "./registration/registration-socket";
 
 /** What to do when kubelet refuses the driver. */
 export type RegistrationFailurePolicy = "exit" | "retry";

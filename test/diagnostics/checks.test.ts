@@ -1,7 +1,7 @@
 import { type Check, readinessChecks, runChecks } from "../../src/diagnostics/checks";
 import type { Fleet } from "../../src/registrar/fleet";
-import type { DriverStatus, Registrar } from "../../src/registrar/registrar";
-import type { SelfCheckAnswer } from "../../src/registrar/self-check";
+import type { SelfCheckAnswer } from "../../src/registrar/registration/self-check";
+import type { DriverStatus, Registrar } from "../../src/registrar/start-registrar";
 
 const passing = (name: string): Check => ({ name, run: async () => undefined });
 const failing = (name: string, reason: string): Check => ({ name, run: async () => reason });
@@ -87,7 +87,7 @@ describe("readiness of a sidecar", () => {
     });
   });
 
-  test.each(["announcing", "listening", "asked", "refused", "standby", "stopping"] as const)(
+  test.each(["publishing", "listening", "asked", "refused", "standby", "stopping"] as const)(
     "not in state %s",
     async (state) => {
       const registrar = registrarLike({ state, connected: true, identity: identity("x.csi") });
@@ -138,7 +138,7 @@ describe("readiness of a whole node", () => {
     ["stopped", []],
   ])("of a driver whose registration has %s", async (reason, checks) => {
     const event = { kind: "stop", reason } as const;
-    const history = [{ from: "announcing", to: "stopping", event, at: 0 } as const];
+    const history = [{ from: "publishing", to: "stopping", event, at: 0 } as const];
     const over = registrarLike({ state: "stopped", identity: identity("b.csi"), history });
     expect(Object.keys(await judge(fleetOf("node-wide", over)))).toEqual(checks);
   });

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { createMetricsRoute } from "../../src/diagnostics/metrics";
 import type { RegistrarEvent } from "../../src/registrar/events";
 import type { Fleet } from "../../src/registrar/fleet";
-import type { Registrar } from "../../src/registrar/registrar";
+import type { Registrar } from "../../src/registrar/start-registrar";
 import { PROCESS_FACTS } from "../support/diagnostics";
 import { askHttp } from "../support/http";
 

@@ -36,7 +36,7 @@ test("tells people what is going on", async () => {
     `    socket: ${node.socketPath(name)}`,
     `    kubeletRegistrationPath: ${ENDPOINT}`,
     "      getInfoCalls: 1",
-    `      ${TIME}  waiting -> announcing  driver-named  "x\\.csi"`,
+    `      ${TIME}  waiting -> publishing  driver-named  "x\\.csi"`,
     `      ${TIME}  asked -> registered  accepted`,
   ])
     expect(body).toMatch(new RegExp(`^${line}$`, "m"));
@@ -59,8 +59,8 @@ test("tells programs the same", async () => {
         socket: node.socketPath(name),
         counters: { getInfoCalls: 0, publications: { "driver-named": 1 } },
         history: [
-          { from: "waiting", to: "announcing", event: { kind: "driver-named", driverName: name } },
-          { from: "announcing", to: "listening", event: { kind: "published" } },
+          { from: "waiting", to: "publishing", event: { kind: "driver-named", driverName: name } },
+          { from: "publishing", to: "listening", event: { kind: "published" } },
         ],
       },
     ],

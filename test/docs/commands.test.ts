@@ -4,7 +4,7 @@ import { COMMANDS } from "../../src/cli/commands";
 import { parseFlags } from "../../src/cli/flags";
 import { createRoutes } from "../../src/diagnostics";
 import { silentLogger } from "../../src/logging/logger";
-import { pairPatterns } from "../../src/registrar/path-pattern";
+import { pairPatterns } from "../../src/registrar/node-wide/path-pattern";
 import { DOCUMENTS, fencesIn, isThere, ROOT, readText } from "./markdown";
 import { commandsIn, type Words } from "./shell";
 

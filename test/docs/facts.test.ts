@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { flagTable } from "../../src/cli/flags";
-import { KUBELET_ROOTS } from "../../src/registrar/hints";
+import { KUBELET_ROOTS } from "../../src/registrar/registration/hints";
 import { DEPLOYMENTS } from "../charts/deployments";
 import { NODE_LINES } from "../matrix/nodes";
 import { anchorsIn, codeIn, isThere, ROOT, readText, rowsIn, SOURCE, sectionOf } from "./markdown";

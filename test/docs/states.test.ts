@@ -1,4 +1,8 @@
-import { type RegistrationEvent, type RegistrationState, transition } from "../../src/registrar/state";
+import {
+  type RegistrationEvent,
+  type RegistrationState,
+  transition,
+} from "../../src/registrar/registration/state";
 import { codeIn, fencesIn, readText, rowsIn, sectionOf } from "./markdown";
 
 const text = readText("docs/how-it-works.md");
@@ -6,7 +10,7 @@ const text = readText("docs/how-it-works.md");
 /** Every state and event there is: the compiler sees to it that none is missing. */
 const STATES = Object.keys({
   waiting: 0,
-  announcing: 0,
+  publishing: 0,
   listening: 0,
   asked: 0,
   registered: 0,

@@ -5,7 +5,11 @@ import { COMMANDS } from "../../src/cli/commands";
 import { flagTable } from "../../src/cli/flags";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { CHECKS } from "../../src/doctor/checks";
-import { type RegistrationEvent, type RegistrationState, transition } from "../../src/registrar/state";
+import {
+  type RegistrationEvent,
+  type RegistrationState,
+  transition,
+} from "../../src/registrar/registration/state";
 import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown";
 
 /** Words in backticks that others say: kubelet, Kubernetes, Linux, the official registrar in times past. */

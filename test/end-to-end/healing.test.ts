@@ -81,7 +81,7 @@ nodeTest("nothing is published while kubelet is between GetInfo and its notice",
   await registered(kubelet, { nth: 2 });
   await registrar.reached("registered", 2);
   const story = registrar.lines("Registration state changed").map(({ fields }) => fields.to);
-  const order = ["announcing", "listening", "asked", "registered"];
+  const order = ["publishing", "listening", "asked", "registered"];
   expect(story).toEqual([...order, ...order]);
 });
 

@@ -143,7 +143,7 @@ nodeTest("metrics and readiness agree while the directory is away", async (node)
   await registrar.reached("registered");
   removeFolder(node.pluginDir);
   await registrar.line("Failed to listen on socket");
-  expect(stateIn(await scrape(registrar))).toBe("announcing");
+  expect(stateIn(await scrape(registrar))).toBe("publishing");
   expect((await scrape(registrar)).value("registrar_registered", { driver_name })).toBe(0);
   expect((await (await httpOf(registrar)).get("/readyz")).status).toBe(503);
 });

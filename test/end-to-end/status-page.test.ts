@@ -15,8 +15,8 @@ nodeTest("/statusz tells people what is going on", async (node) => {
     expect(body).toContain(text);
   const changes = [...body.matchAll(/ (\w+ -> \w+) /g)].map(([, change]) => change);
   expect(changes).toEqual([
-    "waiting -> announcing",
-    "announcing -> listening",
+    "waiting -> publishing",
+    "publishing -> listening",
     "listening -> asked",
     "asked -> registered",
   ]);
@@ -39,8 +39,8 @@ nodeTest("/statusz tells programs the same as JSON", async (node) => {
         state: "registered",
         counters: { getInfoCalls: 1, noticesAccepted: 1, publications: { "driver-named": 1 } },
         history: [
-          { from: "waiting", to: "announcing", event: { kind: "driver-named", driverName: DRIVER } },
-          { from: "announcing", to: "listening" },
+          { from: "waiting", to: "publishing", event: { kind: "driver-named", driverName: DRIVER } },
+          { from: "publishing", to: "listening" },
           { from: "listening", to: "asked" },
           { from: "asked", to: "registered" },
         ],

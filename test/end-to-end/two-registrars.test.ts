@@ -44,7 +44,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     const { kubelet, old, young } = await startTwo(node);
     young.kill(signal);
     const killedMs = Date.now();
-    const { timeMs } = await old.reached("announcing", 2);
+    const { timeMs } = await old.reached("publishing", 2);
     // It saw the end itself: its look without cause would have come about 5 s later.
     expect(timeMs - killedMs).toBeLessThan(3_000);
     await registered(kubelet, { nth: 3 });

@@ -1,4 +1,4 @@
-import { startRegistration } from "../../src/registrar/self-registration";
+import { startRegistration } from "../../src/registrar/start-registration";
 import { startCsiDriver } from "./support/csi-driver";
 import { nodeIds, startKubelet } from "./support/kubelet";
 import { createNodeFolder } from "./support/node-folder";

@@ -68,7 +68,7 @@ test("holds what its entry points reach, and beside it the texts and the wire co
     "proto/pluginregistration.proto",
   ];
   expect(packed.files).toEqual([...new Set([...reached(), ...texts])].sort());
-  expect(packed.files).toContain("dist/registrar/states/announcing.js");
+  expect(packed.files).toContain("dist/registrar/registration/states/publishing.js");
 });
 
 test("refers to no source map and names no path of the machine that built it", () => {

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
-import { startRegistrar } from "../../src/registrar/registrar";
-import type { RegistrationState } from "../../src/registrar/state";
+import type { RegistrationState } from "../../src/registrar/registration/state";
+import { startRegistrar } from "../../src/registrar/start-registrar";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
@@ -126,7 +126,7 @@ test("close() is always the same promise, and the outcome is told to all", async
   expect(await registrar.closed).toEqual({ kind: "stopped" });
 });
 
-test.each<RegistrationState>(["announcing", "listening", "asked", "registered", "stopping"])(
+test.each<RegistrationState>(["publishing", "listening", "asked", "registered", "stopping"])(
   "may be closed by a listener that hears of state %s",
   (state) =>
     expectNothingLeft(async () => {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import type { Fleet } from "../../src/registrar/fleet";
-import { type NodeFleetOptions, startNodeFleet } from "../../src/registrar/node-fleet";
-import type { RegistrationState } from "../../src/registrar/state";
+import { type NodeFleetOptions, startNodeFleet } from "../../src/registrar/node-wide/node-fleet";
+import type { RegistrationState } from "../../src/registrar/registration/state";
 import { eventually } from "./eventually";
 import { registerOnce } from "./fake-kubelet";
 import { type RecordedLog, recordLog } from "./recorded-log";

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { RegistrarOptions } from "../../src/registrar/options";
-import { type Registrar, startRegistrar } from "../../src/registrar/registrar";
-import type { RegistrationState } from "../../src/registrar/state";
+import type { RegistrationState } from "../../src/registrar/registration/state";
+import { type Registrar, startRegistrar } from "../../src/registrar/start-registrar";
 import { type RecordedLog, recordLog } from "./recorded-log";
 import { createTempFolder } from "./temp-folder";
 

@@ -6,8 +6,8 @@ import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
 import { type Fleet, fleetOf } from "../../registrar/fleet";
-import { hintForRefusal } from "../../registrar/hints";
-import { startRegistrar } from "../../registrar/registrar";
+import { hintForRefusal } from "../../registrar/registration/hints";
+import { startRegistrar } from "../../registrar/start-registrar";
 import { isDirectory } from "../directories";
 import { warnAboutFlags } from "../flag-warnings";
 import type { Flags } from "../flags";
@@ -95,7 +95,7 @@ async function startFleet(
   const { csiAddress, kubeletRegistrationPath } = flags.every;
   if (!isNodeWide(flags)) return fleetOf(await startRegistrar({ ...flags, ...paths }, context));
   const allow = namesIn(flags.allowDrivers);
-  const { startNodeFleet } = await import("../../registrar/node-fleet");
+  const { startNodeFleet } = await import("../../registrar/node-wide/node-fleet");
   const options = {
     ...flags,
     ...paths,

@@ -32,7 +32,7 @@ export function breachesOfOwnership(registrars: readonly CliProcess[]): readonly
       .map(() => `${registrar.pid} took a living socket without having just started`);
     const bereft = registrar
       .lines("Registration state changed")
-      .filter(({ fields }) => fields.from !== "announcing")
+      .filter(({ fields }) => fields.from !== "publishing")
       .filter(({ fields }) => fields.reason === "socket-gone" || fields.reason === "socket-taken")
       .filter(({ timeMs, fields }) => {
         const mine = published.findLast(({ doneMs }) => doneMs <= timeMs);

@@ -6,7 +6,7 @@ import { errnoOf } from "../../../src/errors";
 import { startGrpcAcceptor } from "../../../src/grpc/acceptor";
 import { loadProtos } from "../../../src/grpc/protos";
 import { silentLogger } from "../../../src/logging/logger";
-import { addRegistrationService } from "../../../src/registrar/registration-service";
+import { addRegistrationService } from "../../../src/registrar/registration/registration-service";
 
 export interface BlindRegistrarOptions {
   readonly registrationSocketPath: string;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { RegistrationState } from "../../../src/registrar/state";
+import type { RegistrationState } from "../../../src/registrar/registration/state";
 import { type Exit, startChildProcess } from "./child-process";
 import type { History } from "./history";
 

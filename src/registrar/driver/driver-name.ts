@@ -1,0 +1,50 @@
+import { RegistrarError } from "../../errors";
+import type { Logger } from "../../logging/logger";
+
+/** What the CSI specification's name rule, and the safety of a file name, say of a driver's name. */
+export type DriverNameVerdict =
+  | { readonly kind: "valid" }
+  /** Breaks the specification but is harmless as a file name: kubelet decides, we only warn. */
+  | { readonly kind: "unusual"; readonly problem: string }
+  /** Could leave the registration directory or hide in it: nothing may be created. */
+  | { readonly kind: "unsafe"; readonly problem: string };
+
+/** CSI specification, GetPluginInfoResponse.name: domain notation, at most 63 characters, alphanumeric at both ends. */
+const SPECIFIED = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/;
+
+/** Linux has no file whose name is longer, and ours is `<driver>-reg.sock`. */
+const MAX_BYTES = 255 - "-reg.sock".length;
+
+/** What could steer a terminal in which somebody lists the folder; control, format and line characters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** Judges a driver's name before it becomes part of a path. */
+export function judgeDriverName(name: string): DriverNameVerdict {
+  const unsafe = (problem: string): DriverNameVerdict => ({ kind: "unsafe", problem });
+  if (name === "") return unsafe("it is empty");
+  if (name.includes("/")) return unsafe("it contains '/'");
+  if (name.includes("\\")) return unsafe("it contains a backslash");
+  if (name.includes("\0")) return unsafe("it contains a NUL byte");
+  if (UNPRINTABLE.test(name)) return unsafe("it contains control characters");
+  if (name.startsWith(".")) return unsafe("it begins with a dot");
+  if (name.includes("..")) return unsafe("it contains '..'");
+  if (Buffer.byteLength(name) > MAX_BYTES) return unsafe(`it has ${name.length} characters`);
+  if (SPECIFIED.test(name)) return { kind: "valid" };
+  const problem =
+    name.length > 63
+      ? `it has ${name.length} characters, the CSI specification allows 63`
+      : "the CSI specification allows letters, digits, '-' and '.' only, with a letter or digit at both ends";
+  return { kind: "unusual", problem };
+}
+
+/** Throws UNSAFE_DRIVER_NAME for a name that could leave the registration directory, warns of other oddities. */
+export function admitDriverName(name: string, log: Logger): void {
+  const verdict = judgeDriverName(name);
+  if (verdict.kind === "unsafe")
+    throw new RegistrarError(
+      "UNSAFE_DRIVER_NAME",
+      `CSI driver name ${JSON.stringify(name)} is refused: ${verdict.problem}`,
+    );
+  if (verdict.kind === "unusual")
+    log.warn("CSI driver name breaks the CSI specification", { name, problem: verdict.problem });
+}

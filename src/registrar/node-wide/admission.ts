@@ -1,0 +1,66 @@
+import type { Logger } from "../../logging/logger";
+
+/** Decides which of a node's drivers may be announced under their names: one living driver for each name. */
+export interface Admission {
+  /**
+   * Resolves when `owner` has the name; never, as long as another has it or the name is not wanted. Asked again by
+   * the same owner, a former name or request of its is given up.
+   */
+  request(name: string, owner: NameOwner, log: Logger): Promise<void>;
+  /** Gives up what `owner` has or waits for; the next in line gets it. */
+  release(owner: NameOwner): void;
+}
+
+/** Who asks for a name; the same object each time. */
+export interface NameOwner {
+  readonly csiAddress: string;
+}
+
+/** Names that are wanted and names that are not; without `allow` every name is wanted that is not in `deny`. */
+export interface NameLists {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+interface Request {
+  readonly name: string;
+  readonly owner: NameOwner;
+  readonly grant: () => void;
+}
+
+/** Makes an admission in which no name is taken yet. */
+export function createAdmission({ allow, deny = [] }: NameLists = {}): Admission {
+  /** In the order of asking: for each name the first has it. */
+  let requests: readonly Request[] = [];
+
+  const release = (owner: NameOwner) => {
+    const given = requests.filter((request) => request.owner === owner);
+    requests = requests.filter((request) => request.owner !== owner);
+    for (const { name } of given) requests.find((request) => request.name === name)?.grant();
+  };
+
+  return {
+    release,
+    request: (name, owner, log) => {
+      release(owner);
+      const isAllowed = allow === undefined || allow.includes(name);
+      if (!isAllowed || deny.includes(name)) {
+        log.info("CSI driver is not to be registered by this registrar", {
+          csiDriverName: name,
+          because: isAllowed ? "it is among those denied" : "it is not among those allowed",
+        });
+        return new Promise(() => {});
+      }
+      const holder = requests.find((request) => request.name === name)?.owner;
+      if (holder)
+        log.error(undefined, "Another CSI driver on this node has the name, waiting", {
+          csiDriverName: name,
+          other: holder.csiAddress,
+        });
+      return new Promise((resolve) => {
+        requests = [...requests, { name, owner, grant: resolve }];
+        if (!holder) resolve();
+      });
+    },
+  };
+}

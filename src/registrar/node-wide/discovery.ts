@@ -1,0 +1,169 @@
+import { type FSWatcher, readdirSync, type Stats, statSync, watch } from "node:fs";
+import { basename, join } from "node:path";
+import { errnoOf } from "../../errors";
+import type { Logger } from "../../logging/logger";
+import { watchPath } from "../../sockets/path-watch";
+import { hintOrPause } from "../../sockets/unix-socket";
+import { isPattern, matchSegment, type PathPattern } from "./path-pattern";
+
+/** What is told about sockets that fit a pattern; `captures` is what its stars stand for. */
+export interface DiscoveryObserver {
+  onFound(captures: readonly string[]): void;
+  /** The socket is gone: it alone, as in a restart of its driver, or with its folder, which may also follow it. */
+  onGone(captures: readonly string[], what: "socket" | "folder"): void;
+}
+
+/** The net under inotify: everything is looked at anew this often. */
+const LOOK_EVERY_MS = 30_000;
+
+/** Something that fits so far: a folder whose entries are watched, or a socket. */
+interface Entry {
+  /** Undefined: a socket was there, and its folder may follow it. */
+  readonly stats: Stats | undefined;
+  rescan(): void;
+  close(what: "socket" | "folder"): void;
+}
+
+/**
+ * Finds the sockets that fit `pattern`, now and as they come, until `signal` is aborted. Every folder on the way is
+ * watched by inotify, and an event looks at the one name it speaks of: the cost follows the changes, not the number
+ * of drivers.
+ */
+export async function discover(
+  pattern: PathPattern,
+  { log: parentLog, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+  observer: DiscoveryObserver,
+): Promise<void> {
+  const log = parentLog.named("discovery");
+  const { segments } = pattern;
+  const firstStar = segments.findIndex(isPattern);
+  const rootDepth = firstStar === -1 ? segments.length - 1 : firstStar;
+  const rootPath = `/${segments.slice(0, rootDepth).join("/")}`;
+
+  let hasFound = false;
+
+  const enterFolder = (path: string, stats: Stats, depth: number, captures: readonly string[]): Entry => {
+    const segment = segments[depth] ?? "";
+    const isLast = depth === segments.length - 1;
+    const entries = new Map<string, Entry>();
+    const look = (name: string) => {
+      const capture = matchSegment(segment, name);
+      if (capture === undefined) return;
+      const found = statsOf(join(path, name));
+      const known = entries.get(name);
+      if (isSame(known?.stats, found)) return known?.rescan();
+      known?.close(isLast ? "socket" : "folder");
+      entries.delete(name);
+      const all = isPattern(segment) ? [...captures, capture] : captures;
+      if (!isLast) {
+        if (found?.isDirectory()) entries.set(name, enterFolder(join(path, name), found, depth + 1, all));
+      } else if (found?.isSocket()) {
+        entries.set(name, {
+          stats: found,
+          rescan: () => {},
+          close: (what) => observer.onGone(all, what),
+        });
+        hasFound = true;
+        observer.onFound(all);
+      } else if (known) {
+        entries.set(name, {
+          stats: undefined,
+          rescan: () => {},
+          close: (what) => {
+            if (what === "folder") observer.onGone(all, what);
+          },
+        });
+      }
+    };
+    let watcher: FSWatcher | undefined;
+    const rescan = () => {
+      watcher ??= watchFolder(path, onChange, log);
+      for (const name of new Set([...entries.keys(), ...namesIn(path)])) look(name);
+    };
+    const onChange = (name: string | null) => {
+      // The folder itself: the watch may have gone with it, though another folder has its path and even its inode.
+      if (name === basename(path)) {
+        watcher?.close();
+        watcher = undefined;
+      }
+      if (name === null || watcher === undefined) rescan();
+      else look(name);
+    };
+    rescan();
+    return {
+      stats,
+      rescan,
+      close: () => {
+        watcher?.close();
+        for (const entry of entries.values()) entry.close("folder");
+      },
+    };
+  };
+
+  const rootWatch = watchPath(rootPath, log);
+  let root: Entry | undefined;
+  let hasLooked = false;
+  try {
+    while (!signal.aborted) {
+      const found = statsOf(rootPath);
+      if (isSame(root?.stats, found)) root?.rescan();
+      else {
+        root?.close("folder");
+        root = found?.isDirectory() ? enterFolder(rootPath, found, rootDepth, []) : undefined;
+      }
+      if (!hasLooked && !hasFound) {
+        const why = root ? "no socket fits" : `${rootPath} is no folder here: is it mounted?`;
+        log.info("No CSI driver here yet", { pattern: pattern.text, why });
+      }
+      hasLooked = true;
+      await hintOrPause(rootWatch.changed(), LOOK_EVERY_MS, signal);
+      rootWatch.rearm();
+    }
+  } finally {
+    rootWatch.close();
+    root?.close("folder");
+  }
+}
+
+/**
+ * The inode number alone is not enough: the root of every tmpfs has the same, and that of a removed socket is soon
+ * used again. A folder's mtime changes with what is in it.
+ */
+function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  const isSameInode = one.ino === other.ino && one.dev === other.dev;
+  return isSameInode && (!other.isSocket() || one.mtimeMs === other.mtimeMs);
+}
+
+function watchFolder(
+  path: string,
+  onChange: (name: string | null) => void,
+  log: Logger,
+): FSWatcher | undefined {
+  try {
+    const watcher = watch(path, { persistent: false }, (_event, name) => onChange(name));
+    watcher.on("error", () => watcher.close());
+    return watcher;
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT")
+      log.v(2).info("Cannot watch folder, looking at it every 30s instead", { folder: path, err: error });
+    return undefined;
+  }
+}
+
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+/** What is at a path, behind symbolic links; undefined where nothing is, or it cannot be looked at. */
+export function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}

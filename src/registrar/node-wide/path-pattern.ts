@@ -1,0 +1,73 @@
+import { RegistrarError } from "../../errors";
+import { parseCsiAddress } from "../driver/csi-address";
+
+/** A path in which a `*` stands for part of a segment; at most one in each segment. */
+export interface PathPattern {
+  readonly text: string;
+  /** What lies between the slashes, from the root on. */
+  readonly segments: readonly string[];
+  /** How many segments have a `*`. */
+  readonly stars: number;
+}
+
+/** Whether a path is meant as a pattern. */
+export function isPattern(path: string): boolean {
+  return path.includes("*");
+}
+
+/** Reads a pattern. Throws INVALID_OPTION where it is not absolute, or a segment has more than one `*`. */
+export function parsePattern(text: string, flag: string): PathPattern {
+  const refuse = (why: string) =>
+    new RegistrarError("INVALID_OPTION", `${flag} ${JSON.stringify(text)}: ${why}`);
+  if (!text.startsWith("/")) throw refuse("a pattern must be an absolute path");
+  const segments = text.split("/").slice(1);
+  if (segments.some((segment) => segment === "" || segment === "." || segment === ".."))
+    throw refuse("a pattern must have no empty, '.' or '..' segment");
+  if (segments.some((segment) => segment.split("*").length > 2))
+    throw refuse("a segment can have one '*' only, or what it stands for would be a guess");
+  return { text, segments, stars: segments.filter(isPattern).length };
+}
+
+/** A name that fits a segment: what its `*` stands for, or `""` for a segment without one. Undefined: it does not fit. */
+export function matchSegment(segment: string, name: string): string | undefined {
+  const [head = "", tail] = segment.split("*");
+  if (tail === undefined) return name === segment ? "" : undefined;
+  const fits = name.length > head.length + tail.length && name.startsWith(head) && name.endsWith(tail);
+  // A hidden folder is meant only where the pattern says so, as in a shell.
+  if (!fits || (name.startsWith(".") && head === "")) return undefined;
+  return name.slice(head.length, name.length - tail.length);
+}
+
+/** The path that results when the stars stand for `captures`, in their order. */
+export function fillPattern({ segments }: PathPattern, captures: readonly string[]): string {
+  let next = 0;
+  return `/${segments.map((segment) => segment.replace("*", () => captures[next++] ?? "")).join("/")}`;
+}
+
+/** A driver socket pattern and what it is called on the host. */
+export interface PatternPair {
+  readonly csiAddress: PathPattern;
+  readonly kubeletRegistrationPath: PathPattern;
+}
+
+/**
+ * Puts each driver socket pattern beside its host pattern, first with first. Throws INVALID_OPTION where that is not
+ * one to one, or the stars of a pair are not.
+ */
+export function pairPatterns(
+  csiAddresses: readonly string[],
+  hostPaths: readonly string[],
+): readonly PatternPair[] {
+  if (csiAddresses.length !== hostPaths.length)
+    throw new RegistrarError(
+      "INVALID_OPTION",
+      `${csiAddresses.length} --csi-address but ${hostPaths.length} --kubelet-registration-path: each needs its own`,
+    );
+  return csiAddresses.map((address, index) => {
+    const csiAddress = parsePattern(parseCsiAddress(address), "--csi-address");
+    const kubeletRegistrationPath = parsePattern(hostPaths[index] ?? "", "--kubelet-registration-path");
+    if (csiAddress.stars === kubeletRegistrationPath.stars) return { csiAddress, kubeletRegistrationPath };
+    const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${hostPaths[index]}`;
+    throw new RegistrarError("INVALID_OPTION", `${counts}: each '*' must stand for the same in both`);
+  });
+}

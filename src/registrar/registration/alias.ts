@@ -1,0 +1,48 @@
+import { randomInt } from "node:crypto";
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { isDeadSocket, tryConnect } from "../../sockets/unix-socket";
+
+/** What an alias adds to a name. The CSI specification has no `_` in names: no other driver's socket looks like this. */
+const ALIAS_TAIL = /^-_[0-9a-z]{3}$/;
+const SOCKET_TAIL = "-reg.sock";
+
+/** A name that stands in for a driver's own in the name of its registration socket. */
+export function createAlias(driverName: string): string {
+  return `${driverName}-_${randomInt(36 ** 3)
+    .toString(36)
+    .padStart(3, "0")}`;
+}
+
+/**
+ * The alias under which another registrar of this driver announced it: one that lives, or else one that was killed and
+ * left its dead socket in `folder`. Kubelet holds the driver registered by that file and refuses it by any other
+ * (csi_plugin.go, validateVersions), so whoever comes next must go by the same alias.
+ */
+export async function findAlias(folder: string, driverName: string): Promise<string | undefined> {
+  let left: string | undefined;
+  for (const file of namesIn(folder)) {
+    const alias = file.slice(0, -SOCKET_TAIL.length);
+    if (!file.endsWith(SOCKET_TAIL) || !alias.startsWith(driverName)) continue;
+    if (!ALIAS_TAIL.test(alias.slice(driverName.length))) continue;
+    const path = join(folder, file);
+    if (!isSocketItself(path)) continue;
+    if ((await tryConnect(path)) === undefined) return alias;
+    if (await isDeadSocket(path)) left ??= alias;
+  }
+  return left;
+}
+
+/** Not by a symbolic link, which could not be published over, and leads who knows where. */
+function isSocketItself(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+}
+
+/** What is in a folder; nothing where it cannot be read. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,87 @@
+import type { ConnectionTally } from "../../grpc/acceptor";
+
+/** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.36. */
+const REFUSALS: readonly { readonly text: RegExp; readonly hint: (endpoint: string) => string }[] = [
+  {
+    text: /already registered with a higher supported version/,
+    hint: () =>
+      "this node has another socket under which the same driver is registered: two DaemonSets, or a leftover pod?",
+  },
+  {
+    text: /topology value collision/,
+    hint: () =>
+      "the driver's topology differs from a label the node has: correct the label or the driver's settings",
+  },
+  {
+    text: /driverNodeID must not be empty/,
+    hint: () =>
+      "the driver's NodeGetInfo gives an empty node ID: check how the driver learns its node's name",
+  },
+  {
+    text: /error updating (?:CSINode|Node)/,
+    hint: () => "kubelet could not write to the API server: it may be away, or kubelet may lack the right to",
+  },
+  {
+    text: /dial unix .*permission denied/,
+    hint: (endpoint) => `kubelet may not open ${endpoint}: check its owner, mode and SELinux label`,
+  },
+  {
+    text: /dial unix /,
+    hint: (endpoint) =>
+      `kubelet cannot reach the driver at ${endpoint} on the host: check --kubelet-registration-path and the hostPath mount`,
+  },
+  {
+    text: /code = Unimplemented/,
+    hint: (endpoint) =>
+      `what listens on ${endpoint} is no CSI node service: check --kubelet-registration-path`,
+  },
+  {
+    text: /code = DeadlineExceeded/,
+    hint: () => "the driver's NodeGetInfo did not answer in time: see the driver's log",
+  },
+  {
+    text: /RST_STREAM with error code: PROTOCOL_ERROR/,
+    hint: () =>
+      "the driver's HTTP/2 server cut kubelet's call off: kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; csi-grpc-proxy before the driver helps, or a later kubelet",
+  },
+  {
+    text: /rpc error: code = /,
+    hint: () => "this is what the driver's NodeGetInfo answered: see the driver's log",
+  },
+];
+
+/** One line on the likely cause of a refusal; undefined where kubelet's text must speak for itself. */
+export function hintForRefusal(text: string, endpoint: string): string | undefined {
+  return REFUSALS.find((refusal) => refusal.text.test(text))?.hint(endpoint);
+}
+
+/**
+ * Whether kubelet says that the driver is registered under another path: a peer, not a fault. The text speaks of a
+ * higher version but is given for an equal one too (csi_plugin.go, validateVersions).
+ */
+export function meansPeer(text: string): boolean {
+  return /already registered with a higher supported version/.test(text);
+}
+
+/** Kubelet's root folder where it is not /var/lib/kubelet. */
+export const KUBELET_ROOTS: Readonly<Record<string, string>> = {
+  microk8s: "/var/snap/microk8s/common/var/lib/kubelet",
+  k0s: "/var/lib/k0s/kubelet",
+  "rke2, k3s": "/var/lib/kubelet",
+  "Tanzu (Pivotal)": "/var/vcap/data/kubelet",
+};
+
+/** What to check when kubelet does not call. */
+export function explainSilence(pluginRegistrationPath: string, connections: ConnectionTally): string {
+  if (connections.rejected > 0)
+    return `something connected and was cut off before any call, for a breach of HTTP/2: ${connections.lastRejection}`;
+  if (connections.cutBeforeCall > 0)
+    return "something connected and left before any call: is it kubelet, and does its log say why?";
+  const roots = Object.entries(KUBELET_ROOTS).map(([name, root]) => `${root} (${name})`);
+  return [
+    `${pluginRegistrationPath} must be the host's <kubelet root>/plugins_registry`,
+    `kubelet's root is /var/lib/kubelet unless --root-dir says otherwise: ${roots.join(", ")}`,
+    "SELinux may keep kubelet from the socket",
+    "and kubelet must be running",
+  ].join("; ");
+}

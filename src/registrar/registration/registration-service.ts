@@ -1,0 +1,69 @@
+import type { ServiceHost } from "../../grpc/acceptor";
+import type { Protos, RegistrationStatus } from "../../grpc/protos";
+import { unaryHandler } from "../../grpc/unary";
+import type { Logger } from "../../logging/logger";
+import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "./self-check-protocol";
+
+/** Versions of the CSI specification's major line that we stand for, as the official registrar has since 2018. */
+export const SUPPORTED_VERSIONS: readonly string[] = ["1.0.0"];
+
+/** What the service tells kubelet, and whom it tells what kubelet said. */
+export interface RegistrationServiceOptions {
+  readonly driverName: () => string;
+  /** The kubelet registration path: where kubelet finds the CSI driver socket on the host. */
+  readonly endpoint: string;
+  /** Told to self-checks. */
+  readonly state: () => string;
+  readonly onGetInfo: () => void;
+  readonly onNotice: (notice: { readonly registered: boolean; readonly error: string }) => void;
+}
+
+/**
+ * Adds kubelet's `Registration` service to a gRPC server. Each call is answered first; what follows from it happens
+ * after, so that kubelet always gets its answer, even where a refusal ends this process.
+ */
+export function addRegistrationService(
+  server: ServiceHost,
+  options: RegistrationServiceOptions,
+  { protos, log: parentLog }: { readonly protos: Protos; readonly log: Logger },
+): void {
+  const log = parentLog.named("registration-service");
+  const { GetInfo, NotifyRegistrationStatus } = protos.registration;
+  // A kubelet from 1.36 on repeats itself each second as long as it refuses.
+  let lastError = "";
+  server.addService(
+    { GetInfo, NotifyRegistrationStatus },
+    {
+      GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
+        if (metadata.get(SELF_CHECK_KEY).length > 0) {
+          sendMetadata({ [STATE_KEY]: options.state(), [ENDPOINT_KEY]: encodeURI(options.endpoint) });
+        } else {
+          log.v(4).info("Received GetInfo call", { request: "" });
+          setImmediate(options.onGetInfo);
+        }
+        return {
+          type: "CSIPlugin",
+          name: options.driverName(),
+          endpoint: options.endpoint,
+          supportedVersions: SUPPORTED_VERSIONS,
+        };
+      }),
+      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((status) => {
+        const repeats = status.error !== "" && status.error === lastError;
+        lastError = status.error;
+        log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
+        setImmediate(options.onNotice, { registered: status.pluginRegistered, error: status.error });
+        return {};
+      }),
+    },
+  );
+}
+
+/** The notice in protobuf's text form, as the official registrar logs it. */
+function statusText({ pluginRegistered, error }: RegistrationStatus): string {
+  const fields = [
+    pluginRegistered ? "plugin_registered:true" : "",
+    error ? `error:${JSON.stringify(error)}` : "",
+  ];
+  return fields.filter((field) => field !== "").join(" ");
+}

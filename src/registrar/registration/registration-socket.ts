@@ -1,0 +1,177 @@
+import { lstatSync, type Stats, unlinkSync } from "node:fs";
+import type { Server, Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { errnoOf, RegistrarError } from "../../errors";
+import type { Logger } from "../../logging/logger";
+import { bindDotSocket, giveName, socketUnusable } from "../../sockets/dot-socket";
+import { tryConnect } from "../../sockets/unix-socket";
+
+/** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv cuts a longer path silently. */
+export const MAX_SOCKET_PATH_BYTES = 107;
+
+/** A registrar that starts binds its socket before it listens; with a tight CPU limit it may be held up in between. */
+const LISTENS_WITHIN_MS = 150;
+
+/** What stands at the path of our socket. */
+export type SocketVerdict =
+  | "ours"
+  /** Nothing there: somebody removed our socket, or its folder. */
+  | "gone"
+  /** Another socket, on which somebody listens. */
+  | "taken"
+  /** Another socket, on which nobody listens. */
+  | "dead"
+  /** Something that is no socket, or that cannot be looked at. */
+  | "blocked";
+
+/**
+ * Owner of one registration socket file. Binds under a dot-name, which kubelet's plugin watcher ignores, gives the
+ * file its real name when it already listens, and removes nothing but its own inode. Closing a listener makes libuv
+ * unlink the name it was bound to: the dot-name, which is nobody else's.
+ */
+export interface RegistrationSocket {
+  /** Where our socket was last published; undefined before. */
+  readonly path: string | undefined;
+  /**
+   * Puts a fresh socket at `path`, in place of whatever socket is there; a living one of somebody else is replaced
+   * only with `overLiving`. Answers what was there before: `taken` without `overLiving` means that nothing was done.
+   * Rejects with SOCKET_UNUSABLE, and then has changed nothing; also when `signal` is aborted, after which nothing
+   * more becomes visible.
+   */
+  publish(
+    path: string,
+    options: { readonly overLiving: boolean; readonly signal: AbortSignal },
+  ): Promise<SocketVerdict>;
+  /** Says what stands at `path`. */
+  look(path: string): Promise<SocketVerdict>;
+  /** Removes our socket if it is still ours, and stops listening. Connections that are open stay open. */
+  withdraw(): void;
+}
+
+interface Published {
+  readonly path: string;
+  readonly server: Server;
+  readonly stats: Stats;
+}
+
+/** `<dir>/<driver>-reg.sock`, as the official registrar names it (node_register.go, buildSocketPath). */
+export function registrationSocketPath(pluginRegistrationPath: string, driverName: string): string {
+  return join(pluginRegistrationPath, `${driverName}-reg.sock`);
+}
+
+/** Throws SOCKET_UNUSABLE where a unix socket cannot have this path. */
+export function checkSocketPathLength(path: string, what: string): void {
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= MAX_SOCKET_PATH_BYTES) return;
+  throw new RegistrarError(
+    "SOCKET_UNUSABLE",
+    `${what} ${path} has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}: use a shorter folder`,
+  );
+}
+
+/** Makes the owner of a registration socket; nothing is created before `publish`. */
+export function createRegistrationSocket(
+  onConnection: (connection: Socket) => void,
+  parentLog: Logger,
+): RegistrationSocket {
+  const log = parentLog.named("registration-socket");
+  let published: Published | undefined;
+
+  const judge = async (path: string): Promise<SocketVerdict> => {
+    const found = statsOf(path);
+    if (typeof found === "string") return found;
+    if (published?.path === path && isSame(found, published.stats)) return "ours";
+    if (!found.isSocket()) return "blocked";
+    const problem = await tryConnect(path);
+    if (problem === undefined) return "taken";
+    const errno = errnoOf(problem);
+    if (errno === "ENOENT") return "gone";
+    return errno === "ECONNREFUSED" ? "dead" : "taken";
+  };
+
+  const look = async (path: string): Promise<SocketVerdict> => {
+    const verdict = await judge(path);
+    if (verdict !== "dead") return verdict;
+    await delay(LISTENS_WITHIN_MS);
+    return judge(path);
+  };
+
+  const withdraw = () => {
+    if (published === undefined) return;
+    const { path, server, stats } = published;
+    published = undefined;
+    server.close();
+    const found = statsOf(path);
+    if (typeof found === "string" || !isSame(found, stats)) return;
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      // Somebody else may be clearing the folder at this moment.
+      if (errnoOf(error) !== "ENOENT") throw error;
+    }
+  };
+
+  return {
+    get path() {
+      return published?.path;
+    },
+    look,
+    publish: async (path, { overLiving, signal }) => {
+      checkSocketPathLength(path, "the registration socket");
+      const there = statsOf(path);
+      const before = await (overLiving ? judge(path) : look(path));
+      if (before === "blocked") throw explainBlocked(path);
+      if (before === "taken" && !overLiving) return before;
+      const next = await bindDotSocket(dirname(path), onConnection);
+      next.server.on("error", (error) =>
+        log.error(error, "Cannot accept a connection", { socketPath: path }),
+      );
+      try {
+        // Never two visible sockets for one driver: at kubelet, the end of either deregisters both.
+        if (published?.path !== path) withdraw();
+        const mayReplace = () => overLiving || isStillThere(there, statsOf(path));
+        if (!(await giveName(next.dotPath, path, { mayReplace, signal }))) {
+          next.server.close();
+          return "taken";
+        }
+      } catch (error) {
+        next.server.close();
+        throw error;
+      }
+      published?.server.close();
+      published = { path, server: next.server, stats: next.stats };
+      return before;
+    },
+    withdraw,
+  };
+}
+
+function statsOf(path: string): Stats | "gone" | "blocked" {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" ? "gone" : "blocked";
+  }
+}
+
+function explainBlocked(path: string): RegistrarError {
+  try {
+    lstatSync(path);
+  } catch (error) {
+    return socketUnusable(`cannot look at ${path}`, dirname(path), error);
+  }
+  const advice = "it is left alone; remove it or use another --plugin-registration-path";
+  return new RegistrarError("SOCKET_UNUSABLE", `${path} exists but is not a socket: ${advice}`);
+}
+
+/** Whether what was judged is what would be replaced now: of two that find the same dead socket, only one may. */
+function isStillThere(judged: ReturnType<typeof statsOf>, now: ReturnType<typeof statsOf>): boolean {
+  if (typeof now === "string" || typeof judged === "string") return now === "gone";
+  // An inode number is soon used again, and link counts change the ctime.
+  return isSame(judged, now) && judged.mtimeMs === now.mtimeMs;
+}
+
+function isSame(one: Stats, other: Stats): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
+}

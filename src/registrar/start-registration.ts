@@ -1,0 +1,45 @@
+import { loadProtos } from "../grpc/protos";
+import { silentLogger } from "../logging/logger";
+import { admitDriverName } from "./driver/driver-name";
+import { createEvents, type RegistrarEvent } from "./events";
+import { type RegistrationOptions, resolveRegistrationOptions } from "./options";
+import { startDriverRegistration } from "./registration/registration";
+import { createRegistrationHandle, errorOf, type Registration } from "./registration/registration-handle";
+import { refuseAborted, type StartContext } from "./start-context";
+
+/**
+ * Registers a driver that runs in this process with kubelet, and keeps it registered: the registrar without a sidecar,
+ * and without a driver to wait for, so that the events of one (`driver-call`, `driver-answered`, `driver-lost`) do not
+ * occur. Resolves when the registration socket is in place for kubelet to find; `ready` tells when kubelet has
+ * registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with policy `exit`, or by a failure.
+ *
+ * Rejects, and leaves nothing behind, with INVALID_OPTION, with UNSAFE_DRIVER_NAME for a name that could leave the
+ * directory, with SOCKET_UNUSABLE where the socket cannot be put there, with ABORTED where it was stopped before.
+ */
+export async function startRegistration(
+  options: RegistrationOptions,
+  { signal, logger = silentLogger }: StartContext = {},
+): Promise<Registration> {
+  const { name, endpoint: kubeletRegistrationPath, ...common } = resolveRegistrationOptions(options);
+  const log = logger.named("self-registration");
+  admitDriverName(name, log);
+  refuseAborted(signal);
+  const protos = loadProtos();
+  const events = createEvents<RegistrarEvent>();
+  const registration = startDriverRegistration(
+    { ...common, kubeletRegistrationPath },
+    { protos, log, events },
+  );
+  const handle = createRegistrationHandle(registration, { ...common, events, protos, signal });
+  const published = new Promise<undefined>((resolve) => {
+    const unsubscribe = handle.subscribe(({ kind }) => {
+      if (kind !== "published") return;
+      unsubscribe();
+      resolve(undefined);
+    });
+  });
+  registration.named(name);
+  const ended = await Promise.race([published, handle.closed]);
+  if (ended) throw errorOf(ended);
+  return handle;
+}

@@ -1,0 +1,122 @@
+import { lstatSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { backoffMs } from "../backoff";
+import { errnoOf } from "../errors";
+import type { Logger } from "../logging/logger";
+import { watchPath } from "./path-watch";
+
+/** While a socket is waited for, a line says so this often (csi-lib-utils' cadence). */
+const STILL_CONNECTING_MS = 10_000;
+/** Between two attempts to connect: quick at first, as a server binds its socket some time before it listens. */
+const CONNECT_BACKOFF = { initialMs: 1, maxMs: 5_000 };
+
+/** The reason why a unix socket does not accept a connection; undefined where it does. */
+export function tryConnect(path: string): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+    socket.once("error", resolve);
+  });
+}
+
+/** Whether this is a socket file on which nobody listens, as a killed process leaves it. */
+export async function isDeadSocket(path: string): Promise<boolean> {
+  try {
+    return lstatSync(path).isSocket() && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Resolves when a connection to the socket is accepted, having logged `Still connecting` every `remindEveryMs` (10 s) until then.
+ * Wakes by inotify, with a backoff of 1 ms to 5 s as the net. Rejects when `signal` is aborted.
+ */
+export async function untilAccepting(
+  path: string,
+  context: {
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+    readonly remindEveryMs?: number | undefined;
+  },
+): Promise<void> {
+  const { signal, remindEveryMs = STILL_CONNECTING_MS } = context;
+  const log = context.log.named("unix-socket");
+  const startedAt = Date.now();
+  let problem: Error | undefined;
+  const reminder = setInterval(() => {
+    const waited = `${Math.round((Date.now() - startedAt) / 1000)}s`;
+    log.info("Still connecting", {
+      address: `unix://${path}`,
+      waited,
+      lastError: explainConnectError(problem, path),
+    });
+  }, remindEveryMs);
+  const watch = watchPath(path, log);
+  try {
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      problem = await tryConnect(path);
+      if (problem === undefined) return;
+      const hinted = await hintOrPause(watch.changed(), backoffMs(CONNECT_BACKOFF, attempt), signal);
+      if (hinted) attempt = -1;
+      else watch.rearm();
+    }
+  } finally {
+    clearInterval(reminder);
+    watch.close();
+  }
+  signal.throwIfAborted();
+}
+
+/** Waits for a hint, a pause in milliseconds, or the signal, whichever comes first; answers whether it was the hint. */
+export async function hintOrPause(
+  hint: Promise<void>,
+  pauseMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (signal.aborted) return false;
+  const pause = new AbortController();
+  const stop = () => pause.abort();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const pauseOver = delay(pauseMs, false, { signal: pause.signal }).catch(() => false);
+    return await Promise.race([hint.then(() => true), pauseOver]);
+  } finally {
+    stop();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** What a failed connection to `path` usually means, in a few words behind its errno. */
+export function explainConnectError(error: Error | undefined, path: string): string | undefined {
+  if (error === undefined) return undefined;
+  const errno = errnoOf(error);
+  // Linux refuses the connection to a file of any other kind in the same way.
+  const isRefusedByFile = errno === "ECONNREFUSED" && !isSocket(path);
+  const explanation = isRefusedByFile
+    ? "what stands there is no socket"
+    : errno && CONNECT_EXPLANATIONS[errno];
+  return explanation ? `${errno}: ${explanation}` : error.message;
+}
+
+const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
+  ENOENT: "no such socket yet: is the driver running, and is the folder of its socket mounted here?",
+  ECONNREFUSED: "nobody listens on this socket: was it left behind by a driver that is gone?",
+  EACCES: "permission denied: not running as root, or kept apart by SELinux?",
+  ENOTDIR: "part of the path is not a folder",
+  ELOOP: "symbolic links on this path lead round in a circle",
+  EAGAIN: "more connections wait there than the driver has taken: does it hang?",
+  EMFILE: "this process has no file descriptor left: see ulimit -n, and who holds connections to it",
+};
+
+function isSocket(path: string): boolean {
+  try {
+    return statSync(path).isSocket();
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,249 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { status } from "@grpc/grpc-js";
+import { loadProtos, type PluginIdentity } from "../../../src/grpc/protos";
+import { type CsiDriverOptions, watchCsiDriver } from "../../../src/registrar/driver/watch-driver";
+import type { DriverCall } from "../../../src/registrar/events";
+import { eventually } from "../../support/eventually";
+import { recordLog } from "../../support/recorded-log";
+import { expectNothingLeft } from "../../support/resources";
+import { type Answer, startScriptedDriver } from "../../support/scripted-driver";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+
+let folder: TempFolder;
+let socketPath: string;
+beforeEach(async () => {
+  folder = await createTempFolder();
+  socketPath = folder.at("csi.sock");
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const protos = loadProtos();
+const CALL_LIMIT_MS = 5_000;
+
+/** Watches the driver at `socketPath` until it is disposed of, and keeps what it is told. */
+function startWatch(options: Partial<CsiDriverOptions> = {}, onAnswered: (name: string) => void = () => {}) {
+  const log = recordLog();
+  const stop = new AbortController();
+  const answered: { readonly name: string; readonly awayMs: number | undefined }[] = [];
+  const calls: DriverCall[] = [];
+  let losses = 0;
+  const ended = watchCsiDriver(
+    { csiSocketPath: socketPath, timeoutMs: CALL_LIMIT_MS, driverTimeoutMs: 0, ...options },
+    { protos, log: log.logger, signal: stop.signal },
+    {
+      onAnswered: ({ name }: PluginIdentity, awayMs) => {
+        answered.push({ name, awayMs });
+        onAnswered(name);
+      },
+      onLost: () => {
+        losses += 1;
+      },
+      onCall: (call) => calls.push(call),
+    },
+  );
+  ended.catch(() => {});
+  return {
+    log,
+    ended,
+    answered,
+    calls,
+    losses: () => losses,
+    stop: () => stop.abort(),
+    /** Resolves when the driver has told its name this often. */
+    untilAnswered: (times = 1) => eventually(() => expect(answered).toHaveLength(times)),
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await ended.catch(() => {});
+    },
+  };
+}
+
+const x: Answer = { name: "x.csi" };
+
+test("asks a driver that is there, as localhost", async () => {
+  await using driver = await startScriptedDriver(socketPath, x);
+  await using watch = startWatch();
+  await watch.untilAnswered();
+  expect(watch.answered).toEqual([{ name: "x.csi", awayMs: undefined }]);
+  expect(driver.authorities).toEqual(["localhost"]);
+  expect(watch.calls).toEqual([
+    { method: "/csi.v1.Identity/GetPluginInfo", code: status.OK, durationMs: expect.any(Number) },
+  ]);
+});
+
+test("waits for a driver that comes later", async () => {
+  await using watch = startWatch();
+  await using _driver = await startScriptedDriver(socketPath, x);
+  await watch.untilAnswered();
+});
+
+test("asks again for as long as the driver is not ready", async () => {
+  const notReady = [status.UNAVAILABLE, status.INTERNAL, status.DEADLINE_EXCEEDED];
+  await using driver = await startScriptedDriver(socketPath, ...notReady.map((code) => ({ code })), x);
+  await using watch = startWatch();
+  await watch.untilAnswered();
+  expect(watch.calls.map(({ code }) => code)).toEqual([...notReady, status.OK]);
+  expect(driver.authorities).toHaveLength(4);
+  expect(watch.log.all("Error retreiving CSI driver name").map(({ fields }) => fields)).toEqual(
+    notReady.map(() => ({ next: "retry" })),
+  );
+});
+
+test("gives up on a call that hangs, not on the driver", async () => {
+  await using _driver = await startScriptedDriver(socketPath, "hang", x);
+  await using watch = startWatch({ timeoutMs: 300 });
+  await watch.untilAnswered();
+  expect(watch.calls.map(({ code }) => code)).toEqual([status.DEADLINE_EXCEEDED, status.OK]);
+});
+
+test.each([
+  [status.UNIMPLEMENTED, "wait until the driver restarts: it does not implement GetPluginInfo"],
+  [status.INVALID_ARGUMENT, "retry in 30s, or when the driver restarts"],
+  [status.PERMISSION_DENIED, "retry in 30s, or when the driver restarts"],
+  [status.UNAUTHENTICATED, "retry in 30s, or when the driver restarts"],
+])("after code %d asks no more until the driver restarted", async (code, next) => {
+  await using driver = await startScriptedDriver(socketPath, { code });
+  await using watch = startWatch();
+  const said = await watch.log.when("Error retreiving CSI driver name");
+  expect(said.fields).toEqual({ next });
+  // Longer than any first wait between two attempts.
+  await delay(200);
+  expect(driver.authorities).toHaveLength(1);
+
+  await driver.kill();
+  await using _better = await startScriptedDriver(socketPath, x);
+  await watch.untilAnswered();
+});
+
+test.each([
+  ["killed", "kill"],
+  ["stopped", "stop"],
+] as const)("notices that the driver was %s, and asks it again when it is back", async (_how, end) => {
+  await using first = await startScriptedDriver(socketPath, x);
+  await using watch = startWatch();
+  await watch.untilAnswered();
+  await first[end]();
+  await watch.log.when("Lost connection");
+  expect(watch.losses()).toBe(1);
+
+  await using _second = await startScriptedDriver(socketPath, { name: "y.csi" });
+  await watch.untilAnswered(2);
+  expect(watch.answered[1]).toEqual({ name: "y.csi", awayMs: expect.any(Number) });
+  const restored = await watch.log.when("Connection restored");
+  expect(restored.fields).toEqual({
+    address: `unix://${socketPath}`,
+    after: expect.stringMatching(/^\d+(\.\d+)?s$/),
+  });
+  expect(watch.log.all("Lost connection")).toHaveLength(1);
+});
+
+test("a driver that merely ends a connection was never lost", async () => {
+  await using driver = await startScriptedDriver(socketPath, x);
+  await using watch = startWatch();
+  await watch.untilAnswered();
+  driver.endConnections();
+  await watch.untilAnswered(2);
+  expect(watch.answered[1]).toEqual({ name: "x.csi", awayMs: undefined });
+  expect(watch.losses()).toBe(0);
+  expect(watch.log.all("Lost connection")).toEqual([]);
+});
+
+test("a driver that ends a connection and then answers no more is lost, and is back when it answers", async () => {
+  await using driver = await startScriptedDriver(socketPath, x, { code: status.UNAVAILABLE }, x);
+  await using watch = startWatch();
+  await watch.untilAnswered();
+  driver.endConnections();
+  await watch.untilAnswered(2);
+  expect(watch.answered[1]).toEqual({ name: "x.csi", awayMs: expect.any(Number) });
+  expect(watch.losses()).toBe(1);
+});
+
+test("a driver that is merely late was never lost", async () => {
+  await using _driver = await startScriptedDriver(socketPath, { code: status.UNAVAILABLE }, x);
+  await using watch = startWatch();
+  await watch.untilAnswered();
+  expect(watch.losses()).toBe(0);
+  expect(watch.log.all("Connection restored")).toEqual([]);
+});
+
+describe("driverTimeoutMs", () => {
+  const timedOut = {
+    name: "RegistrarError",
+    code: "DRIVER_TIMEOUT",
+    message: expect.stringContaining("within --driver-timeout=0.05s"),
+  };
+
+  test("ends the wait for a driver that does not come", () =>
+    expectNothingLeft(async () => {
+      await using watch = startWatch({ driverTimeoutMs: 50 });
+      await expect(watch.ended).rejects.toMatchObject(timedOut);
+    }));
+
+  test("ends the wait for a driver that does not answer", async () => {
+    await using _driver = await startScriptedDriver(socketPath, "hang");
+    await using watch = startWatch({ driverTimeoutMs: 50 });
+    await expect(watch.ended).rejects.toMatchObject(timedOut);
+  });
+
+  test("means nothing once the driver has answered, not even when it is lost", async () => {
+    await using driver = await startScriptedDriver(socketPath, x);
+    await using watch = startWatch({ driverTimeoutMs: 1_000 });
+    await watch.untilAnswered();
+    await driver.kill();
+    await delay(1_100);
+    await using _back = await startScriptedDriver(socketPath, x);
+    await watch.untilAnswered(2);
+  });
+});
+
+test("ends with what its observer throws", async () => {
+  await using _driver = await startScriptedDriver(socketPath, x);
+  const evil = new Error("evil name");
+  await using watch = startWatch({}, () => {
+    throw evil;
+  });
+  await expect(watch.ended).rejects.toBe(evil);
+});
+
+describe("stopped", () => {
+  test.each<[string, readonly Answer[], (watch: ReturnType<typeof startWatch>) => Promise<unknown>]>([
+    ["while it asks", ["hang"], (watch) => watch.log.when("GRPC call")],
+    [
+      "between two attempts",
+      [{ code: status.INTERNAL }],
+      (watch) => watch.log.when("Error retreiving CSI driver name"),
+    ],
+    [
+      "before a slow retry",
+      [{ code: status.PERMISSION_DENIED }],
+      (watch) => watch.log.when("Error retreiving CSI driver name"),
+    ],
+    ["while it is connected", [x], (watch) => watch.untilAnswered()],
+  ])("%s, leaves nothing", (_when, answers, reached) =>
+    expectNothingLeft(async () => {
+      await using driver = await startScriptedDriver(socketPath, ...answers);
+      const watch = startWatch();
+      await reached(watch);
+      watch.stop();
+      await watch.ended;
+      await eventually(() => expect(driver.openConnections()).toBe(0));
+    }),
+  );
+
+  test("while it waits for the driver, leaves nothing", () =>
+    expectNothingLeft(async () => {
+      const watch = startWatch();
+      watch.stop();
+      await watch.ended;
+    }));
+
+  test("says nothing of a loss", async () => {
+    await using _driver = await startScriptedDriver(socketPath, x);
+    const watch = startWatch();
+    await watch.untilAnswered();
+    watch.stop();
+    await watch.ended;
+    expect(watch.losses()).toBe(0);
+    expect(watch.log.all("Lost connection")).toEqual([]);
+  });
+});

@@ -1,0 +1,211 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { discover } from "../../../src/registrar/node-wide/discovery";
+import { parsePattern } from "../../../src/registrar/node-wide/path-pattern";
+import { eventually } from "../../support/eventually";
+import { leaveDeadSocket } from "../../support/foreign-socket";
+import { recordLog } from "../../support/recorded-log";
+import { expectNothingLeft } from "../../support/resources";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+/** A socket file; whether anybody listens is no matter here. */
+async function makeSocket(...names: readonly string[]): Promise<void> {
+  const path = folder.at(...names);
+  mkdirSync(dirname(path), { recursive: true });
+  await leaveDeadSocket(path);
+}
+
+/** Lets the watcher hear of what happened so far. */
+const settled = () => delay(50);
+
+const remove = (...names: readonly string[]) => rmSync(folder.at(...names), { recursive: true });
+
+interface Discovered {
+  /** Resolves when each has been found so often, and what was told of it last is `last`. */
+  told(
+    last: Readonly<Record<string, "found" | "socket gone" | "folder gone">>,
+    times?: number,
+  ): Promise<void>;
+}
+
+/** Runs `use` while `pattern`, below the temporary folder, is looked for. */
+async function discovering(pattern: string, use: (discovered: Discovered) => Promise<void>): Promise<void> {
+  const said: (readonly [string, string])[] = [];
+  const stop = new AbortController();
+  const running = discover(
+    parsePattern(folder.at(pattern), "--csi-address"),
+    { log: recordLog().logger, signal: stop.signal },
+    {
+      onFound: (captures) => said.push([captures.join(" "), "found"]),
+      onGone: (captures, what) => said.push([captures.join(" "), `${what} gone`]),
+    },
+  );
+  const found = (name: string) => said.filter(([one, what]) => one === name && what === "found").length;
+  const told: Discovered["told"] = (last, times = 1) =>
+    eventually(() => {
+      expect(Object.fromEntries(said)).toEqual(last);
+      for (const name of Object.keys(last)) expect(found(name)).toBe(times);
+    });
+  try {
+    await use({ told });
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+test("finds what is there, and what comes", async () => {
+  await makeSocket("plugins", "disk", "csi.sock");
+  await makeSocket("plugins", "file", "csi.sock");
+  await discovering("plugins/*/csi.sock", async ({ told }) => {
+    await told({ disk: "found", file: "found" });
+    await makeSocket("plugins", "cloud", "csi.sock");
+    await told({ disk: "found", file: "found", cloud: "found" });
+  });
+});
+
+test.each([
+  ["a name that does not fit", "csi.socket"],
+  ["a hidden folder", "../.hidden/csi.sock"],
+  ["a deeper one", "sub/csi.sock"],
+])("passes over %s", async (_, path) => {
+  await makeSocket("plugins", "disk", path);
+  await makeSocket("plugins", "file", "csi.sock");
+  await discovering("plugins/*/csi.sock", ({ told }) => told({ file: "found" }));
+});
+
+test("passes over what is no socket, until it is one", async () => {
+  mkdirSync(folder.at("plugins", "disk"), { recursive: true });
+  writeFileSync(folder.at("plugins", "disk", "csi.sock"), "");
+  mkdirSync(folder.at("plugins", "file", "csi.sock"), { recursive: true });
+  writeFileSync(folder.at("plugins", "cloud"), "");
+  await makeSocket("plugins", "last", "csi.sock");
+  await discovering("plugins/*/csi.sock", async ({ told }) => {
+    await told({ last: "found" });
+    remove("plugins", "disk", "csi.sock");
+    await makeSocket("plugins", "disk", "csi.sock");
+    await told({ last: "found", disk: "found" });
+  });
+});
+
+test.each<[string, readonly string[], string]>([
+  ["more than one star", ["plugins", "disk", "node.sock"], "plugins/*/*.sock"],
+  ["folders behind the star", ["plugins", "disk", "node", "csi.sock"], "plugins/*/node/csi.sock"],
+  ["a star in the file name", ["plugins", "csi-disk.sock"], "plugins/csi-*.sock"],
+  ["no star", ["plugins", "csi.sock"], "plugins/csi.sock"],
+])("a pattern with %s", async (_, names, pattern) => {
+  const captures = { "plugins/*/*.sock": "disk node", "plugins/csi.sock": "" }[pattern] ?? "disk";
+  await discovering(pattern, async ({ told }) => {
+    await makeSocket(...names);
+    await told({ [captures]: "found" });
+    remove(...names);
+    await told({ [captures]: "socket gone" });
+  });
+});
+
+test("follows a symbolic link to a folder", async () => {
+  await makeSocket("elsewhere", "csi.sock");
+  mkdirSync(folder.at("plugins"));
+  symlinkSync(folder.at("elsewhere"), folder.at("plugins", "disk"));
+  await discovering("plugins/*/csi.sock", async ({ told }) => {
+    await told({ disk: "found" });
+    remove("elsewhere");
+    await told({ disk: "socket gone" });
+    await makeSocket("elsewhere2", "csi.sock");
+    rmSync(folder.at("plugins", "disk"));
+    symlinkSync(folder.at("elsewhere2"), folder.at("plugins", "disk"));
+    await told({ disk: "found" }, 2);
+    rmSync(folder.at("plugins", "disk"));
+    await told({ disk: "folder gone" }, 2);
+  });
+});
+
+test("says once where there is nothing yet, and why", async () => {
+  const says = async (pattern: string) => {
+    const log = recordLog();
+    const stop = new AbortController();
+    const running = discover(
+      parsePattern(folder.at(pattern), "--csi-address"),
+      { log: log.logger, signal: stop.signal },
+      { onFound: () => {}, onGone: () => {} },
+    );
+    stop.abort();
+    await running;
+    return log.all("No CSI driver here yet").map(({ fields }) => fields);
+  };
+  await makeSocket("plugins", "disk", "csi.sock");
+  expect(await says("plugins/*/csi.sock")).toEqual([]);
+  expect(await says("plugins/*/csi_sock")).toEqual([
+    { pattern: folder.at("plugins/*/csi_sock"), why: "no socket fits" },
+  ]);
+  expect(await says("plugin/*/csi.sock")).toEqual([
+    {
+      pattern: folder.at("plugin/*/csi.sock"),
+      why: `${folder.at("plugin")} is no folder here: is it mounted?`,
+    },
+  ]);
+});
+
+test("tells a socket that goes from one whose folder goes", async () => {
+  for (const name of ["disk", "file", "cloud"]) await makeSocket("plugins", name, "csi.sock");
+  await discovering("plugins/*/csi.sock", async ({ told }) => {
+    await told({ disk: "found", file: "found", cloud: "found" });
+    remove("plugins", "disk", "csi.sock");
+    await told({ disk: "socket gone", file: "found", cloud: "found" });
+    renameSync(folder.at("plugins", "file"), folder.at("away"));
+    await told({ disk: "socket gone", file: "folder gone", cloud: "found" });
+    remove("plugins");
+    await told({ disk: "folder gone", file: "folder gone", cloud: "folder gone" });
+  });
+});
+
+test("finds a socket again, as often as it comes and goes", async () => {
+  await discovering("plugins/*/csi.sock", async ({ told }) => {
+    for (const times of [1, 2, 3]) {
+      await makeSocket("plugins", "disk", "csi.sock");
+      await told({ disk: "found" }, times);
+      remove("plugins", "disk", "csi.sock");
+      await told({ disk: "socket gone" }, times);
+    }
+  });
+});
+
+test.each([
+  ["the folder of a driver", ["plugins", "disk"]],
+  ["the root", ["plugins"]],
+  ["the folder above it", ["."]],
+])("goes on where %s is made anew at once, which may give it the inode it had", async (_, names) => {
+  await discovering("kubelet/plugins/*/csi.sock", async ({ told }) => {
+    await makeSocket("kubelet", "plugins", "disk", "csi.sock");
+    await told({ disk: "found" });
+    for (const times of [2, 3]) {
+      remove("kubelet", ...names);
+      mkdirSync(folder.at("kubelet", "plugins", "disk"), { recursive: true });
+      await settled();
+      await makeSocket("kubelet", "plugins", "disk", "csi.sock");
+      await told({ disk: "found" }, times);
+    }
+  });
+});
+
+test("leaves nothing behind, and says that all is gone", async () => {
+  await makeSocket("plugins", "disk", "csi.sock");
+  const said: string[] = [];
+  await expectNothingLeft(async () => {
+    const stop = new AbortController();
+    const running = discover(
+      parsePattern(folder.at("plugins/*/csi.sock"), "--csi-address"),
+      { log: recordLog().logger, signal: stop.signal },
+      { onFound: () => stop.abort(), onGone: (captures, what) => said.push(`${captures}: ${what}`) },
+    );
+    await running;
+  });
+  expect(said).toEqual(["disk: folder"]);
+});

@@ -1,0 +1,184 @@
+import { renameSync, rmSync } from "node:fs";
+import { eventually } from "../../support/eventually";
+import { dialRegistration } from "../../support/fake-kubelet";
+import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
+import { expectNothingLeft } from "../../support/resources";
+
+let node: FleetNode;
+beforeEach(async () => {
+  node = await createFleetNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+const FOR_LONG = { driverGoneAfterMs: 3_600_000 };
+const SOON = { driverGoneAfterMs: 50 };
+const GONE = "CSI driver has gone";
+const TAKEN = "Another CSI driver on this node has the name, waiting";
+const socketOf = (name: string) => `${name}-reg.sock`;
+
+describe("coming and going", () => {
+  test("a driver that restarts keeps its registration", async () => {
+    const driver = await node.driver("a.csi");
+    await using started = await startTestFleet(node, FOR_LONG);
+    await started.register("a.csi");
+    const [registrar] = started.fleet.registrars;
+    await driver.stop();
+    const crashed = await node.driver("a.csi");
+    await started.log.when("Connection restored");
+    await crashed.kill();
+    await node.driver("a.csi");
+    await started.log.when("Connection restored", 2);
+    expect(started.fleet.registrars).toEqual([registrar]);
+    expect(registrar?.status()).toMatchObject({ state: "registered", connected: true });
+    expect(started.log.all(GONE)).toEqual([]);
+  });
+
+  test.each(["stop", "kill"] as const)("a driver that stays away is deregistered, after %s", async (how) => {
+    const driver = await node.driver("a.csi");
+    await using started = await startTestFleet(node, SOON);
+    await started.register("a.csi");
+    await driver[how]();
+    expect((await started.log.when(GONE)).fields).toEqual({
+      csiAddress: node.csiAddress("a.csi"),
+      reason: "not there for 0.05s",
+    });
+    // A socket on which nobody listens is waited for; where there is none, its folder is watched.
+    await started.state("a.csi", how === "kill" ? "waiting" : undefined);
+    expect(node.sockets()).toEqual([]);
+    await node.driver("a.csi");
+    await started.register("a.csi");
+    await started.state("a.csi", "registered");
+  });
+
+  test("a driver whose folder goes is deregistered at once; its folder alone brings nobody", async () => {
+    await node.driver("a.csi");
+    await using started = await startTestFleet(node, FOR_LONG);
+    await started.register("a.csi");
+    renameSync(node.at("plugins", "a.csi"), node.at("away"));
+    await started.state("a.csi", undefined);
+    expect(node.sockets()).toEqual([]);
+    expect((await started.log.when(GONE)).fields.reason).toBe("its folder is gone");
+    renameSync(node.at("away"), node.at("plugins", "b.csi"));
+    await started.register("a.csi");
+    await started.state("b.csi", "registered");
+  });
+
+  test("a driver that never told its name has no place when its socket goes", async () => {
+    const driver = await node.driver("a.csi", "hang");
+    await using started = await startTestFleet(node, FOR_LONG);
+    await driver.called(1);
+    await started.state("a.csi", "waiting");
+    await driver.stop();
+    await started.state("a.csi", undefined);
+  });
+
+  test("a folder that is away for a moment while a call is running ends that call's registrar only", async () => {
+    await node.driver("a.csi");
+    await using started = await startTestFleet(node, FOR_LONG);
+    await started.state("a.csi", "listening");
+    using kubelet = dialRegistration(node.socketPath("a.csi"));
+    await kubelet.getInfo();
+    await started.state("a.csi", "asked");
+    renameSync(node.at("plugins", "a.csi"), node.at("away"));
+    await started.log.when(GONE);
+    renameSync(node.at("away"), node.at("plugins", "a.csi"));
+    await started.register("a.csi");
+    await started.state("a.csi", "registered");
+    // Its own former self is not another driver.
+    expect(started.log.all(TAKEN)).toEqual([]);
+  });
+});
+
+describe("names", () => {
+  test("the second of one name is announced when the first goes", async () => {
+    await node.driver("first", { name: "a.csi" });
+    await using started = await startTestFleet(node, FOR_LONG);
+    expect(await started.register("a.csi")).toBe("/host/first/csi.sock");
+    await node.driver("second", { name: "a.csi" });
+    expect((await started.log.when(TAKEN)).fields).toEqual({
+      csiAddress: node.csiAddress("second"),
+      csiDriverName: "a.csi",
+      other: node.csiAddress("first"),
+    });
+    node.remove("first");
+    await started.state("second", "listening");
+    expect(await started.register("a.csi")).toBe("/host/second/csi.sock");
+  });
+
+  test("a driver that comes back under another name is announced under that, and under no other", async () => {
+    const driver = await node.driver("folder", { name: "a.csi" });
+    await using started = await startTestFleet(node, FOR_LONG);
+    await started.register("a.csi");
+    await driver.stop();
+    await node.driver("folder", { name: "b.csi" });
+    await started.register("b.csi");
+    await eventually(() => expect(node.sockets()).toEqual([socketOf("b.csi")]));
+  });
+
+  test("a driver that comes back under a name that is not wanted is not announced any more", async () => {
+    const driver = await node.driver("folder", { name: "a.csi" });
+    await using started = await startTestFleet(node, { ...FOR_LONG, names: { deny: ["b.csi"] } });
+    await started.register("a.csi");
+    await driver.stop();
+    await node.driver("folder", { name: "b.csi" });
+    await started.log.when("CSI driver is not to be registered by this registrar");
+    await started.state("folder", "waiting");
+    expect(node.sockets()).toEqual([]);
+    // The former name is free.
+    await node.driver("other", { name: "a.csi" });
+    expect(await started.register("a.csi")).toBe("/host/other/csi.sock");
+  });
+
+  test("two drivers that swap their names are announced under these", async () => {
+    const one = await node.driver("one", { name: "a.csi" });
+    const two = await node.driver("two", { name: "b.csi" });
+    await using started = await startTestFleet(node, FOR_LONG);
+    await started.register("a.csi");
+    await started.register("b.csi");
+    await one.stop();
+    await node.driver("one", { name: "b.csi" });
+    await started.log.when(TAKEN);
+    await two.stop();
+    await node.driver("two", { name: "a.csi" });
+    await Promise.all(["one", "two"].map((folder) => started.state(folder, "listening")));
+    expect(await started.register("a.csi")).toBe("/host/two/csi.sock");
+    expect(await started.register("b.csi")).toBe("/host/one/csi.sock");
+  });
+
+  test("of drivers that come and go under one name, one that is there has it in the end", async () => {
+    await using started = await startTestFleet(node, SOON);
+    const folders = ["f0", "f1", "f2", "f3", "f4"];
+    const come = (folder: string) => node.driver(folder, { name: "a.csi" });
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(folders.map(come));
+      for (const [index, folder] of folders.entries()) {
+        // Some before they are asked, some while they wait for the name, some when they have it.
+        if (index === round % 5) await new Promise((resolve) => setTimeout(resolve, round));
+        rmSync(node.at("plugins", folder), { recursive: true });
+      }
+    }
+    await come("last");
+    await started.state("last", "listening");
+    expect(await started.register("a.csi")).toBe("/host/last/csi.sock");
+    await eventually(() => expect(started.fleet.registrars).toHaveLength(1));
+  });
+});
+
+test("nothing is left of drivers that came and went, nor of the fleet", async () => {
+  await expectNothingLeft(async () => {
+    await using started = await startTestFleet(node, SOON);
+    for (const round of [1, 2, 3]) {
+      const names = Array.from({ length: 20 }, (_, number) => `r${round}-${number}.csi`);
+      const drivers = await Promise.all(names.map((name) => node.driver(name)));
+      await Promise.all(names.map(started.register));
+      await Promise.all(drivers.map((driver) => driver.stop()));
+      if (round === 1) await started.log.when(GONE, 20);
+      for (const name of names) node.remove(name);
+      await eventually(() => expect(started.fleet.registrars).toEqual([]));
+    }
+    await using _evil = await node.driver("evil", { name: "../evil" });
+    await using _hangs = await node.driver("hangs", "hang");
+    await started.state("evil", "stopped");
+    await started.state("hangs", "waiting");
+  });
+});

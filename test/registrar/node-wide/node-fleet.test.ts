@@ -1,0 +1,172 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { startNodeFleet } from "../../../src/registrar/node-wide/node-fleet";
+import { registerOnce } from "../../support/fake-kubelet";
+import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
+import { startScriptedDriver } from "../../support/scripted-driver";
+
+let node: FleetNode;
+beforeEach(async () => {
+  node = await createFleetNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+const TAKEN = "Another CSI driver on this node has the name, waiting";
+const FAILED = "Cannot register the CSI driver";
+const RETRY = "Trying again later, or when the CSI driver restarts";
+const aFile = (driverName: string) => writeFileSync(node.socketPath(driverName), "");
+
+describe("what it finds", () => {
+  test("each driver is announced, with its path as kubelet sees it", async () => {
+    await node.driver("a.csi");
+    await using started = await startTestFleet(node);
+    await node.driver("folder", { name: "b.csi" });
+    expect(await started.register("a.csi")).toBe("/host/a.csi/csi.sock");
+    expect(await started.register("b.csi")).toBe("/host/folder/csi.sock");
+    await Promise.all([started.state("a.csi", "registered"), started.state("folder", "registered")]);
+    expect(started.fleet.kind).toBe("node-wide");
+    expect(started.fleet.registrars).toHaveLength(2);
+  });
+
+  test("several stars stand for the same in both paths, in their order", async () => {
+    mkdirSync(node.at("plugins", "disk"));
+    await using _driver = await startScriptedDriver(node.at("plugins", "disk", "node-7.sock"), {
+      name: "a.csi",
+    });
+    await using started = await startTestFleet(node, {
+      csiAddresses: [node.at("plugins", "*", "node-*.sock")],
+      kubeletRegistrationPaths: ["/host/*/x/*/csi.sock"],
+    });
+    expect(await started.register("a.csi")).toBe("/host/disk/x/7/csi.sock");
+  });
+
+  test("several patterns, one without a star, and a driver that two of them find", async () => {
+    await node.driver("a.csi");
+    await node.driver("b.csi");
+    await using started = await startTestFleet(node, {
+      csiAddresses: [node.csiAddress("*"), node.csiAddress("b.csi"), node.at("away", "*", "s")],
+      kubeletRegistrationPaths: ["/host/*/csi.sock", "/host/b.csi/csi.sock", "/away/*/s"],
+    });
+    expect(await started.register("a.csi")).toBe("/host/a.csi/csi.sock");
+    expect(await started.register("b.csi")).toBe("/host/b.csi/csi.sock");
+    expect(started.fleet.registrars).toHaveLength(2);
+    expect(started.log.all(TAKEN)).toEqual([]);
+  });
+
+  test.each([
+    ["an empty folder", "plugins/*/csi.sock", "no socket fits"],
+    ["a folder that is not there", "plugin/*/csi.sock", "is no folder here: is it mounted?"],
+  ])("nothing, and says so: %s", async (_, pattern, why) => {
+    await using started = await startTestFleet(node, { csiAddresses: [node.at(pattern)] });
+    const { fields } = await started.log.when("No CSI driver here yet");
+    expect(fields).toEqual({ pattern: node.at(pattern), why: expect.stringContaining(why) });
+    await started.fleet.close();
+  });
+});
+
+describe("what befalls one driver", () => {
+  test("an unsafe name is left alone; the same driver is welcome when it comes back with another one", async () => {
+    const evil = await node.driver("evil", { name: "../evil" });
+    await node.driver("a.csi");
+    await using started = await startTestFleet(node);
+    await started.register("a.csi");
+    expect((await started.log.when(FAILED)).fields).toEqual({ csiAddress: node.csiAddress("evil") });
+    expect((await started.log.when(RETRY)).fields).toEqual({
+      csiAddress: node.csiAddress("evil"),
+      after: "30s",
+    });
+    await started.state("evil", "stopped");
+
+    await evil.stop();
+    await node.driver("evil", { name: "good.csi" });
+    await started.register("good.csi");
+    await started.state("a.csi", "registered");
+  });
+
+  test("what fails again and again is tried ever more seldom, up to every five minutes", async () => {
+    await node.driver("evil", { name: "../evil" });
+    // Sockets and files need all but this.
+    jest.useFakeTimers({
+      doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
+    });
+    try {
+      await using started = await startTestFleet(node);
+      for (const [nth, seconds] of [30, 60, 120, 240, 300, 300].entries()) {
+        expect((await started.log.when(RETRY, nth + 1)).fields.after).toBe(`${seconds}s`);
+        jest.advanceTimersByTime(seconds * 1_000);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test("a file where its socket belongs is left there; it is tried again when the driver restarts", async () => {
+    aFile("a.csi");
+    const driver = await node.driver("a.csi");
+    await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
+    await started.log.when(RETRY);
+    rmSync(node.socketPath("a.csi"));
+    await driver.stop();
+    await node.driver("a.csi");
+    await started.register("a.csi");
+  });
+
+  test("a folder whose name makes the socket's path too long is spoken of, and no more", async () => {
+    const longName = "l".repeat(107);
+    mkdirSync(node.at("plugins", longName));
+    symlinkSync(node.at("plugins", longName), node.at("short"));
+    await using started = await startTestFleet(node);
+    await using _driver = await startScriptedDriver(node.at("short", "csi.sock"), { name: "long.csi" });
+    const { fields, error } = await started.log.when(FAILED);
+    expect(fields).toEqual({ csiAddress: node.csiAddress(longName) });
+    expect(String(error)).toContain("too long");
+    await node.driver("a.csi");
+    await started.register("a.csi");
+  });
+
+  test("a refusal is no end, whatever the policy", async () => {
+    await node.driver("a.csi");
+    await using started = await startTestFleet(node);
+    const seen: string[] = [];
+    started.fleet.subscribe((event, { options }) => {
+      if (event.kind === "state-changed") seen.push(`${options.csiAddress} ${event.change.to}`);
+    });
+    await started.state("a.csi", "listening");
+    await registerOnce(node.socketPath("a.csi"), "not you");
+    await started.state("a.csi", "refused");
+    expect(seen.slice(-2)).toEqual(
+      ["asked", "refused"].map((state) => `${node.csiAddress("a.csi")} ${state}`),
+    );
+    expect(started.log.all("Kubelet refused the driver")).toHaveLength(1);
+  });
+});
+
+describe("how it starts and ends", () => {
+  test.each([
+    ["a negative time", { driverGoneAfterMs: -1 }, "driver-gone-after must not be negative"],
+    ["a time no timer can wait", { driverGoneAfterMs: 2 ** 31 }, "driver-gone-after must be 24 days at most"],
+    ["no time at all for a call", { timeoutMs: 0 }, "timeout must be more than 0"],
+    ["patterns that do not fit", { kubeletRegistrationPaths: ["/a"] }, "each '*' must stand for the same"],
+  ])("%s is refused at once", async (_, options, why) => {
+    await expect(startNodeFleet({ ...node.options, ...options })).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining(why),
+    });
+  });
+
+  test("a signal that was aborted before starts nothing", async () => {
+    await expect(startNodeFleet(node.options, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "ABORTED",
+    });
+  });
+
+  test("a signal that is aborted later closes it, as close does, which always answers the same", async () => {
+    await node.driver("a.csi");
+    const stop = new AbortController();
+    const fleet = await startNodeFleet(node.options, { signal: stop.signal });
+    stop.abort();
+    expect(fleet.close()).toBe(fleet.closed);
+    expect(await fleet.closed).toEqual({ kind: "stopped" });
+    expect(fleet.registrars).toEqual([]);
+    expect(node.sockets()).toEqual([]);
+  });
+});

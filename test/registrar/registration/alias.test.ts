@@ -1,0 +1,58 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { judgeDriverName } from "../../../src/registrar/driver/driver-name";
+import { createAlias, findAlias } from "../../../src/registrar/registration/alias";
+import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const name = "x.csi";
+const find = () => findAlias(folder.path, name);
+
+test("an alias is a safe file name that no driver by the specification has", () => {
+  for (let round = 0; round < 100; round++) {
+    const alias = createAlias(name);
+    expect(alias).toMatch(/^x\.csi-_[0-9a-z]{3}$/);
+    expect(judgeDriverName(alias).kind).toBe("unusual");
+  }
+});
+
+test("finds the alias of a registrar that was killed", async () => {
+  const alias = createAlias(name);
+  await leaveDeadSocket(folder.at(`${name}-reg.sock`));
+  await leaveDeadSocket(folder.at(`${alias}-reg.sock`));
+  expect(await find()).toBe(alias);
+});
+
+test.each([
+  "x.csi-reg.sock",
+  "x.csi-test-reg.sock",
+  "y.csi-_abc-reg.sock",
+  "my.x.csi-_abc-reg.sock",
+  "x.csi-_abcd-reg.sock",
+  "x.csi-_abc",
+  ".x.csi-_abc-reg.sock",
+])("is not misled by the dead socket %s", async (file) => {
+  await leaveDeadSocket(folder.at(file));
+  expect(await find()).toBeUndefined();
+});
+
+test("finds the alias of a registrar that lives, before that of one that was killed", async () => {
+  await leaveDeadSocket(folder.at("x.csi-_abb-reg.sock"));
+  await using _living = await startForeignSocket(folder.at("x.csi-_abc-reg.sock"));
+  expect(await find()).toBe("x.csi-_abc");
+});
+
+test("finds nothing in a folder that is not there", async () => {
+  expect(await findAlias(folder.at("no"), name)).toBeUndefined();
+});
+
+test("is not misled by what is no socket", async () => {
+  writeFileSync(folder.at("x.csi-_abc-reg.sock"), "");
+  mkdirSync(folder.at("x.csi-_abd-reg.sock"));
+  expect(await find()).toBeUndefined();
+});

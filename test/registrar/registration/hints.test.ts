@@ -1,0 +1,134 @@
+import {
+  explainSilence,
+  hintForRefusal,
+  KUBELET_ROOTS,
+  meansPeer,
+} from "../../../src/registrar/registration/hints";
+
+const ENDPOINT = "/var/lib/kubelet/plugins/x/csi.sock";
+/** How kubelet begins every refusal of a driver that it had validated (operation_generator.go). */
+const REGISTER = "RegisterPlugin error -- plugin registration failed with err: ";
+const VALIDATE = "RegisterPlugin error -- plugin validation failed with err: ";
+const NODE_UPDATE =
+  "error updating Node object with CSI driver node info: error updating node: timed out waiting for the condition; caused by: ";
+const DIAL = `rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix ${ENDPOINT}: connect: `;
+
+const PEER =
+  `${VALIDATE}validation failed for CSI Driver x.csi at endpoint ${ENDPOINT}: kubernetes.io/csi: ValidatePlugin for CSI driver ` +
+  '"x.csi" failed. Another driver with the same name is already registered with a higher supported version: "1.0.0"';
+
+test.each([
+  [
+    "another socket of the same driver (validateVersions)",
+    PEER,
+    "another socket under which the same driver",
+  ],
+  [
+    "a topology label that differs (updateTopologyLabels)",
+    `${REGISTER}${NODE_UPDATE}detected topology value collision: driver reported "example.com/zone":"a" but existing label is "example.com/zone":"b"`,
+    "differs from a label the node has",
+  ],
+  [
+    "an empty node ID (InstallCSIDriver)",
+    `${REGISTER}error adding CSI driver node info: driverNodeID must not be empty`,
+    "gives an empty node ID",
+  ],
+  [
+    "another gRPC service, written in Go",
+    `${REGISTER}rpc error: code = Unimplemented desc = unknown service csi.v1.Node`,
+    `what listens on ${ENDPOINT} is no CSI node service`,
+  ],
+  [
+    "a driver in Go without the method",
+    `${REGISTER}rpc error: code = Unimplemented desc = method NodeGetInfo not implemented`,
+    "is no CSI node service",
+  ],
+  [
+    "another gRPC service, written in Python",
+    `${REGISTER}rpc error: code = Unimplemented desc = Method not found!`,
+    "is no CSI node service",
+  ],
+  [
+    "another gRPC service, written in Rust",
+    `${REGISTER}rpc error: code = Unimplemented desc = `,
+    "is no CSI node service",
+  ],
+  [
+    "an API server that is away",
+    `${REGISTER}${NODE_UPDATE}Get "https://10.0.0.1:6443/api/v1/nodes/n1": dial tcp 10.0.0.1:6443: connect: connection refused`,
+    "could not write to the API server",
+  ],
+  [
+    "a lack of rights",
+    `${REGISTER}error updating CSINode object with CSI driver node info: error updating CSINode: timed out waiting for the condition; caused by: csinodes.storage.k8s.io "n1" is forbidden`,
+    "could not write to the API server",
+  ],
+  [
+    "an API server that is slow",
+    `${REGISTER}${NODE_UPDATE}Put "https://10.0.0.1:6443/api/v1/nodes/n1": context deadline exceeded`,
+    "could not write to the API server",
+  ],
+  ["a wrong path", `${REGISTER}${DIAL}no such file or directory"`, "check --kubelet-registration-path"],
+  [
+    "a wrong path, as grpc-go wrote it before 1.54",
+    `${REGISTER}${DIAL.replace("dialing: dial", "dialing dial")}no such file or directory"`,
+    "check --kubelet-registration-path",
+  ],
+  [
+    "a driver that is gone",
+    `${REGISTER}${DIAL}connection refused"`,
+    `cannot reach the driver at ${ENDPOINT}`,
+  ],
+  ["no permission", `${REGISTER}${DIAL}permission denied"`, `kubelet may not open ${ENDPOINT}`],
+  [
+    "a driver whose HTTP/2 server refuses a path as :authority",
+    `${REGISTER}rpc error: code = Internal desc = stream terminated by RST_STREAM with error code: PROTOCOL_ERROR`,
+    "a path as :authority",
+  ],
+  [
+    "a driver that hangs",
+    `${REGISTER}rpc error: code = DeadlineExceeded desc = context deadline exceeded`,
+    "NodeGetInfo did not answer in time",
+  ],
+  [
+    "a driver that fails by itself",
+    `${REGISTER}rpc error: code = Internal desc = metadata: dial tcp 169.254.169.254:80: i/o timeout`,
+    "what the driver's NodeGetInfo answered",
+  ],
+])("explains %s", (_cause, text, hint) => {
+  expect(hintForRefusal(text, ENDPOINT)).toContain(hint);
+});
+
+test.each(["RegisterPlugin error -- no handler registered for plugin type: CSIPlugin at socket /x", ""])(
+  "says nothing to %j",
+  (text) => {
+    expect(hintForRefusal(text, ENDPOINT)).toBeUndefined();
+  },
+);
+
+test("knows a peer by kubelet's text, and by nothing else", () => {
+  expect(meansPeer(PEER)).toBe(true);
+  expect(meansPeer(`${REGISTER}${DIAL}connection refused"`)).toBe(false);
+});
+
+describe("explainSilence", () => {
+  const nothing = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
+
+  test("names our folder and every known kubelet root, where nothing ever connected", () => {
+    const text = explainSilence("/registration", nothing);
+    expect(text).toContain("/registration must be the host's <kubelet root>/plugins_registry");
+    for (const root of Object.values(KUBELET_ROOTS)) expect(text).toContain(root);
+    expect(text).toContain("SELinux");
+  });
+
+  test("tells of a connection that left without a call", () => {
+    expect(explainSilence("/registration", { ...nothing, accepted: 1, cutBeforeCall: 1 })).toContain(
+      "left before any call",
+    );
+  });
+
+  test("tells of a breach of the protocol above all", () => {
+    const tally = { ...nothing, accepted: 2, cutBeforeCall: 1, rejected: 1, lastRejection: "bad preface" };
+    expect(explainSilence("/registration", tally)).toContain("breach of HTTP/2: bad preface");
+  });
+});

@@ -1,0 +1,52 @@
+import { RegistrarError } from "../../../src/errors";
+import { failedBy } from "../../../src/registrar/registration/registration-core";
+import { errorOf } from "../../../src/registrar/registration/registration-handle";
+import { registerOnce } from "../../support/fake-kubelet";
+import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
+import { startScriptedDriver } from "../../support/scripted-driver";
+
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+const name = "x.csi";
+
+test("a registrar is ready when kubelet has registered its driver", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  await using started = await startTestRegistrar(node);
+  await started.state("listening");
+  await registerOnce(node.socketPath(name));
+  await started.registrar.ready;
+  expect(started.registrar.status().state).toBe("registered");
+});
+
+test("a registrar whose driver never comes is never ready", async () => {
+  const { registrar } = await startTestRegistrar(node, { driverTimeoutMs: 20 });
+  await expect(registrar.ready).rejects.toMatchObject({ code: "DRIVER_TIMEOUT" });
+});
+
+test("a registrar that is closed before its driver came is never ready", async () => {
+  const { registrar } = await startTestRegistrar(node);
+  void registrar.close();
+  await expect(registrar.ready).rejects.toMatchObject({ code: "ABORTED" });
+});
+
+const errno = Object.assign(new Error("EPERM: not permitted"), { code: "EPERM" });
+const fault = new TypeError("undefined is not a function");
+
+test.each([
+  [errno, { code: "SOCKET_UNUSABLE", message: errno.message, cause: errno }],
+  [fault, { code: "INTERNAL", message: fault.message, cause: fault }],
+  ["text", { code: "INTERNAL", message: "text" }],
+])("whatever was thrown is told as an error of ours: %p", (thrown, error) => {
+  expect(failedBy(thrown)).toMatchObject({ kind: "failed", error: { name: "RegistrarError", ...error } });
+});
+
+test("our own errors are told as they are", () => {
+  const ours = new RegistrarError("DRIVER_TIMEOUT", "too late");
+  const outcome = failedBy(ours);
+  expect(outcome).toEqual({ kind: "failed", error: ours });
+  expect(errorOf(outcome)).toBe(ours);
+});

@@ -1,0 +1,185 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { registrationSocketPath } from "../../../src/registrar/registration/registration-socket";
+import { tryConnect } from "../../../src/sockets/unix-socket";
+import { eventually } from "../../support/eventually";
+import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
+import { asOrdinaryUser } from "../../support/ordinary-user";
+import { createOwnedSocket, unusable, watchNames } from "../../support/owned-socket";
+import { expectNothingLeft } from "../../support/resources";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+
+const NAME = "x.csi-reg.sock";
+
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+/** Once the dot-name is gone, which outlives its socket's birth by a moment. */
+const filesAre = (...names: readonly string[]) =>
+  eventually(() => expect(readdirSync(folder.path)).toEqual(names));
+
+test("the name is the official registrar's", () => {
+  expect(registrationSocketPath("/registration", "x.csi")).toBe("/registration/x.csi-reg.sock");
+});
+
+test("creates nothing before it publishes", () => {
+  using _socket = createOwnedSocket();
+  expect(readdirSync(folder.path)).toEqual([]);
+});
+
+test("publishes a listening socket for its owner only, and no other name stays", async () => {
+  using socket = createOwnedSocket();
+  const path = folder.at(NAME);
+  expect(await socket.publish(path)).toBe("gone");
+
+  expect(lstatSync(path).isSocket()).toBe(true);
+  expect(lstatSync(path).mode & 0o777).toBe(0o700);
+  expect(await tryConnect(path)).toBeUndefined();
+  expect(await socket.look(path)).toBe("ours");
+  await filesAre(NAME);
+});
+
+test("is born under a dot-name, and shows once", async () => {
+  using socket = createOwnedSocket();
+  using seen = watchNames(folder.path);
+  await socket.publish(folder.at(NAME));
+  await filesAre(NAME);
+  await eventually(() => expect(seen.all).toHaveLength(3));
+  const dotName = expect.stringMatching(/^\.reg-[0-9a-z]{5}$/);
+  expect(seen.all).toEqual([dotName, NAME, dotName]);
+});
+
+describe("what it finds at its path", () => {
+  test("a dead socket is replaced", async () => {
+    using socket = createOwnedSocket();
+    const path = folder.at(NAME);
+    await leaveDeadSocket(path);
+    expect(await socket.look(path)).toBe("dead");
+    expect(await socket.publish(path)).toBe("dead");
+    expect(await socket.look(path)).toBe("ours");
+    await filesAre(NAME);
+  });
+
+  test("a dead socket that two find is replaced by one of them", async () => {
+    using one = createOwnedSocket();
+    using other = createOwnedSocket();
+    const path = folder.at(NAME);
+    await leaveDeadSocket(path);
+    const found = await Promise.all([one.publish(path), other.publish(path)]);
+    expect(found.sort()).toEqual(["dead", "taken"]);
+    expect([one.path, other.path].sort()).toEqual([path, undefined]);
+    await filesAre(NAME);
+  });
+
+  test("a living socket is left alone", async () => {
+    using socket = createOwnedSocket();
+    const path = folder.at(NAME);
+    await using _theirs = await startForeignSocket(path);
+    const before = lstatSync(path).ino;
+    expect(await socket.publish(path)).toBe("taken");
+    expect(lstatSync(path).ino).toBe(before);
+    expect(socket.path).toBeUndefined();
+    await filesAre(NAME);
+  });
+
+  test("a living socket is replaced where that is asked for", async () => {
+    using socket = createOwnedSocket();
+    const path = folder.at(NAME);
+    await using _theirs = await startForeignSocket(path);
+    expect(await socket.publish(path, { overLiving: true })).toBe("taken");
+    expect(await socket.look(path)).toBe("ours");
+    await filesAre(NAME);
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ["a regular file", (path) => writeFileSync(path, "precious")],
+    ["a folder", (path) => mkdirSync(path)],
+    ["a symbolic link", (path) => symlinkSync("somewhere", path)],
+  ])("%s is refused and left alone", async (_what, make) => {
+    using socket = createOwnedSocket();
+    const path = folder.at(NAME);
+    make(path);
+    const before = lstatSync(path).ino;
+    expect(await socket.look(path)).toBe("blocked");
+    await expect(socket.publish(path, { overLiving: true })).rejects.toEqual(
+      unusable(`${path} exists but is not a socket`),
+    );
+    expect(lstatSync(path).ino).toBe(before);
+    await filesAre(NAME);
+  });
+
+  test("a symbolic link to a living socket is refused too", async () => {
+    using socket = createOwnedSocket();
+    await using _theirs = await startForeignSocket(folder.at("theirs"));
+    symlinkSync("theirs", folder.at(NAME));
+    await expect(socket.publish(folder.at(NAME))).rejects.toEqual(unusable("is not a socket"));
+  });
+});
+
+describe("a path that cannot be", () => {
+  test.each([107, 108])("%d bytes", async (bytes) => {
+    using socket = createOwnedSocket();
+    const name = "n".repeat(bytes - Buffer.byteLength(folder.at("")) - 1);
+    const path = folder.at(name);
+    expect(Buffer.byteLength(path)).toBe(bytes);
+    if (bytes === 107) {
+      await socket.publish(path);
+      expect(await tryConnect(path)).toBeUndefined();
+      await filesAre(name);
+    } else {
+      await expect(socket.publish(path)).rejects.toEqual(
+        unusable("has 108 bytes, a unix socket path may have 107"),
+      );
+      await filesAre();
+    }
+  });
+
+  test("counts bytes, not characters", async () => {
+    using socket = createOwnedSocket();
+    await expect(socket.publish(folder.at("ü".repeat(53)))).rejects.toEqual(unusable("may have 107"));
+  });
+
+  test("a folder that is not there", async () => {
+    using socket = createOwnedSocket();
+    await expect(socket.publish(folder.at("no", NAME))).rejects.toEqual(
+      unusable("ENOENT: the folder does not exist"),
+    );
+  });
+
+  test("a file in the folder's place", async () => {
+    using socket = createOwnedSocket();
+    writeFileSync(folder.at("file"), "precious");
+    await expect(socket.publish(folder.at("file", NAME))).rejects.toEqual(unusable(folder.at("file", NAME)));
+    expect(readFileSync(folder.at("file"), "utf8")).toBe("precious");
+  });
+
+  test("a folder that may not be written to", async () => {
+    using socket = createOwnedSocket();
+    chmodSync(folder.path, 0o755);
+    mkdirSync(folder.at("locked"), { mode: 0o555 });
+    await asOrdinaryUser(async () => {
+      await expect(socket.publish(folder.at("locked", NAME))).rejects.toEqual(
+        unusable("EACCES: permission denied"),
+      );
+    });
+    expect(readdirSync(folder.at("locked"))).toEqual([]);
+  });
+
+  test("leaves no listener behind", () =>
+    expectNothingLeft(async () => {
+      using socket = createOwnedSocket();
+      writeFileSync(folder.at(NAME), "");
+      const paths = [folder.at("no", NAME), folder.at(NAME), folder.at("n".repeat(200))];
+      await Promise.allSettled(paths.map((path) => socket.publish(path)));
+    }));
+});

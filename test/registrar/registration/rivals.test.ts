@@ -1,0 +1,74 @@
+import { readdirSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { tryConnect } from "../../../src/sockets/unix-socket";
+import { eventually } from "../../support/eventually";
+import { registerOnce } from "../../support/fake-kubelet";
+import { createRandom } from "../../support/random";
+import {
+  createTestNode,
+  startTestRegistrar,
+  type TestNode,
+  type TestRegistrar,
+} from "../../support/registrar-node";
+import { startScriptedDriver } from "../../support/scripted-driver";
+
+const name = "x.csi";
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+const stateOf = ({ registrar }: TestRegistrar) => registrar.status().state;
+const publicationsOf = ({ registrar }: TestRegistrar) =>
+  Object.values(registrar.status().tally.publications).reduce((sum, times) => sum + times, 0);
+
+test("the newest has the socket, the older stands by, and has it back when the newest goes", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  await using older = await startTestRegistrar(node);
+  await older.state("listening");
+  await using newest = await startTestRegistrar(node);
+  await newest.state("listening");
+  await older.state("standby");
+  expect((await registerOnce(node.socketPath(name))).name).toBe(name);
+  await newest.state("registered");
+  expect(stateOf(older)).toBe("standby");
+
+  await newest.registrar.close();
+  await older.state("listening");
+  await registerOnce(node.socketPath(name));
+  await older.state("registered");
+  expect(publicationsOf(older)).toBe(2);
+});
+
+/** In any order of starts and stops, in the end exactly one has the socket and the others leave it in peace. */
+test.each([1, 2, 3, 4, 5, 6])("rivals come to rest, seed %d", async (seed) => {
+  const chance = createRandom(seed);
+  const random = (below: number) => Math.floor(chance() * below);
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  const rivals: TestRegistrar[] = [];
+  for (let step = 0; step < 12; step++) {
+    const [leaver] = rivals.length > 1 && random(5) < 2 ? rivals.splice(random(rivals.length), 1) : [];
+    if (leaver) await leaver.registrar.close();
+    else rivals.push(await startTestRegistrar(node));
+    await delay(random(60));
+  }
+
+  const inPlace = () => rivals.filter((rival) => stateOf(rival) === "listening");
+  await eventually(() => {
+    expect(inPlace()).toHaveLength(1);
+    expect(rivals.filter((rival) => stateOf(rival) === "standby")).toHaveLength(rivals.length - 1);
+  });
+  const publications = rivals.map(publicationsOf);
+  expect((await registerOnce(node.socketPath(name))).name).toBe(name);
+  await inPlace()[0]?.state("registered");
+  await delay(200);
+  expect(rivals.map(publicationsOf)).toEqual(publications);
+
+  while (rivals.length > 0) {
+    await rivals.splice(random(rivals.length), 1)[0]?.registrar.close();
+    if (rivals.length > 0)
+      await eventually(async () => expect(await tryConnect(node.socketPath(name))).toBeUndefined());
+  }
+  expect(readdirSync(node.pluginRegistrationPath)).toEqual([]);
+});

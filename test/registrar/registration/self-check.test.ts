@@ -1,0 +1,128 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { loadProtos } from "../../../src/grpc/protos";
+import {
+  checkRegistrationSocket,
+  createCachedCheck,
+  type SelfCheckAnswer,
+} from "../../../src/registrar/registration/self-check";
+import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
+import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
+import { expectNothingLeft } from "../../support/resources";
+import { startScriptedDriver } from "../../support/scripted-driver";
+
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+const name = "x.csi";
+const protos = loadProtos();
+const check = (driverName = name, timeoutMs = 2_000) =>
+  checkRegistrationSocket({ socketPath: node.socketPath(name), driverName, timeoutMs }, protos);
+
+describe("with a registrar at work", () => {
+  test("is ok, and is not taken for kubelet", async () => {
+    await using _driver = await startScriptedDriver(node.csiAddress, { name });
+    await using started = await startTestRegistrar(node);
+    await started.state("listening");
+    expect(await check()).toEqual({ status: 200, body: "ok" });
+    expect(started.registrar.status()).toMatchObject({ state: "listening", tally: { getInfoCalls: 0 } });
+    expect(started.log.all("Received GetInfo call")).toEqual([]);
+  });
+
+  test("tells of a name that is not the expected one", async () => {
+    await using _driver = await startScriptedDriver(node.csiAddress, { name });
+    await using started = await startTestRegistrar(node);
+    await started.state("listening");
+    expect(await check("y.csi")).toEqual({ status: 500, body: "invalid driver name x.csi" });
+  });
+});
+
+test.each<[string, (path: string) => void | Promise<void>, SelfCheckAnswer["status"], RegExp]>([
+  ["nothing", () => {}, 404, /^registration socket does not exist$/],
+  [
+    "a regular file",
+    (path) => writeFileSync(path, ""),
+    500,
+    /^file exists in socketPath .+ but it's not a socket$/,
+  ],
+  ["a folder", (path) => mkdirSync(path), 500, /but it's not a socket$/],
+  ["a dead socket", leaveDeadSocket, 500, /^error getting info from node-registrar socket: /],
+  [
+    "a file in the folder's place",
+    () => {
+      rmSync(node.pluginRegistrationPath, { recursive: true });
+      writeFileSync(node.pluginRegistrationPath, "");
+    },
+    500,
+    /^failed to stat the socket .+ with error: ENOTDIR/,
+  ],
+])("says that there is %s", async (_what, make, status, body) => {
+  await make(node.socketPath(name));
+  expect(await check()).toEqual({ status, body: expect.stringMatching(body) });
+});
+
+test("does not wait longer than it may for who does not answer, and leaves nothing", () =>
+  expectNothingLeft(async () => {
+    await using _mute = await startForeignSocket(node.socketPath(name));
+    expect(await check(name, 50)).toEqual({ status: 500, body: expect.stringMatching(/DEADLINE_EXCEEDED/) });
+  }));
+
+test("a path that gRPC cannot dial is an answer too", async () => {
+  const socketPath = `${node.pluginRegistrationPath}/line\nbreak`;
+  await using _living = await startForeignSocket(socketPath);
+  const answer = await checkRegistrationSocket({ socketPath, driverName: name, timeoutMs: 50 }, protos);
+  expect(answer).toMatchObject({ status: 500 });
+});
+
+describe("createCachedCheck", () => {
+  /** A cached check whose runs are ended by hand, at a time that is set by hand. */
+  function createChecked() {
+    const clock = { ms: 0 };
+    const ends: ((answer: SelfCheckAnswer) => void)[] = [];
+    const ask = createCachedCheck(
+      () => new Promise((resolve) => ends.push(resolve)),
+      1_000,
+      () => clock.ms,
+    );
+    return { clock, ends, ask };
+  }
+  const ok: SelfCheckAnswer = { status: 200, body: "ok" };
+  const gone: SelfCheckAnswer = { status: 404, body: "gone" };
+
+  test("runs once at a time, however many ask and however long it takes", async () => {
+    const { clock, ends, ask } = createChecked();
+    const first = ask();
+    clock.ms = 60_000;
+    const second = ask();
+    expect(ends).toHaveLength(1);
+    ends[0]?.(ok);
+    expect(await Promise.all([first, second])).toEqual([ok, ok]);
+  });
+
+  test("an answer holds for a second from when it came", async () => {
+    const { clock, ends, ask } = createChecked();
+    const first = ask();
+    clock.ms = 500;
+    ends[0]?.(ok);
+    await first;
+    clock.ms = 1_499;
+    expect(await ask()).toBe(ok);
+    clock.ms = 1_500;
+    const next = ask();
+    ends[1]?.(gone);
+    expect(await next).toBe(gone);
+  });
+
+  test("a failure is handed on, and does not end it", async () => {
+    let runs = 0;
+    const ask = createCachedCheck(async () => {
+      runs += 1;
+      throw new Error("broken");
+    }, 0);
+    await expect(ask()).rejects.toThrow("broken");
+    await expect(ask()).rejects.toThrow("broken");
+    expect(runs).toBe(2);
+  });
+});

@@ -1,0 +1,168 @@
+import { once } from "node:events";
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { controlWaits } from "../../../support/controlled-waits";
+import { eventually } from "../../../support/eventually";
+import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
+import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
+import type { TestNode, TestRegistrar } from "../../../support/registrar-node";
+import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
+
+// Without its net, the look every 5 s: everything must be noticed when it happens.
+const waits = controlWaits({ fromMs: 300 });
+const loading = import("../../../support/registrar-node");
+
+const name = "x.csi";
+let node: TestNode;
+let driver: ScriptedDriver;
+let started: TestRegistrar;
+let socketPath: string;
+beforeEach(async () => {
+  const { createTestNode, startTestRegistrar } = await loading;
+  node = await createTestNode();
+  socketPath = node.socketPath(name);
+  driver = await startScriptedDriver(node.csiAddress, { name });
+  started = await startTestRegistrar(node);
+  await started.state("listening");
+});
+afterEach(async () => {
+  await started.registrar.close();
+  await driver.stop();
+  await node[Symbol.asyncDispose]();
+});
+
+const inodeOf = (path: string) => lstatSync(path).ino;
+const publications = () => started.registrar.status().tally.publications;
+
+/** What could publish has done so by then: it takes a turn to look and a tenth of a second to publish. */
+const LONG_ENOUGH_TO_PUBLISH_MS = 250;
+
+async function register(): Promise<void> {
+  await registerOnce(socketPath);
+  await started.state("registered");
+}
+
+/** Waits for this publication, then registers by it as kubelet would. */
+async function expectHealed(reason: string): Promise<void> {
+  await eventually(() => expect(publications()).toHaveProperty([reason], 1));
+  await started.state("listening");
+  await register();
+}
+
+describe.each(["listening", "registered"])("in state %s", (state) => {
+  beforeEach(async () => {
+    if (state === "registered") await register();
+  });
+
+  test("a socket that somebody removed is published again", async () => {
+    rmSync(socketPath);
+    await expectHealed("socket-gone");
+  });
+
+  test("a socket that somebody renamed is published again", async () => {
+    renameSync(socketPath, `${socketPath}.moved`);
+    await expectHealed("socket-gone");
+  });
+
+  test("a dead socket in its place is replaced", async () => {
+    await leaveDeadSocket(socketPath);
+    await expectHealed("socket-dead");
+  });
+
+  test("its folder removed, and made anew, is used again", async () => {
+    rmSync(node.pluginRegistrationPath, { recursive: true });
+    mkdirSync(node.pluginRegistrationPath);
+    await expectHealed("socket-gone");
+  });
+
+  test("its folder moved away, and another in its place, is used again", async () => {
+    mkdirSync(`${node.pluginRegistrationPath}-new`);
+    renameSync(node.pluginRegistrationPath, `${node.pluginRegistrationPath}-old`);
+    renameSync(`${node.pluginRegistrationPath}-new`, node.pluginRegistrationPath);
+    await expectHealed("socket-gone");
+  });
+
+  test("a file in its place is not touched, and ends what we say of ourselves; it gone, we go on", async () => {
+    rmSync(socketPath);
+    writeFileSync(socketPath, "precious");
+    // The file may come before the loss is noticed or after: either way this is where it leads.
+    await started.log.when("Failed to listen on socket");
+    expect(started.registrar.status().state).toBe("publishing");
+    expect(readFileSync(socketPath, "utf8")).toBe("precious");
+
+    rmSync(socketPath);
+    await expectHealed("socket-gone");
+  });
+
+  test("another registrar's socket in its place is left to its owner", async () => {
+    await using _theirs = await startForeignSocket(socketPath);
+    const inode = inodeOf(socketPath);
+    await started.state("standby");
+    await started.log.when("Standing by for the registrar that holds the socket");
+    expect(inodeOf(socketPath)).toBe(inode);
+    expect(publications()).toEqual({ "driver-named": 1 });
+  });
+});
+
+describe("while kubelet is between GetInfo and its notice", () => {
+  test("nothing is published; it is when the notice came", async () => {
+    using kubelet = dialRegistration(socketPath);
+    await kubelet.getInfo();
+    await started.state("asked");
+    rmSync(socketPath);
+    await delay(LONG_ENOUGH_TO_PUBLISH_MS);
+    expect(publications()).toEqual({ "driver-named": 1 });
+
+    await kubelet.notify();
+    await expectHealed("socket-gone");
+  });
+
+  test("nothing is published either where it had registered the driver before", async () => {
+    await register();
+    using kubelet = dialRegistration(socketPath);
+    await kubelet.getInfo();
+    await eventually(() => expect(started.registrar.status().tally.getInfoCalls).toBe(2));
+    await leaveDeadSocket(socketPath);
+    await delay(LONG_ENOUGH_TO_PUBLISH_MS);
+    expect(publications()).toEqual({ "driver-named": 1 });
+
+    await kubelet.notify();
+    await expectHealed("socket-dead");
+  });
+
+  test("a peer is stood by for all the same", async () => {
+    using kubelet = dialRegistration(socketPath);
+    await kubelet.getInfo();
+    await started.state("asked");
+    await using _theirs = await startForeignSocket(socketPath);
+    await started.state("standby");
+  });
+
+  test.each([
+    ["", 0],
+    [", though standby peers hold silent ones", 2],
+  ])(
+    "it is published, at the next look, when kubelet died and so its connection%s",
+    async (_peers, silent) => {
+      const peers = Array.from({ length: silent }, () => connect(socketPath));
+      await Promise.all(peers.map((peer) => once(peer, "connect")));
+      const kubelet = dialRegistration(socketPath);
+      await kubelet.getInfo();
+      await started.state("asked");
+      kubelet[Symbol.dispose]();
+      rmSync(socketPath);
+      await eventually(async () => {
+        for (const ms of waits.pending().filter((one) => one <= 5_000)) await waits.end(ms);
+        expect(publications()).toHaveProperty(["socket-gone"], 1);
+      });
+      await expectHealed("socket-gone");
+      for (const peer of peers) peer.destroy();
+    },
+  );
+});
+
+test("a probe's GetInfo is not taken for kubelet's", async () => {
+  await started.registrar.selfCheck();
+  expect(started.registrar.status()).toMatchObject({ state: "listening", tally: { getInfoCalls: 0 } });
+});

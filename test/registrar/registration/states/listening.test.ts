@@ -1,0 +1,163 @@
+import { readdirSync, renameSync } from "node:fs";
+import { connect } from "node:net";
+import { controlWaits } from "../../../support/controlled-waits";
+import { eventually } from "../../../support/eventually";
+import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
+import { leaveDeadSocket } from "../../../support/foreign-socket";
+import { watchNames } from "../../../support/owned-socket";
+import type { TestNode } from "../../../support/registrar-node";
+import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
+
+const waits = controlWaits();
+const loading = import("../../../support/registrar-node");
+
+const name = "x.csi";
+let node: TestNode;
+let driver: ScriptedDriver;
+beforeEach(async () => {
+  node = await (await loading).createTestNode();
+  driver = await startScriptedDriver(node.csiAddress, { name });
+});
+afterEach(async () => {
+  await driver.stop();
+  await node[Symbol.asyncDispose]();
+});
+
+const start = async () => (await loading).startTestRegistrar(node);
+const files = () => readdirSync(node.pluginRegistrationPath);
+const visible = () => files().filter((file) => !file.startsWith("."));
+
+/** How long kubelet may be silent after a leftover before it is taken to back off. */
+const MOVE_AFTER_MS = 2_500;
+const ALIAS = /^x\.csi-_[0-9a-z]{3}-reg\.sock$/;
+
+describe("a socket that was left behind", () => {
+  test("from which kubelet backs off is given up for another name, once", async () => {
+    await leaveDeadSocket(node.socketPath(name));
+    await using started = await start();
+    await started.state("listening");
+    expect(visible()).toEqual([`${name}-reg.sock`]);
+    using seen = watchNames(node.pluginRegistrationPath);
+
+    await waits.end(MOVE_AFTER_MS);
+
+    await eventually(() => expect(visible()).toEqual([expect.stringMatching(ALIAS)]));
+    const [alias = ""] = visible();
+    // Never two of them: the end of either deregisters both.
+    await eventually(() => expect(seen.visible().slice(-2)).toEqual([`${name}-reg.sock`, alias]));
+    await started.state("listening");
+    expect(started.registrar.status()).toMatchObject({
+      registrationSocketPath: node.socketPath(alias.replace("-reg.sock", "")),
+      tally: { publications: { "driver-named": 1, "kubelet-silent": 1 } },
+    });
+    expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
+
+    expect((await registerOnce(node.socketPath(alias.replace("-reg.sock", "")))).name).toBe(name);
+    await started.state("registered");
+    await started.registrar.close();
+    expect(files()).toEqual([]);
+  });
+
+  test("is of no matter once kubelet has called", async () => {
+    await leaveDeadSocket(node.socketPath(name));
+    await using started = await start();
+    await started.state("listening");
+    await registerOnce(node.socketPath(name));
+    await started.state("registered");
+    expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
+    expect(visible()).toEqual([`${name}-reg.sock`]);
+  });
+
+  test("is of no matter while kubelet is at it", async () => {
+    await leaveDeadSocket(node.socketPath(name));
+    await using started = await start();
+    await started.state("listening");
+    using kubelet = dialRegistration(node.socketPath(name));
+    await kubelet.getInfo();
+    await started.state("asked");
+    expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
+  });
+});
+
+test("where nothing was left behind, the name stays", async () => {
+  await using started = await start();
+  await started.state("listening");
+  await eventually(() => expect(waits.pending()).toContain(30_000));
+  expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
+});
+
+test("a name that is too long for another is kept", async () => {
+  await driver.stop();
+  const longest = "n".repeat(107 - node.socketPath("").length);
+  driver = await startScriptedDriver(node.csiAddress, { name: longest });
+  // Under a short name first: the helper needs a byte more than the name has room for.
+  await leaveDeadSocket(node.socketPath(name));
+  renameSync(node.socketPath(name), node.socketPath(longest));
+  await using started = await start();
+  await started.state("listening");
+  await waits.end(MOVE_AFTER_MS);
+  expect((await registerOnce(node.socketPath(longest))).name).toBe(longest);
+  await started.state("registered");
+});
+
+describe("kubelet's silence", () => {
+  test("is spoken of at growing intervals, with what to check", async () => {
+    await using started = await start();
+    await started.state("listening");
+    const waited = [];
+    for (const ms of [30_000, 120_000, 600_000, 3_600_000, 3_600_000]) {
+      await waits.end(ms);
+      waited.push((await started.log.when("Kubelet has not called", waited.length + 1)).fields.waited);
+    }
+    expect(waited).toEqual(["30s", "150s", "750s", "4350s", "7950s"]);
+    const { severity, fields } = await started.log.when("Kubelet has not called");
+    expect(severity).toBe("warning");
+    expect(fields).toMatchObject({
+      socketPath: node.socketPath(name),
+      check: expect.stringContaining("SELinux"),
+    });
+  });
+
+  test("is told from a client that leaves without a call", async () => {
+    await using started = await start();
+    await started.state("listening");
+    const client = connect({ path: node.socketPath(name) });
+    client.end();
+    await new Promise((resolve) => client.resume().once("close", resolve));
+    await waits.end(30_000);
+    const { fields } = await started.log.when("Kubelet has not called");
+    expect(fields.check).toContain("left before any call");
+  });
+
+  test("is told from a client that does not speak the protocol", async () => {
+    await using started = await start();
+    await started.state("listening");
+    const client = connect({ path: node.socketPath(name) });
+    client.end("GET / HTTP/1.1\r\n\r\n");
+    await new Promise((resolve) => client.resume().once("close", resolve));
+    await waits.end(30_000);
+    const { fields } = await started.log.when("Kubelet has not called");
+    expect(fields.check).toContain("breach of HTTP/2");
+  });
+
+  test("is over when it calls", async () => {
+    await using started = await start();
+    await started.state("listening");
+    await registerOnce(node.socketPath(name));
+    await started.state("registered");
+    expect(waits.pending()).not.toContain(30_000);
+  });
+
+  test("after GetInfo is spoken of too", async () => {
+    await using started = await start();
+    await started.state("listening");
+    using kubelet = dialRegistration(node.socketPath(name));
+    await kubelet.getInfo();
+    await started.state("asked");
+    await waits.end(150_000);
+    const { severity, fields } = await started.log.when(
+      "Kubelet called GetInfo and has not told the outcome",
+    );
+    expect({ severity, waited: fields.waited }).toEqual({ severity: "warning", waited: "150s" });
+  });
+});

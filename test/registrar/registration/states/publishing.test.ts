@@ -1,0 +1,141 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { startNodeFleet } from "../../../../src/registrar/node-wide/node-fleet";
+import { startCsiDriver, startKubelet } from "../../../../src/testing";
+import { startFakeRegistrar } from "../../../simulator/fake-registrar";
+import { eventually } from "../../../support/eventually";
+import { registerOnce } from "../../../support/fake-kubelet";
+import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
+import { recordLog } from "../../../support/recorded-log";
+import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../../../support/registrar-node";
+import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
+
+const name = "x.csi";
+let node: TestNode;
+let driver: ScriptedDriver;
+beforeEach(async () => {
+  node = await createTestNode();
+  driver = await startScriptedDriver(node.csiAddress, { name });
+});
+afterEach(async () => {
+  await driver.stop();
+  await node[Symbol.asyncDispose]();
+});
+
+const unusable = (text: string) => ({
+  kind: "failed",
+  error: expect.objectContaining({ code: "SOCKET_UNUSABLE", message: expect.stringContaining(text) }),
+});
+
+describe("the first time", () => {
+  test.each<[string, () => void, string]>([
+    ["a file in its place", () => writeFileSync(node.socketPath(name), ""), "is not a socket"],
+    ["a folder in its place", () => mkdirSync(node.socketPath(name)), "is not a socket"],
+    [
+      "a folder that is not there",
+      () => rmSync(node.pluginRegistrationPath, { recursive: true }),
+      "ENOENT: the folder does not exist: is the plugin registration directory mounted?",
+    ],
+  ])("%s ends the registrar", async (_what, make, text) => {
+    make();
+    const { registrar, log } = await startTestRegistrar(node);
+    expect(await registrar.closed).toEqual(unusable(text));
+    expect(log.all("Failed to listen on socket")).toHaveLength(1);
+  });
+
+  test("a name that makes the path too long ends the registrar", async () => {
+    await driver.stop();
+    await using _long = await startScriptedDriver(node.csiAddress, { name: "n".repeat(100) });
+    const { registrar } = await startTestRegistrar(node);
+    expect(await registrar.closed).toEqual(unusable("a unix socket path may have 107"));
+    expect(readdirSync(node.pluginRegistrationPath)).toEqual([]);
+  });
+
+  test.each<[string, (path: string) => Promise<unknown>, string]>([
+    ["a dead socket", leaveDeadSocket, "dead"],
+    ["a living socket, as in a rolling update,", startForeignSocket, "taken"],
+  ])("%s is replaced", async (_what, make, found) => {
+    const theirs = await make(node.socketPath(name));
+    await using started = await startTestRegistrar(node);
+    await started.state("listening");
+    expect((await started.log.when("Registration Server started")).fields).toEqual({
+      socketPath: node.socketPath(name),
+      found,
+    });
+    expect((await registerOnce(node.socketPath(name))).name).toBe(name);
+    await (theirs as AsyncDisposable | undefined)?.[Symbol.asyncDispose]();
+  });
+
+  test("two lines tell of it, as at the official registrar", async () => {
+    await using started = await startTestRegistrar(node);
+    await started.state("listening");
+    const socketPath = node.socketPath(name);
+    expect((await started.log.when("Starting Registration Server")).fields).toEqual({ socketPath });
+    expect((await started.log.when("Registration Server started")).fields).toEqual({
+      socketPath,
+      found: "gone",
+    });
+  });
+});
+
+describe("later on", () => {
+  test("a folder that went while another was stood by for is waited for, even if we never had a socket", async () => {
+    const log = recordLog();
+    await using peer = await startForeignSocket(node.socketPath(name));
+    await using _fleet = await startNodeFleet(
+      {
+        csiAddresses: [node.csiAddress],
+        kubeletRegistrationPaths: [ENDPOINT],
+        pluginRegistrationPath: node.pluginRegistrationPath,
+      },
+      { logger: log.logger },
+    );
+    await log.when("Standing by for the registrar that holds the socket");
+    rmSync(node.pluginRegistrationPath, { recursive: true });
+    await peer.kill();
+    await log.when("Failed to listen on socket");
+    mkdirSync(node.pluginRegistrationPath);
+    await log.when("Registration Server started");
+    expect((await registerOnce(node.socketPath(name))).name).toBe(name);
+  });
+
+  test("a folder that is away is waited for, and used when it is back", async () => {
+    await using started = await startTestRegistrar(node);
+    await started.state("listening");
+    rmSync(node.pluginRegistrationPath, { recursive: true });
+    await started.log.when("Failed to listen on socket");
+    expect(started.registrar.status().state).toBe("publishing");
+
+    mkdirSync(node.pluginRegistrationPath);
+    await started.state("listening");
+    expect((await registerOnce(node.socketPath(name))).name).toBe(name);
+  });
+
+  test("the driver may change its name while the folder is away", async () => {
+    await using started = await startTestRegistrar(node);
+    await started.state("listening");
+    rmSync(node.pluginRegistrationPath, { recursive: true });
+    await started.log.when("Failed to listen on socket");
+    await driver.kill();
+    await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
+    await eventually(() => expect(started.registrar.status().identity?.name).toBe("y.csi"));
+
+    mkdirSync(node.pluginRegistrationPath);
+    await started.state("listening");
+    expect((await registerOnce(node.socketPath("y.csi"))).name).toBe("y.csi");
+  });
+});
+
+test("a registrar killed under an alias is followed by one that kubelet accepts", async () => {
+  await driver.stop();
+  await using _driver = await startCsiDriver({ csiAddress: node.csiAddress, name });
+  await using kubelet = await startKubelet({ pluginDir: node.pluginRegistrationPath });
+  const socketPath = node.socketPath(`${name}-_abc`);
+  const killed = await startFakeRegistrar({ socketPath, info: { name, endpoint: node.csiAddress } });
+  await kubelet.registered(name);
+  await killed.crash();
+
+  await using started = await startTestRegistrar(node, { kubeletRegistrationPath: node.csiAddress });
+
+  await started.state("registered");
+  expect(started.registrar.status().registrationSocketPath).toBe(socketPath);
+});

@@ -1,0 +1,138 @@
+import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
+import { startFakeRegistrar } from "../../../simulator/fake-registrar";
+import { controlWaits } from "../../../support/controlled-waits";
+import { eventually } from "../../../support/eventually";
+import { registerOnce } from "../../../support/fake-kubelet";
+import { type ForeignSocket, startForeignSocket } from "../../../support/foreign-socket";
+import type { TestNode } from "../../../support/registrar-node";
+import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
+
+// Without its net, the look every 5 s: everything must be noticed when it happens.
+controlWaits();
+const loading = import("../../../support/registrar-node");
+
+const name = "x.csi";
+let node: TestNode;
+let driver: ScriptedDriver;
+let socketPath: string;
+beforeEach(async () => {
+  node = await (await loading).createTestNode();
+  socketPath = node.socketPath(name);
+  driver = await startScriptedDriver(node.csiAddress, { name });
+});
+afterEach(async () => {
+  await driver.stop();
+  await node[Symbol.asyncDispose]();
+});
+
+const retry = { onRegistrationFailure: "retry" } as const;
+const PEER_ERROR =
+  'kubernetes.io/csi: ValidatePlugin for CSI driver "x.csi" failed. Another driver with the same name is already ' +
+  'registered with a higher supported version: "1.0.0"';
+const inodeOf = (path: string) => lstatSync(path).ino;
+const files = () => readdirSync(node.pluginRegistrationPath);
+
+/** A registrar that stands by for `peer`, which has taken its path. */
+async function standBy() {
+  const started = await (await loading).startTestRegistrar(node);
+  await started.state("listening");
+  const peer = await startForeignSocket(socketPath);
+  await started.log.when("Standing by for the registrar that holds the socket");
+  return { started, peer };
+}
+
+test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
+  ["was killed, and its file is still there", (peer) => peer.kill()],
+  [
+    "was stopped, and has removed its file",
+    async (peer) => {
+      rmSync(socketPath);
+      await peer.kill();
+    },
+  ],
+  [
+    "has removed its file and lives on",
+    async () => {
+      rmSync(socketPath);
+    },
+  ],
+])("takes over when the peer %s", async (_what, end) => {
+  const { started, peer } = await standBy();
+  const inode = inodeOf(socketPath);
+  await end(peer);
+  await started.state("listening");
+  expect(inodeOf(socketPath)).not.toBe(inode);
+  expect((await registerOnce(socketPath)).name).toBe(name);
+  await started.state("registered");
+  expect(started.registrar.status().tally).toMatchObject({ takeovers: 1, publications: { "peer-gone": 1 } });
+  await started.registrar.close();
+  await peer.kill();
+});
+
+test("stays in standby when one peer takes over from another", async () => {
+  const { started, peer } = await standBy();
+  await using next = await startForeignSocket(socketPath);
+  const inode = inodeOf(socketPath);
+  await peer.kill();
+  // Its connection to the first is cut: it looks, finds the second, and holds on to that.
+  await eventually(() => expect(next.connections()).toBeGreaterThan(0));
+  expect(started.registrar.status().state).toBe("standby");
+  expect(inodeOf(socketPath)).toBe(inode);
+  await started.registrar.close();
+  expect(inodeOf(socketPath)).toBe(inode);
+});
+
+test("does not knock without end at a peer that hangs up", async () => {
+  await using started = await (await loading).startTestRegistrar(node);
+  await started.state("listening");
+  await using rude = await startForeignSocket(socketPath, (socket) => socket.destroy());
+  await started.state("standby");
+  await eventually(() => expect(rude.connections()).toBeGreaterThan(2));
+  const before = rude.connections();
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  // A look and a held connection, each half second.
+  expect(rude.connections() - before).toBeLessThan(5);
+});
+
+test("ends when the driver comes back under another name, whose socket nobody else has", async () => {
+  const { started, peer } = await standBy();
+  const inode = inodeOf(socketPath);
+  await driver.kill();
+  await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
+  await started.state("listening");
+  expect(existsSync(node.socketPath("y.csi"))).toBe(true);
+  expect(inodeOf(socketPath)).toBe(inode);
+  await started.registrar.close();
+  await peer.kill();
+});
+
+describe("kubelet says that the driver is registered already", () => {
+  test("under another path: our socket goes, and comes back when the peer has gone", async () => {
+    const peer = await startFakeRegistrar({ socketPath: node.socketPath("other"), info: { name } });
+    await using started = await (await loading).startTestRegistrar(node, retry);
+    await started.state("listening");
+    await registerOnce(socketPath, PEER_ERROR);
+
+    const line = await started.log.when("Standing by for the registrar that holds the socket");
+    expect(line.fields).toEqual({ socketPath: node.socketPath("other") });
+    expect(files()).toEqual(["other-reg.sock"]);
+    expect(started.registrar.status().state).toBe("standby");
+
+    await peer.crash();
+    await started.state("listening");
+    await registerOnce(socketPath);
+    await started.state("registered");
+  });
+
+  test("is not taken for a peer who has another driver, nor is a mute socket", async () => {
+    const other = await startFakeRegistrar({ socketPath: node.socketPath("a"), info: { name: "other.csi" } });
+    await using _mute = await startForeignSocket(node.socketPath("b"));
+    await using started = await (await loading).startTestRegistrar(node, { ...retry, timeoutMs: 100 });
+    await started.state("listening");
+    await registerOnce(socketPath, PEER_ERROR);
+    await started.log.when(
+      "Kubelet knows the driver by another socket, which is not to be found: trying again later",
+    );
+    await other.close();
+  });
+});

@@ -1,0 +1,51 @@
+import type { RegistrarEvent } from "../../../src/registrar/events";
+import { createTally, type Tally } from "../../../src/registrar/registration/tally";
+
+const identity = { name: "x.csi", vendorVersion: "v1", manifest: {} };
+const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): RegistrarEvent => ({
+  kind: "published",
+  socketPath: "/x",
+  reason,
+});
+
+const NOTHING: Tally = {
+  lastGetInfoAt: undefined,
+  lastNoticeAt: undefined,
+  getInfoCalls: 0,
+  noticesAccepted: 0,
+  noticesRefused: 0,
+  refusal: undefined,
+  publications: {},
+  takeovers: 0,
+  driverReconnects: 0,
+};
+
+test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
+  ["nothing", [], {}],
+  ["GetInfo", [{ kind: "asked" }, { kind: "asked" }], { getInfoCalls: 2, lastGetInfoAt: 7 }],
+  ["a success", [{ kind: "notified", registered: true, error: "" }], { noticesAccepted: 1, lastNoticeAt: 7 }],
+  [
+    "a refusal",
+    [{ kind: "notified", registered: false, error: "no" }],
+    { noticesRefused: 1, refusal: "no", lastNoticeAt: 7 },
+  ],
+  [
+    "publications by reason",
+    [published("driver-named"), published("socket-gone"), published("socket-gone")],
+    { publications: { "driver-named": 1, "socket-gone": 2 } },
+  ],
+  ["a takeover", [published("peer-gone")], { publications: { "peer-gone": 1 }, takeovers: 1 }],
+  [
+    "a driver that came back, not one that came",
+    [
+      { kind: "driver-answered", identity, awayMs: undefined },
+      { kind: "driver-lost" },
+      { kind: "driver-answered", identity, awayMs: 5 },
+    ],
+    { driverReconnects: 1 },
+  ],
+])("counts %s", (_what, events, expected) => {
+  const tally = createTally(() => 7);
+  for (const event of events) tally.count(event);
+  expect(tally.current).toEqual({ ...NOTHING, ...expected });
+});

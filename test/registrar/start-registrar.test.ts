@@ -1,0 +1,222 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { RegistrarEvent } from "../../src/registrar/events";
+import { eventually } from "../support/eventually";
+import { dialRegistration, registerOnce } from "../support/fake-kubelet";
+import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../support/registrar-node";
+import { startScriptedDriver } from "../support/scripted-driver";
+
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+const name = "x.csi";
+const inodeOf = (path: string) => lstatSync(path).ino;
+
+test("registers a driver: kubelet learns all it needs, and the outcome is told", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name, vendorVersion: "v7" });
+  await using started = await startTestRegistrar(node);
+  const { registrar, state } = started;
+  const events: RegistrarEvent["kind"][] = [];
+  registrar.subscribe(({ kind }) => events.push(kind));
+  await state("listening");
+
+  expect(await registerOnce(node.socketPath(name))).toEqual({
+    type: "CSIPlugin",
+    name,
+    endpoint: ENDPOINT,
+    supportedVersions: ["1.0.0"],
+  });
+
+  await state("registered");
+  expect(registrar.status()).toMatchObject({
+    state: "registered",
+    connected: true,
+    identity: { name, vendorVersion: "v7" },
+    registrationSocketPath: node.socketPath(name),
+    tally: { getInfoCalls: 1, noticesAccepted: 1, noticesRefused: 0, publications: { "driver-named": 1 } },
+  });
+  expect(events).toEqual([
+    ...["driver-call", "driver-answered", "state-changed", "published", "state-changed"],
+    ...["asked", "state-changed", "notified", "state-changed"],
+  ]);
+});
+
+test("each change of state is one line", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  await using started = await startTestRegistrar(node);
+  await started.state("listening");
+  await registerOnce(node.socketPath(name));
+  await started.state("registered");
+
+  const lines = started.log.all("Registration state changed").map(({ fields }) => fields);
+  const socket = node.socketPath(name);
+  expect(lines).toEqual([
+    { from: "waiting", to: "publishing", reason: "driver-named", driver: name, socket: undefined },
+    { from: "publishing", to: "listening", reason: "published", driver: name, socket },
+    { from: "listening", to: "asked", reason: "get-info", driver: name, socket },
+    { from: "asked", to: "registered", reason: "accepted", driver: name, socket },
+  ]);
+});
+
+test("answers kubelet as often as it asks, and stays registered", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  await using started = await startTestRegistrar(node);
+  await started.state("listening");
+  await registerOnce(node.socketPath(name));
+  await started.state("registered");
+  const inode = inodeOf(node.socketPath(name));
+
+  using kubelet = dialRegistration(node.socketPath(name));
+  await kubelet.getInfo();
+  await kubelet.getInfo();
+  await eventually(() => expect(started.registrar.status().tally.getInfoCalls).toBe(3));
+
+  expect(started.registrar.status().state).toBe("registered");
+  expect(inodeOf(node.socketPath(name))).toBe(inode);
+});
+
+describe("the driver's name", () => {
+  test.each(["../evil", "a/b", "/evil", "..", ".hidden", "a\\b", "a\0b", ""])(
+    "%j ends the registrar, and nothing is created",
+    async (evil) => {
+      await using _driver = await startScriptedDriver(node.csiAddress, { name: evil });
+      const { registrar } = await startTestRegistrar(node);
+      expect(await registrar.closed).toEqual({
+        kind: "failed",
+        error: expect.objectContaining({
+          code: "UNSAFE_DRIVER_NAME",
+          message: expect.stringContaining(JSON.stringify(evil)),
+        }),
+      });
+      expect(readdirSync(node.pluginRegistrationPath)).toEqual([]);
+      expect(readdirSync(dirname(node.pluginRegistrationPath)).sort()).toEqual(["csi.sock", "registration"]);
+    },
+  );
+
+  test.each(["csi_driver", "Treiber ä", "%s"])("%j is warned of and announced", async (unusual) => {
+    await using _driver = await startScriptedDriver(node.csiAddress, { name: unusual });
+    await using started = await startTestRegistrar(node);
+    await started.state("listening");
+    const warning = await started.log.when("CSI driver name breaks the CSI specification");
+    expect(warning).toMatchObject({ severity: "warning", fields: { name: unusual } });
+    expect(readdirSync(node.pluginRegistrationPath)).toContain(`${unusual}-reg.sock`);
+  });
+});
+
+describe("a driver that restarts", () => {
+  /** A registered driver that goes, and comes back as `second`. */
+  async function restart(second: { name: string; vendorVersion?: string }) {
+    const first = await startScriptedDriver(node.csiAddress, { name });
+    const started = await startTestRegistrar(node);
+    await started.state("listening");
+    await registerOnce(node.socketPath(name));
+    await started.state("registered");
+    const inode = inodeOf(node.socketPath(name));
+    await first.kill();
+    await started.log.when("Lost connection");
+    expect(started.registrar.status()).toMatchObject({ connected: false, state: "registered" });
+    const back = await startScriptedDriver(node.csiAddress, second);
+    await started.log.when("Connection restored");
+    return {
+      ...started,
+      inode,
+      [Symbol.asyncDispose]: async () => {
+        await started[Symbol.asyncDispose]();
+        await back.stop();
+      },
+    };
+  }
+
+  test("as itself changes nothing at kubelet's side", async () => {
+    await using back = await restart({ name });
+    await eventually(() => expect(back.registrar.status().connected).toBe(true));
+    expect(back.registrar.status()).toMatchObject({
+      state: "registered",
+      tally: { driverReconnects: 1, publications: { "driver-named": 1 } },
+    });
+    expect(inodeOf(node.socketPath(name))).toBe(back.inode);
+  });
+
+  test("as another version is noted only", async () => {
+    await using back = await restart({ name, vendorVersion: "v2" });
+    const line = await back.log.when(
+      "CSI driver came back as another version, its registration stays as it is",
+    );
+    expect(line.fields).toEqual({ was: "v1", vendorVersion: "v2" });
+    expect(inodeOf(node.socketPath(name))).toBe(back.inode);
+  });
+
+  test("under another name is announced by that, and by that only", async () => {
+    await using back = await restart({ name: "y.csi" });
+    await back.state("listening");
+    await eventually(() => expect(readdirSync(node.pluginRegistrationPath)).toEqual(["y.csi-reg.sock"]));
+    expect((await registerOnce(node.socketPath("y.csi"))).name).toBe("y.csi");
+    await back.state("registered");
+  });
+
+  test("under a name that is unsafe ends the registrar", async () => {
+    await using back = await restart({ name: "../evil" });
+    expect(await back.registrar.closed).toMatchObject({ error: { code: "UNSAFE_DRIVER_NAME" } });
+    expect(readdirSync(node.pluginRegistrationPath)).toEqual([]);
+  });
+});
+
+describe("reregisterOnDriverRestart", () => {
+  test("publishes again when the driver is back", async () => {
+    await using first = await startScriptedDriver(node.csiAddress, { name });
+    await using started = await startTestRegistrar(node, { reregisterOnDriverRestart: true });
+    await started.state("listening");
+    await registerOnce(node.socketPath(name));
+    await started.state("registered");
+    const inode = inodeOf(node.socketPath(name));
+
+    await first.kill();
+    await using _second = await startScriptedDriver(node.csiAddress, { name });
+
+    await started.state("listening");
+    expect(inodeOf(node.socketPath(name))).not.toBe(inode);
+    await registerOnce(node.socketPath(name));
+    await started.state("registered");
+    // Once only: as long as another publication would take.
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(started.registrar.status().tally.publications).toEqual({
+      "driver-named": 1,
+      "driver-restarted": 1,
+    });
+  });
+
+  test("waits until kubelet, which may be reading the node information, has told the outcome", async () => {
+    await using first = await startScriptedDriver(node.csiAddress, { name });
+    await using started = await startTestRegistrar(node, { reregisterOnDriverRestart: true });
+    await started.state("listening");
+    using kubelet = dialRegistration(node.socketPath(name));
+    await kubelet.getInfo();
+    await started.state("asked");
+    const inode = inodeOf(node.socketPath(name));
+
+    await first.kill();
+    await using _second = await startScriptedDriver(node.csiAddress, { name });
+    await started.log.when("Connection restored");
+    // What could publish now has looked by then: it takes a turn to look and a tenth of a second to publish.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(started.registrar.status().state).toBe("asked");
+    expect(inodeOf(node.socketPath(name))).toBe(inode);
+
+    await kubelet.notify();
+    await eventually(() =>
+      expect(started.registrar.status().tally.publications).toEqual({
+        "driver-named": 1,
+        "driver-restarted": 1,
+      }),
+    );
+    expect(inodeOf(node.socketPath(name))).not.toBe(inode);
+  });
+});
+
+test("a driver that takes too long ends the registrar", async () => {
+  const { registrar } = await startTestRegistrar(node, { driverTimeoutMs: 20 });
+  expect(await registrar.closed).toMatchObject({ kind: "failed", error: { code: "DRIVER_TIMEOUT" } });
+});

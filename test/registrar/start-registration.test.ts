@@ -1,0 +1,179 @@
+import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import type { RegistrarEvent } from "../../src/registrar/events";
+import type { RegistrationOptions } from "../../src/registrar/options";
+import { startRegistration } from "../../src/registrar/start-registration";
+import { registerOnce } from "../support/fake-kubelet";
+import { recordLog } from "../support/recorded-log";
+import { createTestNode, ENDPOINT, type TestNode } from "../support/registrar-node";
+import { expectNothingLeft } from "../support/resources";
+
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+const name = "x.csi";
+const start = (options: Partial<RegistrationOptions> = {}, signal?: AbortSignal) => {
+  const { pluginRegistrationPath } = node;
+  return startRegistration({ name, endpoint: ENDPOINT, pluginRegistrationPath, ...options }, { signal });
+};
+const files = () => readdirSync(node.pluginRegistrationPath);
+
+test("resolves when kubelet finds the socket, and is ready when kubelet has registered the driver", async () => {
+  await using registration = await start();
+  const events: RegistrarEvent["kind"][] = [];
+  registration.subscribe(({ kind }) => events.push(kind));
+  expect(lstatSync(node.socketPath(name)).isSocket()).toBe(true);
+
+  expect(await registerOnce(node.socketPath(name))).toEqual({
+    type: "CSIPlugin",
+    name,
+    endpoint: ENDPOINT,
+    supportedVersions: ["1.0.0"],
+  });
+
+  await registration.ready;
+  expect(registration.status()).toMatchObject({
+    state: "registered",
+    history: [
+      { event: { kind: "driver-named" } },
+      { to: "listening" },
+      { to: "asked" },
+      { to: "registered" },
+    ],
+    registrationSocketPath: node.socketPath(name),
+    tally: { getInfoCalls: 1, noticesAccepted: 1 },
+  });
+  expect(events).toEqual(["asked", "state-changed", "notified", "state-changed"]);
+  expect(await registration.selfCheck()).toEqual({ status: 200, body: "ok" });
+});
+
+test.each<[Partial<RegistrationOptions>, string, string]>([
+  [{ name: "../evil" }, "UNSAFE_DRIVER_NAME", "it contains '/'"],
+  [{ name: "" }, "UNSAFE_DRIVER_NAME", "it is empty"],
+  [{ name: undefined as unknown as string }, "INVALID_OPTION", "name must be"],
+  [{ endpoint: "" }, "INVALID_OPTION", 'endpoint "" must be the absolute path'],
+  [{ endpoint: "csi.sock" }, "INVALID_OPTION", 'endpoint "csi.sock" must be the absolute path'],
+  [{ endpoint: "unix:///csi.sock" }, "INVALID_OPTION", "without unix://"],
+  [{ endpoint: "/a\0b" }, "INVALID_OPTION", 'endpoint "/a\\u0000b"'],
+  [{ endpoint: undefined as unknown as string }, "INVALID_OPTION", "endpoint undefined"],
+  [{ endpoint: `/${"a".repeat(107)}` }, "INVALID_OPTION", "too long: a unix socket path may have 107 bytes"],
+  [{ pluginRegistrationPath: "" }, "INVALID_OPTION", "plugin-registration-path"],
+  [{ timeoutMs: 0 }, "INVALID_OPTION", "timeout must be more than 0"],
+  [{ onRegistrationFailure: "restart" as "retry" }, "INVALID_OPTION", "one of exit, retry"],
+])("with %j nothing is started: %s", (options, code, message) =>
+  expectNothingLeft(async () => {
+    await expect(start(options)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+    expect(files()).toEqual([]);
+  }),
+);
+
+test("the longest endpoint that fits is taken", async () => {
+  await using _registration = await start({ endpoint: `/${"a".repeat(106)}` });
+});
+
+test("an odd name is warned of, and announced", async () => {
+  const { logger, all } = recordLog();
+  const odd = "a_b";
+  const { pluginRegistrationPath } = node;
+  await using _registration = await startRegistration(
+    { name: odd, endpoint: ENDPOINT, pluginRegistrationPath },
+    { logger },
+  );
+  expect(all("CSI driver name breaks the CSI specification")).toHaveLength(1);
+  expect(files()).toContain(`${odd}-reg.sock`);
+});
+
+describe("rejects with SOCKET_UNUSABLE and leaves nothing behind", () => {
+  test.each<[string, () => void, string]>([
+    [
+      "the directory is away",
+      () => rmSync(node.pluginRegistrationPath, { recursive: true }),
+      "the folder does not exist",
+    ],
+    [
+      "a file has the socket's name",
+      () => writeFileSync(node.socketPath(name), ""),
+      "exists but is not a socket",
+    ],
+  ])("where %s", (_where, prepare, message) =>
+    expectNothingLeft(async () => {
+      prepare();
+      const unusable = { code: "SOCKET_UNUSABLE", message: expect.stringContaining(message) };
+      await expect(start()).rejects.toMatchObject(unusable);
+    }),
+  );
+
+  test("where the path would be too long", async () => {
+    await expect(start({ name: "x".repeat(100) })).rejects.toMatchObject({ code: "SOCKET_UNUSABLE" });
+    expect(files()).toEqual([]);
+  });
+});
+
+describe("ready", () => {
+  test("rejects with kubelet's words when it refuses, and all is over by then", () =>
+    expectNothingLeft(async () => {
+      const registration = await start();
+      await registerOnce(node.socketPath(name), "no such node");
+      await expect(registration.ready).rejects.toMatchObject({
+        code: "REFUSED",
+        message: "kubelet refused the driver: no such node",
+      });
+      expect(await registration.closed).toEqual({ kind: "refused", error: "no such node" });
+      expect(files()).toEqual([]);
+    }));
+
+  test("outlives a refusal that is tried again", async () => {
+    await using registration = await start({ onRegistrationFailure: "retry" });
+    const again = new Promise((resolve) =>
+      registration.subscribe(({ kind }) => kind === "published" && resolve(undefined)),
+    );
+    await registerOnce(node.socketPath(name), "not yet");
+    await again;
+    await registerOnce(node.socketPath(name));
+    await registration.ready;
+  });
+
+  test("stays resolved, whatever comes later", async () => {
+    const registration = await start();
+    await registerOnce(node.socketPath(name));
+    await registration.ready;
+    await registerOnce(node.socketPath(name), "no more");
+    expect(await registration.closed).toMatchObject({ kind: "refused" });
+    await registration.ready;
+  });
+});
+
+describe("ended before kubelet came", () => {
+  type End = (registration: Awaited<ReturnType<typeof start>>, stop: AbortController) => unknown;
+  test.each<[string, End]>([
+    ["by close()", (registration) => registration.close()],
+    ["by its signal", (_registration, stop) => stop.abort()],
+    ["by the end of its scope", (registration) => registration[Symbol.asyncDispose]()],
+  ])("%s, it leaves nothing behind and was never ready", (_how, end) =>
+    expectNothingLeft(async () => {
+      const stop = new AbortController();
+      const registration = await start({}, stop.signal);
+      end(registration, stop);
+      await expect(registration.ready).rejects.toMatchObject({ code: "ABORTED" });
+      expect(await registration.closed).toEqual({ kind: "stopped" });
+      expect(registration.close()).toBe(registration.close());
+      expect(files()).toEqual([]);
+    }),
+  );
+
+  test("by its signal before it began, it rejects with ABORTED", () =>
+    expectNothingLeft(async () => {
+      await expect(start({}, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
+    }));
+
+  test("by its signal while it starts, it rejects with ABORTED", () =>
+    expectNothingLeft(async () => {
+      const stop = new AbortController();
+      const starting = start({}, stop.signal);
+      stop.abort();
+      await expect(starting).rejects.toMatchObject({ code: "ABORTED" });
+      expect(files()).toEqual([]);
+    }));
+});

@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
+import { silentLogger } from "../../src/logging/logger";
+import { type PathWatch, watchPath } from "../../src/sockets/path-watch";
+import { countInotifyWatches, expectNothingLeft } from "../support/resources";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const startWatch = (path: string): PathWatch & Disposable => {
+  const watch = watchPath(path, silentLogger);
+  return Object.assign(watch, { [Symbol.dispose]: watch.close });
+};
+
+/** Waits until the events of everything that was done to a folder so far have been dealt with. */
+async function settle(path: string): Promise<void> {
+  const witness = watchFolder(path);
+  writeFileSync(`${path}/witness`, "");
+  await once(witness, "change");
+  witness.close();
+  await new Promise(setImmediate);
+}
+
+/** Whether a hint is there, or came since this was last asked. */
+const isHinted = (watch: PathWatch) =>
+  Promise.race([watch.changed().then(() => true), new Promise((resolve) => setImmediate(resolve, false))]);
+
+test("tells when the file comes, changes and goes", async () => {
+  using watch = startWatch(folder.at("a.sock"));
+  for (const change of [
+    () => writeFileSync(folder.at("a.sock"), ""),
+    () => writeFileSync(folder.at("a.sock"), "more"),
+    () => renameSync(folder.at("a.sock"), folder.at("b.sock")),
+    () => renameSync(folder.at("b.sock"), folder.at("a.sock")),
+    () => rmSync(folder.at("a.sock")),
+  ]) {
+    const changed = watch.changed();
+    change();
+    await changed;
+    await settle(folder.path);
+    await isHinted(watch);
+  }
+});
+
+test("says nothing of other files in the folder", async () => {
+  using watch = startWatch(folder.at("a.sock"));
+  writeFileSync(folder.at("b.sock"), "");
+  await settle(folder.path);
+  expect(await isHinted(watch)).toBe(false);
+});
+
+test("follows the path down as its folders are made, one by one", async () => {
+  using watch = startWatch(folder.at("a", "b", "c", "x.sock"));
+  for (const made of [folder.at("a"), folder.at("a", "b"), folder.at("a", "b", "c")]) {
+    const changed = watch.changed();
+    mkdirSync(made);
+    await changed;
+    await settle(made);
+    await isHinted(watch);
+  }
+  const changed = watch.changed();
+  writeFileSync(folder.at("a", "b", "c", "x.sock"), "");
+  await changed;
+});
+
+test("finds its way when all folders and the file are made at once", async () => {
+  using watch = startWatch(folder.at("a", "b", "x.sock"));
+  const made = watch.changed();
+  mkdirSync(folder.at("a", "b"), { recursive: true });
+  writeFileSync(folder.at("a", "b", "x.sock"), "");
+  await made;
+  await settle(folder.path);
+  await isHinted(watch);
+  const gone = watch.changed();
+  rmSync(folder.at("a", "b", "x.sock"));
+  await gone;
+});
+
+test.each<[string, (path: string) => void]>([
+  [
+    // The file system may give the new folder the old one's inode number.
+    "removed and made anew at once",
+    (path) => {
+      rmSync(path, { recursive: true });
+      mkdirSync(path);
+    },
+  ],
+  [
+    "moved away, and another in its place",
+    (path) => {
+      mkdirSync(`${path}-new`);
+      renameSync(path, `${path}-old`);
+      renameSync(`${path}-new`, path);
+    },
+  ],
+])("sees into a folder that was %s", async (_how, replace) => {
+  const path = folder.at("d");
+  mkdirSync(path);
+  using watch = startWatch(folder.at("d", "x.sock"));
+  for (let round = 0; round < 3; round++) {
+    const replaced = watch.changed();
+    replace(path);
+    await replaced;
+    await settle(folder.path);
+    await isHinted(watch);
+    const arrived = watch.changed();
+    writeFileSync(folder.at("d", "x.sock"), "");
+    await arrived;
+    rmSync(`${path}-old`, { recursive: true, force: true });
+    await settle(folder.path);
+    await isHinted(watch);
+  }
+});
+
+test("keeps a hint that came while nobody waited, and only one", async () => {
+  using watch = startWatch(folder.at("a.sock"));
+  watch.hint();
+  watch.hint();
+  expect(await isHinted(watch)).toBe(true);
+  expect(await isHinted(watch)).toBe(false);
+});
+
+test("holds two watches, however deep the path is and however often it is armed", () => {
+  const before = countInotifyWatches();
+  using watch = startWatch(folder.at("a", "b", "c", "x.sock"));
+  for (let round = 0; round < 5; round++) watch.rearm();
+  expect(countInotifyWatches() - before).toBe(2);
+});
+
+test("lets go of everything when it is closed, and of whoever waits", () =>
+  expectNothingLeft(async () => {
+    const watch = watchPath(folder.at("a", "x.sock"), silentLogger);
+    mkdirSync(folder.at("a"));
+    const changed = watch.changed();
+    watch.close();
+    watch.rearm();
+    await changed;
+  }));
