@@ -4,9 +4,23 @@ export interface Backoff {
   readonly initialMs: number;
   /** No wait is longer, in milliseconds. */
   readonly maxMs: number;
-  /** Share of a wait that is left to chance, 0 (none) to 1: keeps many nodes from knocking in step. Default 0. */
+  /** Share of a wait that is left to chance, 0 (none) to 1: keeps many nodes from trying in step. Default 0. */
   readonly jitter?: number;
 }
+
+/** Every pace at which something is tried again. */
+export const BACKOFF = {
+  /** Connecting to a socket that is not there yet: quick at first, as a server binds its socket before it listens. */
+  connect: { initialMs: 1, maxMs: 5_000 },
+  /** GetPluginInfo, while the driver may simply not be ready. */
+  askDriver: { initialMs: 100, maxMs: 10_000, jitter: 0.2 },
+  /** Publishing the socket again when its folder is away or full; inotify may tell sooner. */
+  publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
+  /** Publishing the socket again after kubelet refused the driver, with policy `retry`. */
+  refused: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
+  /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
+  failedDriver: { initialMs: 30_000, maxMs: 300_000 },
+} as const satisfies Readonly<Record<string, Backoff>>;
 
 /** The wait before attempt number `attempt` (the first retry is 0): doubles each time up to the cap. */
 export function backoffMs(backoff: Backoff, attempt: number, random: () => number = Math.random): number {

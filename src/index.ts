@@ -6,24 +6,30 @@
 export { RegistrarError, type RegistrarErrorCode } from "./errors";
 export type { PluginIdentity } from "./grpc/protos";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
-export type { DriverCall, PublishReason, RegistrarEvent } from "./registrar/events";
+export type { DriverCall, RegistrarEvent } from "./registrar/events";
+export type { NameLists } from "./registrar/node-wide/admission";
+export {
+  type NodeRegistrar,
+  type NodeRegistrarOptions,
+  startNodeRegistrar,
+} from "./registrar/node-wide/start-node-registrar";
 export type {
   CommonOptions,
   RegistrarOptions,
   RegistrationFailurePolicy,
   RegistrationOptions,
-  ResolvedRegistrarOptions,
 } from "./registrar/options";
-export type { RegistrationOutcome } from "./registrar/registration/registration-core";
-export type { Registration, RegistrationStatus } from "./registrar/registration/registration-handle";
-export type { SelfCheckAnswer } from "./registrar/registration/self-check";
-export {
-  HISTORY_LENGTH,
-  type RegistrationEvent,
-  type RegistrationState,
-  type StateChange,
+export type { RegistrationOutcome } from "./registrar/registration/outcome";
+export { type DriverStatus, HISTORY_LENGTH, type Registration } from "./registrar/registration/registration";
+export type { SelfCheck } from "./registrar/registration/self-check";
+export type {
+  PublishReason,
+  RegistrationEvent,
+  StateChange,
+  StateName,
 } from "./registrar/registration/state";
 export type { Tally } from "./registrar/registration/tally";
+export type { Registrations } from "./registrar/registrations";
 export type { StartContext } from "./registrar/start-context";
-export { type DriverStatus, type Registrar, startRegistrar } from "./registrar/start-registrar";
+export { startRegistrar } from "./registrar/start-registrar";
 export { startRegistration } from "./registrar/start-registration";

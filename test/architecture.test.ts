@@ -10,14 +10,15 @@ const SOURCES = join(ROOT, "src");
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "errors.ts": [],
   "backoff.ts": [],
+  "pause.ts": [],
   logging: ["errors.ts"],
-  sockets: ["errors.ts", "backoff.ts", "logging"],
+  sockets: ["errors.ts", "backoff.ts", "pause.ts", "logging"],
   grpc: ["errors.ts", "logging", "sockets"],
-  registrar: ["errors.ts", "backoff.ts", "logging", "sockets", "grpc"],
+  registrar: ["errors.ts", "backoff.ts", "pause.ts", "logging", "sockets", "grpc"],
   diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar"],
   // Development and tests, and tools beside the product: nothing above this line imports them.
   simulator: ["errors.ts", "logging", "sockets", "grpc"],
-  manifest: ["errors.ts", "registrar"],
+  manifest: ["errors.ts", "sockets", "registrar"],
   doctor: ["errors.ts", "logging", "sockets", "grpc", "registrar", "simulator"],
   cli: [
     "errors.ts",

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Logger } from "../logging/logger";
-import { MAX_SOCKET_PATH_BYTES } from "../registrar/registration/registration-socket";
+import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import type { Flags } from "./flags";
 import type { PathResolution } from "./paths";
 import { isNodeWide, warnAboutPatterns } from "./pattern-warnings";

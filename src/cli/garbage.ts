@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Fleet } from "../registrar/fleet";
+import type { Registrations } from "../registrar/registrations";
 
 /** Long enough for the drivers of a whole node to come one after the other. */
 const QUIET_MS = 10_000;
@@ -10,9 +10,9 @@ const QUIET_MS = 10_000;
  * more work to come, so from Node 24 on a process that idles would keep it for good: 4 MB, with 100 drivers 30 MB.
  * Node 20 gives it back by itself; it knows none of the options below, and collects the young objects only.
  */
-export function collectWhenQuiet(fleet: Fleet, collect: () => void = collectGarbage): void {
+export function collectWhenQuiet(registrations: Registrations, collect: () => void = collectGarbage): void {
   const quiet = setTimeout(collect, QUIET_MS).unref();
-  fleet.subscribe((event) => {
+  registrations.subscribe((event) => {
     if (event.kind === "state-changed" && event.change.to === "registered") quiet.refresh();
   });
 }

@@ -5,7 +5,7 @@ import { startGrpcAcceptor } from "../grpc/acceptor";
 import { loadProtos } from "../grpc/protos";
 import { callUnary, createUnixClient, unaryHandler } from "../grpc/unary";
 import { silentLogger } from "../logging/logger";
-import type { Fleet } from "../registrar/fleet";
+import type { Registrations } from "../registrar/registrations";
 
 /** By then a driver that was there before us has answered. */
 const WAITING_AFTER_MS = 400;
@@ -15,10 +15,9 @@ const WAITING_AFTER_MS = 400;
  * then a driver that comes is announced twice as soon. A failure does not matter: there are no abstract sockets on
  * macOS, for one.
  */
-export function warmUpWhileWaiting(fleet: Fleet, warm: () => Promise<void> = warmUp): void {
+export function warmUpWhileWaiting(registrations: Registrations, warm: () => Promise<void> = warmUp): void {
   setTimeout(() => {
-    if (fleet.registrars.every((registrar) => registrar.status().identity === undefined))
-      warm().catch(() => {});
+    if (registrations.all.every(({ status }) => status().identity === undefined)) warm().catch(() => {});
   }, WAITING_AFTER_MS).unref();
 }
 

@@ -1,8 +1,8 @@
 import { boundText } from "../logging/bound";
 import { escapeGo, escapeUnprintable } from "../logging/escape";
-import type { Fleet } from "../registrar/fleet";
-import type { RegistrationState, StateChange } from "../registrar/registration/state";
-import type { Registrar } from "../registrar/start-registrar";
+import type { Registration } from "../registrar/registration/registration";
+import type { StateName } from "../registrar/registration/state";
+import type { Registrations } from "../registrar/registrations";
 
 /** One named check; resolves with the reason of a failure, undefined where all is well. */
 export interface Check {
@@ -22,8 +22,8 @@ export function livenessChecks(): readonly Check[] {
 }
 
 /** A driver's name, or where it is waited for. */
-export function nameOf(registrar: Registrar): string {
-  return registrar.status().identity?.name ?? registrar.options.csiAddress;
+export function nameOf({ status, csiAddress }: Registration): string {
+  return status().identity?.name ?? csiAddress ?? "";
 }
 
 /**
@@ -31,35 +31,31 @@ export function nameOf(registrar: Registrar): string {
  * with the driver's: `disk.csi.example.com/registered`.
  */
 export function readinessChecks(
-  fleet: Fleet,
+  registrations: Registrations,
   options: { readonly requireDriver: boolean; readonly driver: string | null },
 ): readonly Check[] {
   const { driver } = options;
-  const wanted = announced(fleet).filter((registrar) => driver === null || nameOf(registrar) === driver);
+  const wanted = counted(registrations).filter((one) => driver === null || nameOf(one) === driver);
   if (wanted.length === 0 && driver !== null)
     return [{ name: driver, run: async () => "there is no such driver here" }];
-  return wanted.flatMap((registrar) => {
-    const prefix = fleet.kind === "sidecar" ? "" : `${escapeGo(nameOf(registrar))}/`;
-    return checksOf(registrar, options).map(({ name, run }) => ({ name: `${prefix}${name}`, run }));
+  return wanted.flatMap((registration) => {
+    const prefix = registrations.scope === "one-driver" ? "" : `${escapeGo(nameOf(registration))}/`;
+    return checksOf(registration, options).map(({ name, run }) => ({ name: `${prefix}${name}`, run }));
   });
 }
 
 /**
- * The registrars whose drivers count: a sidecar's own. Node-wide, those that we have announced, or could not: not a
+ * The registrations that count: a sidecar's own. Node-wide, those of drivers that we have published, or could not: not a
  * socket without a driver, nor a name that is not wanted, nor a driver that another registrar serves.
  */
-export function announced({ kind, registrars }: Fleet): readonly Registrar[] {
-  if (kind === "sidecar") return registrars;
-  const others: readonly RegistrationState[] = ["waiting", "standby", "stopping", "stopped"];
-  return registrars.filter((registrar) => {
-    const { state, identity, history } = registrar.status();
-    return !others.includes(state) || (identity !== undefined && hasFailed(history));
+export function counted({ scope, all }: Registrations): readonly Registration[] {
+  if (scope === "one-driver") return all;
+  const others: readonly StateName[] = ["waiting", "standby", "stopping", "stopped"];
+  return all.filter(({ status }) => {
+    const { state, identity, outcome } = status();
+    // One that failed, as where a file is in the way of its socket, is tried again; until then nobody registers its driver.
+    return !others.includes(state) || (identity !== undefined && outcome?.kind === "failed");
   });
-}
-
-/** It ended by itself, as where a file is in the way of its socket. Another try comes, until then nobody registers its driver. */
-function hasFailed(history: readonly StateChange[]): boolean {
-  return history.some(({ event }) => event.kind === "stop" && event.reason === "failed");
 }
 
 /**
@@ -67,14 +63,14 @@ function hasFailed(history: readonly StateChange[]): boolean {
  * `requireDriver` the driver must be connected too; without, kubelet reaches the driver by itself.
  */
 function checksOf(
-  registrar: Registrar,
+  registration: Registration,
   { requireDriver }: { readonly requireDriver: boolean },
 ): readonly Check[] {
   return [
     {
       name: "driver",
       run: async () => {
-        const { connected, identity } = registrar.status();
+        const { connected, identity } = registration.status();
         if (connected || (identity !== undefined && !requireDriver)) return undefined;
         return identity === undefined
           ? "the CSI driver has not answered yet"
@@ -84,16 +80,16 @@ function checksOf(
     {
       name: "socket",
       run: async () => {
-        if (registrar.status().registrationSocketPath === undefined)
+        if (registration.status().registrationSocketPath === undefined)
           return "there is no registration socket yet";
-        const { status, body } = await registrar.selfCheck();
-        return status === 200 ? undefined : body;
+        const check = await registration.selfCheck();
+        return check.kind === "ok" ? undefined : check.text;
       },
     },
     {
       name: "registered",
       run: async () => {
-        const { state, tally } = registrar.status();
+        const { state, tally } = registration.status();
         if (state === "registered") return undefined;
         const refusal = tally.refusal === undefined ? "" : `, kubelet refused: ${boundText(tally.refusal)}`;
         return `state is ${state}${refusal}`;

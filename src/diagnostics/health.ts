@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { boundText } from "../logging/bound";
 import { escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
-import type { Fleet } from "../registrar/fleet";
+import type { Registrations } from "../registrar/registrations";
 import { type Check, runChecks } from "./checks";
 import type { Route } from "./server";
 
@@ -11,19 +11,26 @@ import type { Route } from "./server";
  * it is healthy too: the official one has no server then, and a liveness probe must not kill a patient process. For
  * the same reason several drivers are unhealthy only together: one's trouble is no cause to restart the others.
  */
-export function createHealthRoute(fleet: Fleet, parentLog: Logger): Route {
+export function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
   const log = parentLog.named("health");
   return async (_request, response) => {
-    const answers = await Promise.all(fleet.registrars.map((registrar) => registrar.selfCheck()));
-    const { status, body } = answers.find((one) => one.status === 200) ?? answers[0] ?? HEALTHY;
-    if (status === 200) log.v(5).info("Health check succeeded");
-    else if (status === 404) log.error(undefined, "Health check failed, registration socket does not exist");
-    else log.error(new Error(body), "Health check failed");
-    answer(response, status, escapeUnprintable(boundText(body)));
+    const answers = await Promise.all(registrations.all.map(({ selfCheck }) => selfCheck()));
+    const found = answers.find(({ kind }) => kind === "ok") ?? answers[0] ?? ({ kind: "ok" } as const);
+    switch (found.kind) {
+      case "ok":
+        log.v(5).info("Health check succeeded");
+        return answer(response, 200, "ok");
+      case "missing":
+        log.error(undefined, "Health check failed, registration socket does not exist");
+        return answer(response, 404, found.text);
+      case "wrong":
+        log.error(new Error(found.text), "Health check failed");
+        return answer(response, 500, escapeUnprintable(boundText(found.text)));
+      default:
+        return found satisfies never;
+    }
   };
 }
-
-const HEALTHY = { status: 200, body: "ok" };
 
 /**
  * `/livez` and `/readyz` as Kubernetes' components have them: GET and HEAD, `?verbose`, `?exclude=name`; and

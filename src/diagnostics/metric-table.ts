@@ -1,7 +1,7 @@
 import { boundText } from "../logging/bound";
 import { escapeJson } from "../logging/escape";
-import type { RegistrationState } from "../registrar/registration/state";
-import type { DriverStatus, Registrar } from "../registrar/start-registrar";
+import type { DriverStatus, Registration } from "../registrar/registration/registration";
+import { STATE_NAMES } from "../registrar/registration/state";
 
 /** What a process knows of itself; the CLI provides it. */
 export interface ProcessFacts {
@@ -24,22 +24,14 @@ export interface MetricRow {
   readonly name: string;
   readonly help: string;
   readonly labelNames?: readonly string[];
-  readonly samples: (facts: ProcessFacts, registrars: readonly Registrar[]) => readonly Sample[];
+  readonly samples: (facts: ProcessFacts, registrations: readonly Registration[]) => readonly Sample[];
 }
 
 /** The driver_name label before the driver told its name (csi-lib-utils, metrics.go). */
 export const UNKNOWN_DRIVER = "unknown-driver";
 
-const STATES: readonly RegistrationState[] = [
-  "waiting",
-  "publishing",
-  "listening",
-  "asked",
-  "registered",
-  "refused",
-  "standby",
-  "stopping",
-];
+/** A process that answers a scrape has not stopped. */
+const STATES = STATE_NAMES.filter((name) => name !== "stopped");
 
 const driver = ({ identity }: DriverStatus) => ({ driver_name: identity?.name ?? UNKNOWN_DRIVER });
 const one = (value: number): readonly Sample[] => [{ value }];
@@ -47,8 +39,8 @@ const seconds = (at: number | undefined) => (at ?? 0) / 1000;
 /** The samples of every driver. */
 const ofEach =
   (read: (status: DriverStatus) => readonly Sample[]): MetricRow["samples"] =>
-  (_facts, registrars) =>
-    registrars.flatMap(({ status }) => read(status()));
+  (_facts, registrations) =>
+    registrations.flatMap(({ status }) => read(status()));
 /** One sample for every driver, labelled with its name. */
 const ofDriver = (read: (status: DriverStatus) => number) =>
   ofEach((status) => [{ labels: driver(status), value: read(status) }]);
@@ -58,7 +50,7 @@ export const METRICS: readonly MetricRow[] = [
   {
     kind: "gauge",
     name: "registrar_registered",
-    help: "1 while kubelet's last notice said that the driver is registered and the registration socket is ours",
+    help: "1 while kubelet's last registration status said that the driver is registered and the registration socket is ours",
     labelNames: ["driver_name"],
     samples: ofDriver(({ state }) => (state === "registered" ? 1 : 0)),
   },
@@ -100,7 +92,7 @@ export const METRICS: readonly MetricRow[] = [
     name: "registrar_last_notice_timestamp_seconds",
     help: "When kubelet last called NotifyRegistrationStatus, as unix time; 0 for never",
     labelNames: ["driver_name"],
-    samples: ofDriver(({ tally }) => seconds(tally.lastNoticeAt)),
+    samples: ofDriver(({ tally }) => seconds(tally.lastStatusAt)),
   },
   {
     kind: "counter",
@@ -112,11 +104,11 @@ export const METRICS: readonly MetricRow[] = [
   {
     kind: "counter",
     name: "registrar_notices_total",
-    help: "Kubelet's notices by what they said",
+    help: "Kubelet's registration statuses by what they said",
     labelNames: ["driver_name", "result"],
     samples: ofEach((status) => [
-      { labels: { ...driver(status), result: "registered" }, value: status.tally.noticesAccepted },
-      { labels: { ...driver(status), result: "refused" }, value: status.tally.noticesRefused },
+      { labels: { ...driver(status), result: "registered" }, value: status.tally.accepted },
+      { labels: { ...driver(status), result: "refused" }, value: status.tally.refused },
     ]),
   },
   {

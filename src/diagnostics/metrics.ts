@@ -1,8 +1,8 @@
 import type { Registry } from "prom-client";
 import { grpcCodeName } from "../grpc/unary";
 import type { DriverCall } from "../registrar/events";
-import type { Fleet } from "../registrar/fleet";
-import { announced } from "./checks";
+import type { Registrations } from "../registrar/registrations";
+import { counted } from "./checks";
 import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 import type { Route } from "./server";
 
@@ -23,19 +23,19 @@ interface Metrics {
  * The metrics path. prom-client writes the text; it weighs some megabytes, so it is loaded at the first scrape, and
  * the calls to the driver seen until then are handed to it.
  */
-export function createMetricsRoute(fleet: Fleet, facts: ProcessFacts): Route {
+export function createMetricsRoute(registrations: Registrations, facts: ProcessFacts): Route {
   const unscraped: (readonly [DriverCall, string])[] = [];
   let loading: Promise<Metrics> | undefined;
   const load = () => {
-    loading ??= loadMetrics(fleet, facts).then((metrics) => {
+    loading ??= loadMetrics(registrations, facts).then((metrics) => {
       for (const [call, driverName] of unscraped.splice(0)) metrics.observe(call, driverName);
       return metrics;
     });
     return loading;
   };
-  fleet.subscribe((event, registrar) => {
+  registrations.subscribe((event, registration) => {
     if (event.kind !== "driver-call") return;
-    const driverName = registrar.status().identity?.name ?? UNKNOWN_DRIVER;
+    const driverName = registration.status().identity?.name ?? UNKNOWN_DRIVER;
     if (loading === undefined) unscraped.push([event.call, driverName]);
     else void loading.then((metrics) => metrics.observe(event.call, driverName));
     if (unscraped.length >= MAX_UNSCRAPED_CALLS) void load();
@@ -47,7 +47,7 @@ export function createMetricsRoute(fleet: Fleet, facts: ProcessFacts): Route {
   };
 }
 
-async function loadMetrics(fleet: Fleet, facts: ProcessFacts): Promise<Metrics> {
+async function loadMetrics(registrations: Registrations, facts: ProcessFacts): Promise<Metrics> {
   const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
   const registry = new Registry();
   const registers = [registry];
@@ -60,7 +60,7 @@ async function loadMetrics(fleet: Fleet, facts: ProcessFacts): Promise<Metrics> 
       registers,
       collect() {
         this.reset();
-        for (const { labels = {}, value } of samples(facts, announced(fleet))) this.inc(labels, value);
+        for (const { labels = {}, value } of samples(facts, counted(registrations))) this.inc(labels, value);
       },
     });
   }

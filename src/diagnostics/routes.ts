@@ -1,6 +1,6 @@
 import { RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
-import type { Fleet } from "../registrar/fleet";
+import type { Registrations } from "../registrar/registrations";
 import { livenessChecks, readinessChecks } from "./checks";
 import { createChecksRoute, createHealthRoute } from "./health";
 import type { ProcessFacts } from "./metric-table";
@@ -21,19 +21,22 @@ export interface RoutesOptions {
 
 /** Every path of the HTTP endpoint; all of them only read. Throws INVALID_OPTION where the metrics would not be found. */
 export function createRoutes(
-  fleet: Fleet,
+  registrations: Registrations,
   { metricsPath, requireDriver, profiledCommandLine }: RoutesOptions,
   { log, facts }: { readonly log: Logger; readonly facts: ProcessFacts },
 ): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>([
-    ["/healthz", createHealthRoute(fleet, log)],
+    ["/healthz", createHealthRoute(registrations, log)],
     ["/livez", createChecksRoute("livez", livenessChecks)],
-    ["/readyz", createChecksRoute("readyz", (driver) => readinessChecks(fleet, { requireDriver, driver }))],
-    ["/statusz", createStatusRoute(fleet, facts)],
+    [
+      "/readyz",
+      createChecksRoute("readyz", (driver) => readinessChecks(registrations, { requireDriver, driver })),
+    ],
+    ["/statusz", createStatusRoute(registrations, facts)],
     ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
   ]);
   checkMetricsPath(metricsPath, [...routes.keys()]);
-  return routes.set(metricsPath, createMetricsRoute(fleet, facts));
+  return routes.set(metricsPath, createMetricsRoute(registrations, facts));
 }
 
 function checkMetricsPath(path: string, taken: readonly string[]): void {

@@ -1,7 +1,7 @@
 import { boundText } from "../logging/bound";
 import { escapeJson } from "../logging/escape";
-import type { Fleet } from "../registrar/fleet";
-import type { Registrar } from "../registrar/start-registrar";
+import type { Registration } from "../registrar/registration/registration";
+import type { Registrations } from "../registrar/registrations";
 import type { ProcessFacts } from "./metric-table";
 import type { Route } from "./server";
 
@@ -9,10 +9,10 @@ import type { Route } from "./server";
  * `/statusz`: what is going on, for people; as JSON for whoever sends `Accept: application/json`. The head follows
  * Kubernetes' components (KEP-4827); below it stands the driver's state, its latest changes, and what was counted.
  */
-export function createStatusRoute(fleet: Fleet, facts: ProcessFacts): Route {
+export function createStatusRoute(registrations: Registrations, facts: ProcessFacts): Route {
   return (request, response) => {
     const wantsJson = /\bapplication\/json\b/.test(request.headers.accept ?? "");
-    const page = describe(fleet, facts, Date.now());
+    const page = describe(registrations, facts, Date.now());
     response.writeHead(200, {
       "content-type": wantsJson ? "application/json" : "text/plain; charset=utf-8",
       "x-content-type-options": "nosniff",
@@ -23,18 +23,18 @@ export function createStatusRoute(fleet: Fleet, facts: ProcessFacts): Route {
 
 const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
 
-function describe(fleet: Fleet, facts: ProcessFacts, now: number) {
+function describe(registrations: Registrations, facts: ProcessFacts, now: number) {
   return {
     started: time(facts.startedAt),
     upSeconds: Math.round((now - facts.startedAt) / 1000),
     version: facts.version,
     nodeVersion: facts.nodeVersion,
-    drivers: fleet.registrars.map((registrar) => describeDriver(registrar, facts)),
+    drivers: registrations.all.map((registration) => describeDriver(registration, facts)),
   };
 }
 
-function describeDriver({ status, options }: Registrar, facts: ProcessFacts) {
-  const { state, history, identity, connected, registrationSocketPath, tally } = status();
+function describeDriver(registration: Registration, facts: ProcessFacts) {
+  const { state, history, identity, connected, registrationSocketPath, tally } = registration.status();
   return {
     name: identity?.name,
     vendorVersion: identity && boundText(identity.vendorVersion),
@@ -42,10 +42,10 @@ function describeDriver({ status, options }: Registrar, facts: ProcessFacts) {
     state,
     since: time(history.at(-1)?.at ?? facts.startedAt),
     socket: registrationSocketPath,
-    csiAddress: options.csiAddress,
-    kubeletRegistrationPath: options.kubeletRegistrationPath,
-    pluginRegistrationPath: options.pluginRegistrationPath,
-    counters: { ...tally, lastGetInfoAt: time(tally.lastGetInfoAt), lastNoticeAt: time(tally.lastNoticeAt) },
+    csiAddress: registration.csiAddress,
+    kubeletRegistrationPath: registration.kubeletRegistrationPath,
+    pluginRegistrationPath: registration.pluginRegistrationPath,
+    counters: { ...tally, lastGetInfoAt: time(tally.lastGetInfoAt), lastStatusAt: time(tally.lastStatusAt) },
     history: history.map(({ from, to, event, at }) => ({ at: time(at), from, to, event })),
   };
 }
@@ -73,6 +73,8 @@ const quote = (text: string) => escapeJson(JSON.stringify(text));
 type Change = ReturnType<typeof describeDriver>["history"][number];
 
 function asLine({ at, from, to, event: { kind, ...details } }: Change): string {
-  const more = Object.values(details).map(quote);
+  const more = Object.values(details)
+    .filter((detail) => typeof detail === "string")
+    .map(quote);
   return [at, `${from} -> ${to}`, kind, ...more].join("  ");
 }

@@ -1,4 +1,4 @@
-import { MAX_SOCKET_PATH_BYTES } from "../registrar/registration/registration-socket";
+import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import {
   directory,
   inotify,

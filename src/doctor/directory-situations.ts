@@ -1,5 +1,6 @@
 import { judgeDriverName } from "../registrar/driver/driver-name";
-import { MAX_SOCKET_PATH_BYTES, registrationSocketPath } from "../registrar/registration/registration-socket";
+import { registrationSocketPath } from "../registrar/registration/registration-socket";
+import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import type { DirectoryFacts, Facts, SelinuxFacts } from "./facts";
 import { patientOf } from "./registration-situations";
 

@@ -1,5 +1,5 @@
 import type { NodeInfo } from "../grpc/protos";
-import { MAX_SOCKET_PATH_BYTES } from "../registrar/registration/registration-socket";
+import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import { asked, driverName, driverSocket, nodeInfo, readiness } from "./driver-situations";
 import type { Ownership } from "./facts";
 import { type Check, check, ok, problem, unknown, warning } from "./finding";

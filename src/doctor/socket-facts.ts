@@ -1,7 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errnoOf } from "../errors";
-import { MAX_SOCKET_PATH_BYTES } from "../registrar/registration/registration-socket";
+import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import { explainConnectError, tryConnect } from "../sockets/unix-socket";
 import type { Ownership, SocketFacts } from "./facts";
 

@@ -1,5 +1,6 @@
 import { RegistrarError } from "../errors";
-import { MAX_SOCKET_PATH_BYTES, registrationSocketPath } from "../registrar/registration/registration-socket";
+import { registrationSocketPath } from "../registrar/registration/registration-socket";
+import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import {
   checkDriverName,
   checkFolderName,

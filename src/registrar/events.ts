@@ -1,5 +1,5 @@
 import type { PluginIdentity } from "../grpc/protos";
-import type { StateChange } from "./registration/state";
+import type { PublishReason, StateChange } from "./registration/state";
 
 /** One call that the registrar made to the CSI driver. */
 export interface DriverCall {
@@ -9,9 +9,6 @@ export interface DriverCall {
   readonly code: number | undefined;
   readonly durationMs: number;
 }
-
-/** Why a registration socket was put in place. */
-export type PublishReason = StateChange["event"]["kind"];
 
 /**
  * What happens in the life of one driver's registration, for metrics, status pages and users of the library.

@@ -1,14 +1,13 @@
 import { isAbsolute } from "node:path";
 import { RegistrarError } from "../errors";
+import { LONGEST_WAIT_MS } from "../pause";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import { parseCsiAddress } from "./driver/csi-address";
-import { MAX_SOCKET_PATH_BYTES } from "./registration/registration-socket";
 
 /** What to do when kubelet refuses the driver. */
 export type RegistrationFailurePolicy = "exit" | "retry";
 
 const POLICIES: readonly RegistrationFailurePolicy[] = ["exit", "retry"];
-/** A Node timer with a longer wait fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** What every registration may be told. Times are milliseconds. */
 export interface CommonOptions {
@@ -58,7 +57,7 @@ export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOpti
     reregisterOnDriverRestart = false,
   } = options;
   const csiSocketPath = parseCsiAddress(csiAddress);
-  if (Buffer.byteLength(csiSocketPath) > MAX_SOCKET_PATH_BYTES)
+  if (!fitsSocketPath(csiSocketPath))
     refuse(
       `csi-address ${csiAddress} is too long: a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes`,
     );
@@ -83,7 +82,7 @@ export function resolveRegistrationOptions(options: RegistrationOptions): Requir
     refuse(
       `endpoint ${JSON.stringify(endpoint)} must be the absolute path of the driver's socket on the host, without unix://`,
     );
-  if (Buffer.byteLength(endpoint) > MAX_SOCKET_PATH_BYTES)
+  if (!fitsSocketPath(endpoint))
     refuse(`endpoint ${endpoint} is too long: a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes`);
   return { name, endpoint, ...resolveCommon(options) };
 }
@@ -104,7 +103,7 @@ function resolveCommon(options: CommonOptions): Required<CommonOptions> {
 /** Throws INVALID_OPTION for milliseconds that no timer can wait. */
 export function checkWait(flag: string, ms: number, hint = ""): void {
   if (!(ms >= 0)) refuse(`${flag} must not be negative`);
-  if (ms > MAX_TIMER_MS) refuse(`${flag} must be 24 days at most${hint}`);
+  if (ms > LONGEST_WAIT_MS) refuse(`${flag} must be 24 days at most${hint}`);
 }
 
 function refuse(text: string): never {

@@ -3,8 +3,8 @@ import { silentLogger } from "../logging/logger";
 import { admitDriverName } from "./driver/driver-name";
 import { createEvents, type RegistrarEvent } from "./events";
 import { type RegistrationOptions, resolveRegistrationOptions } from "./options";
-import { startDriverRegistration } from "./registration/registration";
-import { createRegistrationHandle, errorOf, type Registration } from "./registration/registration-handle";
+import { errorOf } from "./registration/outcome";
+import { openRegistration, type Registration } from "./registration/registration";
 import { refuseAborted, type StartContext } from "./start-context";
 
 /**
@@ -21,25 +21,30 @@ export async function startRegistration(
   { signal, logger = silentLogger }: StartContext = {},
 ): Promise<Registration> {
   const { name, endpoint: kubeletRegistrationPath, ...common } = resolveRegistrationOptions(options);
-  const log = logger.named("self-registration");
+  const log = logger.named("start-registration");
   admitDriverName(name, log);
   refuseAborted(signal);
-  const protos = loadProtos();
   const events = createEvents<RegistrarEvent>();
-  const registration = startDriverRegistration(
-    { ...common, kubeletRegistrationPath },
-    { protos, log, events },
-  );
-  const handle = createRegistrationHandle(registration, { ...common, events, protos, signal });
   const published = new Promise<undefined>((resolve) => {
-    const unsubscribe = handle.subscribe(({ kind }) => {
+    const unsubscribe = events.subscribe(({ kind }) => {
       if (kind !== "published") return;
       unsubscribe();
       resolve(undefined);
     });
   });
-  registration.named(name);
-  const ended = await Promise.race([published, handle.closed]);
+  const registration = openRegistration(
+    { ...common, kubeletRegistrationPath },
+    {
+      csiAddress: undefined,
+      followDriver: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
+      driver: () => ({ identity: { name, vendorVersion: "", manifest: {} }, connected: true }),
+      events,
+      protos: loadProtos(),
+      log,
+      signal,
+    },
+  );
+  const ended = await Promise.race([published, registration.closed]);
   if (ended) throw errorOf(ended);
-  return handle;
+  return registration;
 }

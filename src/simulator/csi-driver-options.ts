@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../errors";
-import { MAX_SOCKET_PATH_BYTES } from "./kubelet-client";
+import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 
 /** The calls that the simulated CSI driver answers. */
 export type CsiMethod =

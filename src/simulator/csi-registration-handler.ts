@@ -1,9 +1,10 @@
 import { RegistrarError } from "../errors";
 import type { NodeInfo, Protos } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
+import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import type { Caller } from "./calls";
 import { type Version, validateVersions } from "./driver-versions";
-import { createKubeletClient, MAX_SOCKET_PATH_BYTES } from "./kubelet-client";
+import { createKubeletClient } from "./kubelet-client";
 import type { DeregistrationCause, Emit } from "./kubelet-events";
 import type { NodeInfoManager } from "./node-info-manager";
 import { ACCEPTED, type OfferedPlugin, type PluginHandler, type Verdict } from "./plugin-handler";

@@ -2,9 +2,6 @@ import { resolve } from "node:path";
 import { Client, credentials } from "@grpc/grpc-js";
 import { RegistrarError } from "../errors";
 
-/** Longest path of a unix socket on Linux, in bytes: kubelet's connect fails beyond it, Node cuts the path. */
-export const MAX_SOCKET_PATH_BYTES = 107;
-
 /**
  * A client that sends the `:authority` a kubelet of some version would send. Node's HTTP/2 *client* puts any text
  * there, a raw path too; only its server side refuses one. What else tells it from grpc-go: the user agent

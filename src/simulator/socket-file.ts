@@ -1,9 +1,9 @@
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
 import { lstatSync, renameSync, rmSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
-import { dirname, join } from "node:path";
+import type { Server, Socket } from "node:net";
+import { dirname } from "node:path";
 import { errnoOf, messageOf, RegistrarError } from "../errors";
+import { bindDotSocket } from "../sockets/dot-socket";
+import { isSameFile } from "../sockets/files";
 
 /** A listening unix socket that can end well or as in a crash. */
 export interface SocketFile {
@@ -23,29 +23,31 @@ export async function publishSocket(
   onConnection: (connection: Socket) => void,
 ): Promise<SocketFile> {
   const connections = new Set<Socket>();
-  const server = createServer((connection) => {
+  const accept = (connection: Socket) => {
     connections.add(connection);
     connection.once("close", () => connections.delete(connection));
     onConnection(connection);
-  });
+  };
   const statsNow = () => lstatSync(path, { throwIfNoEntry: false });
+  let bound: Awaited<ReturnType<typeof bindDotSocket>> | undefined;
+  let server: Server;
   try {
     if (statsNow()?.isSocket() === false) throw new Error("not a socket");
-    const boundPath = join(dirname(path), `.${randomInt(36 ** 4).toString(36)}`);
-    server.listen({ path: boundPath });
-    await once(server, "listening");
-    renameSync(boundPath, path);
+    bound = await bindDotSocket(dirname(path), accept);
+    server = bound.server;
+    renameSync(bound.dotPath, path);
   } catch (cause) {
-    server.close();
+    bound?.server.close();
     const advice = "its folder must exist and be writable, and nothing but a socket may stand there";
-    const text = `cannot listen on ${path}: ${errnoOf(cause) ?? messageOf(cause)}; ${advice}`;
+    const text = `cannot listen on ${path}: ${errnoOf(cause) ?? errnoOf((cause as Error).cause) ?? messageOf(cause)}; ${advice}`;
     throw new RegistrarError("SOCKET_UNUSABLE", text, { cause });
   }
-  const inode = statsNow()?.ino;
+  const { stats } = bound;
   return {
     withdraw: () => {
       server.close();
-      if (statsNow()?.ino === inode) rmSync(path, { force: true });
+      const found = statsNow();
+      if (found && isSameFile(found, stats)) rmSync(path, { force: true });
     },
     crash: () => {
       server.close();

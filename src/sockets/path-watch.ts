@@ -1,6 +1,7 @@
-import { type FSWatcher, statSync, watch } from "node:fs";
+import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Logger } from "../logging/logger";
+import { statsOf } from "./files";
 
 /** Tells that something may have happened to one path. A hint, not a fact: the holder looks for itself. */
 export interface PathWatch {
@@ -38,7 +39,7 @@ export function watchPath(path: string, log: Logger): PathWatch {
   const arm = (child: string): Armed | undefined => {
     const folder = dirname(child);
     const name = basename(child);
-    const inode = inodeOf(folder);
+    const inode = statsOf(folder)?.ino;
     if (inode === undefined) return undefined;
     const kept = armed.find((other) => other.folder === folder && other.inode === inode);
     if (kept) return kept;
@@ -67,7 +68,7 @@ export function watchPath(path: string, log: Logger): PathWatch {
   const rearm = () => {
     if (closed) return;
     let child = path;
-    while (inodeOf(dirname(child)) === undefined && dirname(child) !== child) child = dirname(child);
+    while (statsOf(dirname(child)) === undefined && dirname(child) !== child) child = dirname(child);
     const wanted = [arm(child), arm(dirname(child))].filter((one) => one !== undefined);
     for (const old of armed) if (!wanted.includes(old)) old.watcher.close();
     armed = wanted;
@@ -93,12 +94,4 @@ export function watchPath(path: string, log: Logger): PathWatch {
       hint();
     },
   };
-}
-
-function inodeOf(folder: string): number | undefined {
-  try {
-    return statSync(folder).ino;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,15 +1,14 @@
-import { lstatSync, statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { connect } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
-import { backoffMs } from "../backoff";
+import { BACKOFF, backoffMs } from "../backoff";
 import { errnoOf } from "../errors";
 import type { Logger } from "../logging/logger";
+import { hintOrPause } from "../pause";
+import { statsOf } from "./files";
 import { watchPath } from "./path-watch";
 
 /** While a socket is waited for, a line says so this often (csi-lib-utils' cadence). */
 const STILL_CONNECTING_MS = 10_000;
-/** Between two attempts to connect: quick at first, as a server binds its socket some time before it listens. */
-const CONNECT_BACKOFF = { initialMs: 1, maxMs: 5_000 };
 
 /** The reason why a unix socket does not accept a connection; undefined where it does. */
 export function tryConnect(path: string): Promise<Error | undefined> {
@@ -46,10 +45,10 @@ export async function untilAccepting(
 ): Promise<void> {
   const { signal, remindEveryMs = STILL_CONNECTING_MS } = context;
   const log = context.log.named("unix-socket");
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   let problem: Error | undefined;
   const reminder = setInterval(() => {
-    const waited = `${Math.round((Date.now() - startedAt) / 1000)}s`;
+    const waited = `${Math.round((performance.now() - startedAt) / 1000)}s`;
     log.info("Still connecting", {
       address: `unix://${path}`,
       waited,
@@ -61,7 +60,7 @@ export async function untilAccepting(
     for (let attempt = 0; !signal.aborted; attempt++) {
       problem = await tryConnect(path);
       if (problem === undefined) return;
-      const hinted = await hintOrPause(watch.changed(), backoffMs(CONNECT_BACKOFF, attempt), signal);
+      const hinted = await hintOrPause(watch.changed(), backoffMs(BACKOFF.connect, attempt), signal);
       if (hinted) attempt = -1;
       else watch.rearm();
     }
@@ -70,25 +69,6 @@ export async function untilAccepting(
     watch.close();
   }
   signal.throwIfAborted();
-}
-
-/** Waits for a hint, a pause in milliseconds, or the signal, whichever comes first; answers whether it was the hint. */
-export async function hintOrPause(
-  hint: Promise<void>,
-  pauseMs: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (signal.aborted) return false;
-  const pause = new AbortController();
-  const stop = () => pause.abort();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    const pauseOver = delay(pauseMs, false, { signal: pause.signal }).catch(() => false);
-    return await Promise.race([hint.then(() => true), pauseOver]);
-  } finally {
-    stop();
-    signal.removeEventListener("abort", stop);
-  }
 }
 
 /** What a failed connection to `path` usually means, in a few words behind its errno. */
@@ -114,9 +94,5 @@ const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
 };
 
 function isSocket(path: string): boolean {
-  try {
-    return statSync(path).isSocket();
-  } catch {
-    return true;
-  }
+  return statsOf(path)?.isSocket() ?? true;
 }

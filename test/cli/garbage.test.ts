@@ -1,6 +1,6 @@
 import { collectWhenQuiet } from "../../src/cli/garbage";
 import { createEvents } from "../../src/registrar/events";
-import type { Fleet } from "../../src/registrar/fleet";
+import type { Registrations } from "../../src/registrar/registrations";
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -10,7 +10,7 @@ const changeTo = (to: string) => ({ kind: "state-changed", change: { to } });
 test("garbage is collected once nothing was registered for 10 s, and again after the next registration", () => {
   const events = createEvents<object>();
   const collect = jest.fn();
-  collectWhenQuiet({ subscribe: events.subscribe } as unknown as Fleet, collect);
+  collectWhenQuiet({ subscribe: events.subscribe } as unknown as Registrations, collect);
   const passed = (seconds: number) => jest.advanceTimersByTime(seconds * 1_000);
 
   passed(9);
@@ -30,6 +30,6 @@ test("garbage is collected once nothing was registered for 10 s, and again after
 
 test("a collection can be had in any Node", () => {
   const subscribe = () => () => {};
-  collectWhenQuiet({ subscribe } as unknown as Fleet);
+  collectWhenQuiet({ subscribe } as unknown as Registrations);
   expect(() => jest.advanceTimersByTime(10_000)).not.toThrow();
 });

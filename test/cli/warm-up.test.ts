@@ -1,9 +1,11 @@
 import { warmUp, warmUpWhileWaiting } from "../../src/cli/warm-up";
-import type { Fleet } from "../../src/registrar/fleet";
+import type { Registrations } from "../../src/registrar/registrations";
 import { expectNothingLeft } from "../support/resources";
 
-const fleetOf = (...identities: readonly (object | undefined)[]) =>
-  ({ registrars: identities.map((identity) => ({ status: () => ({ identity }) })) }) as unknown as Fleet;
+const only = (...identities: readonly (object | undefined)[]) =>
+  ({
+    all: identities.map((identity) => ({ status: () => ({ identity }) })),
+  }) as unknown as Registrations;
 
 test("comes to its end and leaves nothing behind", () => expectNothingLeft(warmUp));
 
@@ -12,9 +14,9 @@ describe("is done", () => {
   afterEach(() => jest.useRealTimers());
 
   test.each([
-    ["while the driver is waited for", fleetOf(undefined), 1],
-    ["while any driver of a node is", fleetOf(), 1],
-    ["not where a driver has answered", fleetOf(undefined, { name: "disk.csi.example.com" }), 0],
+    ["while the driver is waited for", only(undefined), 1],
+    ["while any driver of a node is", only(), 1],
+    ["not where a driver has answered", only(undefined, { name: "disk.csi.example.com" }), 0],
   ])("%s", (_, fleet, times) => {
     const warm = jest.fn(() => Promise.reject(new Error("no abstract sockets here")));
     warmUpWhileWaiting(fleet, warm);

@@ -1,7 +1,8 @@
 import { type Check, readinessChecks, runChecks } from "../../src/diagnostics/checks";
-import type { Fleet } from "../../src/registrar/fleet";
-import type { SelfCheckAnswer } from "../../src/registrar/registration/self-check";
-import type { DriverStatus, Registrar } from "../../src/registrar/start-registrar";
+import type { RegistrationOutcome } from "../../src/registrar/registration/outcome";
+import type { DriverStatus, Registration } from "../../src/registrar/registration/registration";
+import type { SelfCheck } from "../../src/registrar/registration/self-check";
+import type { Registrations } from "../../src/registrar/registrations";
 
 const passing = (name: string): Check => ({ name, run: async () => undefined });
 const failing = (name: string, reason: string): Check => ({ name, run: async () => reason });
@@ -46,15 +47,16 @@ describe("runChecks", () => {
 });
 
 /** Just enough of a registrar to be judged. */
-function registrarLike(status: Partial<DriverStatus>, check: SelfCheckAnswer = { status: 200, body: "ok" }) {
+function registrarLike(status: Partial<DriverStatus>, check: SelfCheck = { kind: "ok" }) {
   return {
-    options: { csiAddress: "/csi.sock" },
+    csiAddress: "/csi.sock",
     status: () => ({ state: "waiting", connected: false, history: [], tally: {}, ...status }),
     selfCheck: async () => check,
-  } as unknown as Registrar;
+  } as unknown as Registration;
 }
 const refusedOnce = { refusal: "no such topology" } as DriverStatus["tally"];
-const fleetOf = (kind: Fleet["kind"], ...registrars: readonly Registrar[]) => ({ kind, registrars }) as Fleet;
+const only = (scope: Registrations["scope"], ...all: readonly Registration[]) =>
+  ({ scope, all }) as Registrations;
 const identity = (name: string) => ({ name, vendorVersion: "v1", manifest: {} });
 const registered = (name: string) =>
   registrarLike({
@@ -65,14 +67,14 @@ const registered = (name: string) =>
   });
 
 /** The names and reasons of what fails; undefined for what passes. */
-async function judge(fleet: Fleet, { requireDriver = false, driver = null as string | null } = {}) {
+async function judge(fleet: Registrations, { requireDriver = false, driver = null as string | null } = {}) {
   const checks = readinessChecks(fleet, { requireDriver, driver });
   return Object.fromEntries(await Promise.all(checks.map(async ({ name, run }) => [name, await run()])));
 }
 
 describe("readiness of a sidecar", () => {
   test("before the driver has answered", async () => {
-    expect(await judge(fleetOf("sidecar", registrarLike({})))).toEqual({
+    expect(await judge(only("one-driver", registrarLike({})))).toEqual({
       driver: "the CSI driver has not answered yet",
       socket: "there is no registration socket yet",
       registered: "state is waiting",
@@ -80,7 +82,7 @@ describe("readiness of a sidecar", () => {
   });
 
   test("once kubelet has registered the driver", async () => {
-    expect(await judge(fleetOf("sidecar", registered("x.csi")))).toEqual({
+    expect(await judge(only("one-driver", registered("x.csi")))).toEqual({
       driver: undefined,
       socket: undefined,
       registered: undefined,
@@ -91,13 +93,13 @@ describe("readiness of a sidecar", () => {
     "not in state %s",
     async (state) => {
       const registrar = registrarLike({ state, connected: true, identity: identity("x.csi") });
-      expect(await judge(fleetOf("sidecar", registrar))).toMatchObject({ registered: `state is ${state}` });
+      expect(await judge(only("one-driver", registrar))).toMatchObject({ registered: `state is ${state}` });
     },
   );
 
   test("not when the socket does not answer", async () => {
-    const registrar = registrarLike(registered("x.csi").status(), { status: 404, body: "it is gone" });
-    expect(await judge(fleetOf("sidecar", registrar))).toMatchObject({ socket: "it is gone" });
+    const registrar = registrarLike(registered("x.csi").status(), { kind: "missing", text: "it is gone" });
+    expect(await judge(only("one-driver", registrar))).toMatchObject({ socket: "it is gone" });
   });
 
   test.each([
@@ -105,12 +107,12 @@ describe("readiness of a sidecar", () => {
     [true, "the connection to the CSI driver is lost"],
   ])("while the driver is away, with requireDriver %s: %s", async (requireDriver, driver) => {
     const registrar = registrarLike({ ...registered("x.csi").status(), connected: false });
-    expect(await judge(fleetOf("sidecar", registrar), { requireDriver })).toMatchObject({ driver });
+    expect(await judge(only("one-driver", registrar), { requireDriver })).toMatchObject({ driver });
   });
 });
 
 describe("readiness of a whole node", () => {
-  const fleet = fleetOf(
+  const fleet = only(
     "node-wide",
     registered("a.csi"),
     registrarLike({ state: "refused", connected: true, identity: identity("b.csi"), tally: refusedOnce }),
@@ -136,11 +138,10 @@ describe("readiness of a whole node", () => {
   test.each([
     ["failed", ["b.csi/driver", "b.csi/socket", "b.csi/registered"]],
     ["stopped", []],
-  ])("of a driver whose registration has %s", async (reason, checks) => {
-    const event = { kind: "stop", reason } as const;
-    const history = [{ from: "publishing", to: "stopping", event, at: 0 } as const];
-    const over = registrarLike({ state: "stopped", identity: identity("b.csi"), history });
-    expect(Object.keys(await judge(fleetOf("node-wide", over)))).toEqual(checks);
+  ])("of a driver whose registration has %s", async (kind, checks) => {
+    const outcome = { kind, error: "a file is in the way" } as unknown as RegistrationOutcome;
+    const over = registrarLike({ state: "stopped", identity: identity("b.csi"), outcome });
+    expect(Object.keys(await judge(only("node-wide", over)))).toEqual(checks);
   });
 
   test("of a driver that is not there fails", async () => {

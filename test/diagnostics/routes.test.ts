@@ -3,7 +3,7 @@ import { silentLogger } from "../../src/logging/logger";
 import { PROCESS_FACTS } from "../support/diagnostics";
 
 function pathsWith(metricsPath: string, profiledCommandLine?: readonly string[]): readonly string[] {
-  const fleet = { kind: "sidecar", registrars: [], subscribe: () => () => {} } as never;
+  const fleet = { scope: "one-driver", all: [], subscribe: () => () => {} } as never;
   const options = { metricsPath, requireDriver: false, profiledCommandLine };
   return [...createRoutes(fleet, options, { log: silentLogger, facts: PROCESS_FACTS }).keys()];
 }

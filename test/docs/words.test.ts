@@ -5,11 +5,8 @@ import { COMMANDS } from "../../src/cli/commands";
 import { flagTable } from "../../src/cli/flags";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { CHECKS } from "../../src/doctor/checks";
-import {
-  type RegistrationEvent,
-  type RegistrationState,
-  transition,
-} from "../../src/registrar/registration/state";
+import type { RegistrationEvent, StateName } from "../../src/registrar/registration/state";
+import { leadsTo } from "../support/registration-states";
 import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown";
 
 /** Words in backticks that others say: kubelet, Kubernetes, Linux, the official registrar in times past. */
@@ -80,8 +77,7 @@ test.each(LINES)("$path: $what", ({ what }) => {
   const { from, to, reason } = Object.fromEntries(
     Array.from(text.matchAll(/ (\w+)="([^"]*)"/g), ([, key = "", value]) => [key, value]),
   );
-  const event = { kind: reason } as RegistrationEvent;
-  expect(transition(from as RegistrationState, event)).toBe(to);
+  expect(leadsTo(from as StateName, reason as RegistrationEvent["kind"])).toBe(to);
 });
 
 test("what the doctor is shown to say has the names of its checks", () => {

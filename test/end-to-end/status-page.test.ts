@@ -37,7 +37,7 @@ nodeTest("/statusz tells programs the same as JSON", async (node) => {
       {
         name: DRIVER,
         state: "registered",
-        counters: { getInfoCalls: 1, noticesAccepted: 1, publications: { "driver-named": 1 } },
+        counters: { getInfoCalls: 1, accepted: 1, publications: { "driver-named": 1 } },
         history: [
           { from: "waiting", to: "publishing", event: { kind: "driver-named", driverName: DRIVER } },
           { from: "publishing", to: "listening" },

@@ -21,7 +21,7 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
   await using kubelet = await startKubelet({ pluginDir: "/tmp/r", version: "1.28" }, { signal });
   await using driver = await startCsiDriver({ csiAddress: "/x.sock", name: "x.csi", maxVolumes: 8 });
   const registration: Registration = await startRegistration(options, { signal, logger });
-  const registrar: Registrar = await startRegistrar({ csiAddress: "/x.sock", kubeletRegistrationPath: "/x.sock" });
+  const registrar: Registration = await startRegistrar({ csiAddress: "/x.sock", kubeletRegistrationPath: "/x.sock" });
   const either: readonly Registration[] = [registration, registrar];
   const nothing: void = await registration.ready;
   const outcome = await registration.closed;

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import type { RegistrationState } from "../../src/registrar/registration/state";
+import type { StateName } from "../../src/registrar/registration/state";
 import { startRegistrar } from "../../src/registrar/start-registrar";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
@@ -126,7 +126,7 @@ test("close() is always the same promise, and the outcome is told to all", async
   expect(await registrar.closed).toEqual({ kind: "stopped" });
 });
 
-test.each<RegistrationState>(["publishing", "listening", "asked", "registered", "stopping"])(
+test.each<StateName>(["publishing", "listening", "asked", "registered", "stopping"])(
   "may be closed by a listener that hears of state %s",
   (state) =>
     expectNothingLeft(async () => {

@@ -36,7 +36,7 @@ test("registers a driver: kubelet learns all it needs, and the outcome is told",
     connected: true,
     identity: { name, vendorVersion: "v7" },
     registrationSocketPath: node.socketPath(name),
-    tally: { getInfoCalls: 1, noticesAccepted: 1, noticesRefused: 0, publications: { "driver-named": 1 } },
+    tally: { getInfoCalls: 1, accepted: 1, refused: 0, publications: { "driver-named": 1 } },
   });
   expect(events).toEqual([
     ...["driver-call", "driver-answered", "state-changed", "published", "state-changed"],

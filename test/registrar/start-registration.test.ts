@@ -43,10 +43,10 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
       { to: "registered" },
     ],
     registrationSocketPath: node.socketPath(name),
-    tally: { getInfoCalls: 1, noticesAccepted: 1 },
+    tally: { getInfoCalls: 1, accepted: 1 },
   });
   expect(events).toEqual(["asked", "state-changed", "notified", "state-changed"]);
-  expect(await registration.selfCheck()).toEqual({ status: 200, body: "ok" });
+  expect(await registration.selfCheck()).toEqual({ kind: "ok" });
 });
 
 test.each<[Partial<RegistrationOptions>, string, string]>([

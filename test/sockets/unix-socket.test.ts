@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { explainConnectError, hintOrPause, tryConnect, untilAccepting } from "../../src/sockets/unix-socket";
+import { explainConnectError, tryConnect, untilAccepting } from "../../src/sockets/unix-socket";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
@@ -82,33 +82,6 @@ describe("untilAccepting", () => {
     expectNothingLeft(async () => {
       const waiting = untilAccepting(folder.at("x.sock"), { log: logger, signal: AbortSignal.abort() });
       await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
-    }));
-});
-
-describe("hintOrPause", () => {
-  const noHint = new Promise<void>(() => {});
-
-  test("tells the hint from the pause", async () => {
-    expect(await hintOrPause(Promise.resolve(), 60_000, never)).toBe(true);
-    expect(await hintOrPause(noHint, 1, never)).toBe(false);
-  });
-
-  test.each([
-    ["before", (stop: AbortController) => stop.abort(), () => {}],
-    ["meanwhile", () => {}, (stop: AbortController) => stop.abort()],
-  ])("waits for nothing when the signal is aborted %s", (_when, before, meanwhile) =>
-    expectNothingLeft(async () => {
-      const stop = new AbortController();
-      before(stop);
-      const waiting = hintOrPause(noHint, 60_000, stop.signal);
-      meanwhile(stop);
-      expect(await waiting).toBe(false);
-    }),
-  );
-
-  test("leaves no timer behind a hint", () =>
-    expectNothingLeft(async () => {
-      await hintOrPause(Promise.resolve(), 60_000, never);
     }));
 });
 

@@ -4,9 +4,12 @@ import { eventually } from "./eventually";
 export interface ControlledWaits {
   /** The waits that are being held, in milliseconds. */
   pending(): readonly number[];
-  /** Ends one wait of `ms`, as soon as there is one. */
+  /** Ends one wait of `ms`, as soon as there is one; some of it may have passed when it began. */
   end(ms: number): Promise<void>;
 }
+
+/** A wait until a moment is shorter by what has passed since that was set. */
+const BEGUN_MS = 1_000;
 
 /**
  * Puts a stand-in for `node:timers/promises` in place, for this test file and the modules that it imports from now on.
@@ -46,7 +49,7 @@ export function controlWaits({ fromMs = 2_500 } = {}): ControlledWaits {
     pending: () => held.map(({ ms }) => ms),
     end: (ms) =>
       eventually(() => {
-        const entry = held.find((one) => one.ms === ms);
+        const entry = held.find((one) => one.ms <= ms && one.ms > ms - BEGUN_MS);
         if (!entry) throw new Error(`nobody waits for ${ms} ms, only for ${held.map((one) => one.ms)}`);
         entry.end();
       }),

@@ -1,7 +1,7 @@
 import type { ProcessFacts } from "../../src/diagnostics/metric-table";
 import { createRoutes, type RoutesOptions } from "../../src/diagnostics/routes";
 import { startDiagnosticsServer } from "../../src/diagnostics/server";
-import { fleetOf } from "../../src/registrar/fleet";
+import { only } from "../../src/registrar/registrations";
 import { askHttp } from "./http";
 import type { TestRegistrar } from "./registrar-node";
 
@@ -18,7 +18,7 @@ export async function serveDiagnostics(
   options: Partial<RoutesOptions> = {},
 ) {
   const routes = createRoutes(
-    fleetOf(registrar),
+    only(registrar),
     { metricsPath: "/metrics", requireDriver: false, profiledCommandLine: undefined, ...options },
     { log: log.logger, facts: PROCESS_FACTS },
   );

@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import type { Fleet } from "../../src/registrar/fleet";
-import { type NodeFleetOptions, startNodeFleet } from "../../src/registrar/node-wide/node-fleet";
-import type { RegistrationState } from "../../src/registrar/registration/state";
+import {
+  type NodeRegistrar,
+  type NodeRegistrarOptions,
+  startNodeRegistrar,
+} from "../../src/registrar/node-wide/start-node-registrar";
+import type { StateName } from "../../src/registrar/registration/state";
 import { eventually } from "./eventually";
 import { registerOnce } from "./fake-kubelet";
 import { type RecordedLog, recordLog } from "./recorded-log";
@@ -12,7 +15,7 @@ import { createTempFolder } from "./temp-folder";
 export interface FleetNode extends AsyncDisposable {
   readonly at: (...names: readonly string[]) => string;
   /** What a fleet is told about them: `plugins/STAR/csi.sock`, to kubelet `/host/STAR/csi.sock`. */
-  readonly options: NodeFleetOptions;
+  readonly options: NodeRegistrarOptions;
   /** The driver socket in a folder of the drivers' folder. */
   csiAddress(folder: string): string;
   /** Where the registration socket of a name belongs. */
@@ -61,22 +64,22 @@ export async function createFleetNode(): Promise<FleetNode> {
 
 /** A fleet, its log, and what kubelet would do. */
 export interface TestFleet extends AsyncDisposable {
-  readonly fleet: Fleet;
+  readonly fleet: NodeRegistrar;
   readonly log: RecordedLog;
   /** Resolves when the driver in this folder is in this state; undefined: when it has no place in the fleet. */
-  state(folder: string, wanted: RegistrationState | undefined): Promise<void>;
+  state(folder: string, wanted: StateName | undefined): Promise<void>;
   /** Registers a driver as kubelet does, as soon as it is announced; answers the endpoint that it told. */
   register(driverName: string): Promise<string>;
 }
 
 export async function startTestFleet(
   node: FleetNode,
-  options: Partial<NodeFleetOptions> = {},
+  options: Partial<NodeRegistrarOptions> = {},
 ): Promise<TestFleet> {
   const log = recordLog();
-  const fleet = await startNodeFleet({ ...node.options, ...options }, { logger: log.logger });
+  const fleet = await startNodeRegistrar({ ...node.options, ...options }, { logger: log.logger });
   const stateOf = (folder: string) =>
-    fleet.registrars.find((one) => one.options.csiAddress === node.csiAddress(folder))?.status().state;
+    fleet.all.find((one) => one.csiAddress === node.csiAddress(folder))?.status().state;
   return {
     fleet,
     log,

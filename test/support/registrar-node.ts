@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import type { RegistrarOptions } from "../../src/registrar/options";
-import type { RegistrationState } from "../../src/registrar/registration/state";
-import { type Registrar, startRegistrar } from "../../src/registrar/start-registrar";
+import type { Registration } from "../../src/registrar/registration/registration";
+import type { StateName } from "../../src/registrar/registration/state";
+import { startRegistrar } from "../../src/registrar/start-registrar";
 import { type RecordedLog, recordLog } from "./recorded-log";
 import { createTempFolder } from "./temp-folder";
 
@@ -32,10 +33,10 @@ export async function createTestNode(): Promise<TestNode> {
 
 /** A registrar, its log, and a way to await its states. */
 export interface TestRegistrar extends AsyncDisposable {
-  readonly registrar: Registrar;
+  readonly registrar: Registration;
   readonly log: RecordedLog;
   /** Resolves when it is in this state, at once if it is now. */
-  state(wanted: RegistrationState): Promise<void>;
+  state(wanted: StateName): Promise<void>;
 }
 
 export async function startTestRegistrar(

@@ -5,8 +5,10 @@ import { createKlogSink } from "../../logging/klog-sink";
 import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
-import { type Fleet, fleetOf } from "../../registrar/fleet";
+import type { NodeRegistrar } from "../../registrar/node-wide/start-node-registrar";
 import { hintForRefusal } from "../../registrar/registration/hints";
+import type { Registration } from "../../registrar/registration/registration";
+import { only, type Registrations } from "../../registrar/registrations";
 import { startRegistrar } from "../../registrar/start-registrar";
 import { isDirectory } from "../directories";
 import { warnAboutFlags } from "../flag-warnings";
@@ -44,11 +46,12 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       return fail(undefined, "Only one of `--health-port` and `--http-endpoint` can be set");
     warnAboutFlags(flags, paths, log);
 
-    await using fleet = await startFleet(flags, paths, { signal, logger: log });
-    collectWhenQuiet(fleet);
-    warmUpWhileWaiting(fleet);
-    const diagnostics = await startDiagnostics(flags, fleet, log);
-    const outcome = await fleet.closed;
+    await using registrar = await start(flags, paths, { signal, logger: log });
+    const registrations = "all" in registrar ? registrar : only(registrar);
+    collectWhenQuiet(registrations);
+    warmUpWhileWaiting(registrations);
+    const diagnostics = await startDiagnostics(flags, registrations, log);
+    const outcome = await registrar.closed;
     await diagnostics?.[Symbol.asyncDispose]();
     switch (outcome.kind) {
       case "stopped":
@@ -86,16 +89,16 @@ function createCliLogger(config: LoggingConfig): Logger {
   return createLogger(limitRepeats(createKlogSink({ ...config, pid: process.pid, stream, infoStream })));
 }
 
-/** One driver's registrar; or, where a path has a `*`, one for each driver that it finds. */
-async function startFleet(
+/** Registers one driver; or, where a path has a `*`, each driver that is found. */
+async function start(
   flags: Flags,
   paths: PathResolution & { kind: "paths" },
   context: { readonly signal: AbortSignal; readonly logger: Logger },
-): Promise<Fleet> {
+): Promise<Registration | NodeRegistrar> {
   const { csiAddress, kubeletRegistrationPath } = flags.every;
-  if (!isNodeWide(flags)) return fleetOf(await startRegistrar({ ...flags, ...paths }, context));
+  if (!isNodeWide(flags)) return startRegistrar({ ...flags, ...paths }, context);
   const allow = namesIn(flags.allowDrivers);
-  const { startNodeFleet } = await import("../../registrar/node-wide/node-fleet");
+  const { startNodeRegistrar } = await import("../../registrar/node-wide/start-node-registrar");
   const options = {
     ...flags,
     ...paths,
@@ -106,7 +109,7 @@ async function startFleet(
       deny: namesIn(flags.denyDrivers),
     },
   };
-  return startNodeFleet(options, context);
+  return startNodeRegistrar(options, context);
 }
 
 /** `a,b`, as it may stand in YAML: with spaces, or a comma at the end. */
@@ -119,7 +122,7 @@ function namesIn(list: string): readonly string[] {
 
 async function startDiagnostics(
   flags: Flags,
-  fleet: Fleet,
+  registrations: Registrations,
   log: Logger,
 ): Promise<AsyncDisposable | undefined> {
   const endpoint = flags.healthPort > 0 ? `:${flags.healthPort}` : flags.httpEndpoint;
@@ -131,7 +134,11 @@ async function startDiagnostics(
   const { createRoutes, startDiagnosticsServer } = await import("../../diagnostics");
   const profiledCommandLine = flags.enablePprof ? process.argv : undefined;
   if (profiledCommandLine) log.info("Starting profiling", { endpoint });
-  const routes = createRoutes(fleet, { ...flags, profiledCommandLine }, { log, facts: processFacts() });
+  const routes = createRoutes(
+    registrations,
+    { ...flags, profiledCommandLine },
+    { log, facts: processFacts() },
+  );
   return startDiagnosticsServer(endpoint, routes, { log });
 }
 

@@ -9,7 +9,8 @@ export function parseCsiAddress(address: string): string {
   const path = address.startsWith("/")
     ? address
     : /^unix:(?:\/\/|(?!\/\/))(?<path>[^@].*)$/s.exec(address)?.groups?.path;
-  if (path !== undefined && !path.includes("\0")) return path;
+  // Two slashes at the beginning would name a host to gRPC; to Linux they are one.
+  if (path !== undefined && !path.includes("\0")) return path.replace(/^\/{2,}/, "/");
   throw new RegistrarError(
     "INVALID_OPTION",
     `csi-address ${JSON.stringify(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,

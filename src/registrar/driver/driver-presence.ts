@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
 import type { Logger } from "../../logging/logger";
+import { statsOf } from "../../sockets/files";
 import { tryConnect } from "../../sockets/unix-socket";
 
 /** Whether a CSI driver is there, as its connections tell. Each loss and each return is one log line. */
@@ -9,7 +9,7 @@ export interface DriverPresence {
   connecting(): DriverConnection;
 }
 
-/** What becomes of one connection. */
+/** What happened to one connection. */
 export interface DriverConnection {
   /** The driver has answered. Tells for how many milliseconds it was lost before; undefined where it was not. */
   answered(): number | undefined;
@@ -17,6 +17,8 @@ export interface DriverConnection {
   failed(): void;
   /** The connection has ended after an answer: the driver is lost, unless it merely ended a connection. */
   ended(): Promise<void>;
+  /** Whether another socket file, or none, is at the path by now: the driver restarts. */
+  readonly isReplaced: boolean;
   /** Milliseconds since the answer. */
   readonly lastedMs: number;
 }
@@ -33,13 +35,17 @@ export function createDriverPresence(
   const address = `unix://${socketPath}`;
   /** The socket file behind which the driver answered, until it is known to have gone. */
   let present: string | undefined;
-  let answeredAt = 0;
-  let lostAt: number | undefined;
+  /** Milliseconds of `performance.now()`. */
+  let answeredAtMs = 0;
+  let lostAtMs: number | undefined;
 
   const lose = () => {
     present = undefined;
-    lostAt = Date.now();
-    log.error(undefined, "Lost connection", { address, lasted: `${(lostAt - answeredAt) / 1000}s` });
+    lostAtMs = performance.now();
+    log.error(undefined, "Lost connection", {
+      address,
+      lasted: `${Math.round(lostAtMs - answeredAtMs) / 1000}s`,
+    });
     context.onLost();
   };
 
@@ -48,11 +54,11 @@ export function createDriverPresence(
     return {
       answered: () => {
         if (present !== undefined && present !== file) lose();
-        const awayMs = lostAt === undefined ? undefined : Date.now() - lostAt;
+        const awayMs = lostAtMs === undefined ? undefined : Math.round(performance.now() - lostAtMs);
         if (awayMs !== undefined) log.info("Connection restored", { address, after: `${awayMs / 1000}s` });
         present = file;
-        answeredAt = Date.now();
-        lostAt = undefined;
+        answeredAtMs = performance.now();
+        lostAtMs = undefined;
         return awayMs;
       },
       failed: () => {
@@ -65,8 +71,11 @@ export function createDriverPresence(
         if (isStillServed) log.v(2).info("The driver ended a connection, and is still there", { address });
         else lose();
       },
+      get isReplaced() {
+        return file !== socketFileOf(socketPath);
+      },
       get lastedMs() {
-        return Date.now() - answeredAt;
+        return performance.now() - answeredAtMs;
       },
     };
   };
@@ -81,10 +90,6 @@ export function createDriverPresence(
 
 /** Stands for a socket file; undefined where there is none. */
 function socketFileOf(path: string): string | undefined {
-  try {
-    const { dev, ino, mtimeMs } = statSync(path);
-    return [dev, ino, mtimeMs].join();
-  } catch {
-    return undefined;
-  }
+  const stats = statsOf(path);
+  return stats && [stats.dev, stats.ino, stats.mtimeMs].join();
 }

@@ -1,13 +1,14 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { type Client, connectivityState, status } from "@grpc/grpc-js";
-import { backoffMs } from "../../backoff";
+import { BACKOFF, backoffMs } from "../../backoff";
 import { messageOf, RegistrarError } from "../../errors";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { callUnary, createUnixClient, statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
-import { hintOrPause, untilAccepting } from "../../sockets/unix-socket";
+import { hintOrPause, pause } from "../../pause";
+import { watchPath } from "../../sockets/path-watch";
+import { untilAccepting } from "../../sockets/unix-socket";
 import type { DriverCall } from "../events";
-import { createDriverPresence } from "./driver-presence";
+import { createDriverPresence, type DriverConnection } from "./driver-presence";
 
 /** How the CSI driver is waited for and asked. */
 export interface CsiDriverOptions {
@@ -24,7 +25,7 @@ export interface CsiDriverContext {
   readonly protos: Protos;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** A driver that is waited for is spoken of this often. Milliseconds. @default 10000 */
+  /** How often a log line says that the driver is still waited for. Milliseconds. @default 10000 */
   readonly remindEveryMs?: number | undefined;
 }
 
@@ -36,11 +37,9 @@ export interface CsiDriverObserver {
   onCall(call: DriverCall): void;
 }
 
-/** Between two attempts to ask, as long as the driver may simply not be ready. */
-const ASK_BACKOFF = { initialMs: 100, maxMs: 10_000, jitter: 0.2 };
-/** A connection that lives shorter than this was no good one: one that is lost again and again is not rushed after. */
+/** After a connection that lived shorter than this the next one is made after a pause. */
 const STEADY_AFTER_MS = 10_000;
-/** Errors that time alone will hardly mend are asked about again at this pace. */
+/** Between two calls after an error that will hardly pass by itself. */
 const SLOW_RETRY_MS = 30_000;
 
 /**
@@ -83,11 +82,13 @@ export async function watchCsiDriver(
         if (signal.aborted) return;
         await connection.ended();
         if (connection.lastedMs >= STEADY_AFTER_MS) earlyLosses = 0;
-        else await delay(backoffMs(ASK_BACKOFF, earlyLosses++), undefined, { signal });
+        else await pause(backoffMs(BACKOFF.askDriver, earlyLosses++), signal);
       } catch (error) {
         if (signal.aborted || statusCodeOf(error) === undefined) throw error;
         connection.failed();
-        await pauseAfter(error, failures++, client, { log, signal });
+        const untilRestarted = (ms: number) =>
+          untilReplaced(connection, options.csiSocketPath, ms, { client, log, signal });
+        await pauseAfter(error, failures++, untilRestarted, { log, signal });
       } finally {
         client.close();
       }
@@ -159,24 +160,51 @@ async function askIdentity(
 async function pauseAfter(
   error: unknown,
   failures: number,
-  client: Client,
+  untilRestarted: (ms: number) => Promise<void>,
   { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
   const say = (next: string) => log.error(error, "Error retreiving CSI driver name", { next });
   switch (statusCodeOf(error)) {
     case status.UNIMPLEMENTED:
-      // The specification forbids to repeat the call; another connection may mean another driver.
+      // The specification forbids to repeat the call, which a restarted driver may answer.
       say("wait until the driver restarts: it does not implement GetPluginInfo");
-      return untilDisconnected(client, signal);
+      return untilRestarted(Number.POSITIVE_INFINITY);
     case status.INVALID_ARGUMENT:
     case status.PERMISSION_DENIED:
     case status.UNAUTHENTICATED:
       say(`retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts`);
-      await hintOrPause(untilDisconnected(client, signal), SLOW_RETRY_MS, signal);
-      return;
+      return untilRestarted(SLOW_RETRY_MS);
     default:
       say("retry");
-      return delay(backoffMs(ASK_BACKOFF, failures), undefined, { signal });
+      await pause(backoffMs(BACKOFF.askDriver, failures), signal);
+  }
+}
+
+/**
+ * Resolves when the driver has restarted, which makes another socket file, or after `ms`. A server that merely ends its
+ * connections, for their age or because they are idle, has not restarted. One that restarts behind the same file (by
+ * socket activation) looks the same: so after the end of a connection the wait is `SLOW_RETRY_MS` at most.
+ */
+async function untilReplaced(
+  connection: DriverConnection,
+  socketPath: string,
+  ms: number,
+  { client, log, signal }: { readonly client: Client; readonly log: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  const watch = watchPath(socketPath, log);
+  let until = performance.now() + ms;
+  void untilDisconnected(client, signal).then(() => {
+    until = Math.min(until, performance.now() + SLOW_RETRY_MS);
+    watch.hint();
+  });
+  try {
+    let isHinted = true;
+    while (isHinted && !signal.aborted && !connection.isReplaced) {
+      isHinted = await hintOrPause(watch.changed(), until - performance.now(), signal);
+      watch.rearm();
+    }
+  } finally {
+    watch.close();
   }
 }
 

@@ -1,9 +1,10 @@
-import { type FSWatcher, readdirSync, type Stats, statSync, watch } from "node:fs";
+import { type FSWatcher, type Stats, watch } from "node:fs";
 import { basename, join } from "node:path";
 import { errnoOf } from "../../errors";
 import type { Logger } from "../../logging/logger";
+import { hintOrPause } from "../../pause";
+import { isSameFile, isSameSocket, namesIn, statsOf } from "../../sockets/files";
 import { watchPath } from "../../sockets/path-watch";
-import { hintOrPause } from "../../sockets/unix-socket";
 import { isPattern, matchSegment, type PathPattern } from "./path-pattern";
 
 /** What is told about sockets that fit a pattern; `captures` is what its stars stand for. */
@@ -131,8 +132,7 @@ export async function discover(
  */
 function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  const isSameInode = one.ino === other.ino && one.dev === other.dev;
-  return isSameInode && (!other.isSocket() || one.mtimeMs === other.mtimeMs);
+  return other.isSocket() ? isSameSocket(one, other) : isSameFile(one, other);
 }
 
 function watchFolder(
@@ -147,23 +147,6 @@ function watchFolder(
   } catch (error) {
     if (errnoOf(error) !== "ENOENT")
       log.v(2).info("Cannot watch folder, looking at it every 30s instead", { folder: path, err: error });
-    return undefined;
-  }
-}
-
-function namesIn(path: string): readonly string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
-}
-
-/** What is at a path, behind symbolic links; undefined where nothing is, or it cannot be looked at. */
-export function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
     return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { namesIn } from "../../sockets/files";
 import { isDeadSocket, tryConnect } from "../../sockets/unix-socket";
 
 /** What an alias adds to a name. The CSI specification has no `_` in names: no other driver's socket looks like this. */
@@ -36,13 +37,4 @@ export async function findAlias(folder: string, driverName: string): Promise<str
 /** Not by a symbolic link, which could not be published over, and leads who knows where. */
 function isSocketItself(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
-}
-
-/** What is in a folder; nothing where it cannot be read. */
-export function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -15,7 +15,7 @@ export interface RegistrationServiceOptions {
   /** Told to self-checks. */
   readonly state: () => string;
   readonly onGetInfo: () => void;
-  readonly onNotice: (notice: { readonly registered: boolean; readonly error: string }) => void;
+  readonly onRegistrationStatus: (status: { readonly registered: boolean; readonly error: string }) => void;
 }
 
 /**
@@ -52,14 +52,15 @@ export function addRegistrationService(
         const repeats = status.error !== "" && status.error === lastError;
         lastError = status.error;
         log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
-        setImmediate(options.onNotice, { registered: status.pluginRegistered, error: status.error });
+        const { pluginRegistered: registered, error } = status;
+        setImmediate(options.onRegistrationStatus, { registered, error });
         return {};
       }),
     },
   );
 }
 
-/** The notice in protobuf's text form, as the official registrar logs it. */
+/** The registration status in protobuf's text form, as the official registrar logs it. */
 function statusText({ pluginRegistered, error }: RegistrationStatus): string {
   const fields = [
     pluginRegistered ? "plugin_registered:true" : "",

@@ -5,16 +5,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf, RegistrarError } from "../../errors";
 import type { Logger } from "../../logging/logger";
 import { bindDotSocket, giveName, socketUnusable } from "../../sockets/dot-socket";
+import { isSameFile, isSameSocket, linkStatsOf } from "../../sockets/files";
+import { checkSocketPathLength } from "../../sockets/socket-path";
 import { tryConnect } from "../../sockets/unix-socket";
 
-/** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv cuts a longer path silently. */
-export const MAX_SOCKET_PATH_BYTES = 107;
+type LinkStats = ReturnType<typeof linkStatsOf>;
 
 /** A registrar that starts binds its socket before it listens; with a tight CPU limit it may be held up in between. */
 const LISTENS_WITHIN_MS = 150;
 
 /** What stands at the path of our socket. */
-export type SocketVerdict =
+export type SocketFound =
   | "ours"
   /** Nothing there: somebody removed our socket, or its folder. */
   | "gone"
@@ -35,16 +36,17 @@ export interface RegistrationSocket {
   readonly path: string | undefined;
   /**
    * Puts a fresh socket at `path`, in place of whatever socket is there; a living one of somebody else is replaced
-   * only with `overLiving`. Answers what was there before: `taken` without `overLiving` means that nothing was done.
-   * Rejects with SOCKET_UNUSABLE, and then has changed nothing; also when `signal` is aborted, after which nothing
-   * more becomes visible.
+   * only with `overLiving`. Answers what was there before: `taken` without `overLiving` means that ours is not there.
+   * Where ours was at another path it is withdrawn right before: never two visible sockets for one driver, for at
+   * kubelet the end of either deregisters both. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted, after which
+   * nothing more becomes visible; ours may be withdrawn by then.
    */
   publish(
     path: string,
     options: { readonly overLiving: boolean; readonly signal: AbortSignal },
-  ): Promise<SocketVerdict>;
-  /** Says what stands at `path`. */
-  look(path: string): Promise<SocketVerdict>;
+  ): Promise<SocketFound>;
+  /** Finds out what stands at `path`. */
+  look(path: string): Promise<SocketFound>;
   /** Removes our socket if it is still ours, and stops listening. Connections that are open stay open. */
   withdraw(): void;
 }
@@ -60,16 +62,6 @@ export function registrationSocketPath(pluginRegistrationPath: string, driverNam
   return join(pluginRegistrationPath, `${driverName}-reg.sock`);
 }
 
-/** Throws SOCKET_UNUSABLE where a unix socket cannot have this path. */
-export function checkSocketPathLength(path: string, what: string): void {
-  const bytes = Buffer.byteLength(path);
-  if (bytes <= MAX_SOCKET_PATH_BYTES) return;
-  throw new RegistrarError(
-    "SOCKET_UNUSABLE",
-    `${what} ${path} has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}: use a shorter folder`,
-  );
-}
-
 /** Makes the owner of a registration socket; nothing is created before `publish`. */
 export function createRegistrationSocket(
   onConnection: (connection: Socket) => void,
@@ -78,10 +70,10 @@ export function createRegistrationSocket(
   const log = parentLog.named("registration-socket");
   let published: Published | undefined;
 
-  const judge = async (path: string): Promise<SocketVerdict> => {
-    const found = statsOf(path);
+  const judge = async (path: string): Promise<SocketFound> => {
+    const found = linkStatsOf(path);
     if (typeof found === "string") return found;
-    if (published?.path === path && isSame(found, published.stats)) return "ours";
+    if (published?.path === path && isSameFile(found, published.stats)) return "ours";
     if (!found.isSocket()) return "blocked";
     const problem = await tryConnect(path);
     if (problem === undefined) return "taken";
@@ -90,9 +82,9 @@ export function createRegistrationSocket(
     return errno === "ECONNREFUSED" ? "dead" : "taken";
   };
 
-  const look = async (path: string): Promise<SocketVerdict> => {
-    const verdict = await judge(path);
-    if (verdict !== "dead") return verdict;
+  const look = async (path: string): Promise<SocketFound> => {
+    const found = await judge(path);
+    if (found !== "dead") return found;
     await delay(LISTENS_WITHIN_MS);
     return judge(path);
   };
@@ -102,8 +94,8 @@ export function createRegistrationSocket(
     const { path, server, stats } = published;
     published = undefined;
     server.close();
-    const found = statsOf(path);
-    if (typeof found === "string" || !isSame(found, stats)) return;
+    const found = linkStatsOf(path);
+    if (typeof found === "string" || !isSameFile(found, stats)) return;
     try {
       unlinkSync(path);
     } catch (error) {
@@ -119,7 +111,7 @@ export function createRegistrationSocket(
     look,
     publish: async (path, { overLiving, signal }) => {
       checkSocketPathLength(path, "the registration socket");
-      const there = statsOf(path);
+      const there = linkStatsOf(path);
       const before = await (overLiving ? judge(path) : look(path));
       if (before === "blocked") throw explainBlocked(path);
       if (before === "taken" && !overLiving) return before;
@@ -128,9 +120,8 @@ export function createRegistrationSocket(
         log.error(error, "Cannot accept a connection", { socketPath: path }),
       );
       try {
-        // Never two visible sockets for one driver: at kubelet, the end of either deregisters both.
         if (published?.path !== path) withdraw();
-        const mayReplace = () => overLiving || isStillThere(there, statsOf(path));
+        const mayReplace = () => overLiving || isStillThere(there, linkStatsOf(path));
         if (!(await giveName(next.dotPath, path, { mayReplace, signal }))) {
           next.server.close();
           return "taken";
@@ -147,14 +138,6 @@ export function createRegistrationSocket(
   };
 }
 
-function statsOf(path: string): Stats | "gone" | "blocked" {
-  try {
-    return lstatSync(path);
-  } catch (error) {
-    return errnoOf(error) === "ENOENT" ? "gone" : "blocked";
-  }
-}
-
 function explainBlocked(path: string): RegistrarError {
   try {
     lstatSync(path);
@@ -166,12 +149,7 @@ function explainBlocked(path: string): RegistrarError {
 }
 
 /** Whether what was judged is what would be replaced now: of two that find the same dead socket, only one may. */
-function isStillThere(judged: ReturnType<typeof statsOf>, now: ReturnType<typeof statsOf>): boolean {
+function isStillThere(judged: LinkStats, now: LinkStats): boolean {
   if (typeof now === "string" || typeof judged === "string") return now === "gone";
-  // An inode number is soon used again, and link counts change the ctime.
-  return isSame(judged, now) && judged.mtimeMs === now.mtimeMs;
-}
-
-function isSame(one: Stats, other: Stats): boolean {
-  return one.dev === other.dev && one.ino === other.ino;
+  return isSameSocket(judged, now);
 }

@@ -1,201 +1,196 @@
 import { startGrpcAcceptor } from "../../grpc/acceptor";
-import type { Protos } from "../../grpc/protos";
+import type { PluginIdentity, Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { Events, RegistrarEvent } from "../events";
+import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
 import { meansPeer } from "./hints";
-import {
-  type DriverRegistrationOptions,
-  failedBy,
-  KUBELET_BUSY_MS,
-  type RegistrationCore,
-  type RegistrationMemory,
-  type RegistrationOutcome,
-} from "./registration-core";
+import { createInbox, type Inbox } from "./inbox";
+import { runRegistration } from "./loop";
+import { errorOf, type RegistrationOutcome } from "./outcome";
 import { addRegistrationService } from "./registration-service";
-import { createRegistrationSocket, registrationSocketPath } from "./registration-socket";
-import { createStateMachine, type RegistrationEvent, type StateMachine } from "./state";
-import { live } from "./states";
+import { createRegistrationSocket } from "./registration-socket";
+import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
+import type { RegistrationEvent, RegistrationState, StateChange, StateName } from "./state";
+import { createTally, type Tally } from "./tally";
 
-/** One driver's registration with kubelet, from its name to its end. */
-export interface DriverRegistration {
-  /** Undefined as long as the driver has not told it. */
-  readonly driverName: string | undefined;
-  readonly machine: StateMachine;
+/** Where one driver's registration stands, at the moment of asking. */
+export interface DriverStatus {
+  /** What the driver told last; undefined before it told anything. */
+  readonly identity: PluginIdentity | undefined;
+  /** Whether there is a connection to the driver; always, where the driver runs in this process. */
+  readonly connected: boolean;
+  readonly state: StateName;
+  /** The latest changes of state, oldest first, at most HISTORY_LENGTH. */
+  readonly history: readonly StateChange[];
   /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
-  readonly socketPath: string | undefined;
-  /** Resolves, never rejects, when all is over and nothing is left behind. */
-  readonly closed: Promise<RegistrationOutcome>;
-  /** The driver told its name, for the first time or another one than before: it is announced under that name. */
-  named(driverName: string): void;
-  /** The driver came back: kubelet is made to read its node information anew. */
-  driverRestarted(): void;
-  /** Removes our socket if it is still ours, lets running calls finish for at most 2 s. Always the same promise. */
-  close(outcome: RegistrationOutcome, reason: string): Promise<RegistrationOutcome>;
+  readonly registrationSocketPath: string | undefined;
+  readonly tally: Tally;
+  /** How it ended; undefined as long as it has not. */
+  readonly outcome: RegistrationOutcome | undefined;
 }
 
-/** Calls that run when we stop get this long to finish. */
-const GRACE_MS = 2_000;
+/** One driver's registration with kubelet while it runs, in the hands of its owner. */
+export interface Registration extends AsyncDisposable {
+  /** The CSI driver socket as this process sees it; undefined where the driver runs in this process. */
+  readonly csiAddress: string | undefined;
+  /** The same socket as kubelet sees it; what kubelet is told. */
+  readonly kubeletRegistrationPath: string;
+  /** The plugin registration directory, where our socket goes. */
+  readonly pluginRegistrationPath: string;
+  status(): DriverStatus;
+  /**
+   * Walks kubelet's own path over our registration socket, within `timeoutMs`. One walk at a time, and its answer
+   * serves everybody for a second. Healthy as long as there is no socket to check: the driver is still waited for.
+   */
+  selfCheck(): Promise<SelfCheck>;
+  /** Calls `listener` for everything that happens from now on; returns what ends that. */
+  subscribe(listener: (event: RegistrarEvent) => void): () => void;
+  /**
+   * Resolves when kubelet first says that the driver is registered. Rejects with a RegistrarError when the registration
+   * ends before: REFUSED with kubelet's words, ABORTED where it was closed, or what it failed with. Nobody has to look.
+   */
+  readonly ready: Promise<void>;
+  /** Resolves, never rejects, when all is over and nothing is left behind. */
+  readonly closed: Promise<RegistrationOutcome>;
+  /** Deregisters: removes our socket, lets running calls finish for at most 2 s. Always the same promise. */
+  close(): Promise<RegistrationOutcome>;
+}
 
-/** Starts a driver's registration, in state `waiting` for the driver's name. */
-export function startDriverRegistration(
-  options: DriverRegistrationOptions,
-  {
-    protos,
-    log: parentLog,
-    events,
-  }: { readonly protos: Protos; readonly log: Logger; readonly events: Events<RegistrarEvent> },
-): DriverRegistration {
-  const log = parentLog.named("registration");
-  let driverName: string | undefined;
-  let leaveState = new AbortController();
-  /** What this state does, and what former states still have to end. */
-  const activities = new Set<Promise<void>>();
-  let closing: Promise<RegistrationOutcome> | undefined;
-  let resolveClosed: (outcome: RegistrationOutcome) => void;
-  const closed = new Promise<RegistrationOutcome>((resolve) => {
-    resolveClosed = resolve;
-  });
-  const memory: RegistrationMemory = {
-    publications: 0,
-    foundLeftover: false,
-    alias: undefined,
-    movedFromBackoff: false,
-    everRegistered: false,
-    driverRestarted: false,
-    refusals: 0,
-    refusalText: undefined,
-    repeats: 0,
-    lastGetInfoMs: 0,
-    lastNoticeMs: 0,
-  };
+/** How many changes of state are remembered. */
+export const HISTORY_LENGTH = 50;
 
-  const standsByForPeers = options.onRegistrationFailure === "retry";
-  const acceptor = startGrpcAcceptor({
+/** What a registration needs besides its options. */
+export interface RegistrationParts {
+  readonly csiAddress: string | undefined;
+  /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
+  readonly followDriver: (inbox: Inbox<RegistrationEvent>, signal: AbortSignal) => Promise<void>;
+  readonly driver: () => Pick<DriverStatus, "identity" | "connected">;
+  readonly events: Events<RegistrarEvent>;
+  readonly protos: Protos;
+  readonly log: Logger;
+  /** Closes the registration when aborted. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Starts the registration of one driver, in state `waiting`, and puts it into the hands of its owner. */
+export function openRegistration(options: RegistrationLoopOptions, parts: RegistrationParts): Registration {
+  const { events, protos, log, signal } = parts;
+  const inbox = createInbox<RegistrationEvent>();
+  const tally = createTally();
+  events.subscribe(tally.count);
+  let state: RegistrationState = { kind: "waiting" };
+  let history: readonly StateChange[] = [];
+  let outcome: RegistrationOutcome | undefined;
+  const facts = () => ("facts" in state ? state.facts : undefined);
+
+  const server = startGrpcAcceptor({
     log,
-    addServices: (server) =>
+    addServices: (services) =>
       addRegistrationService(
-        server,
+        services,
         {
-          driverName: () => core.driverName,
+          driverName: () => facts()?.driverName ?? "",
           endpoint: options.kubeletRegistrationPath,
-          state: () => machine.state,
+          state: () => state.kind,
           onGetInfo: () => {
-            memory.lastGetInfoMs = performance.now();
             events.emit({ kind: "asked" });
-            machine.dispatch({ kind: "get-info" });
+            inbox.put({ kind: "get-info" });
           },
-          onNotice: ({ registered, error }) => {
-            memory.lastNoticeMs = performance.now();
+          onRegistrationStatus: ({ registered, error }) => {
             events.emit({ kind: "notified", registered, error });
-            if (registered) {
-              Object.assign(memory, {
-                everRegistered: true,
-                refusals: 0,
-                refusalText: undefined,
-                repeats: 0,
-              });
-              machine.dispatch({ kind: "accepted" });
-            } else if (standsByForPeers && meansPeer(error))
-              machine.dispatch({ kind: "already-registered", error });
-            else machine.dispatch({ kind: "refused", error });
+            inbox.put(registered ? { kind: "accepted" } : refusalEvent(error, options));
           },
         },
         { protos, log },
       ),
   });
-  const socket = createRegistrationSocket(acceptor.accept, log);
-
-  const machine = createStateMachine("waiting", (change) => {
-    const { from, to, event } = change;
-    const fields = { from, to, reason: event.kind, driver: driverName, socket: socket.path };
-    log.v(isSameRound(event, memory) ? 4 : 0).info("Registration state changed", fields);
-    leaveState.abort();
-    leaveState = new AbortController();
-    const { signal } = leaveState;
-    events.emit({ kind: "state-changed", change });
-    // A listener may have closed us, and so have led to yet another state.
-    if (signal.aborted) return;
-    const activity = live(core, signal, change)
-      .catch((error: unknown) => {
-        log.error(error, "Registration cannot go on", { state: to });
-        core.fail(failedBy(error));
-      })
-      .finally(() => activities.delete(activity));
-    activities.add(activity);
-  });
-
-  const shutDown = async (outcome: RegistrationOutcome, reason: string): Promise<RegistrationOutcome> => {
-    let end = outcome;
-    machine.dispatch({ kind: "stop", reason });
-    try {
-      socket.withdraw();
-    } catch (error) {
-      log.error(error, "Failed to remove socket with error", { socket: core.socketPath });
-      if (outcome.kind === "stopped") end = failedBy(error);
-    }
-    await Promise.all(activities);
-    await acceptor.close({ graceMs: GRACE_MS });
-    machine.dispatch({ kind: "closed" });
-    resolveClosed(end);
-    return end;
-  };
-  const close = (outcome: RegistrationOutcome, reason: string) => {
-    closing ??= shutDown(outcome, reason);
-    return closing;
-  };
-
-  const core: RegistrationCore = {
+  const context: RegistrationContext = {
     options,
     protos,
     log,
-    events,
-    socket,
-    machine,
-    memory,
-    get driverName() {
-      return driverName ?? "";
-    },
-    get socketPath() {
-      return registrationSocketPath(options.pluginRegistrationPath, memory.alias ?? driverName ?? "");
-    },
-    kubeletIsBusy: () => {
-      const { lastGetInfoMs, lastNoticeMs } = memory;
-      const waitsForNotice =
-        lastGetInfoMs > lastNoticeMs && performance.now() - lastGetInfoMs < KUBELET_BUSY_MS;
-      // A standby peer holds a connection too, but never calls.
-      return waitsForNotice && acceptor.hasCaller;
-    },
-    get connections() {
-      return acceptor.connections;
-    },
-    fail: (outcome) => void close(outcome, outcome.kind),
+    server,
+    socket: createRegistrationSocket(server.accept, log),
   };
 
+  const onTransition = (next: RegistrationState, event: RegistrationEvent, from: RegistrationState) => {
+    state = next;
+    if (event.kind === "published" && from.kind === "publishing")
+      events.emit({ kind: "published", socketPath: event.socketPath, reason: from.reason });
+    if (next.kind === from.kind && next.kind !== "publishing") return;
+    const change: StateChange = { from: from.kind, to: next.kind, event, at: Date.now() };
+    history = [...history, change].slice(-HISTORY_LENGTH);
+    events.emit({ kind: "state-changed", change });
+  };
+
+  const stopFollowing = new AbortController();
+  const stop = () => inbox.put({ kind: "stop", reason: "stopped", outcome: { kind: "stopped" } });
+  signal?.addEventListener("abort", stop, { once: true });
+  const following = parts.followDriver(inbox, stopFollowing.signal);
+  const closed = runRegistration(context, inbox, onTransition).then(async (end) => {
+    outcome = end;
+    signal?.removeEventListener("abort", stop);
+    stopFollowing.abort();
+    await following;
+    return end;
+  });
+  const close = () => {
+    stop();
+    return closed;
+  };
+
+  const selfCheck = createCachedCheck(async (): Promise<SelfCheck> => {
+    const known = facts();
+    if (!known?.everPublished) return { kind: "ok" };
+    const socketPath = socketPathOf(known, context);
+    const { timeoutMs } = options;
+    return checkRegistrationSocket({ socketPath, driverName: known.driverName, timeoutMs }, protos);
+  });
+
   return {
-    get driverName() {
-      return driverName;
+    csiAddress: parts.csiAddress,
+    kubeletRegistrationPath: options.kubeletRegistrationPath,
+    pluginRegistrationPath: options.pluginRegistrationPath,
+    status: () => {
+      const known = facts();
+      return {
+        ...parts.driver(),
+        state: state.kind,
+        history,
+        registrationSocketPath: known?.everPublished ? socketPathOf(known, context) : undefined,
+        tally: tally.current,
+        outcome,
+      };
     },
-    machine,
-    get socketPath() {
-      return memory.publications > 0 ? core.socketPath : undefined;
-    },
+    selfCheck,
+    subscribe: events.subscribe,
+    ready: untilRegistered(events, closed),
     closed,
-    named: (name) => {
-      const kind = driverName === undefined ? "driver-named" : "driver-renamed";
-      socket.withdraw();
-      driverName = name;
-      memory.alias = undefined;
-      machine.dispatch({ kind, driverName: name });
-    },
-    driverRestarted: () => {
-      memory.driverRestarted = true;
-    },
     close,
+    [Symbol.asyncDispose]: async () => void (await close()),
   };
 }
 
-/** Whether it is one more step of what kubelet refuses over and over for one reason, of which `refused` tells. */
-function isSameRound(event: RegistrationEvent, { repeats, refusalText }: RegistrationMemory): boolean {
-  if (event.kind === "refused") return event.error === refusalText;
-  return repeats > 0 && ["retry", "published", "get-info"].includes(event.kind);
+/** With policy `retry`, a driver that is registered by another path has a peer, which we stand by for. */
+function refusalEvent(error: string, { onRegistrationFailure }: RegistrationLoopOptions): RegistrationEvent {
+  const isPeer = onRegistrationFailure === "retry" && meansPeer(error);
+  return { kind: isPeer ? "already-registered" : "refused", error };
+}
+
+function untilRegistered(
+  events: Events<RegistrarEvent>,
+  closed: Promise<RegistrationOutcome>,
+): Promise<void> {
+  const registered = new Promise<void>((resolve, reject) => {
+    const unsubscribe = events.subscribe((event) => {
+      if (event.kind !== "state-changed" || event.change.to !== "registered") return;
+      unsubscribe();
+      resolve();
+    });
+    void closed.then((outcome) => {
+      unsubscribe();
+      reject(errorOf(outcome));
+    });
+  });
+  registered.catch(() => {}); // Unless somebody waits, nothing is unhandled here: `closed` tells the same.
+  return registered;
 }

@@ -13,35 +13,35 @@ export interface SocketCheckOptions {
   readonly timeoutMs: number;
 }
 
-/** The outcome of a self-check, as the HTTP status and body by which `/healthz` tells it. */
-export interface SelfCheckAnswer {
-  readonly status: 200 | 404 | 500;
-  readonly body: string;
-}
+/** How a registration socket was found. The texts are the official registrar's (node_register.go, httpServer). */
+export type SelfCheck =
+  | { readonly kind: "ok" }
+  /** There is no file at its path. */
+  | { readonly kind: "missing"; readonly text: string }
+  /** It is no socket, does not answer, or answers for another driver. */
+  | { readonly kind: "wrong"; readonly text: string };
 
 /**
  * Walks kubelet's own path: the registration socket exists, accepts a connection, and GetInfo gives the driver's name.
- * Statuses and the bodies `ok` and `registration socket does not exist` are the official registrar's
- * (node_register.go, httpServer).
  */
 export async function checkRegistrationSocket(
   options: SocketCheckOptions,
   protos: Protos,
-): Promise<SelfCheckAnswer> {
+): Promise<SelfCheck> {
   const { socketPath, driverName, timeoutMs } = options;
   try {
     if (!lstatSync(socketPath).isSocket())
-      return { status: 500, body: `file exists in socketPath ${socketPath} but it's not a socket` };
+      return { kind: "wrong", text: `file exists in socketPath ${socketPath} but it's not a socket` };
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return { status: 404, body: "registration socket does not exist" };
-    return { status: 500, body: `failed to stat the socket ${socketPath} with error: ${messageOf(error)}` };
+    if (errnoOf(error) === "ENOENT") return { kind: "missing", text: "registration socket does not exist" };
+    return { kind: "wrong", text: `failed to stat the socket ${socketPath} with error: ${messageOf(error)}` };
   }
   try {
     const info = await askInfo(socketPath, { timeoutMs }, protos);
-    if (info.name === driverName) return { status: 200, body: "ok" };
-    return { status: 500, body: `invalid driver name ${info.name}` };
+    if (info.name === driverName) return { kind: "ok" };
+    return { kind: "wrong", text: `invalid driver name ${info.name}` };
   } catch (error) {
-    return { status: 500, body: `error getting info from node-registrar socket: ${messageOf(error)}` };
+    return { kind: "wrong", text: `error getting info from node-registrar socket: ${messageOf(error)}` };
   }
 }
 
@@ -62,11 +62,11 @@ export async function askInfo(
 
 /** Makes a check that is run once at a time and whose answer holds for `cacheMs`, however many ask. */
 export function createCachedCheck(
-  check: () => Promise<SelfCheckAnswer>,
+  check: () => Promise<SelfCheck>,
   cacheMs = 1_000,
   now: () => number = () => performance.now(),
-): () => Promise<SelfCheckAnswer> {
-  let running: Promise<SelfCheckAnswer> | undefined;
+): () => Promise<SelfCheck> {
+  let running: Promise<SelfCheck> | undefined;
   let validUntil = 0;
   return () => {
     if (running === undefined || now() >= validUntil) {

@@ -1,37 +1,100 @@
-/** Where one driver's registration stands. */
-export type RegistrationState =
+import type { RegistrationOutcome } from "./outcome";
+import type { SocketFound } from "./registration-socket";
+
+/** Every state, in the order of a registration's life. */
+export const STATE_NAMES = [
   /** The CSI driver has not told its name yet. */
-  | "waiting"
+  "waiting",
   /** The registration socket is about to be put in place. */
-  | "publishing"
+  "publishing",
   /** The socket is in place, kubelet has not called since. */
-  | "listening"
-  /** Kubelet called GetInfo; its notice is awaited. */
-  | "asked"
+  "listening",
+  /** Kubelet called GetInfo; its registration status is awaited. */
+  "asked",
   /** Kubelet said that the driver is registered. */
-  | "registered"
+  "registered",
   /** Kubelet said that it does not register the driver. */
-  | "refused"
+  "refused",
   /** A living registrar of the same driver holds the registration: hands off, not ready. */
-  | "standby"
+  "standby",
   /** Our socket is being removed, running calls are being finished. */
-  | "stopping"
-  | "stopped";
+  "stopping",
+  "stopped",
+] as const;
+
+export type StateName = (typeof STATE_NAMES)[number];
+
+/** What a registration knows from the driver's name on, whatever state it is in. */
+export interface Facts {
+  readonly driverName: string;
+  /** Stands in for the driver's name in the name of our socket, to get around kubelet's backoff. */
+  readonly alias: string | undefined;
+  /** Whether our socket has been in place at all. */
+  readonly everPublished: boolean;
+  /** A dead socket stood at our path when we first published: kubelet may be backing off from it. */
+  readonly foundDeadSocket: boolean;
+  /** We have moved away from that path, which is done once. */
+  readonly hasMoved: boolean;
+  readonly everRegistered: boolean;
+  /** Kubelet's refusals since it last registered the driver. */
+  readonly refusals: Refusals | undefined;
+}
+
+export interface Refusals {
+  /** Kubelet's latest text, verbatim. */
+  readonly text: string;
+  readonly count: number;
+  /** How often the latest text came again. */
+  readonly repeats: number;
+}
+
+/** What is known while our socket is in place. Times are milliseconds of `performance.now()`. */
+interface InPlace {
+  readonly facts: Facts;
+  /** When kubelet called GetInfo, as long as it has not told its registration status since. */
+  readonly askedAtMs: number | undefined;
+  /** The driver came back meanwhile: kubelet is to read its node information anew, when it is done with this attempt. */
+  readonly driverRestarted: boolean;
+}
+
+/** Where one driver's registration stands, with what belongs to that state. Only `transition` makes one. */
+export type RegistrationState =
+  | { readonly kind: "waiting" }
+  | { readonly kind: "publishing"; readonly facts: Facts; readonly reason: PublishReason }
+  | ({ readonly kind: "listening" } & InPlace)
+  | ({ readonly kind: "asked"; readonly askedAtMs: number } & InPlace)
+  | ({ readonly kind: "registered" } & InPlace)
+  | ({ readonly kind: "refused"; readonly refusals: Refusals; readonly waitMs: number } & InPlace)
+  | { readonly kind: "standby"; readonly facts: Facts; readonly reason: StandbyReason }
+  | { readonly kind: "stopping"; readonly facts: Facts | undefined; readonly outcome: RegistrationOutcome }
+  | { readonly kind: "stopped"; readonly facts: Facts | undefined; readonly outcome: RegistrationOutcome };
+
+/** One state by its name. */
+export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;
+/** The states in which our socket is in place. */
+export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refused">;
 
 /** What can happen to a registration. */
 export type RegistrationEvent =
   | { readonly kind: "driver-named"; readonly driverName: string }
   | { readonly kind: "driver-renamed"; readonly driverName: string }
-  | { readonly kind: "driver-restarted" }
-  | { readonly kind: "published"; readonly socketPath: string }
+  /** The driver came back: it is to be registered anew, at once where kubelet is known not to be busy with it. */
+  | { readonly kind: "driver-restarted"; readonly kubeletIsIdle?: true }
+  | {
+      readonly kind: "published";
+      readonly socketPath: string;
+      readonly alias: string | undefined;
+      /** What stood there before. */
+      readonly found: SocketFound;
+    }
   /** Our socket file is not there any more. */
   | { readonly kind: "socket-gone" }
   /** Another socket has our path, and nobody listens on it. */
   | { readonly kind: "socket-dead" }
   /** Another socket has our path, and somebody listens on it. */
-  | { readonly kind: "socket-taken" }
+  | { readonly kind: "socket-taken"; readonly alias: string | undefined }
   /** Kubelet backs off from our path: another name gets a fresh start. */
-  | { readonly kind: "kubelet-silent" }
+  | { readonly kind: "kubelet-silent"; readonly alias: string }
   | { readonly kind: "get-info" }
   | { readonly kind: "accepted" }
   | { readonly kind: "refused"; readonly error: string }
@@ -41,94 +104,21 @@ export type RegistrationEvent =
   | { readonly kind: "retry" }
   /** The living registrar that we stood by for is gone. */
   | { readonly kind: "peer-gone" }
-  | { readonly kind: "stop"; readonly reason: string }
-  | { readonly kind: "closed" };
+  | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
+  | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
+
+/** Why a registration socket is put in place. */
+export type PublishReason = Exclude<
+  RegistrationEvent["kind"],
+  "published" | "get-info" | "accepted" | "refused" | "already-registered" | "stop" | "closed"
+>;
+export type StandbyReason = "socket-taken" | "already-registered";
 
 /** One step of a registration's life. */
 export interface StateChange {
-  readonly from: RegistrationState;
-  readonly to: RegistrationState;
+  readonly from: StateName;
+  readonly to: StateName;
   readonly event: RegistrationEvent;
   /** Milliseconds since the epoch. */
   readonly at: number;
-}
-
-type Moves = { readonly [From in RegistrationState]?: RegistrationState };
-
-const OURS_IN_PLACE = ["listening", "asked", "registered", "refused"] as const;
-const ALIVE = ["waiting", "publishing", ...OURS_IN_PLACE, "standby"] as const;
-
-const from = (states: readonly RegistrationState[], to: RegistrationState): Moves =>
-  Object.fromEntries(states.map((state) => [state, to]));
-
-/**
- * The whole machine: for each event, from which state to which. A pair that is missing means that the event says
- * nothing new there: late notices and repeated calls are harmless.
- */
-const MOVES: { readonly [Kind in RegistrationEvent["kind"]]: Moves } = {
-  "driver-named": { waiting: "publishing" },
-  "driver-renamed": from([...OURS_IN_PLACE, "publishing", "standby"], "publishing"),
-  "driver-restarted": from(OURS_IN_PLACE, "publishing"),
-  published: { publishing: "listening" },
-  "socket-gone": from(OURS_IN_PLACE, "publishing"),
-  "socket-dead": from(OURS_IN_PLACE, "publishing"),
-  "socket-taken": from([...OURS_IN_PLACE, "publishing"], "standby"),
-  "kubelet-silent": { listening: "publishing" },
-  // A kubelet that restarts asks again: registered stays true until an attempt fails.
-  "get-info": { listening: "asked", refused: "asked" },
-  accepted: from(OURS_IN_PLACE, "registered"),
-  refused: from(OURS_IN_PLACE, "refused"),
-  "already-registered": from(OURS_IN_PLACE, "standby"),
-  retry: { refused: "publishing" },
-  "peer-gone": { standby: "publishing" },
-  stop: from(ALIVE, "stopping"),
-  closed: { stopping: "stopped" },
-};
-
-/** The state that follows, or undefined where the event changes nothing. */
-export function transition(
-  state: RegistrationState,
-  event: RegistrationEvent,
-): RegistrationState | undefined {
-  const next = MOVES[event.kind][state];
-  return next === state ? undefined : next;
-}
-
-/** How many changes a machine remembers. */
-export const HISTORY_LENGTH = 50;
-
-/** The one place where a driver's state is held and changed. */
-export interface StateMachine {
-  readonly state: RegistrationState;
-  /** The latest changes, oldest first, at most HISTORY_LENGTH. */
-  readonly history: readonly StateChange[];
-  /** Says what happened. Answers whether the state changed by it. */
-  dispatch(event: RegistrationEvent): boolean;
-}
-
-/** Makes a machine in state `initial`; `onChange` is called after each change, inside `dispatch`. */
-export function createStateMachine(
-  initial: "waiting" | "publishing",
-  onChange: (change: StateChange) => void,
-  now: () => number = Date.now,
-): StateMachine {
-  let state: RegistrationState = initial;
-  let history: readonly StateChange[] = [];
-  return {
-    get state() {
-      return state;
-    },
-    get history() {
-      return history;
-    },
-    dispatch: (event) => {
-      const to = transition(state, event);
-      if (to === undefined) return false;
-      const change: StateChange = { from: state, to, event, at: now() };
-      state = to;
-      history = [...history, change].slice(-HISTORY_LENGTH);
-      onChange(change);
-      return true;
-    },
-  };
 }

@@ -1,13 +1,15 @@
-import type { PublishReason, RegistrarEvent } from "../events";
+import type { RegistrarEvent } from "../events";
+import type { PublishReason } from "./state";
 
 /** What has happened since the start, counted. Times are milliseconds since the epoch, undefined for never. */
 export interface Tally {
   readonly lastGetInfoAt: number | undefined;
-  readonly lastNoticeAt: number | undefined;
+  readonly lastStatusAt: number | undefined;
   readonly getInfoCalls: number;
-  readonly noticesAccepted: number;
-  readonly noticesRefused: number;
-  /** Kubelet's text, where its latest notice was a refusal. */
+  /** How often kubelet said that the driver is registered, and that it is not. */
+  readonly accepted: number;
+  readonly refused: number;
+  /** Kubelet's text, where its latest registration status was a refusal. */
   readonly refusal: string | undefined;
   /** How often our socket was put in place, by what led to it. The first time it is `driver-named`. */
   readonly publications: Readonly<Partial<Record<PublishReason, number>>>;
@@ -18,10 +20,10 @@ export interface Tally {
 
 const NOTHING: Tally = {
   lastGetInfoAt: undefined,
-  lastNoticeAt: undefined,
+  lastStatusAt: undefined,
   getInfoCalls: 0,
-  noticesAccepted: 0,
-  noticesRefused: 0,
+  accepted: 0,
+  refused: 0,
   refusal: undefined,
   publications: {},
   takeovers: 0,
@@ -47,9 +49,9 @@ function whatChanges(tally: Tally, event: RegistrarEvent, now: () => number): Pa
       return { getInfoCalls: tally.getInfoCalls + 1, lastGetInfoAt: now() };
     case "notified":
       return {
-        lastNoticeAt: now(),
-        noticesAccepted: tally.noticesAccepted + (event.registered ? 1 : 0),
-        noticesRefused: tally.noticesRefused + (event.registered ? 0 : 1),
+        lastStatusAt: now(),
+        accepted: tally.accepted + (event.registered ? 1 : 0),
+        refused: tally.refused + (event.registered ? 0 : 1),
         refusal: event.registered ? undefined : event.error,
       };
     case "published": {

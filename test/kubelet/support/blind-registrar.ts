@@ -33,7 +33,7 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
           endpoint: kubeletRegistrationPath,
           state: () => "",
           onGetInfo: () => {},
-          onNotice: () => {},
+          onRegistrationStatus: () => {},
         },
         { protos, log: silentLogger },
       ),

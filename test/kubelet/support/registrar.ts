@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { RegistrationState } from "../../../src/registrar/registration/state";
+import type { StateName } from "../../../src/registrar/registration/state";
 import { type Exit, startChildProcess } from "./child-process";
 import type { History } from "./history";
 
@@ -16,7 +16,7 @@ export interface Registrar extends AsyncDisposable {
   readonly log: History<string>;
   readonly exited: Promise<Exit>;
   /** Resolves when the log says that this state was reached for the nth time, the first unless told. */
-  readonly reached: (state: RegistrationState, nth?: number) => Promise<void>;
+  readonly reached: (state: StateName, nth?: number) => Promise<void>;
   /** Resolves when the log has a line with this text, be it long ago. */
   readonly says: (text: string) => Promise<string>;
   /** How many lines of the log have this text. */
@@ -36,7 +36,7 @@ export async function startRegistrar(
   const child = await startChildProcess(program, [...words, ...args], String);
   const log = child.stderr;
   const says = (text: string) => log.waitFor((line) => line.includes(text));
-  const reached = async (state: RegistrationState, nth = 1) => {
+  const reached = async (state: StateName, nth = 1) => {
     let times = 0;
     const isIt = (line: string) => line.includes(STATE_CHANGED) && line.includes(` to="${state}"`);
     await log.waitFor((line) => isIt(line) && ++times === nth);

@@ -4,6 +4,8 @@ test.each([
   ["/csi/csi.sock", "/csi/csi.sock"],
   ["unix:///csi/csi.sock", "/csi/csi.sock"],
   ["unix:/csi/csi.sock", "/csi/csi.sock"],
+  ["//csi/csi.sock", "/csi/csi.sock"],
+  ["unix:////csi/csi.sock", "/csi/csi.sock"],
   ["unix:csi.sock", "csi.sock"],
   ["unix://csi.sock", "csi.sock"],
   ["/with space/and:colon", "/with space/and:colon"],

@@ -115,6 +115,24 @@ test.each([
   await watch.untilAnswered();
 });
 
+test.each([status.UNIMPLEMENTED, status.PERMISSION_DENIED])(
+  "after code %d a server that merely ends its connections is not asked at each of them",
+  async (code) => {
+    await using driver = await startScriptedDriver(socketPath, { code });
+    await using watch = startWatch();
+    await watch.log.when("Error retreiving CSI driver name");
+    for (let round = 0; round < 3; round++) {
+      driver.endConnections();
+      await delay(50);
+    }
+    expect(driver.authorities).toHaveLength(1);
+
+    await driver.kill();
+    await using _better = await startScriptedDriver(socketPath, x);
+    await watch.untilAnswered();
+  },
+);
+
 test.each([
   ["killed", "kill"],
   ["stopped", "stop"],

@@ -3,7 +3,7 @@ import { loadProtos } from "../../../src/grpc/protos";
 import {
   checkRegistrationSocket,
   createCachedCheck,
-  type SelfCheckAnswer,
+  type SelfCheck,
 } from "../../../src/registrar/registration/self-check";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
@@ -26,7 +26,7 @@ describe("with a registrar at work", () => {
     await using _driver = await startScriptedDriver(node.csiAddress, { name });
     await using started = await startTestRegistrar(node);
     await started.state("listening");
-    expect(await check()).toEqual({ status: 200, body: "ok" });
+    expect(await check()).toEqual({ kind: "ok" });
     expect(started.registrar.status()).toMatchObject({ state: "listening", tally: { getInfoCalls: 0 } });
     expect(started.log.all("Received GetInfo call")).toEqual([]);
   });
@@ -35,52 +35,55 @@ describe("with a registrar at work", () => {
     await using _driver = await startScriptedDriver(node.csiAddress, { name });
     await using started = await startTestRegistrar(node);
     await started.state("listening");
-    expect(await check("y.csi")).toEqual({ status: 500, body: "invalid driver name x.csi" });
+    expect(await check("y.csi")).toEqual({ kind: "wrong", text: "invalid driver name x.csi" });
   });
 });
 
-test.each<[string, (path: string) => void | Promise<void>, SelfCheckAnswer["status"], RegExp]>([
-  ["nothing", () => {}, 404, /^registration socket does not exist$/],
+test.each<[string, (path: string) => void | Promise<void>, SelfCheck["kind"], RegExp]>([
+  ["nothing", () => {}, "missing", /^registration socket does not exist$/],
   [
     "a regular file",
     (path) => writeFileSync(path, ""),
-    500,
+    "wrong",
     /^file exists in socketPath .+ but it's not a socket$/,
   ],
-  ["a folder", (path) => mkdirSync(path), 500, /but it's not a socket$/],
-  ["a dead socket", leaveDeadSocket, 500, /^error getting info from node-registrar socket: /],
+  ["a folder", (path) => mkdirSync(path), "wrong", /but it's not a socket$/],
+  ["a dead socket", leaveDeadSocket, "wrong", /^error getting info from node-registrar socket: /],
   [
     "a file in the folder's place",
     () => {
       rmSync(node.pluginRegistrationPath, { recursive: true });
       writeFileSync(node.pluginRegistrationPath, "");
     },
-    500,
+    "wrong",
     /^failed to stat the socket .+ with error: ENOTDIR/,
   ],
-])("says that there is %s", async (_what, make, status, body) => {
+])("says that there is %s", async (_what, make, kind, text) => {
   await make(node.socketPath(name));
-  expect(await check()).toEqual({ status, body: expect.stringMatching(body) });
+  expect(await check()).toEqual({ kind, text: expect.stringMatching(text) });
 });
 
 test("does not wait longer than it may for who does not answer, and leaves nothing", () =>
   expectNothingLeft(async () => {
     await using _mute = await startForeignSocket(node.socketPath(name));
-    expect(await check(name, 50)).toEqual({ status: 500, body: expect.stringMatching(/DEADLINE_EXCEEDED/) });
+    expect(await check(name, 50)).toEqual({
+      kind: "wrong",
+      text: expect.stringMatching(/DEADLINE_EXCEEDED/),
+    });
   }));
 
 test("a path that gRPC cannot dial is an answer too", async () => {
   const socketPath = `${node.pluginRegistrationPath}/line\nbreak`;
   await using _living = await startForeignSocket(socketPath);
   const answer = await checkRegistrationSocket({ socketPath, driverName: name, timeoutMs: 50 }, protos);
-  expect(answer).toMatchObject({ status: 500 });
+  expect(answer).toMatchObject({ kind: "wrong" });
 });
 
 describe("createCachedCheck", () => {
   /** A cached check whose runs are ended by hand, at a time that is set by hand. */
   function createChecked() {
     const clock = { ms: 0 };
-    const ends: ((answer: SelfCheckAnswer) => void)[] = [];
+    const ends: ((answer: SelfCheck) => void)[] = [];
     const ask = createCachedCheck(
       () => new Promise((resolve) => ends.push(resolve)),
       1_000,
@@ -88,8 +91,8 @@ describe("createCachedCheck", () => {
     );
     return { clock, ends, ask };
   }
-  const ok: SelfCheckAnswer = { status: 200, body: "ok" };
-  const gone: SelfCheckAnswer = { status: 404, body: "gone" };
+  const ok: SelfCheck = { kind: "ok" };
+  const gone: SelfCheck = { kind: "missing", text: "gone" };
 
   test("runs once at a time, however many ask and however long it takes", async () => {
     const { clock, ends, ask } = createChecked();

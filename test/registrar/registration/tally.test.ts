@@ -10,10 +10,10 @@ const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): Regist
 
 const NOTHING: Tally = {
   lastGetInfoAt: undefined,
-  lastNoticeAt: undefined,
+  lastStatusAt: undefined,
   getInfoCalls: 0,
-  noticesAccepted: 0,
-  noticesRefused: 0,
+  accepted: 0,
+  refused: 0,
   refusal: undefined,
   publications: {},
   takeovers: 0,
@@ -23,11 +23,11 @@ const NOTHING: Tally = {
 test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
   ["nothing", [], {}],
   ["GetInfo", [{ kind: "asked" }, { kind: "asked" }], { getInfoCalls: 2, lastGetInfoAt: 7 }],
-  ["a success", [{ kind: "notified", registered: true, error: "" }], { noticesAccepted: 1, lastNoticeAt: 7 }],
+  ["a success", [{ kind: "notified", registered: true, error: "" }], { accepted: 1, lastStatusAt: 7 }],
   [
     "a refusal",
     [{ kind: "notified", registered: false, error: "no" }],
-    { noticesRefused: 1, refusal: "no", lastNoticeAt: 7 },
+    { refused: 1, refusal: "no", lastStatusAt: 7 },
   ],
   [
     "publications by reason",

@@ -1,6 +1,7 @@
+import { hintOrPause } from "../../../pause";
 import { watchPath } from "../../../sockets/path-watch";
-import { hintOrPause } from "../../../sockets/unix-socket";
-import type { RegistrationCore } from "../registration-core";
+import { isKubeletBusy, type RegistrationContext, socketPathOf } from "../context";
+import type { InPlaceState, RegistrationEvent } from "../state";
 
 /** The net under inotify: our socket is looked at this often. */
 const LOOK_EVERY_MS = 5_000;
@@ -8,35 +9,36 @@ const LOOK_EVERY_MS = 5_000;
 const untilNextLookMs = () => LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS);
 
 /**
- * While our socket is in place, in any state: notices that it is gone, dead or taken by another registrar. Something
- * else in its place counts as gone: kubelet has deregistered the driver by then.
+ * While our socket is in place, in any state: ends when it is gone, dead or taken by another registrar, or when the
+ * driver came back and is to be registered anew. Something that is no socket in its place counts as gone: kubelet has
+ * deregistered the driver by then.
  *
  * To publish again costs a deregistration and a registration at kubelet, so nothing is done while kubelet is between
- * GetInfo and its notice (NodeGetInfo may hang for minutes, kubernetes#138170); we look again when the notice came.
+ * GetInfo and its registration status (NodeGetInfo may hang for minutes, kubernetes#138170). That status makes another
+ * state, in which we look again.
  */
-export async function guardSocket(core: RegistrationCore, signal: AbortSignal): Promise<void> {
-  const { socket, machine, events, memory } = core;
-  const log = core.log.named("in-place");
-  const socketPath = core.socketPath;
-  const watch = watchPath(socketPath, log);
-  const unsubscribe = events.subscribe(({ kind }) => {
-    if (kind === "notified" || kind === "driver-answered") watch.hint();
-  });
+export async function guardSocket(
+  state: InPlaceState,
+  context: RegistrationContext,
+  signal: AbortSignal,
+): Promise<RegistrationEvent | undefined> {
+  const socketPath = socketPathOf(state.facts, context);
+  const watch = watchPath(socketPath, context.log.named("in-place"));
   try {
-    while (!signal.aborted) {
-      const verdict = await socket.look(socketPath);
-      if (signal.aborted) return;
-      if (verdict === "taken") machine.dispatch({ kind: "socket-taken" });
-      else if (!core.kubeletIsBusy()) {
-        if (verdict === "dead") machine.dispatch({ kind: "socket-dead" });
-        else if (verdict !== "ours") machine.dispatch({ kind: "socket-gone" });
-        else if (memory.driverRestarted) machine.dispatch({ kind: "driver-restarted" });
+    for (;;) {
+      const found = await context.socket.look(socketPath);
+      if (signal.aborted) return undefined;
+      if (found === "taken") return { kind: "socket-taken", alias: state.facts.alias };
+      if (!isKubeletBusy(state, context)) {
+        if (found === "dead") return { kind: "socket-dead" };
+        if (found !== "ours") return { kind: "socket-gone" };
+        if (state.driverRestarted) return { kind: "driver-restarted", kubeletIsIdle: true };
       }
       await hintOrPause(watch.changed(), untilNextLookMs(), signal);
+      if (signal.aborted) return undefined;
       watch.rearm();
     }
   } finally {
-    unsubscribe();
     watch.close();
   }
 }

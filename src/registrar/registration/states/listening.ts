@@ -1,51 +1,54 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "../../../pause";
+import { fitsSocketPath } from "../../../sockets/socket-path";
 import { createAlias } from "../alias";
+import { type RegistrationContext, socketPathOf } from "../context";
 import { explainSilence } from "../hints";
-import type { RegistrationCore } from "../registration-core";
-import { MAX_SOCKET_PATH_BYTES, registrationSocketPath } from "../registration-socket";
+import type { RegistrationEvent, StateOf } from "../state";
 
-/** Kubelet's reconcile loop runs each second: this long without a call, after a leftover socket, means backoff. */
+/** Kubelet's reconcile loop runs each second: this long without a call, after a dead socket, means backoff. */
 const MOVE_AFTER_MS = 2_500;
 /** When to say that kubelet has not called; the last wait repeats. */
 const REMIND_AFTER_MS: readonly number[] = [30_000, 120_000, 600_000, 3_600_000];
 
 /**
  * State `listening`: kubelet backs off by path, up to 2 min 2 s, from a socket that a reboot left behind, and a new
- * file under the same path does not end that (goroutinemap's exponential backoff). So after a leftover, and only as
- * long as we were never registered, the socket moves once to another name, from which kubelet has not backed off.
+ * file under the same path does not end that (goroutinemap's exponential backoff). So where we found a dead socket, and
+ * only as long as we were never registered, ours moves once to another name, from which kubelet has not backed off.
  */
-export async function moveFromBackoff(core: RegistrationCore, signal: AbortSignal): Promise<void> {
-  const { memory, machine, driverName, options } = core;
-  const log = core.log.named("listening");
-  if (!memory.foundLeftover || memory.everRegistered || memory.movedFromBackoff) return;
-  await delay(MOVE_AFTER_MS, undefined, { signal }).catch(() => {});
-  if (signal.aborted || core.kubeletIsBusy()) return;
-  memory.movedFromBackoff = true;
-  const alias = createAlias(driverName);
-  const was = core.socketPath;
-  const now = registrationSocketPath(options.pluginRegistrationPath, alias);
-  if (Buffer.byteLength(now) > MAX_SOCKET_PATH_BYTES) return;
-  memory.alias = alias;
+export async function moveFromBackoff(
+  { facts }: StateOf<"listening">,
+  context: RegistrationContext,
+  signal: AbortSignal,
+): Promise<RegistrationEvent | undefined> {
+  if (!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved) return undefined;
+  const alias = createAlias(facts.driverName);
+  const was = socketPathOf(facts, context);
+  const now = socketPathOf({ ...facts, alias }, context);
+  if (!fitsSocketPath(now) || !(await pause(MOVE_AFTER_MS, signal))) return undefined;
+  const log = context.log.named("listening");
   log.info("Kubelet backs off from the socket that was left behind, publishing under another name", {
     was,
     now,
   });
-  machine.dispatch({ kind: "kubelet-silent" });
+  return { kind: "kubelet-silent", alias };
 }
 
-/** State `listening`: says, ever more seldom, that kubelet has not called, and what to check. */
-export async function remindOfSilence(core: RegistrationCore, signal: AbortSignal): Promise<void> {
-  const log = core.log.named("listening");
+/** State `listening`: says that kubelet has not called, and what to check; in longer and longer intervals. */
+export async function remindOfSilence(
+  socketPath: string,
+  { options, server, log: parentLog }: RegistrationContext,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const log = parentLog.named("listening");
   let waitedMs = 0;
   for (let round = 0; ; round++) {
     const waitMs = REMIND_AFTER_MS[Math.min(round, REMIND_AFTER_MS.length - 1)] ?? 0;
-    await delay(waitMs, undefined, { signal }).catch(() => {});
-    if (signal.aborted) return;
+    if (!(await pause(waitMs, signal))) return undefined;
     waitedMs += waitMs;
     log.warn("Kubelet has not called", {
       waited: `${waitedMs / 1000}s`,
-      socketPath: core.socketPath,
-      check: explainSilence(core.options.pluginRegistrationPath, core.connections),
+      socketPath,
+      check: explainSilence(options.pluginRegistrationPath, server.connections),
     });
   }
 }

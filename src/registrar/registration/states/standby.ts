@@ -1,18 +1,18 @@
 import { connect } from "node:net";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { hintOrPause, pause } from "../../../pause";
+import { namesIn } from "../../../sockets/files";
 import { watchPath } from "../../../sockets/path-watch";
-import { hintOrPause, tryConnect } from "../../../sockets/unix-socket";
-import { namesIn } from "../alias";
-import type { RegistrationCore } from "../registration-core";
+import { tryConnect } from "../../../sockets/unix-socket";
+import { type RegistrationContext, socketPathOf } from "../context";
 import { askInfo } from "../self-check";
-import type { StateChange } from "../state";
+import type { Facts, RegistrationEvent, StateOf } from "../state";
 
 /** The net under inotify and the held connection. */
 const LOOK_EVERY_MS = 5_000;
 /** A peer that closes our connection at once is looked at again no sooner. */
 const HOLD_AT_LEAST_MS = 500;
-/** Kubelet spoke of a peer that we cannot find: how long until we try again ourselves. */
+/** Kubelet named a peer that we cannot find: how long until we try again ourselves. */
 const UNSEEN_PEER_MS = 30_000;
 
 /**
@@ -21,57 +21,61 @@ const UNSEEN_PEER_MS = 30_000;
  * gone, be it by SIGKILL, which leaves the file in place and no event to watch.
  */
 export async function standBy(
-  core: RegistrationCore,
+  { facts, reason }: StateOf<"standby">,
+  context: RegistrationContext,
   signal: AbortSignal,
-  change: StateChange,
-): Promise<void> {
-  const log = core.log.named("standby");
-  core.socket.withdraw();
-  const peer = await findPeer(core, signal);
-  if (signal.aborted) return;
+): Promise<RegistrationEvent | undefined> {
+  const log = context.log.named("standby");
+  context.socket.withdraw();
+  const peer = await findPeer(facts, context, signal);
+  if (signal.aborted) return undefined;
   if (peer !== undefined) {
     log.info("Standing by for the registrar that holds the socket", { socketPath: peer });
-    await untilGone(peer, core, signal);
-  } else if (change.event.kind === "already-registered") {
+    await untilGone(peer, context, signal);
+  } else if (reason === "already-registered") {
     log.info("Kubelet knows the driver by another socket, which is not to be found: trying again later", {
       after: `${UNSEEN_PEER_MS / 1000}s`,
     });
-    await delay(UNSEEN_PEER_MS, undefined, { signal }).catch(() => {});
+    await pause(UNSEEN_PEER_MS, signal);
   }
-  if (!signal.aborted) core.machine.dispatch({ kind: "peer-gone" });
+  return { kind: "peer-gone" };
 }
 
 /** The living socket of the same driver: at our own path, or at any other in the directory that says so. */
-async function findPeer(core: RegistrationCore, signal: AbortSignal): Promise<string | undefined> {
-  const { pluginRegistrationPath, timeoutMs } = core.options;
-  if ((await core.socket.look(core.socketPath)) === "taken") return core.socketPath;
+async function findPeer(
+  facts: Facts,
+  context: RegistrationContext,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { pluginRegistrationPath, timeoutMs } = context.options;
+  const ourPath = socketPathOf(facts, context);
+  if ((await context.socket.look(ourPath)) === "taken") return ourPath;
   const names = namesIn(pluginRegistrationPath).filter((name) => !name.startsWith("."));
   for (const path of names.map((name) => join(pluginRegistrationPath, name))) {
     if ((await tryConnect(path)) !== undefined) continue;
-    const info = await askInfo(path, { timeoutMs, signal }, core.protos).catch(() => undefined);
-    if (info?.name === core.driverName) return path;
+    const info = await askInfo(path, { timeoutMs, signal }, context.protos).catch(() => undefined);
+    if (info?.name === facts.driverName) return path;
   }
   return undefined;
 }
 
 /** Resolves when nobody listens at `path` any more. */
-async function untilGone(path: string, core: RegistrationCore, signal: AbortSignal): Promise<void> {
-  const watch = watchPath(path, core.log);
+async function untilGone(path: string, context: RegistrationContext, signal: AbortSignal): Promise<void> {
+  const watch = watchPath(path, context.log);
   try {
     while (!signal.aborted) {
       const connection = connect({ path });
       connection.on("error", () => {});
       connection.on("close", watch.hint);
       connection.resume(); // What the peer sends must be read, or the end behind it is never seen.
-      const since = Date.now();
+      const sinceMs = performance.now();
       await hintOrPause(watch.changed(), LOOK_EVERY_MS, signal);
       connection.off("close", watch.hint);
       connection.destroy();
-      const verdict = await core.socket.look(path);
-      if (verdict === "gone" || verdict === "dead") return;
-      const heldMs = Date.now() - since;
-      if (heldMs < HOLD_AT_LEAST_MS)
-        await delay(HOLD_AT_LEAST_MS - heldMs, undefined, { signal }).catch(() => {});
+      const found = await context.socket.look(path);
+      if (found === "gone" || found === "dead") return;
+      const heldMs = performance.now() - sinceMs;
+      if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
       watch.rearm();
     }
   } finally {

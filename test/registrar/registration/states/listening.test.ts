@@ -95,7 +95,7 @@ test("a name that is too long for another is kept", async () => {
   renameSync(node.socketPath(name), node.socketPath(longest));
   await using started = await start();
   await started.state("listening");
-  await waits.end(MOVE_AFTER_MS);
+  expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
   expect((await registerOnce(node.socketPath(longest))).name).toBe(longest);
   await started.state("registered");
 });

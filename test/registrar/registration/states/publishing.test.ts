@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { startNodeFleet } from "../../../../src/registrar/node-wide/node-fleet";
+import { startNodeRegistrar } from "../../../../src/registrar/node-wide/start-node-registrar";
 import { startCsiDriver, startKubelet } from "../../../../src/testing";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { eventually } from "../../../support/eventually";
@@ -81,7 +81,7 @@ describe("later on", () => {
   test("a folder that went while another was stood by for is waited for, even if we never had a socket", async () => {
     const log = recordLog();
     await using peer = await startForeignSocket(node.socketPath(name));
-    await using _fleet = await startNodeFleet(
+    await using _fleet = await startNodeRegistrar(
       {
         csiAddresses: [node.csiAddress],
         kubeletRegistrationPaths: [ENDPOINT],

@@ -71,8 +71,8 @@ describe("policy retry", () => {
     await registerOnce(socketPath);
     await started.state("registered");
     expect(started.registrar.status().tally).toMatchObject({
-      noticesRefused: 1,
-      noticesAccepted: 1,
+      refused: 1,
+      accepted: 1,
       publications: { "driver-named": 1, retry: 1 },
     });
   });

@@ -21,14 +21,14 @@ describe("coming and going", () => {
     const driver = await node.driver("a.csi");
     await using started = await startTestFleet(node, FOR_LONG);
     await started.register("a.csi");
-    const [registrar] = started.fleet.registrars;
+    const [registrar] = started.fleet.all;
     await driver.stop();
     const crashed = await node.driver("a.csi");
     await started.log.when("Connection restored");
     await crashed.kill();
     await node.driver("a.csi");
     await started.log.when("Connection restored", 2);
-    expect(started.fleet.registrars).toEqual([registrar]);
+    expect(started.fleet.all).toEqual([registrar]);
     expect(registrar?.status()).toMatchObject({ state: "registered", connected: true });
     expect(started.log.all(GONE)).toEqual([]);
   });
@@ -81,6 +81,7 @@ describe("coming and going", () => {
     await started.state("a.csi", "asked");
     renameSync(node.at("plugins", "a.csi"), node.at("away"));
     await started.log.when(GONE);
+    await eventually(() => expect(node.sockets()).toEqual([]));
     renameSync(node.at("away"), node.at("plugins", "a.csi"));
     await started.register("a.csi");
     await started.state("a.csi", "registered");
@@ -160,7 +161,7 @@ describe("names", () => {
     await come("last");
     await started.state("last", "listening");
     expect(await started.register("a.csi")).toBe("/host/last/csi.sock");
-    await eventually(() => expect(started.fleet.registrars).toHaveLength(1));
+    await eventually(() => expect(started.fleet.all).toHaveLength(1));
   });
 });
 
@@ -174,7 +175,7 @@ test("nothing is left of drivers that came and went, nor of the fleet", async ()
       await Promise.all(drivers.map((driver) => driver.stop()));
       if (round === 1) await started.log.when(GONE, 20);
       for (const name of names) node.remove(name);
-      await eventually(() => expect(started.fleet.registrars).toEqual([]));
+      await eventually(() => expect(started.fleet.all).toEqual([]));
     }
     await using _evil = await node.driver("evil", { name: "../evil" });
     await using _hangs = await node.driver("hangs", "hang");

@@ -1,20 +1,22 @@
 import { setMaxListeners } from "node:events";
-import { backoffMs } from "../../backoff";
+import { BACKOFF, backoffMs } from "../../backoff";
 import { loadProtos } from "../../grpc/protos";
 import { silentLogger } from "../../logging/logger";
+import { statsOf } from "../../sockets/files";
 import { tryConnect } from "../../sockets/unix-socket";
 import { createEvents, type RegistrarEvent } from "../events";
-import type { Fleet } from "../fleet";
 import { checkWait, type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "../options";
-import type { RegistrationOutcome } from "../registration/registration-core";
+import { registerDriver } from "../register-driver";
+import type { RegistrationOutcome } from "../registration/outcome";
+import type { Registration } from "../registration/registration";
+import type { Registrations } from "../registrations";
 import { refuseAborted, type StartContext } from "../start-context";
-import { type Registrar, startDriverRegistrar } from "../start-registrar";
 import { createAdmission, type NameLists } from "./admission";
-import { discover, statsOf } from "./discovery";
+import { discover } from "./discovery";
 import { fillPattern, type PatternPair, pairPatterns } from "./path-pattern";
 
 /** What a node-wide registrar is told. */
-export interface NodeFleetOptions
+export interface NodeRegistrarOptions
   extends Omit<
     RegistrarOptions,
     "csiAddress" | "kubeletRegistrationPath" | "onRegistrationFailure" | "driverTimeoutMs"
@@ -29,35 +31,45 @@ export interface NodeFleetOptions
   readonly names?: NameLists;
 }
 
-/** Until a registrar that failed (an unsafe name, a file in the way of its socket) is started anew. */
-const RESTART_BACKOFF = { initialMs: 30_000, maxMs: 300_000 };
+/** The registrations of every driver of a node, in the hands of their owner. */
+export interface NodeRegistrar extends Registrations, AsyncDisposable {
+  /** Resolves, never rejects, when all is over and nothing is left behind. */
+  readonly closed: Promise<RegistrationOutcome>;
+  /** Deregisters every driver. Always the same promise. */
+  close(): Promise<RegistrationOutcome>;
+}
 
 /** On a node, sockets that nobody listens on are nothing special. */
 const REMIND_EVERY_MS = 600_000;
+/** A registration that fails after it lasted so long has not failed "again". */
+const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
 
-/** One driver's place in the fleet, as long as its folder is there. */
+/** One driver's place, as long as its folder is there. */
 interface Member {
-  readonly registrar: Registrar;
+  readonly csiAddress: string;
+  readonly registration: Registration;
+  readonly sinceMs: number;
   phase: "serving" | "failed" | "leaving";
-  /** How often its driver's registrars have failed, one after the other, before it. */
+  /** How often its driver's registrations have failed, one after the other, before it. */
   readonly failures: number;
   /** While it serves: the driver is away. Where it failed: until it is started anew. */
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Registers every driver whose socket fits a pattern. Each has a registrar of its own: state, retries, socket; what
- * befalls one does not touch the others. A refusal is retried, never an end. A driver that has a living registrar
- * already, a sidecar of its own, is left to it as long as that lives. A driver whose folder goes is
+ * Registers every driver whose socket fits a pattern. Each has a registration of its own, with its own state, retries
+ * and socket: the failure of one does not touch the others. A refusal is retried, never an end. A driver that has a
+ * living registrar already, a sidecar of its own, is left to it as long as that lives. A driver whose folder goes is
  * deregistered at once; one whose socket goes or refuses, after `driverGoneAfterMs`, as a restart is no departure.
  * One that comes back under another name is another driver.
  *
- * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Ends only when it is closed or `signal` is aborted.
+ * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Ends only when it is closed or `signal` is
+ * aborted.
  */
-export async function startNodeFleet(
-  options: NodeFleetOptions,
+export async function startNodeRegistrar(
+  options: NodeRegistrarOptions,
   { signal, logger = silentLogger }: StartContext = {},
-): Promise<Fleet> {
+): Promise<NodeRegistrar> {
   const pairs = pairPatterns(options.csiAddresses, options.kubeletRegistrationPaths);
   const { driverGoneAfterMs = 30_000 } = options;
   checkWait("driver-gone-after", driverGoneAfterMs);
@@ -73,10 +85,10 @@ export async function startNodeFleet(
   for (const { csiAddress, kubeletRegistrationPath } of pairs)
     resolve(csiAddress.text, kubeletRegistrationPath.text);
   refuseAborted(signal);
-  const log = logger.named("node-fleet");
+  const log = logger.named("start-node-registrar");
   const protos = loadProtos();
   const admission = createAdmission(options.names);
-  const events = createEvents<{ readonly event: RegistrarEvent; readonly registrar: Registrar }>();
+  const events = createEvents<{ readonly event: RegistrarEvent; readonly registration: Registration }>();
   const members = new Map<string, Member>();
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
@@ -93,25 +105,38 @@ export async function startNodeFleet(
       log.error(error, "Cannot register the CSI driver", { csiAddress });
       return;
     }
-    const registrar = startDriverRegistrar(resolved, {
+    const owner = { csiAddress };
+    const registration = registerDriver(resolved, {
       protos,
-      admission,
+      admit: (name, log) => admission.request(name, owner, log),
       log: logger.with({ csiAddress }),
       remindEveryMs: REMIND_EVERY_MS,
       placeTaken: "stand-by",
     });
-    const member: Member = { registrar, phase: "serving", failures, timer: undefined };
+    const sinceMs = performance.now();
+    const member: Member = {
+      csiAddress,
+      registration,
+      sinceMs,
+      phase: "serving",
+      failures,
+      timer: undefined,
+    };
     members.set(csiAddress, member);
-    registrar.subscribe((event) => {
-      events.emit({ event, registrar });
+    registration.subscribe((event) => {
+      events.emit({ event, registration });
       if (event.kind === "driver-lost") expectDeparture(member);
     });
-    void registrar.closed.then((outcome) => onClosed(member, outcome));
+    void registration.closed.then((outcome) => {
+      admission.release(owner);
+      onClosed(member, outcome);
+    });
   };
 
   /** It failed, has left, or has to start over; whatever comes next, a driver that is there is joined. */
   const onClosed = (member: Member, outcome: RegistrationOutcome) => {
-    const { csiAddress, kubeletRegistrationPath } = member.registrar.options;
+    const { csiAddress } = member;
+    const { kubeletRegistrationPath } = member.registration;
     const startOver = (failures = 0) => {
       members.delete(csiAddress);
       if (statsOf(csiAddress)?.isSocket()) join(csiAddress, kubeletRegistrationPath, failures);
@@ -120,20 +145,21 @@ export async function startNodeFleet(
     if (stop.signal.aborted) return;
     if (outcome.kind !== "failed" || member.phase === "leaving") return startOver();
     member.phase = "failed";
-    const waitMs = backoffMs(RESTART_BACKOFF, member.failures);
+    const failures = performance.now() - member.sinceMs < STEADY_AFTER_MS ? member.failures : 0;
+    const waitMs = backoffMs(BACKOFF.failedDriver, failures);
     const after = `${waitMs / 1000}s`;
     log.info("Trying again later, or when the CSI driver restarts", { csiAddress, after });
-    member.timer = setTimeout(() => startOver(member.failures + 1), waitMs);
+    member.timer = setTimeout(() => startOver(failures + 1), waitMs);
   };
 
   const leave = (member: Member, reason: string) => {
-    const { csiAddress } = member.registrar.options;
+    const { csiAddress } = member;
     if (stop.signal.aborted || member.phase === "leaving") return;
     clearTimeout(member.timer);
     log.info("CSI driver has gone", { csiAddress, reason });
     if (member.phase === "failed") members.delete(csiAddress);
     member.phase = "leaving";
-    void member.registrar.close();
+    void member.registration.close();
   };
 
   /** After a while, looks whether the driver is back. If not it is deregistered, and its socket waited for. */
@@ -141,7 +167,7 @@ export async function startNodeFleet(
     clearTimeout(member.timer);
     if (member.phase !== "serving" || stop.signal.aborted) return;
     member.timer = setTimeout(async () => {
-      if ((await tryConnect(member.registrar.options.csiSocketPath)) === undefined) return;
+      if ((await tryConnect(member.csiAddress)) === undefined) return;
       if (member.phase === "serving") leave(member, `not there for ${driverGoneAfterMs / 1000}s`);
     }, driverGoneAfterMs);
   };
@@ -157,7 +183,7 @@ export async function startNodeFleet(
           const member = members.get(fillPattern(csiAddress, captures));
           if (member === undefined) return;
           if (what === "folder") return leave(member, "its folder is gone");
-          const isKnown = member.phase === "serving" && member.registrar.status().identity !== undefined;
+          const isKnown = member.phase === "serving" && member.registration.status().identity !== undefined;
           if (isKnown) expectDeparture(member);
           else leave(member, "its socket is gone");
         },
@@ -175,7 +201,7 @@ export async function startNodeFleet(
     stop.abort();
     const leaving = [...members.values()];
     for (const { timer } of leaving) clearTimeout(timer);
-    await Promise.all([...leaving.map(({ registrar }) => registrar.close()), watching]);
+    await Promise.all([...leaving.map(({ registration }) => registration.close()), watching]);
     members.clear();
     resolveClosed({ kind: "stopped" });
   };
@@ -186,11 +212,11 @@ export async function startNodeFleet(
   signal?.addEventListener("abort", close, { once: true });
 
   return {
-    kind: "node-wide",
-    get registrars() {
-      return [...members.values()].map(({ registrar }) => registrar);
+    scope: "node-wide",
+    get all() {
+      return [...members.values()].map(({ registration }) => registration);
     },
-    subscribe: (listener) => events.subscribe(({ event, registrar }) => listener(event, registrar)),
+    subscribe: (listener) => events.subscribe(({ event, registration }) => listener(event, registration)),
     closed,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),

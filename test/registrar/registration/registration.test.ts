@@ -1,6 +1,5 @@
 import { RegistrarError } from "../../../src/errors";
-import { failedBy } from "../../../src/registrar/registration/registration-core";
-import { errorOf } from "../../../src/registrar/registration/registration-handle";
+import { errorOf, failedBy } from "../../../src/registrar/registration/outcome";
 import { registerOnce } from "../../support/fake-kubelet";
 import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
 import { startScriptedDriver } from "../../support/scripted-driver";

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { startNodeFleet } from "../../../src/registrar/node-wide/node-fleet";
+import { startNodeRegistrar } from "../../../src/registrar/node-wide/start-node-registrar";
 import { registerOnce } from "../../support/fake-kubelet";
 import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
@@ -23,8 +23,8 @@ describe("what it finds", () => {
     expect(await started.register("a.csi")).toBe("/host/a.csi/csi.sock");
     expect(await started.register("b.csi")).toBe("/host/folder/csi.sock");
     await Promise.all([started.state("a.csi", "registered"), started.state("folder", "registered")]);
-    expect(started.fleet.kind).toBe("node-wide");
-    expect(started.fleet.registrars).toHaveLength(2);
+    expect(started.fleet.scope).toBe("node-wide");
+    expect(started.fleet.all).toHaveLength(2);
   });
 
   test("several stars stand for the same in both paths, in their order", async () => {
@@ -48,7 +48,7 @@ describe("what it finds", () => {
     });
     expect(await started.register("a.csi")).toBe("/host/a.csi/csi.sock");
     expect(await started.register("b.csi")).toBe("/host/b.csi/csi.sock");
-    expect(started.fleet.registrars).toHaveLength(2);
+    expect(started.fleet.all).toHaveLength(2);
     expect(started.log.all(TAKEN)).toEqual([]);
   });
 
@@ -127,8 +127,8 @@ describe("what befalls one driver", () => {
     await node.driver("a.csi");
     await using started = await startTestFleet(node);
     const seen: string[] = [];
-    started.fleet.subscribe((event, { options }) => {
-      if (event.kind === "state-changed") seen.push(`${options.csiAddress} ${event.change.to}`);
+    started.fleet.subscribe((event, { csiAddress }) => {
+      if (event.kind === "state-changed") seen.push(`${csiAddress} ${event.change.to}`);
     });
     await started.state("a.csi", "listening");
     await registerOnce(node.socketPath("a.csi"), "not you");
@@ -147,14 +147,14 @@ describe("how it starts and ends", () => {
     ["no time at all for a call", { timeoutMs: 0 }, "timeout must be more than 0"],
     ["patterns that do not fit", { kubeletRegistrationPaths: ["/a"] }, "each '*' must stand for the same"],
   ])("%s is refused at once", async (_, options, why) => {
-    await expect(startNodeFleet({ ...node.options, ...options })).rejects.toMatchObject({
+    await expect(startNodeRegistrar({ ...node.options, ...options })).rejects.toMatchObject({
       code: "INVALID_OPTION",
       message: expect.stringContaining(why),
     });
   });
 
   test("a signal that was aborted before starts nothing", async () => {
-    await expect(startNodeFleet(node.options, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    await expect(startNodeRegistrar(node.options, { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: "ABORTED",
     });
   });
@@ -162,11 +162,11 @@ describe("how it starts and ends", () => {
   test("a signal that is aborted later closes it, as close does, which always answers the same", async () => {
     await node.driver("a.csi");
     const stop = new AbortController();
-    const fleet = await startNodeFleet(node.options, { signal: stop.signal });
+    const fleet = await startNodeRegistrar(node.options, { signal: stop.signal });
     stop.abort();
     expect(fleet.close()).toBe(fleet.closed);
     expect(await fleet.closed).toEqual({ kind: "stopped" });
-    expect(fleet.registrars).toEqual([]);
+    expect(fleet.all).toEqual([]);
     expect(node.sockets()).toEqual([]);
   });
 });

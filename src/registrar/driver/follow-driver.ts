@@ -1,0 +1,108 @@
+import type { PluginIdentity, Protos } from "../../grpc/protos";
+import type { Logger } from "../../logging/logger";
+import type { Events, RegistrarEvent } from "../events";
+import type { ResolvedRegistrarOptions } from "../options";
+import type { Inbox } from "../registration/inbox";
+import { failedBy } from "../registration/outcome";
+import type { RegistrationEvent } from "../registration/state";
+import { admitDriverName } from "./driver-name";
+import { watchCsiDriver } from "./watch-driver";
+
+/** What following a driver needs besides the options. */
+export interface FollowContext {
+  readonly protos: Protos;
+  readonly log: Logger;
+  readonly events: Events<RegistrarEvent>;
+  /** How often a log line says that the driver is still waited for. Milliseconds. @default 10000 */
+  readonly remindEveryMs?: number | undefined;
+  /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
+  readonly admit?: ((name: string, log: Logger) => Promise<void>) | undefined;
+}
+
+/** What is known of the CSI driver behind a socket, and what makes its registration follow. */
+export interface DriverFollower {
+  readonly identity: PluginIdentity | undefined;
+  readonly connected: boolean;
+  /** Tells the driver's registration what happens to the driver, until `signal` is aborted. Never rejects. */
+  follow(inbox: Inbox<RegistrationEvent>, signal: AbortSignal): Promise<void>;
+}
+
+/** Makes what follows the driver of `options`: its name names the registration, a failure to learn it ends that. */
+export function createDriverFollower(
+  options: ResolvedRegistrarOptions,
+  { protos, log: parentLog, events, remindEveryMs, admit }: FollowContext,
+): DriverFollower {
+  const log = parentLog.named("follow-driver");
+  let identity: PluginIdentity | undefined;
+  let connected = false;
+
+  const follow = async (inbox: Inbox<RegistrationEvent>, signal: AbortSignal): Promise<void> => {
+    const fail = (error: unknown) => {
+      if (signal.aborted) return;
+      log.error(error, "Cannot register the CSI driver");
+      inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) });
+    };
+
+    /** The name under which the driver is being registered. */
+    let registeredAs: string | undefined;
+    const registerAs = (driverName: string) => {
+      const kind = registeredAs === undefined ? "driver-named" : "driver-renamed";
+      registeredAs = driverName;
+      inbox.put({ kind, driverName }, signal);
+    };
+    const onNamed = (name: string) => {
+      if (!admit) registerAs(name);
+      else if (registeredAs === undefined) admit(name, log).then(() => registerAs(name), fail);
+      else {
+        // Under its former name another driver may come now, and whether it may have the new one is to be asked.
+        const message = "CSI driver came back under another name, starting over";
+        log.info(message, { was: registeredAs, csiDriverName: name });
+        inbox.put({ kind: "stop", reason: "driver-renamed", outcome: { kind: "stopped" } });
+      }
+    };
+
+    const onAnswered = (answer: PluginIdentity, awayMs: number | undefined) => {
+      const before = identity;
+      const { name, vendorVersion } = answer;
+      connected = true;
+      events.emit({ kind: "driver-answered", identity: answer, awayMs });
+      if (before?.name !== name) admitDriverName(name, log);
+      identity = answer;
+      const isOtherVersion = before?.vendorVersion !== vendorVersion;
+      if (before?.name !== name) {
+        log.v(2).info("CSI driver name", { csiDriverName: name, vendorVersion });
+        onNamed(name);
+      } else if (options.reregisterOnDriverRestart && (awayMs !== undefined || isOtherVersion))
+        inbox.put({ kind: "driver-restarted" });
+      else if (isOtherVersion)
+        log.info("CSI driver came back as another version, its registration stays as it is", {
+          was: before.vendorVersion,
+          vendorVersion,
+        });
+    };
+
+    log.v(1).info("Attempting to open a gRPC connection", { csiAddress: options.csiAddress });
+    await watchCsiDriver(
+      options,
+      { protos, log, remindEveryMs, signal },
+      {
+        onAnswered,
+        onLost: () => {
+          connected = false;
+          events.emit({ kind: "driver-lost" });
+        },
+        onCall: (call) => events.emit({ kind: "driver-call", call }),
+      },
+    ).catch(fail);
+  };
+
+  return {
+    get identity() {
+      return identity;
+    },
+    get connected() {
+      return connected;
+    },
+    follow,
+  };
+}

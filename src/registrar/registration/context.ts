@@ -1,0 +1,47 @@
+import type { ConnectionTally } from "../../grpc/acceptor";
+import type { Protos } from "../../grpc/protos";
+import type { Logger } from "../../logging/logger";
+import type { ResolvedRegistrarOptions } from "../options";
+import { type RegistrationSocket, registrationSocketPath } from "./registration-socket";
+import type { Facts, InPlaceState } from "./state";
+
+/** The options that a registration by itself needs. */
+export interface RegistrationLoopOptions
+  extends Pick<
+    ResolvedRegistrarOptions,
+    "kubeletRegistrationPath" | "pluginRegistrationPath" | "onRegistrationFailure" | "timeoutMs"
+  > {
+  /**
+   * What to do at the start where a living registrar has our socket's place: take it, as the newest does, or stand by
+   * for it. @default "take"
+   */
+  readonly placeTaken?: "take" | "stand-by" | undefined;
+}
+
+/** What the states of a registration work with. None of it changes from state to state. */
+export interface RegistrationContext {
+  readonly options: RegistrationLoopOptions;
+  readonly protos: Protos;
+  readonly log: Logger;
+  readonly socket: RegistrationSocket;
+  /** The gRPC server behind our socket. */
+  readonly server: {
+    /** Whether somebody is connected who has called; a standby peer holds a connection and never calls. */
+    readonly hasCaller: boolean;
+    readonly connections: ConnectionTally;
+    close(options: { readonly graceMs: number }): Promise<void>;
+  };
+}
+
+/** The longest that kubelet may be between GetInfo and its status: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
+export const KUBELET_BUSY_MS = 150_000;
+
+/** Where our socket belongs. */
+export function socketPathOf({ alias, driverName }: Facts, { options }: RegistrationContext): string {
+  return registrationSocketPath(options.pluginRegistrationPath, alias ?? driverName);
+}
+
+/** Whether kubelet is between GetInfo and its registration status, when another publication would undo its work. */
+export function isKubeletBusy({ askedAtMs }: InPlaceState, { server }: RegistrationContext): boolean {
+  return askedAtMs !== undefined && performance.now() - askedAtMs < KUBELET_BUSY_MS && server.hasCaller;
+}

@@ -1,0 +1,24 @@
+import type { RegistrationContext } from "../context";
+import { failedBy } from "../outcome";
+import type { RegistrationEvent, StateOf } from "../state";
+
+/** Calls that run when we stop get this long to finish. */
+const GRACE_MS = 2_000;
+
+/** State `stopping`: our socket is removed if it is still ours, then running calls may finish. */
+export async function shutDown(
+  { outcome }: StateOf<"stopping">,
+  { socket, server, log: parentLog }: RegistrationContext,
+): Promise<RegistrationEvent> {
+  const log = parentLog.named("stopping");
+  let end = outcome;
+  const socketPath = socket.path;
+  try {
+    socket.withdraw();
+  } catch (error) {
+    log.error(error, "Failed to remove socket with error", { socket: socketPath });
+    if (outcome.kind === "stopped") end = failedBy(error);
+  }
+  await server.close({ graceMs: GRACE_MS });
+  return { kind: "closed", outcome: end };
+}

@@ -1,0 +1,185 @@
+import { BACKOFF, backoffMs } from "../../backoff";
+import type {
+  Facts,
+  InPlaceState,
+  PublishReason,
+  Refusals,
+  RegistrationEvent,
+  RegistrationState,
+  StandbyReason,
+} from "./state";
+
+/** A refusal that repeats itself so often word for word will hardly pass: from then on the slowest pace. */
+export const SLOW_AFTER_REPEATS = 3;
+
+/** What a transition depends on besides state and event. */
+export interface Moment {
+  /** Milliseconds of `performance.now()`. */
+  readonly nowMs: number;
+  /** 0 to 1, for the jitter of a wait. */
+  readonly random: number;
+}
+
+/**
+ * What follows from an event: PURE. The same object where the event says nothing new in that state: late and repeated
+ * events are harmless. Each case below has every way out of its state.
+ */
+export function transition(
+  state: RegistrationState,
+  event: RegistrationEvent,
+  now: Moment,
+): RegistrationState {
+  if (event.kind === "stop") return stop(state, event);
+  switch (state.kind) {
+    case "waiting":
+      return event.kind === "driver-named" ? publish(newFacts(event.driverName), event.kind) : state;
+
+    case "publishing":
+      switch (event.kind) {
+        case "published":
+          return inPlace("listening", {
+            ...state.facts,
+            alias: event.alias,
+            everPublished: true,
+            foundDeadSocket: state.facts.everPublished ? state.facts.foundDeadSocket : event.found === "dead",
+          });
+        case "socket-taken":
+          return standBy({ ...state.facts, alias: event.alias }, event.kind);
+        case "driver-renamed":
+          return publish(renamed(state.facts, event.driverName), event.kind);
+        default:
+          return state;
+      }
+
+    case "listening":
+    case "asked":
+    case "registered":
+    case "refused":
+      return whileInPlace(state, event, now);
+
+    case "standby":
+      switch (event.kind) {
+        case "peer-gone":
+          return publish(state.facts, event.kind);
+        case "driver-renamed":
+          return publish(renamed(state.facts, event.driverName), event.kind);
+        default:
+          return state;
+      }
+
+    case "stopping":
+      return event.kind === "closed"
+        ? { kind: "stopped", facts: state.facts, outcome: event.outcome }
+        : state;
+
+    case "stopped":
+      return state;
+
+    default:
+      return state satisfies never;
+  }
+}
+
+/** The states in which our socket is in place. What is lost or taken there is healed in the same way from each. */
+function whileInPlace(state: InPlaceState, event: RegistrationEvent, now: Moment): RegistrationState {
+  const { facts } = state;
+  switch (event.kind) {
+    case "get-info":
+      // A kubelet that restarts asks again: registered stays true until an attempt fails.
+      if (state.kind === "registered") return { ...state, askedAtMs: now.nowMs };
+      return { kind: "asked", facts, askedAtMs: now.nowMs, driverRestarted: state.driverRestarted };
+
+    case "accepted":
+      if (state.kind === "registered" && state.askedAtMs === undefined) return state;
+      return {
+        ...inPlace("registered", { ...facts, everRegistered: true, refusals: undefined }),
+        driverRestarted: state.driverRestarted,
+      };
+
+    case "refused": {
+      if (state.kind === "refused") return state;
+      const refusals = countRefusal(facts.refusals, event.error);
+      const waitMs = retryAfterMs(refusals, now.random);
+      const waiting = { kind: "refused", refusals, waitMs, askedAtMs: undefined } as const;
+      return { ...waiting, facts: { ...facts, refusals }, driverRestarted: state.driverRestarted };
+    }
+
+    case "already-registered":
+    case "socket-taken":
+      return standBy(facts, event.kind);
+
+    case "driver-restarted":
+      if (event.kubeletIsIdle || state.askedAtMs === undefined) return publish(facts, event.kind);
+      return state.driverRestarted ? state : { ...state, driverRestarted: true };
+
+    case "driver-renamed":
+      return publish(renamed(facts, event.driverName), event.kind);
+
+    case "socket-gone":
+    case "socket-dead":
+      return publish(facts, event.kind);
+
+    case "kubelet-silent":
+      if (state.kind !== "listening") return state;
+      return publish({ ...facts, alias: event.alias, hasMoved: true }, event.kind);
+
+    case "retry":
+      return state.kind === "refused" ? publish(facts, event.kind) : state;
+
+    default:
+      return state;
+  }
+}
+
+function stop(
+  state: RegistrationState,
+  { outcome }: RegistrationEvent & { kind: "stop" },
+): RegistrationState {
+  if (state.kind === "stopping" || state.kind === "stopped") return state;
+  return { kind: "stopping", facts: state.kind === "waiting" ? undefined : state.facts, outcome };
+}
+
+function publish(facts: Facts, reason: PublishReason): RegistrationState {
+  return { kind: "publishing", facts, reason };
+}
+
+function standBy(facts: Facts, reason: StandbyReason): RegistrationState {
+  return { kind: "standby", facts, reason };
+}
+
+function inPlace<Kind extends "listening" | "registered">(kind: Kind, facts: Facts) {
+  return { kind, facts, askedAtMs: undefined, driverRestarted: false } as const;
+}
+
+function newFacts(driverName: string): Facts {
+  return {
+    driverName,
+    alias: undefined,
+    everPublished: false,
+    foundDeadSocket: false,
+    hasMoved: false,
+    everRegistered: false,
+    refusals: undefined,
+  };
+}
+
+function renamed(facts: Facts, driverName: string): Facts {
+  return { ...facts, driverName, alias: undefined, foundDeadSocket: false, refusals: undefined };
+}
+
+function countRefusal(former: Refusals | undefined, text: string): Refusals {
+  const repeats = former?.text === text ? former.repeats + 1 : 0;
+  return { text, repeats, count: (former?.count ?? 0) + 1 };
+}
+
+/** How long to wait after a refusal until our socket is published again, in whole milliseconds. */
+function retryAfterMs({ count, repeats }: Refusals, random: number): number {
+  if (repeats >= SLOW_AFTER_REPEATS) return BACKOFF.refused.maxMs;
+  return Math.round(backoffMs(BACKOFF.refused, count - 1, () => random));
+}
+
+/** Whether a change is one more round of what kubelet refuses over and over with the same words. */
+export function isSameRound(next: RegistrationState, event: RegistrationEvent): boolean {
+  const repeats = "facts" in next ? (next.facts?.refusals?.repeats ?? 0) : 0;
+  return repeats > 0 && ["retry", "published", "get-info", "refused"].includes(event.kind);
+}

@@ -1,0 +1,108 @@
+import type { RegistrationContext } from "../../../src/registrar/registration/context";
+import { createInbox } from "../../../src/registrar/registration/inbox";
+import { runRegistration } from "../../../src/registrar/registration/loop";
+import type { RegistrationEvent, RegistrationState } from "../../../src/registrar/registration/state";
+import { recordLog } from "../../support/recorded-log";
+import { createTempFolder } from "../../support/temp-folder";
+
+type Socket = RegistrationContext["socket"];
+
+/** A registration whose socket does what the test says, and the way that it goes. */
+async function startLoop(socket: Partial<Socket>) {
+  const folder = await createTempFolder();
+  const inbox = createInbox<RegistrationEvent>();
+  const log = recordLog();
+  const way: string[] = [];
+  const context = {
+    options: {
+      kubeletRegistrationPath: "/host/csi.sock",
+      pluginRegistrationPath: folder.path,
+      onRegistrationFailure: "exit",
+      timeoutMs: 1_000,
+    },
+    log: log.logger,
+    socket: { path: undefined, look: async () => "ours", withdraw: () => {}, ...socket },
+    server: { hasCaller: false, connections: {}, close: async () => {} },
+  } as unknown as RegistrationContext;
+  const onTransition = (next: RegistrationState, event: RegistrationEvent) =>
+    way.push(`${event.kind} ${next.kind}`);
+  const ended = runRegistration(context, inbox, onTransition);
+  return { inbox, log, way, ended, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+const named = { kind: "driver-named", driverName: "x.csi" } as const;
+const stop = { kind: "stop", reason: "stopped", outcome: { kind: "stopped" } } as const;
+
+test("what was done in a state has ended before the next state begins", async () => {
+  const steps: string[] = [];
+  await using loop = await startLoop({
+    publish: (_path, { signal }) =>
+      new Promise((_resolve, reject) => {
+        steps.push("publishing");
+        signal.addEventListener("abort", async () => {
+          await new Promise(setImmediate);
+          steps.push("published no more");
+          reject(signal.reason);
+        });
+      }),
+    withdraw: () => steps.push("withdrawn"),
+  });
+  loop.inbox.put(named);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  loop.inbox.put(stop);
+  expect(await loop.ended).toEqual({ kind: "stopped" });
+  expect(steps).toEqual(["publishing", "published no more", "withdrawn"]);
+  expect(loop.way).toEqual(["driver-named publishing", "stop stopping", "closed stopped"]);
+});
+
+test("what a state that was left has ended with counts no more", async () => {
+  let publications = 0;
+  await using loop = await startLoop({
+    publish: async () => {
+      publications += 1;
+      // Both are there when the publication has ended: the new name counts, the socket of the old one does not.
+      if (publications === 1) loop.inbox.put({ kind: "driver-renamed", driverName: "y.csi" });
+      return "gone";
+    },
+  });
+  loop.inbox.put(named);
+  while (!loop.way.includes("published listening")) await new Promise(setImmediate);
+  loop.inbox.put(stop);
+  await loop.ended;
+  expect(publications).toBe(2);
+  expect(loop.way).toEqual([
+    "driver-named publishing",
+    "driver-renamed publishing",
+    "published listening",
+    "stop stopping",
+    "closed stopped",
+  ]);
+});
+
+test("a fault in a state ends the registration, and is told", async () => {
+  const fault = new TypeError("broken");
+  await using loop = await startLoop({
+    publish: async () => "gone",
+    look: async () => {
+      throw fault;
+    },
+  });
+  loop.inbox.put(named);
+  expect(await loop.ended).toMatchObject({ kind: "failed", error: { code: "INTERNAL", cause: fault } });
+  expect(loop.log.all("Registration cannot go on")).toMatchObject([
+    { error: fault, fields: { state: "listening" } },
+  ]);
+});
+
+test("a socket that cannot be removed fails a stop, and hides no other outcome", async () => {
+  const fault = Object.assign(new Error("EPERM: not permitted"), { code: "EPERM" });
+  const withdraw = () => {
+    throw fault;
+  };
+  await using stopped = await startLoop({ withdraw });
+  stopped.inbox.put(stop);
+  expect(await stopped.ended).toMatchObject({ kind: "failed", error: { code: "SOCKET_UNUSABLE" } });
+  await using refused = await startLoop({ withdraw });
+  refused.inbox.put({ kind: "stop", reason: "refused", outcome: { kind: "refused", error: "no" } });
+  expect(await refused.ended).toEqual({ kind: "refused", error: "no" });
+});

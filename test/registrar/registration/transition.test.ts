@@ -1,0 +1,208 @@
+import type {
+  RegistrationEvent,
+  RegistrationState,
+  StateName,
+} from "../../../src/registrar/registration/state";
+import { STATE_NAMES } from "../../../src/registrar/registration/state";
+import { isSameRound, transition } from "../../../src/registrar/registration/transition";
+import { EVENT_KINDS, eventOf, facts, leadsTo, stateNamed } from "../../support/registration-states";
+
+const P = "publishing";
+const L = "listening";
+const Q = "asked";
+const R = "registered";
+const F = "refused";
+const S = "standby";
+const X = "stopping";
+const E = "stopped";
+const _ = undefined;
+
+/** Where each event leads from each state; `_` is nowhere. */
+// biome-ignore format: a table
+const TABLE: { readonly [Kind in RegistrationEvent["kind"]]: readonly (StateName | undefined)[] } = {
+  //                   waiting publishing listening asked registered refused standby stopping stopped
+  "driver-named":       [P, _, _, _, _, _, _, _, _],
+  "driver-renamed":     [_, P, P, P, P, P, P, _, _],
+  "driver-restarted":   [_, _, P, P, P, P, _, _, _],
+  published:            [_, L, _, _, _, _, _, _, _],
+  "socket-gone":        [_, _, P, P, P, P, _, _, _],
+  "socket-dead":        [_, _, P, P, P, P, _, _, _],
+  "socket-taken":       [_, S, S, S, S, S, _, _, _],
+  "kubelet-silent":     [_, _, P, _, _, _, _, _, _],
+  "get-info":           [_, _, Q, _, _, Q, _, _, _],
+  accepted:             [_, _, R, R, _, R, _, _, _],
+  refused:              [_, _, F, F, F, _, _, _, _],
+  "already-registered": [_, _, S, S, S, S, _, _, _],
+  retry:                [_, _, _, _, _, P, _, _, _],
+  "peer-gone":          [_, _, _, _, _, _, P, _, _],
+  stop:                 [X, X, X, X, X, X, X, _, _],
+  closed:               [_, _, _, _, _, _, _, E, _],
+};
+
+test("the table has every event and every state", () => {
+  expect(Object.keys(TABLE).sort()).toEqual([...EVENT_KINDS].sort());
+  for (const targets of Object.values(TABLE)) expect(targets).toHaveLength(STATE_NAMES.length);
+});
+
+test.each(EVENT_KINDS)("%s", (kind) => {
+  expect(STATE_NAMES.map((name) => leadsTo(name, kind))).toEqual(TABLE[kind]);
+});
+
+const now = { nowMs: 5_000, random: 0 };
+/** The state that results from events, one after the other. */
+const reached = (state: RegistrationState, ...events: readonly RegistrationEvent[]) =>
+  events.reduce((one, event) => transition(one, event, now), state);
+const published = (found: "gone" | "dead", alias?: string): RegistrationEvent => ({
+  kind: "published",
+  socketPath: "/x-reg.sock",
+  alias,
+  found,
+});
+const getInfo = { kind: "get-info" } as const;
+const accepted = { kind: "accepted" } as const;
+const refused = (error: string) => ({ kind: "refused", error }) as const;
+const retry = { kind: "retry" } as const;
+
+test("an event that says nothing new leaves the very same state", () => {
+  for (const name of STATE_NAMES)
+    for (const kind of EVENT_KINDS) {
+      const state = stateNamed(name);
+      const next = transition(state, eventOf(kind), now);
+      expect([name, kind, next === state]).toEqual([
+        name,
+        kind,
+        leadsTo(name, kind) === undefined && next === state,
+      ]);
+      if (leadsTo(name, kind) === undefined) expect(next.kind).toBe(name);
+    }
+});
+
+describe("what is known of the socket", () => {
+  const first: RegistrationState = {
+    kind: "publishing",
+    facts: { ...facts, everPublished: false },
+    reason: "driver-named",
+  };
+
+  test.each([
+    ["dead", true],
+    ["gone", false],
+  ] as const)("a %s one found at first is remembered: %s", (found, foundDeadSocket) => {
+    expect(reached(first, published(found))).toMatchObject({
+      kind: "listening",
+      facts: { foundDeadSocket, everPublished: true },
+    });
+  });
+
+  test("a dead one found later is none that kubelet backs off from", () => {
+    expect(reached(stateNamed("publishing"), published("dead"))).toMatchObject({
+      facts: { foundDeadSocket: false },
+    });
+  });
+
+  test("an alias is kept until the driver has another name", () => {
+    const listening = reached(first, published("gone", "x.csi-_abc"));
+    expect(listening).toMatchObject({ facts: { alias: "x.csi-_abc" } });
+    const gone = reached(listening, { kind: "socket-gone" });
+    expect(gone).toMatchObject({ kind: "publishing", reason: "socket-gone", facts: { alias: "x.csi-_abc" } });
+    const renamed = reached(listening, { kind: "driver-renamed", driverName: "y.csi" });
+    expect(renamed).toMatchObject({ facts: { driverName: "y.csi", alias: undefined } });
+  });
+
+  test("a peer found under an alias is stood by for under that", () => {
+    const standby = reached(first, { kind: "socket-taken", alias: "x.csi-_abc" });
+    expect(standby).toMatchObject({
+      kind: "standby",
+      reason: "socket-taken",
+      facts: { alias: "x.csi-_abc" },
+    });
+  });
+
+  test("it moves away from kubelet's backoff once", () => {
+    const moved = reached(stateNamed("listening"), { kind: "kubelet-silent", alias: "x.csi-_abc" });
+    expect(moved).toMatchObject({ facts: { alias: "x.csi-_abc", hasMoved: true } });
+  });
+});
+
+describe("while kubelet is between GetInfo and its registration status", () => {
+  const restarted = { kind: "driver-restarted" } as const;
+
+  test("a driver that restarted is remembered, and kept over the status", () => {
+    const asked = reached(stateNamed("listening"), getInfo, restarted);
+    expect(asked).toMatchObject({ kind: "asked", askedAtMs: 5_000, driverRestarted: true });
+    expect(reached(asked, accepted)).toMatchObject({ kind: "registered", driverRestarted: true });
+    expect(reached(asked, refused("no"))).toMatchObject({ kind: "refused", driverRestarted: true });
+  });
+
+  test("and again where it had registered the driver before", () => {
+    const asked = reached(stateNamed("registered"), getInfo, restarted);
+    expect(asked).toMatchObject({ kind: "registered", askedAtMs: 5_000, driverRestarted: true });
+    expect(reached(asked, accepted)).toMatchObject({ askedAtMs: undefined, driverRestarted: true });
+  });
+
+  test("a driver that restarts at another time is registered anew at once", () => {
+    expect(reached(stateNamed("registered"), restarted)).toMatchObject({
+      kind: "publishing",
+      reason: "driver-restarted",
+    });
+  });
+
+  test("a second GetInfo starts the time anew", () => {
+    const later = transition(stateNamed("asked"), getInfo, { nowMs: 9_000, random: 0 });
+    expect(later).toMatchObject({ kind: "asked", askedAtMs: 9_000 });
+  });
+});
+
+describe("refusals", () => {
+  const round = [retry, published("gone"), getInfo] as const;
+
+  test("are counted, and how often the same text came again", () => {
+    const state = reached(stateNamed("asked"), refused("a"), ...round, refused("a"), ...round, refused("b"));
+    expect(state).toMatchObject({ refusals: { text: "b", count: 3, repeats: 0 } });
+    expect(reached(stateNamed("asked"), refused("a"), ...round, refused("a"))).toMatchObject({
+      refusals: { text: "a", count: 2, repeats: 1 },
+    });
+  });
+
+  test("are forgotten when kubelet accepts the driver", () => {
+    const state = reached(stateNamed("asked"), refused("a"), ...round, accepted, refused("a"));
+    expect(state).toMatchObject({ refusals: { count: 1, repeats: 0 } });
+  });
+
+  test("are waited after for longer and longer, 30 s at most, and at once so long for the same text", () => {
+    const waits = (texts: readonly string[], random = 0) => {
+      let state: RegistrationState = stateNamed("asked");
+      return texts.map((text) => {
+        state = transition(state, refused(text), { nowMs: 0, random });
+        const { waitMs } = state as Extract<RegistrationState, { kind: "refused" }>;
+        state = reached(state, ...round);
+        return waitMs;
+      });
+    };
+    expect(waits(["1", "2", "3", "4", "5", "6", "7"])).toEqual(
+      [1, 2, 4, 8, 16, 30, 30].map((s) => s * 1_000),
+    );
+    expect(waits(["a", "a", "a", "a"])).toEqual([1_000, 2_000, 4_000, 30_000]);
+    expect(waits(["1", "2"], 1)).toEqual([800, 1_600]);
+  });
+
+  test("of one text over and over are one round, which the log tells of at a higher verbosity", () => {
+    const once = reached(stateNamed("asked"), refused("a"));
+    const twice = reached(once, ...round, refused("a"));
+    expect(isSameRound(once, refused("a"))).toBe(false);
+    expect(isSameRound(twice, refused("a"))).toBe(true);
+    expect(isSameRound(reached(twice, retry), retry)).toBe(true);
+    expect(isSameRound(reached(twice, ...round, refused("b")), refused("b"))).toBe(false);
+    expect(isSameRound(reached(twice, ...round, accepted), accepted)).toBe(false);
+    expect(isSameRound(stateNamed("waiting"), retry)).toBe(false);
+  });
+});
+
+test("an outcome is handed from the stop to the end", () => {
+  const outcome = { kind: "refused", error: "no" } as const;
+  const stopping = reached(stateNamed("refused"), { kind: "stop", reason: "refused", outcome });
+  expect(stopping).toMatchObject({ kind: "stopping", outcome, facts: { driverName: "x.csi" } });
+  expect(reached(stopping, { kind: "closed", outcome })).toMatchObject({ kind: "stopped", outcome });
+  const early = reached(stateNamed("waiting"), { kind: "stop", reason: "stopped", outcome });
+  expect(early).toEqual({ kind: "stopping", outcome, facts: undefined });
+});

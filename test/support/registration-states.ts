@@ -1,0 +1,81 @@
+import type {
+  Facts,
+  RegistrationEvent,
+  RegistrationState,
+  StateName,
+} from "../../src/registrar/registration/state";
+import { transition } from "../../src/registrar/registration/transition";
+
+export const facts: Facts = {
+  driverName: "x.csi",
+  alias: undefined,
+  everPublished: true,
+  foundDeadSocket: false,
+  hasMoved: false,
+  everRegistered: false,
+  refusals: undefined,
+};
+
+const refusals = { text: "no", count: 1, repeats: 0 };
+const idle = { facts, askedAtMs: undefined, driverRestarted: false };
+
+/** One state of each name, as it is when nothing special has happened. */
+const STATES: { readonly [Name in StateName]: Extract<RegistrationState, { readonly kind: Name }> } = {
+  waiting: { kind: "waiting" },
+  publishing: { kind: "publishing", facts, reason: "driver-named" },
+  listening: { kind: "listening", ...idle },
+  asked: { kind: "asked", ...idle, askedAtMs: 1_000 },
+  registered: { kind: "registered", ...idle, facts: { ...facts, everRegistered: true } },
+  refused: { kind: "refused", ...idle, facts: { ...facts, refusals }, refusals, waitMs: 1_000 },
+  standby: { kind: "standby", facts, reason: "socket-taken" },
+  stopping: { kind: "stopping", facts, outcome: { kind: "stopped" } },
+  stopped: { kind: "stopped", facts, outcome: { kind: "stopped" } },
+};
+
+export function stateNamed<Name extends StateName>(name: Name): (typeof STATES)[Name] {
+  return STATES[name];
+}
+
+/** An event of each kind. A driver that restarts does so while kubelet is busy with nothing else. */
+export function eventOf(kind: RegistrationEvent["kind"]): RegistrationEvent {
+  const idleKubelet = kind === "driver-restarted" ? { kubeletIsIdle: true } : {};
+  const rest = { driverName: "y.csi", socketPath: "/x", alias: undefined, found: "gone", error: "no" };
+  return {
+    kind,
+    ...rest,
+    ...idleKubelet,
+    reason: "stopped",
+    outcome: { kind: "stopped" },
+  } as RegistrationEvent;
+}
+
+/** Every kind of event there is: the compiler sees to it that none is missing. */
+export const EVENT_KINDS = Object.keys({
+  "driver-named": 0,
+  "driver-renamed": 0,
+  "driver-restarted": 0,
+  published: 0,
+  "socket-gone": 0,
+  "socket-dead": 0,
+  "socket-taken": 0,
+  "kubelet-silent": 0,
+  "get-info": 0,
+  accepted: 0,
+  refused: 0,
+  "already-registered": 0,
+  retry: 0,
+  "peer-gone": 0,
+  stop: 0,
+  closed: 0,
+} satisfies Record<RegistrationEvent["kind"], 0>) as readonly RegistrationEvent["kind"][];
+
+/** The name of the state to which an event leads from the state of that name; undefined where it leads nowhere. */
+export function leadsTo(from: StateName, kind: RegistrationEvent["kind"]): StateName | undefined {
+  const state = stateNamed(from);
+  const next = transition(state, eventOf(kind), { nowMs: 2_000, random: 0 });
+  return next.kind === from && next.kind !== "publishing"
+    ? undefined
+    : next === state
+      ? undefined
+      : next.kind;
+}
