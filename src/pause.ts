@@ -3,8 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 /** The longest wait of a Node timer, in milliseconds: 24 days. A longer one would fire at once. */
 export const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
-/** Waits. Answers whether the time is over; false where `signal` was aborted first. Never rejects. */
+/** Waits, not at all for 0 or less. Answers whether the time is over; false where `signal` was aborted. Never rejects. */
 export async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (ms <= 0) return !signal.aborted;
   return delay(Math.min(ms, LONGEST_WAIT_MS), true, { signal }).catch(() => false);
 }
 

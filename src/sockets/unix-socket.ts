@@ -31,44 +31,53 @@ export async function isDeadSocket(path: string): Promise<boolean> {
   }
 }
 
+/** How a socket is waited for. */
+export interface AcceptingOptions {
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** How often a line says so. Milliseconds. @default 10000 */
+  readonly remindEveryMs?: number | undefined;
+  /** Called when nobody accepts a connection. */
+  readonly onRefused?: (() => void) | undefined;
+  /** The server on this file is not good enough for so many milliseconds: one that restarts is waited for. */
+  readonly except?: { readonly file: string; readonly forMs: number } | undefined;
+}
+
 /**
- * Resolves when a connection to the socket is accepted, having logged `Still connecting` every `remindEveryMs` (10 s) until then.
- * Wakes by inotify, with a backoff of 1 ms to 5 s as the net. Rejects when `signal` is aborted.
+ * Resolves when a connection to the socket is accepted, with what stands for its file: another one for each server that
+ * makes the socket anew. Logs `Still connecting` until then. Wakes by inotify, with a backoff of 1 ms to 5 s as the net.
+ * Rejects when `signal` is aborted.
  */
-export async function untilAccepting(
-  path: string,
-  context: {
-    readonly log: Logger;
-    readonly signal: AbortSignal;
-    readonly remindEveryMs?: number | undefined;
-  },
-): Promise<void> {
-  const { signal, remindEveryMs = STILL_CONNECTING_MS } = context;
-  const log = context.log.named("unix-socket");
-  const startedAt = performance.now();
+export async function untilAccepting(path: string, options: AcceptingOptions): Promise<string> {
+  const { signal, remindEveryMs = STILL_CONNECTING_MS, onRefused, except } = options;
+  const log = options.log.named("unix-socket");
+  const startedAtMs = performance.now();
   let problem: Error | undefined;
   const reminder = setInterval(() => {
-    const waited = `${Math.round((performance.now() - startedAt) / 1000)}s`;
-    log.info("Still connecting", {
-      address: `unix://${path}`,
-      waited,
-      lastError: explainConnectError(problem, path),
-    });
+    const waited = `${Math.round((performance.now() - startedAtMs) / 1000)}s`;
+    const lastError = explainConnectError(problem, path);
+    if (lastError) log.info("Still connecting", { address: `unix://${path}`, waited, lastError });
   }, remindEveryMs);
   const watch = watchPath(path, log);
   try {
     for (let attempt = 0; !signal.aborted; attempt++) {
+      const stats = statsOf(path);
+      const file = [stats?.dev, stats?.ino, stats?.mtimeMs].join();
       problem = await tryConnect(path);
-      if (problem === undefined) return;
-      const hinted = await hintOrPause(watch.changed(), backoffMs(BACKOFF.connect, attempt), signal);
+      const isExcepted = problem === undefined && file === except?.file;
+      if (problem === undefined && !isExcepted) return file;
+      if (problem !== undefined) onRefused?.();
+      const waitMs = isExcepted ? except.forMs : backoffMs(BACKOFF.connect, attempt);
+      const hinted = await hintOrPause(watch.changed(), waitMs, signal);
       if (hinted) attempt = -1;
+      else if (isExcepted && !signal.aborted) return file;
       else watch.rearm();
     }
   } finally {
     clearInterval(reminder);
     watch.close();
   }
-  signal.throwIfAborted();
+  throw signal.reason;
 }
 
 /** What a failed connection to `path` usually means, in a few words behind its errno. */

@@ -1,14 +1,14 @@
-import { type Client, connectivityState, status } from "@grpc/grpc-js";
+import { status } from "@grpc/grpc-js";
 import { BACKOFF, backoffMs } from "../../backoff";
-import { messageOf, RegistrarError } from "../../errors";
+import { RegistrarError } from "../../errors";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
-import { callUnary, createUnixClient, statusCodeOf } from "../../grpc/unary";
+import { statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
-import { hintOrPause, pause } from "../../pause";
-import { watchPath } from "../../sockets/path-watch";
-import { untilAccepting } from "../../sockets/unix-socket";
+import { pause } from "../../pause";
+import { type AcceptingOptions, untilAccepting } from "../../sockets/unix-socket";
 import type { DriverCall } from "../events";
-import { createDriverPresence, type DriverConnection } from "./driver-presence";
+import { connectDriver } from "./driver-connection";
+import { createDriverPresence } from "./driver-presence";
 
 /** How the CSI driver is waited for and asked. */
 export interface CsiDriverOptions {
@@ -54,43 +54,50 @@ export async function watchCsiDriver(
   context: CsiDriverContext,
   observer: CsiDriverObserver,
 ): Promise<void> {
-  const { remindEveryMs } = context;
-  const log = context.log.named("csi-driver");
+  const { protos, remindEveryMs } = context;
   const address = `unix://${options.csiSocketPath}`;
+  const log = context.log.named("watch-driver");
   const patience = startPatience(options, context.signal);
   const { signal } = patience;
+  const presence = createDriverPresence(log.with({ address }), observer.onLost);
   let failures = 0;
   let earlyLosses = 0;
-  const presence = createDriverPresence(options.csiSocketPath, { log, signal, onLost: observer.onLost });
+  let nextAtMs = 0;
+  /** The server that is to be asked at the slow pace only. */
+  let except: AcceptingOptions["except"];
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
-      if (!presence.isThere) await untilAccepting(options.csiSocketPath, { log, signal, remindEveryMs });
-      const connection = presence.connecting();
-      const client = createUnixClient(options.csiSocketPath);
+      const waiting = { log, signal, remindEveryMs, onRefused: presence.lost, except };
+      const file = await untilAccepting(options.csiSocketPath, waiting);
+      presence.found(file);
+      if (!(await pause(nextAtMs - performance.now(), signal))) break;
+
+      const connection = connectDriver(options.csiSocketPath, {
+        protos,
+        log,
+        signal,
+        onCall: observer.onCall,
+      });
       try {
-        const identity = await askIdentity(
-          client,
-          options.timeoutMs,
-          { protos: context.protos, log, signal },
-          observer,
-        );
+        const identity = await connection.ask(options.timeoutMs);
         failures = 0;
+        except = undefined;
         patience.end();
-        observer.onAnswered(identity, connection.answered());
-        await untilDisconnected(client, signal);
-        if (signal.aborted) return;
-        await connection.ended();
-        if (connection.lastedMs >= STEADY_AFTER_MS) earlyLosses = 0;
-        else await pause(backoffMs(BACKOFF.askDriver, earlyLosses++), signal);
+        observer.onAnswered(identity, presence.answered(file));
+        const lastedMs = await connection.ended();
+        earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
+        nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
       } catch (error) {
         if (signal.aborted || statusCodeOf(error) === undefined) throw error;
-        connection.failed();
-        const untilRestarted = (ms: number) =>
-          untilReplaced(connection, options.csiSocketPath, ms, { client, log, signal });
-        await pauseAfter(error, failures++, untilRestarted, { log, signal });
+        presence.lost();
+        const { pace, next } = retryAfter(error);
+        log.error(error, "Error retreiving CSI driver name", { next });
+        nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
+        except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
+        if (pace === "after-restart") await connection.ended();
       } finally {
-        client.close();
+        connection.close();
       }
     }
   } catch (error) {
@@ -99,6 +106,27 @@ export async function watchCsiDriver(
     patience.close();
   }
   patience.throwIfOut();
+}
+
+/** When a call that failed is to be repeated (CSI specification, error scheme), and in words for the log. */
+function retryAfter(error: unknown): {
+  readonly pace: "soon" | "slowly" | "after-restart";
+  readonly next: string;
+} {
+  switch (statusCodeOf(error)) {
+    case status.UNIMPLEMENTED:
+      // The specification forbids to repeat the call, which a restarted driver may answer.
+      return {
+        pace: "after-restart",
+        next: "wait until the driver restarts: it does not implement GetPluginInfo",
+      };
+    case status.INVALID_ARGUMENT:
+    case status.PERMISSION_DENIED:
+    case status.UNAUTHENTICATED:
+      return { pace: "slowly", next: `retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts` };
+    default:
+      return { pace: "soon", next: "retry" };
+  }
 }
 
 /** One signal for the caller's abort and for the end of our patience; `close` leaves nothing behind. */
@@ -129,109 +157,4 @@ function startPatience({ driverTimeoutMs, csiSocketPath }: CsiDriverOptions, cal
       );
     },
   };
-}
-
-/** One GetPluginInfo call. */
-async function askIdentity(
-  client: Client,
-  timeoutMs: number,
-  { protos, log, signal }: { readonly protos: Protos; readonly log: Logger; readonly signal: AbortSignal },
-  observer: CsiDriverObserver,
-): Promise<PluginIdentity> {
-  const method = protos.identity.GetPluginInfo;
-  const startedAt = performance.now();
-  const record = (code: number | undefined) =>
-    observer.onCall({ method: method.path, code, durationMs: performance.now() - startedAt });
-  log.v(1).info("Calling CSI driver to discover driver name");
-  log.v(5).info("GRPC call", { method: method.path, request: "{}" });
-  try {
-    const identity = await callUnary(client, method, {}, { timeoutMs, signal });
-    record(status.OK);
-    log.v(5).info("GRPC response", { response: identityText(identity), err: undefined });
-    return identity;
-  } catch (error) {
-    if (!signal.aborted) record(statusCodeOf(error));
-    log.v(5).info("GRPC response", { response: "{}", err: messageOf(error) });
-    throw error;
-  }
-}
-
-/** Says that the driver could not be asked, and waits as long as the failure calls for (CSI specification, error scheme). */
-async function pauseAfter(
-  error: unknown,
-  failures: number,
-  untilRestarted: (ms: number) => Promise<void>,
-  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
-): Promise<void> {
-  const say = (next: string) => log.error(error, "Error retreiving CSI driver name", { next });
-  switch (statusCodeOf(error)) {
-    case status.UNIMPLEMENTED:
-      // The specification forbids to repeat the call, which a restarted driver may answer.
-      say("wait until the driver restarts: it does not implement GetPluginInfo");
-      return untilRestarted(Number.POSITIVE_INFINITY);
-    case status.INVALID_ARGUMENT:
-    case status.PERMISSION_DENIED:
-    case status.UNAUTHENTICATED:
-      say(`retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts`);
-      return untilRestarted(SLOW_RETRY_MS);
-    default:
-      say("retry");
-      await pause(backoffMs(BACKOFF.askDriver, failures), signal);
-  }
-}
-
-/**
- * Resolves when the driver has restarted, which makes another socket file, or after `ms`. A server that merely ends its
- * connections, for their age or because they are idle, has not restarted. One that restarts behind the same file (by
- * socket activation) looks the same: so after the end of a connection the wait is `SLOW_RETRY_MS` at most.
- */
-async function untilReplaced(
-  connection: DriverConnection,
-  socketPath: string,
-  ms: number,
-  { client, log, signal }: { readonly client: Client; readonly log: Logger; readonly signal: AbortSignal },
-): Promise<void> {
-  const watch = watchPath(socketPath, log);
-  let until = performance.now() + ms;
-  void untilDisconnected(client, signal).then(() => {
-    until = Math.min(until, performance.now() + SLOW_RETRY_MS);
-    watch.hint();
-  });
-  try {
-    let isHinted = true;
-    while (isHinted && !signal.aborted && !connection.isReplaced) {
-      isHinted = await hintOrPause(watch.changed(), until - performance.now(), signal);
-      watch.rearm();
-    }
-  } finally {
-    watch.close();
-  }
-}
-
-/** Resolves when the client's connection is gone, or `signal` is aborted. */
-function untilDisconnected(client: Client, signal: AbortSignal): Promise<void> {
-  const channel = client.getChannel();
-  // Node does not wait for an idle channel: before there is a registration socket, the process would just end.
-  const stayAlive = setInterval(() => {}, 2 ** 31 - 1);
-  return new Promise((resolve) => {
-    const look = () => {
-      const state = channel.getConnectivityState(false);
-      if (signal.aborted || state !== connectivityState.READY) {
-        clearInterval(stayAlive);
-        signal.removeEventListener("abort", look);
-        resolve();
-      } else {
-        channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
-      }
-    };
-    signal.addEventListener("abort", look, { once: true });
-    look();
-  });
-}
-
-/** An identity as the official registrar logs it: JSON with the protocol's names of the fields that are not empty. */
-function identityText({ manifest, name, vendorVersion }: PluginIdentity): string {
-  const fields = { manifest, name, vendor_version: vendorVersion };
-  const told = Object.entries(fields).filter(([, value]) => Object.keys(value).length > 0);
-  return JSON.stringify(Object.fromEntries(told));
 }

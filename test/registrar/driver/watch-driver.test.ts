@@ -1,13 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
-import { loadProtos, type PluginIdentity } from "../../../src/grpc/protos";
-import { type CsiDriverOptions, watchCsiDriver } from "../../../src/registrar/driver/watch-driver";
-import type { DriverCall } from "../../../src/registrar/events";
 import { eventually } from "../../support/eventually";
-import { recordLog } from "../../support/recorded-log";
 import { expectNothingLeft } from "../../support/resources";
 import { type Answer, startScriptedDriver } from "../../support/scripted-driver";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { watchAt } from "../../support/watched-driver";
 
 let folder: TempFolder;
 let socketPath: string;
@@ -17,52 +14,11 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-const protos = loadProtos();
-const CALL_LIMIT_MS = 5_000;
-
-/** Watches the driver at `socketPath` until it is disposed of, and keeps what it is told. */
-function startWatch(options: Partial<CsiDriverOptions> = {}, onAnswered: (name: string) => void = () => {}) {
-  const log = recordLog();
-  const stop = new AbortController();
-  const answered: { readonly name: string; readonly awayMs: number | undefined }[] = [];
-  const calls: DriverCall[] = [];
-  let losses = 0;
-  const ended = watchCsiDriver(
-    { csiSocketPath: socketPath, timeoutMs: CALL_LIMIT_MS, driverTimeoutMs: 0, ...options },
-    { protos, log: log.logger, signal: stop.signal },
-    {
-      onAnswered: ({ name }: PluginIdentity, awayMs) => {
-        answered.push({ name, awayMs });
-        onAnswered(name);
-      },
-      onLost: () => {
-        losses += 1;
-      },
-      onCall: (call) => calls.push(call),
-    },
-  );
-  ended.catch(() => {});
-  return {
-    log,
-    ended,
-    answered,
-    calls,
-    losses: () => losses,
-    stop: () => stop.abort(),
-    /** Resolves when the driver has told its name this often. */
-    untilAnswered: (times = 1) => eventually(() => expect(answered).toHaveLength(times)),
-    [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await ended.catch(() => {});
-    },
-  };
-}
-
 const x: Answer = { name: "x.csi" };
 
 test("asks a driver that is there, as localhost", async () => {
   await using driver = await startScriptedDriver(socketPath, x);
-  await using watch = startWatch();
+  await using watch = watchAt(socketPath);
   await watch.untilAnswered();
   expect(watch.answered).toEqual([{ name: "x.csi", awayMs: undefined }]);
   expect(driver.authorities).toEqual(["localhost"]);
@@ -72,7 +28,7 @@ test("asks a driver that is there, as localhost", async () => {
 });
 
 test("waits for a driver that comes later", async () => {
-  await using watch = startWatch();
+  await using watch = watchAt(socketPath);
   await using _driver = await startScriptedDriver(socketPath, x);
   await watch.untilAnswered();
 });
@@ -80,7 +36,7 @@ test("waits for a driver that comes later", async () => {
 test("asks again for as long as the driver is not ready", async () => {
   const notReady = [status.UNAVAILABLE, status.INTERNAL, status.DEADLINE_EXCEEDED];
   await using driver = await startScriptedDriver(socketPath, ...notReady.map((code) => ({ code })), x);
-  await using watch = startWatch();
+  await using watch = watchAt(socketPath);
   await watch.untilAnswered();
   expect(watch.calls.map(({ code }) => code)).toEqual([...notReady, status.OK]);
   expect(driver.authorities).toHaveLength(4);
@@ -91,54 +47,17 @@ test("asks again for as long as the driver is not ready", async () => {
 
 test("gives up on a call that hangs, not on the driver", async () => {
   await using _driver = await startScriptedDriver(socketPath, "hang", x);
-  await using watch = startWatch({ timeoutMs: 300 });
+  await using watch = watchAt(socketPath, { timeoutMs: 300 });
   await watch.untilAnswered();
   expect(watch.calls.map(({ code }) => code)).toEqual([status.DEADLINE_EXCEEDED, status.OK]);
 });
-
-test.each([
-  [status.UNIMPLEMENTED, "wait until the driver restarts: it does not implement GetPluginInfo"],
-  [status.INVALID_ARGUMENT, "retry in 30s, or when the driver restarts"],
-  [status.PERMISSION_DENIED, "retry in 30s, or when the driver restarts"],
-  [status.UNAUTHENTICATED, "retry in 30s, or when the driver restarts"],
-])("after code %d asks no more until the driver restarted", async (code, next) => {
-  await using driver = await startScriptedDriver(socketPath, { code });
-  await using watch = startWatch();
-  const said = await watch.log.when("Error retreiving CSI driver name");
-  expect(said.fields).toEqual({ next });
-  // Longer than any first wait between two attempts.
-  await delay(200);
-  expect(driver.authorities).toHaveLength(1);
-
-  await driver.kill();
-  await using _better = await startScriptedDriver(socketPath, x);
-  await watch.untilAnswered();
-});
-
-test.each([status.UNIMPLEMENTED, status.PERMISSION_DENIED])(
-  "after code %d a server that merely ends its connections is not asked at each of them",
-  async (code) => {
-    await using driver = await startScriptedDriver(socketPath, { code });
-    await using watch = startWatch();
-    await watch.log.when("Error retreiving CSI driver name");
-    for (let round = 0; round < 3; round++) {
-      driver.endConnections();
-      await delay(50);
-    }
-    expect(driver.authorities).toHaveLength(1);
-
-    await driver.kill();
-    await using _better = await startScriptedDriver(socketPath, x);
-    await watch.untilAnswered();
-  },
-);
 
 test.each([
   ["killed", "kill"],
   ["stopped", "stop"],
 ] as const)("notices that the driver was %s, and asks it again when it is back", async (_how, end) => {
   await using first = await startScriptedDriver(socketPath, x);
-  await using watch = startWatch();
+  await using watch = watchAt(socketPath);
   await watch.untilAnswered();
   await first[end]();
   await watch.log.when("Lost connection");
@@ -157,7 +76,7 @@ test.each([
 
 test("a driver that merely ends a connection was never lost", async () => {
   await using driver = await startScriptedDriver(socketPath, x);
-  await using watch = startWatch();
+  await using watch = watchAt(socketPath);
   await watch.untilAnswered();
   driver.endConnections();
   await watch.untilAnswered(2);
@@ -168,7 +87,7 @@ test("a driver that merely ends a connection was never lost", async () => {
 
 test("a driver that ends a connection and then answers no more is lost, and is back when it answers", async () => {
   await using driver = await startScriptedDriver(socketPath, x, { code: status.UNAVAILABLE }, x);
-  await using watch = startWatch();
+  await using watch = watchAt(socketPath);
   await watch.untilAnswered();
   driver.endConnections();
   await watch.untilAnswered(2);
@@ -178,7 +97,7 @@ test("a driver that ends a connection and then answers no more is lost, and is b
 
 test("a driver that is merely late was never lost", async () => {
   await using _driver = await startScriptedDriver(socketPath, { code: status.UNAVAILABLE }, x);
-  await using watch = startWatch();
+  await using watch = watchAt(socketPath);
   await watch.untilAnswered();
   expect(watch.losses()).toBe(0);
   expect(watch.log.all("Connection restored")).toEqual([]);
@@ -193,19 +112,19 @@ describe("driverTimeoutMs", () => {
 
   test("ends the wait for a driver that does not come", () =>
     expectNothingLeft(async () => {
-      await using watch = startWatch({ driverTimeoutMs: 50 });
+      await using watch = watchAt(socketPath, { driverTimeoutMs: 50 });
       await expect(watch.ended).rejects.toMatchObject(timedOut);
     }));
 
   test("ends the wait for a driver that does not answer", async () => {
     await using _driver = await startScriptedDriver(socketPath, "hang");
-    await using watch = startWatch({ driverTimeoutMs: 50 });
+    await using watch = watchAt(socketPath, { driverTimeoutMs: 50 });
     await expect(watch.ended).rejects.toMatchObject(timedOut);
   });
 
   test("means nothing once the driver has answered, not even when it is lost", async () => {
     await using driver = await startScriptedDriver(socketPath, x);
-    await using watch = startWatch({ driverTimeoutMs: 1_000 });
+    await using watch = watchAt(socketPath, { driverTimeoutMs: 1_000 });
     await watch.untilAnswered();
     await driver.kill();
     await delay(1_100);
@@ -217,14 +136,14 @@ describe("driverTimeoutMs", () => {
 test("ends with what its observer throws", async () => {
   await using _driver = await startScriptedDriver(socketPath, x);
   const evil = new Error("evil name");
-  await using watch = startWatch({}, () => {
+  await using watch = watchAt(socketPath, {}, () => {
     throw evil;
   });
   await expect(watch.ended).rejects.toBe(evil);
 });
 
 describe("stopped", () => {
-  test.each<[string, readonly Answer[], (watch: ReturnType<typeof startWatch>) => Promise<unknown>]>([
+  test.each<[string, readonly Answer[], (watch: ReturnType<typeof watchAt>) => Promise<unknown>]>([
     ["while it asks", ["hang"], (watch) => watch.log.when("GRPC call")],
     [
       "between two attempts",
@@ -240,7 +159,7 @@ describe("stopped", () => {
   ])("%s, leaves nothing", (_when, answers, reached) =>
     expectNothingLeft(async () => {
       await using driver = await startScriptedDriver(socketPath, ...answers);
-      const watch = startWatch();
+      const watch = watchAt(socketPath);
       await reached(watch);
       watch.stop();
       await watch.ended;
@@ -250,14 +169,14 @@ describe("stopped", () => {
 
   test("while it waits for the driver, leaves nothing", () =>
     expectNothingLeft(async () => {
-      const watch = startWatch();
+      const watch = watchAt(socketPath);
       watch.stop();
       await watch.ended;
     }));
 
   test("says nothing of a loss", async () => {
     await using _driver = await startScriptedDriver(socketPath, x);
-    const watch = startWatch();
+    const watch = watchAt(socketPath);
     await watch.untilAnswered();
     watch.stop();
     await watch.ended;

@@ -1,0 +1,79 @@
+import { connectivityState, status } from "@grpc/grpc-js";
+import { messageOf } from "../../errors";
+import type { PluginIdentity, Protos } from "../../grpc/protos";
+import { callUnary, createUnixClient, statusCodeOf } from "../../grpc/unary";
+import type { Logger } from "../../logging/logger";
+import { LONGEST_WAIT_MS } from "../../pause";
+import type { DriverCall } from "../events";
+
+/** One connection to a CSI driver. */
+export interface DriverConnection {
+  /** One GetPluginInfo call. Rejects with an error that `statusCodeOf` understands. */
+  ask(timeoutMs: number): Promise<PluginIdentity>;
+  /** Resolves when the connection has ended, or `signal` is aborted; with how many milliseconds that took. */
+  ended(): Promise<number>;
+  close(): void;
+}
+
+/** Makes a connection, which begins with the first call. */
+export function connectDriver(
+  socketPath: string,
+  context: {
+    readonly protos: Protos;
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+    readonly onCall: (call: DriverCall) => void;
+  },
+): DriverConnection {
+  const { protos, signal, onCall } = context;
+  const log = context.log.named("driver-connection");
+  const client = createUnixClient(socketPath);
+  const method = protos.identity.GetPluginInfo;
+
+  const ask = async (timeoutMs: number) => {
+    const startedAtMs = performance.now();
+    const record = (code: number | undefined) =>
+      onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs });
+    log.v(1).info("Calling CSI driver to discover driver name");
+    log.v(5).info("GRPC call", { method: method.path, request: "{}" });
+    try {
+      const identity = await callUnary(client, method, {}, { timeoutMs, signal });
+      record(status.OK);
+      const { manifest, name, vendorVersion } = identity;
+      // As the official registrar logs it: JSON with the protocol's names of the fields that are not empty.
+      const told = Object.entries({ manifest, name, vendor_version: vendorVersion }).filter(
+        ([, value]) => Object.keys(value).length > 0,
+      );
+      const response = JSON.stringify(Object.fromEntries(told));
+      log.v(5).info("GRPC response", { response, err: undefined });
+      return identity;
+    } catch (error) {
+      if (!signal.aborted) record(statusCodeOf(error));
+      log.v(5).info("GRPC response", { response: "{}", err: messageOf(error) });
+      throw error;
+    }
+  };
+
+  const ended = () => {
+    const sinceMs = performance.now();
+    const channel = client.getChannel();
+    // Node does not wait for an idle channel: before there is a registration socket, the process would just end.
+    const stayAlive = setInterval(() => {}, LONGEST_WAIT_MS);
+    return new Promise<number>((resolve) => {
+      const look = () => {
+        const state = channel.getConnectivityState(false);
+        if (signal.aborted || state !== connectivityState.READY) {
+          clearInterval(stayAlive);
+          signal.removeEventListener("abort", look);
+          resolve(performance.now() - sinceMs);
+        } else {
+          channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
+        }
+      };
+      signal.addEventListener("abort", look, { once: true });
+      look();
+    });
+  };
+
+  return { ask, ended, close: () => client.close() };
+}

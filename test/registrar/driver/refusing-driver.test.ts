@@ -1,0 +1,52 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { status } from "@grpc/grpc-js";
+import { startScriptedDriver } from "../../support/scripted-driver";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { watchAt } from "../../support/watched-driver";
+
+let folder: TempFolder;
+let socketPath: string;
+beforeEach(async () => {
+  folder = await createTempFolder();
+  socketPath = folder.at("csi.sock");
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const x = { name: "x.csi" };
+
+test.each([
+  [status.UNIMPLEMENTED, "wait until the driver restarts: it does not implement GetPluginInfo"],
+  [status.INVALID_ARGUMENT, "retry in 30s, or when the driver restarts"],
+  [status.PERMISSION_DENIED, "retry in 30s, or when the driver restarts"],
+  [status.UNAUTHENTICATED, "retry in 30s, or when the driver restarts"],
+])("after code %d asks no more until the driver restarted", async (code, next) => {
+  await using driver = await startScriptedDriver(socketPath, { code });
+  await using watch = watchAt(socketPath);
+  const said = await watch.log.when("Error retreiving CSI driver name");
+  expect(said.fields).toEqual({ next });
+  // Longer than any first wait between two attempts.
+  await delay(200);
+  expect(driver.authorities).toHaveLength(1);
+
+  await driver.kill();
+  await using _better = await startScriptedDriver(socketPath, x);
+  await watch.untilAnswered();
+});
+
+test.each([status.UNIMPLEMENTED, status.PERMISSION_DENIED])(
+  "after code %d a server that merely ends its connections is not asked at each of them",
+  async (code) => {
+    await using driver = await startScriptedDriver(socketPath, { code });
+    await using watch = watchAt(socketPath);
+    await watch.log.when("Error retreiving CSI driver name");
+    for (let round = 0; round < 3; round++) {
+      driver.endConnections();
+      await delay(50);
+    }
+    expect(driver.authorities).toHaveLength(1);
+
+    await driver.kill();
+    await using _better = await startScriptedDriver(socketPath, x);
+    await watch.untilAnswered();
+  },
+);

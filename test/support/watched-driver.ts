@@ -1,0 +1,50 @@
+import { loadProtos, type PluginIdentity } from "../../src/grpc/protos";
+import { type CsiDriverOptions, watchCsiDriver } from "../../src/registrar/driver/watch-driver";
+import type { DriverCall } from "../../src/registrar/events";
+import { eventually } from "./eventually";
+import { recordLog } from "./recorded-log";
+
+const protos = loadProtos();
+const CALL_LIMIT_MS = 5_000;
+
+/** Watches the driver at `socketPath` until it is disposed of, and keeps what it is told. */
+export function watchAt(
+  socketPath: string,
+  options: Partial<CsiDriverOptions> = {},
+  onAnswered: (name: string) => void = () => {},
+) {
+  const log = recordLog();
+  const stop = new AbortController();
+  const answered: { readonly name: string; readonly awayMs: number | undefined }[] = [];
+  const calls: DriverCall[] = [];
+  let losses = 0;
+  const ended = watchCsiDriver(
+    { csiSocketPath: socketPath, timeoutMs: CALL_LIMIT_MS, driverTimeoutMs: 0, ...options },
+    { protos, log: log.logger, signal: stop.signal },
+    {
+      onAnswered: ({ name }: PluginIdentity, awayMs) => {
+        answered.push({ name, awayMs });
+        onAnswered(name);
+      },
+      onLost: () => {
+        losses += 1;
+      },
+      onCall: (call) => calls.push(call),
+    },
+  );
+  ended.catch(() => {});
+  return {
+    log,
+    ended,
+    answered,
+    calls,
+    losses: () => losses,
+    stop: () => stop.abort(),
+    /** Resolves when the driver has told its name this often. */
+    untilAnswered: (times = 1) => eventually(() => expect(answered).toHaveLength(times)),
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await ended.catch(() => {});
+    },
+  };
+}
