@@ -14,7 +14,7 @@ export const BACKOFF = {
   connect: { initialMs: 1, maxMs: 5_000 },
   /** GetPluginInfo, while the driver may simply not be ready. */
   askDriver: { initialMs: 100, maxMs: 10_000, jitter: 0.2 },
-  /** Publishing the socket again when its folder is away or full; inotify may tell sooner. */
+  /** Publishing the socket again when its folder is away or full; inotify may wake us sooner. */
   publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
   /** Publishing the socket again after kubelet refused the driver, with policy `retry`. */
   refused: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },

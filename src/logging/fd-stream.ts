@@ -19,19 +19,24 @@ const MAX_PAUSES = 20;
  * it is on any other failure (EPIPE, ENOSPC). The next line is tried again. The descriptor is never closed.
  */
 export function createFdStream(fd: number): LineStream {
+  /** Whether the reader has the beginning of a line whose end was lost. */
+  let isTorn = false;
   return {
     write(line) {
-      let rest = Buffer.from(line);
+      let rest = Buffer.from(isTorn ? `\n${line}` : line);
+      const { length } = rest;
       for (let pauses = 0; rest.length > 0 && pauses < MAX_PAUSES; ) {
         try {
           rest = rest.subarray(writeSync(fd, rest));
           pauses = 0;
         } catch (error) {
-          if (errnoOf(error) !== "EAGAIN") return;
+          if (errnoOf(error) !== "EAGAIN") break;
           pauses += 1;
           pause();
         }
       }
+      // Of a line that was lost whole, as of one that came whole, nothing is left to mend.
+      if (rest.length < length) isTorn = rest.length > 0;
     },
   };
 }

@@ -7,10 +7,10 @@ import { refuseAborted, type StartContext } from "./start-context";
 
 /**
  * Registers the CSI driver behind `options.csiAddress` with kubelet and keeps it registered. Resolves as soon as it is
- * at work: the driver may come later, `ready` tells when kubelet has registered it. Ended by `close()`, by `signal`,
+ * at work: the driver may come later, `ready` resolves when kubelet has registered it. Ended by `close()`, by `signal`,
  * by kubelet's refusal with policy `exit`, or by a failure.
  *
- * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Whatever fails later is told by `closed`.
+ * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Whatever fails later is in `closed`.
  */
 export async function startRegistrar(
   options: RegistrarOptions,

@@ -10,7 +10,7 @@ import { refuseAborted, type StartContext } from "./start-context";
 /**
  * Registers a driver that runs in this process with kubelet, and keeps it registered: the registrar without a sidecar,
  * and without a driver to wait for, so that the events of one (`driver-call`, `driver-answered`, `driver-lost`) do not
- * occur. Resolves when the registration socket is in place for kubelet to find; `ready` tells when kubelet has
+ * occur. Resolves when the registration socket is in place for kubelet to find; `ready` resolves when kubelet has
  * registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with policy `exit`, or by a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with UNSAFE_DRIVER_NAME for a name that could leave the

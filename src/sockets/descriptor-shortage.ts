@@ -16,7 +16,7 @@ export const SHORTAGE_CHECK =
  * or no way to tell.
  *
  * To be asked when a connection was accepted, since there is no error to wait for: at EMFILE libuv accepts and closes
- * whatever connects next, kubelet too, and tells nobody. The lowest free number tells, for all below it are in use.
+ * whatever connects next, kubelet too, without an error. The lowest free number shows it: all below it are in use.
  */
 export function descriptorShortage(): string | undefined {
   try {

@@ -74,6 +74,25 @@ test("a slow reader gets the whole line, in as many pieces as it takes", () => {
   expect(fs.readFileSync(path, "utf8")).toBe(text);
 });
 
+test("the line behind one that was torn begins on a line of its own", () => {
+  const path = join(folder, "log");
+  const fd = open(path, "a");
+  const { writeSync } = fs;
+  const answers: (number | "ENOSPC")[] = [4, "ENOSPC", "ENOSPC", 100];
+  const fullDisk = (target: number, bytes: Buffer) => {
+    const answer = answers.shift() ?? 100;
+    if (answer === "ENOSPC") throw Object.assign(new Error("full"), { code: answer });
+    return writeSync(target, bytes, 0, Math.min(answer, bytes.length));
+  };
+  jest.spyOn(fs, "writeSync").mockImplementation(fullDisk as typeof writeSync);
+  const stream = createFdStream(fd);
+  stream.write("torn line\n");
+  stream.write("lost line\n");
+  stream.write("third\n");
+  stream.write("fourth\n");
+  expect(fs.readFileSync(path, "utf8")).toBe("torn\nthird\nfourth\n");
+});
+
 test("a reader that went away is no error", () => {
   const { reader, writer } = openPipe();
   fs.closeSync(reader);

@@ -41,10 +41,10 @@ export function connectDriver(
       record(status.OK);
       const { manifest, name, vendorVersion } = identity;
       // As the official registrar logs it: JSON with the protocol's names of the fields that are not empty.
-      const told = Object.entries({ manifest, name, vendor_version: vendorVersion }).filter(
+      const fields = Object.entries({ manifest, name, vendor_version: vendorVersion }).filter(
         ([, value]) => Object.keys(value).length > 0,
       );
-      const response = JSON.stringify(Object.fromEntries(told));
+      const response = JSON.stringify(Object.fromEntries(fields));
       log.v(5).info("GRPC response", { response, err: undefined });
       return identity;
     } catch (error) {

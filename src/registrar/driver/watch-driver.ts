@@ -16,7 +16,7 @@ export interface CsiDriverOptions {
   readonly csiSocketPath: string;
   /** Bounds each single GetPluginInfo call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Fail when the driver has not told its name this many milliseconds after the start; 0 waits without end. */
+  /** Fail when the driver has not given its name this many milliseconds after the start; 0 waits without end. */
   readonly driverTimeoutMs: number;
 }
 
@@ -29,9 +29,9 @@ export interface CsiDriverContext {
   readonly remindEveryMs?: number | undefined;
 }
 
-/** What is told about the CSI driver. */
+/** Hears what happens to the CSI driver. */
 export interface CsiDriverObserver {
-  /** The driver told its identity: at first, and again with each new connection; after `awayMs` if it was lost. */
+  /** The driver answered with its identity: at first, and again with each new connection; after `awayMs` if it was lost. */
   onAnswered(identity: PluginIdentity, awayMs: number | undefined): void;
   onLost(): void;
   onCall(call: DriverCall): void;

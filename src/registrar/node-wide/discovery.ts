@@ -7,7 +7,7 @@ import { isSameFile, isSameSocket, namesIn, statsOf } from "../../sockets/files"
 import { watchPath } from "../../sockets/path-watch";
 import { isPattern, matchSegment, type PathPattern } from "./path-pattern";
 
-/** What is told about sockets that fit a pattern; `captures` is what its stars stand for. */
+/** Hears of sockets that fit a pattern; `captures` is what its stars stand for. */
 export interface DiscoveryObserver {
   onFound(captures: readonly string[]): void;
   /** The socket is gone: it alone, as in a restart of its driver, or with its folder, which may also follow it. */

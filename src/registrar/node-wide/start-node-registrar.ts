@@ -15,7 +15,7 @@ import { createAdmission, type NameLists } from "./admission";
 import { discover } from "./discovery";
 import { fillPattern, type PatternPair, pairPatterns } from "./path-pattern";
 
-/** What a node-wide registrar is told. */
+/** Options of a node-wide registrar. Times are milliseconds. */
 export interface NodeRegistrarOptions
   extends Omit<
     RegistrarOptions,

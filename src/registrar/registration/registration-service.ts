@@ -7,12 +7,12 @@ import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "./self-check-protocol";
 /** Versions of the CSI specification's major line that we stand for, as the official registrar has since 2018. */
 export const SUPPORTED_VERSIONS: readonly string[] = ["1.0.0"];
 
-/** What the service tells kubelet, and whom it tells what kubelet said. */
+/** What the service answers, and who hears what kubelet said. */
 export interface RegistrationServiceOptions {
   readonly driverName: () => string;
   /** The kubelet registration path: where kubelet finds the CSI driver socket on the host. */
   readonly endpoint: string;
-  /** Told to self-checks. */
+  /** For self-checks. */
   readonly state: () => string;
   readonly onGetInfo: () => void;
   readonly onRegistrationStatus: (status: { readonly registered: boolean; readonly error: string }) => void;

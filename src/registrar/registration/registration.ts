@@ -15,7 +15,7 @@ import { createTally, type Tally } from "./tally";
 
 /** Where one driver's registration stands, at the moment of asking. */
 export interface DriverStatus {
-  /** What the driver told last; undefined before it told anything. */
+  /** What the driver last answered; undefined before it answered. */
   readonly identity: PluginIdentity | undefined;
   /** Whether there is a connection to the driver; always, where the driver runs in this process. */
   readonly connected: boolean;
@@ -33,7 +33,7 @@ export interface DriverStatus {
 export interface Registration extends AsyncDisposable {
   /** The CSI driver socket as this process sees it; undefined where the driver runs in this process. */
   readonly csiAddress: string | undefined;
-  /** The same socket as kubelet sees it; what kubelet is told. */
+  /** The same socket as kubelet sees it; kubelet gets it as the driver's endpoint. */
   readonly kubeletRegistrationPath: string;
   /** The plugin registration directory, where our socket goes. */
   readonly pluginRegistrationPath: string;
@@ -191,6 +191,6 @@ function untilRegistered(
       reject(errorOf(outcome));
     });
   });
-  registered.catch(() => {}); // Unless somebody waits, nothing is unhandled here: `closed` tells the same.
+  registered.catch(() => {}); // Unless somebody waits, nothing is unhandled here: `closed` has the same outcome.
   return registered;
 }

@@ -45,7 +45,7 @@ export async function checkRegistrationSocket(
   }
 }
 
-/** What whoever listens on a registration socket says of itself; asked so that a registrar knows we are not kubelet. */
+/** Calls GetInfo on a registration socket, marked so that a registrar of ours knows that we are not kubelet. */
 export async function askInfo(
   socketPath: string,
   limits: Pick<UnaryCallOptions, "timeoutMs" | "signal">,

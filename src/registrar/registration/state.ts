@@ -3,7 +3,7 @@ import type { SocketFound } from "./registration-socket";
 
 /** Every state, in the order of a registration's life. */
 export const STATE_NAMES = [
-  /** The CSI driver has not told its name yet. */
+  /** The CSI driver has not given its name yet. */
   "waiting",
   /** The registration socket is about to be put in place. */
   "publishing",
@@ -51,7 +51,7 @@ export interface Refusals {
 /** What is known while our socket is in place. Times are milliseconds of `performance.now()`. */
 interface InPlace {
   readonly facts: Facts;
-  /** When kubelet called GetInfo, as long as it has not told its registration status since. */
+  /** When kubelet called GetInfo, as long as no registration status has come since. */
   readonly askedAtMs: number | undefined;
   /** The driver came back meanwhile: kubelet is to read its node information anew, when it is done with this attempt. */
   readonly driverRestarted: boolean;
@@ -102,7 +102,7 @@ export type RegistrationEvent =
   | { readonly kind: "already-registered"; readonly error: string }
   /** The wait after a refusal is over. */
   | { readonly kind: "retry" }
-  /** The living registrar that we stood by for is gone. */
+  /** The living registrar that held the registration is gone. */
   | { readonly kind: "peer-gone" }
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };

@@ -30,7 +30,7 @@ const NOTHING: Tally = {
   driverReconnects: 0,
 };
 
-/** Makes a tally that counts what it is told. */
+/** Makes a tally that counts events. */
 export function createTally(now: () => number = Date.now) {
   let tally = NOTHING;
   return {

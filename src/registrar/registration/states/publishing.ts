@@ -11,8 +11,8 @@ import type { RegistrationEvent, StateOf } from "../state";
 /**
  * State `publishing`: puts our socket in place. The first time whatever cannot be is fatal, as at the official
  * registrar, and a living socket at our path is replaced, unless the options say to stand by for it: the newest
- * registrar wins, as in a rolling update. Later on, and once we have stood by, we heal: failures are retried, and a
- * living peer means standby.
+ * registrar wins, as in a rolling update. Later, and after standby, we heal: failures are retried, and a living peer
+ * means standby.
  */
 export async function publishSocket(
   state: StateOf<"publishing">,

@@ -17,8 +17,8 @@ const UNSEEN_PEER_MS = 30_000;
 
 /**
  * State `standby`: a living registrar of the same driver holds the registration. We take our own socket away if it is
- * still ours, leave theirs alone, and keep a silent connection to it: its end tells us within moments that they are
- * gone, be it by SIGKILL, which leaves the file in place and no event to watch.
+ * still ours, leave theirs alone, and keep a silent connection to it: when that ends they are gone, even by
+ * SIGKILL, which leaves the file in place and no event to watch.
  */
 export async function standBy(
   { facts, reason }: StateOf<"standby">,
