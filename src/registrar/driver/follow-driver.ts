@@ -1,12 +1,19 @@
 import type { PluginIdentity, Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { Events, RegistrarEvent } from "../events";
-import type { ResolvedRegistrarOptions } from "../options";
 import type { Inbox } from "../registration/inbox";
 import { failedBy } from "../registration/outcome";
 import type { RegistrationEvent } from "../registration/state";
 import { admitDriverName } from "./driver-name";
-import { watchCsiDriver } from "./watch-driver";
+import { type CsiDriverOptions, watchCsiDriver } from "./watch-driver";
+
+/** Which driver is followed, and how. */
+export interface FollowOptions extends CsiDriverOptions {
+  /** The CSI driver socket as it was configured, for the log. */
+  readonly csiAddress: string;
+  /** Register the driver again when it came back. */
+  readonly reregisterOnDriverRestart: boolean;
+}
 
 /** What following a driver needs besides the options. */
 export interface FollowContext {
@@ -29,7 +36,7 @@ export interface DriverFollower {
 
 /** Makes what follows the driver of `options`: its name names the registration, a failure to learn it ends that. */
 export function createDriverFollower(
-  options: ResolvedRegistrarOptions,
+  options: FollowOptions,
   { protos, log: parentLog, events, remindEveryMs, admit }: FollowContext,
 ): DriverFollower {
   const log = parentLog.named("follow-driver");

@@ -1,16 +1,16 @@
 import type { ConnectionTally } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
-import type { ResolvedRegistrarOptions } from "../options";
 import { type RegistrationSocket, registrationSocketPath } from "./registration-socket";
 import type { Facts, InPlaceState } from "./state";
 
-/** The options that a registration by itself needs. */
-export interface RegistrationLoopOptions
-  extends Pick<
-    ResolvedRegistrarOptions,
-    "kubeletRegistrationPath" | "pluginRegistrationPath" | "onRegistrationFailure" | "timeoutMs"
-  > {
+/** The options that a registration by itself needs, complete and checked. */
+export interface RegistrationLoopOptions {
+  readonly kubeletRegistrationPath: string;
+  readonly pluginRegistrationPath: string;
+  readonly onRegistrationFailure: "exit" | "retry";
+  /** Bounds each call to a registration socket, in milliseconds. */
+  readonly timeoutMs: number;
   /**
    * What to do at the start where a living registrar has our socket's place: take it, as the newest does, or stand by
    * for it. @default "take"
