@@ -13,7 +13,8 @@ WORKDIR /src
 # Dependencies first: a change of sources leaves this layer as it is.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY LICENSE build.mjs licences.mjs code-cache.mjs tsconfig.json tsconfig.build.json ./
+COPY LICENSE tsconfig.json tsconfig.build.json ./
+COPY scripts scripts
 COPY proto proto
 COPY src src
 RUN npm run build
@@ -39,8 +40,8 @@ ARG NODE_BINARY=/nodejs/bin/node
 COPY --from=runtime ${NODE_BINARY} ${NODE_BINARY}
 COPY --from=build /src /src
 COPY --from=build /image /image
-RUN cd /src && ${NODE_BINARY} code-cache.mjs /image/registrar/cli.js \
-  && chmod 0644 /image/registrar/cli/register.cache
+RUN cd /src && ${NODE_BINARY} scripts/code-cache.mjs /image/registrar/cli.js \
+  && chmod 0644 /image/registrar/cli/*.cache
 
 FROM runtime
 ARG VERSION=unknown

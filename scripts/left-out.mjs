@@ -40,6 +40,8 @@ const LEFT_OUT = {
     for (const { prototype } of [Enum, Root, Type]) prototype.toDescriptor = () => descriptor;`,
   // What it reads files with, and Google's own messages.
   "@grpc/proto-loader/build/src/util": "exports.addCommonProtos = () => {};",
+  // 64-bit numbers beyond 2^53: only the most volumes of a node is one, and it is made a number.
+  long: "",
   // For handlers under another name than their method's, which ours are not.
   "lodash.camelcase": "module.exports = (name) => name;",
   // pino's own destinations: it is given ours.

@@ -42,7 +42,7 @@ export function prepareContestants(
     cpSync(join(ROOT, "dist"), join(folder, name), { recursive: true });
     return join(folder, name, "cli.js");
   }) as [string, string];
-  execFileSync(node, [join(ROOT, "code-cache.mjs"), cachedCli], { stdio: "ignore" });
+  execFileSync(node, [join(ROOT, "scripts", "code-cache.mjs"), cachedCli], { stdio: "ignore" });
   return {
     registrar: registrar("registrar", [node, cli]),
     cached: registrar("registrar, code cache", [node, cachedCli]),
