@@ -67,7 +67,8 @@ export async function bundleCli({ version, licences }) {
     });
     writeFileSync(`dist/cli/${name}.js`, text);
   }
-  const start = 'import { createRequireOfParts } from "./cli/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
+  const start =
+    'import { createRequireOfParts } from "./cli/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
   const text = await bundle(start, { ...options, banner: "#!/usr/bin/env node", footer: "" });
   writeFileSync("dist/cli.js", text, { mode: 0o755 });
 }

@@ -20,7 +20,9 @@ export function writeContracts(folder) {
   ]);
   const root = protobuf.loadSync(files.map((file) => join("proto", file)));
   root.resolveAll();
-  const services = Object.fromEntries(servicesIn(root).map((service) => [nameOf(service), methodsOf(service)]));
+  const services = Object.fromEntries(
+    servicesIn(root).map((service) => [nameOf(service), methodsOf(service)]),
+  );
   writeFileSync(join(folder, "descriptors.json"), `${JSON.stringify(services, null, 2)}\n`);
 }
 
@@ -50,7 +52,10 @@ function messagesOf(types, found = []) {
     if (found.includes(type)) continue;
     if (!(type.parent instanceof protobuf.Type)) found.push(type);
     const inner = [...type.fieldsArray.map((field) => field.resolvedType), ...type.nestedArray];
-    messagesOf(inner.filter((one) => one instanceof protobuf.Type), found);
+    messagesOf(
+      inner.filter((one) => one instanceof protobuf.Type),
+      found,
+    );
   }
   return found;
 }

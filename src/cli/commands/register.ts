@@ -90,7 +90,9 @@ async function createCliLogger(config: LoggingConfig): Promise<Logger> {
     config.format === "json" ? (await import("../../logging/json-line")).createJsonLine() : textLine;
   const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
   const stream = createFdStream(STDERR_FD);
-  return createLogger(limitRepeats(createKlogSink({ ...config, lineOf, pid: process.pid, stream, infoStream })));
+  return createLogger(
+    limitRepeats(createKlogSink({ ...config, lineOf, pid: process.pid, stream, infoStream })),
+  );
 }
 
 /** Registers one driver; or, where a path has a `*`, each driver that is found. */
