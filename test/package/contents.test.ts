@@ -35,7 +35,7 @@ function neighboursOf(file: string): readonly string[] {
   const parts = Array.from(text.matchAll(/"part:([\w-]+)"/g), ([, name]) =>
     join("dist", "cli", `${name}.js`),
   );
-  const specifiers = text.matchAll(/\b(?:require|import|from)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
+  const specifiers = text.matchAll(/\b(?:require|import|from)\s*\(?\s*["'](\.{1,2}\/[^"']+)["']/g);
   const modules = Array.from(specifiers, ([, specifier = ""]) => {
     const target = join(dirname(file), specifier);
     if (/\.(?:js|json)$/.test(target)) return target;
