@@ -14,11 +14,12 @@ import { findingText, verdictText } from "./page";
 
 const USAGE = `usage: npm run bench -- [--official PATH] [--node PATH] [--only NAME] [--quick] [--dry-run]
 
-Measures this registrar beside the official one, a naive one and bare Node, and writes docs/performance.md, in the place
-for that release line of Node. Best on a machine that does nothing else. Takes 20 minutes.
+Measures this registrar beside the official one, a naive one and bare Node, prints every figure, and writes what decides
+into docs/performance.md, in the place for that release line of Node. Best on a machine that does nothing else. Takes 20
+minutes.
 
   --official PATH   the official node-driver-registrar; without it the comparison is left out
-  --node PATH       another Node to measure with; the page has places for 20 and 24
+  --node PATH       another Node to measure with; the page has places for 24 and 26
   --only NAME       one of: ${MEASURES.map(({ name }) => name).join(", ")}; does not write the page
   --quick           a quarter of the samples and of the waits for rest; the page says so
   --dry-run         does not write the page
@@ -47,8 +48,7 @@ async function main(): Promise<void> {
   const isForThePage = !(values.only || values["dry-run"]);
   const write = (text: string) => {
     const [, major] = /^v(\d+)/.exec(execFileSync(values.node, ["--version"], { encoding: "utf8" })) ?? [];
-    const named = text.replace(/^### .*$/gm, (heading) => `${heading}, Node ${major}`); // No heading comes twice.
-    writeFileSync(page, withFigures(readFileSync(page, "utf8"), `npm run bench with Node ${major}`, named));
+    writeFileSync(page, withFigures(readFileSync(page, "utf8"), `npm run bench with Node ${major}`, text));
   };
   if (isForThePage) write("Being measured."); // Fails now, and not in half an hour, where the page has no place for them.
 
@@ -79,10 +79,7 @@ async function main(): Promise<void> {
   say(`${verdictText(verdicts)}\n\n${conditions()}`);
   if (!isForThePage) return;
   const how = values.quick ? ["A quick run: a quarter of the samples, and of the waits for rest."] : [];
-  const text = [conditions(), ...how, ...left, verdictText(verdicts), ...findings.map(findingText)].join(
-    "\n\n",
-  );
-  write(text);
+  write([conditions(), ...how, ...left, verdictText(verdicts)].join("\n\n"));
 }
 
 function whyNoKubelet(): string | undefined {

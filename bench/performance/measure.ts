@@ -42,15 +42,33 @@ export interface Verdict {
   readonly budget: string;
   readonly measured: string;
   readonly isMet: boolean;
+  /** The official registrar's, where it has one. */
+  readonly official?: string | undefined;
 }
 
-/** A verdict on a ratio that has an upper bound. */
-export function ratioVerdict(what: string, of: string, ratio: number, most: number): Verdict {
+/** Two times of which the second, times `most`, is the bound of the first. */
+export function ratioVerdict(
+  what: string,
+  {
+    ms,
+    of,
+    ofMs,
+    most,
+    officialMs,
+  }: {
+    readonly ms: number;
+    readonly of: string;
+    readonly ofMs: number;
+    readonly most: number;
+    readonly officialMs?: number | undefined;
+  },
+): Verdict {
   return {
     what,
     budget: `<= ${most} times ${of}`,
-    measured: `${ratio.toFixed(2)} times`,
-    isMet: ratio <= most,
+    measured: `${ms.toFixed(0)} ms, ${(ms / ofMs).toFixed(2)} times`,
+    isMet: ms / ofMs <= most,
+    official: officialMs === undefined ? undefined : `${officialMs.toFixed(0)} ms`,
   };
 }
 

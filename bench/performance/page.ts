@@ -13,13 +13,14 @@ function tableText({ title, head, rows, note }: Table): string {
 
 /** Each budget, and whether it is met, in plain words. */
 export function verdictText(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.map(({ what, budget, measured, isMet }) => [
+  const rows = verdicts.map(({ what, budget, measured, isMet, official = "" }) => [
     what,
-    budget,
     measured,
+    budget,
     isMet ? "met" : "**missed**",
+    official,
   ]);
-  return `### Budgets\n\n${grid(["", "budget", "measured", ""], rows)}`;
+  return grid(["", "registrar", "budget", "", "official"], rows);
 }
 
 function capitalised(text: string): string {

@@ -197,7 +197,7 @@ function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecat
  */
 function parseMode(text: string): Parsed<string> {
   const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
-  if (modes.includes(text)) return { value: text };
+  if (text === "" || modes.includes(text)) return { value: text };
   const meant = nearWord(text.toLowerCase(), modes);
   if (meant !== undefined) return { error: `did you mean ${meant}?` };
   return /probe$/i.test(text) ? { error: `the probes are ${modes.join(", ")}` } : { value: text };

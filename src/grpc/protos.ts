@@ -1,78 +1,58 @@
-import type { MethodDefinition } from "@grpc/grpc-js";
-import { fromJSON } from "@grpc/proto-loader";
-import descriptors from "./descriptors.json";
+import { fromJSON, type MethodDefinition } from "@grpc/proto-loader";
+import type { IdentityDefinition } from "./contracts/csi/v1/Identity";
+import type { NodeDefinition } from "./contracts/csi/v1/Node";
+import descriptors from "./contracts/descriptors.json";
+import type { RegistrationDefinition } from "./contracts/pluginregistration/Registration";
 
-/** Kubelet's plugin registration API, `proto/pluginregistration.proto`. */
-export interface PluginInfo {
-  readonly type: string;
-  readonly name: string;
-  readonly endpoint: string;
-  readonly supportedVersions: readonly string[];
-}
+export type { GetPluginCapabilitiesResponse as PluginCapabilities } from "./contracts/csi/v1/GetPluginCapabilitiesResponse";
+export type { GetPluginInfoResponse as PluginIdentity } from "./contracts/csi/v1/GetPluginInfoResponse";
+export type { NodeGetCapabilitiesResponse as NodeCapabilities } from "./contracts/csi/v1/NodeGetCapabilitiesResponse";
+export type { NodeGetInfoResponse as NodeInfo } from "./contracts/csi/v1/NodeGetInfoResponse";
+export type { ProbeResponse } from "./contracts/csi/v1/ProbeResponse";
+export type { PluginInfo } from "./contracts/pluginregistration/PluginInfo";
+export type { RegistrationStatus } from "./contracts/pluginregistration/RegistrationStatus";
 
-export interface RegistrationStatus {
-  readonly pluginRegistered: boolean;
-  readonly error: string;
-}
-
-/** The parts of CSI that registration touches, `proto/csi.proto`. */
-export interface PluginIdentity {
-  readonly name: string;
-  readonly vendorVersion: string;
-  readonly manifest: Readonly<Record<string, string>>;
-}
-
-export interface ProbeResponse {
-  /** Absent means ready (CSI specification, Probe). */
-  readonly ready: { readonly value: boolean } | null;
-}
-
-export interface NodeInfo {
-  readonly nodeId: string;
-  /** 0 or less: no limit. */
-  readonly maxVolumesPerNode: number;
-  readonly accessibleTopology: { readonly segments: Readonly<Record<string, string>> } | null;
-}
-
-export interface PluginCapabilities {
-  readonly capabilities: readonly { readonly service?: { readonly type: string } }[];
-}
-
-export interface NodeCapabilities {
-  readonly capabilities: readonly { readonly rpc?: { readonly type: string } }[];
-}
-
-type Empty = Readonly<Record<string, never>>;
-
-/** A unary method: its path and (de)serialisers, enough for a client call and for a server. */
-export type Unary<Request, Response> = MethodDefinition<Request, Response>;
+/** A unary method as its caller needs it. */
+export type Unary<Request, Response> = Pick<
+  MethodDefinition<Request, object, object, Response>,
+  "path" | "requestSerialize" | "responseDeserialize"
+>;
 
 export interface Protos {
-  readonly registration: {
-    readonly GetInfo: Unary<Empty, PluginInfo>;
-    readonly NotifyRegistrationStatus: Unary<RegistrationStatus, Empty>;
-  };
-  readonly identity: {
-    readonly GetPluginInfo: Unary<Empty, PluginIdentity>;
-    readonly GetPluginCapabilities: Unary<Empty, PluginCapabilities>;
-    readonly Probe: Unary<Empty, ProbeResponse>;
-  };
-  readonly node: {
-    readonly NodeGetCapabilities: Unary<Empty, NodeCapabilities>;
-    readonly NodeGetInfo: Unary<Empty, NodeInfo>;
+  /** Kubelet's plugin registration API, `proto/pluginregistration.proto`. */
+  readonly registration: Readonly<RegistrationDefinition>;
+  /** The parts of CSI that registration touches, `proto/csi.proto`. */
+  readonly identity: Readonly<IdentityDefinition>;
+  readonly node: Readonly<NodeDefinition>;
+}
+
+/**
+ * The wire contracts as typed methods. Each is made when it is first asked for, which takes a millisecond or so: one
+ * load serves every driver of a process.
+ */
+export function loadProtos(): Protos {
+  return {
+    registration: methodsOf<RegistrationDefinition>("pluginregistration.Registration"),
+    identity: methodsOf<IdentityDefinition>("csi.v1.Identity"),
+    node: methodsOf<NodeDefinition>("csi.v1.Node"),
   };
 }
 
-/** The wire contracts as typed methods. Takes some milliseconds: one load serves every driver of a process. */
-export function loadProtos(): Protos {
-  const definition = fromJSON(descriptors as Parameters<typeof fromJSON>[0], {
-    defaults: true,
-    longs: Number,
-    enums: String,
-  });
-  return {
-    registration: definition["pluginregistration.Registration"] as unknown as Protos["registration"],
-    identity: definition["csi.v1.Identity"] as unknown as Protos["identity"],
-    node: definition["csi.v1.Node"] as unknown as Protos["node"],
-  };
+/** The definition's type and the descriptors are made of the same file. */
+function methodsOf<Definition extends object>(service: keyof typeof descriptors): Definition {
+  const methods = {} as Definition;
+  for (const [name, descriptor] of Object.entries<object>(descriptors[service])) {
+    let method: unknown;
+    const get = () => {
+      method ??= methodIn(descriptor, service, name);
+      return method;
+    };
+    Object.defineProperty(methods, name, { enumerable: true, get });
+  }
+  return methods;
+}
+
+function methodIn(descriptor: Parameters<typeof fromJSON>[0], service: string, name: string): unknown {
+  const loaded = fromJSON(descriptor, { defaults: true, longs: Number, enums: String });
+  return Object.entries(loaded[service] ?? {}).find(([key]) => key === name)?.[1];
 }

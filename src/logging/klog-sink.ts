@@ -1,13 +1,10 @@
-import { type Logger as PinoLogger, pino } from "pino";
-import { escapeJson } from "./escape";
 import type { LineStream } from "./fd-stream";
-import { klogJson } from "./klog-json";
-import { klogText } from "./klog-text";
 import type { LogRecord, LogSink } from "./logger";
 import { createFileVerbosity, type VmoduleRule } from "./vmodule";
 
 export interface KlogSinkOptions {
-  readonly format: "text" | "json";
+  /** Makes the line of a record, with its line feed: `textLine`, or what `createJsonLine` answers. */
+  readonly lineOf: (record: LogRecord, header: LineHeader) => string;
   /** Info lines up to this verbosity are written, as with klog's `-v`. */
   readonly verbosity: number;
   /** Files whose verbosity is higher, as with klog's `-vmodule`; empty for none. */
@@ -28,55 +25,20 @@ export interface KlogSinkOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const PINO_LEVELS = { info: "info", warning: "warn", error: "error" } as const;
+/** When and by whom a line was written. */
+export interface LineHeader {
+  /** Milliseconds since the epoch; a fraction is shown as microseconds. */
+  readonly timeMs: number;
+  readonly pid: number;
+}
 
-/**
- * Writes log records in klog's text format or in component-base's JSON, one line each, at once.
- *
- * pino is underneath. It stamps the time, serialises safely (cycles, bigints, a throwing `toJSON`) and hands each
- * line on with its record (its documented `pino.metadata` protocol), from which the text format is made. This is the
- * only module that loads pino: it costs memory, so probe mode and the library do without.
- */
+/** Writes log records in klog's text format or in component-base's JSON, one line each, at once. */
 export function createKlogSink(options: KlogSinkOptions): LogSink {
-  const { format, verbosity, stream, infoStream = stream } = options;
+  const { lineOf, verbosity, pid, stream, infoStream = stream, now = Date.now } = options;
   const fileVerbosity = createFileVerbosity(options.vmodule);
-  const logger = createPino(options, (record, json, timeMs) => {
-    const line = format === "json" ? escapeJson(json) : `${klogText(record, { timeMs, pid: options.pid })}\n`;
-    (record.severity === "info" ? infoStream : stream).write(line);
-  });
   return {
     enabled: (wanted, file) => wanted <= verbosity || wanted <= fileVerbosity(file),
-    write: (record) => logger[PINO_LEVELS[record.severity]]({ record }),
+    write: (record) =>
+      void (record.severity === "info" ? infoStream : stream).write(lineOf(record, { timeMs: now(), pid })),
   };
-}
-
-function createPino(
-  { format, now = Date.now }: KlogSinkOptions,
-  deliver: (record: LogRecord, json: string, timeMs: number) => void,
-): PinoLogger {
-  const destination = {
-    [pino.symbols.needsMetadataGsym]: true,
-    lastObj: {},
-    lastTime: "",
-    write(json: string) {
-      deliver(recordOf(this.lastObj), json, Number(this.lastTime));
-    },
-  };
-  return pino(
-    {
-      base: null,
-      // No comma in front of the time: without a level it is the first key, as in component-base.
-      timestamp: () => `"ts":${now()}`,
-      formatters: {
-        level: () => ({}),
-        log: format === "json" ? (merged) => klogJson(recordOf(merged)) : () => ({}),
-      },
-    },
-    destination,
-  );
-}
-
-/** The record inside the object that was given to pino. */
-function recordOf(merged: object): LogRecord {
-  return (merged as { readonly record: LogRecord }).record;
 }

@@ -1,32 +1,26 @@
 import { messageOf } from "../errors";
 import { boundText } from "./bound";
 import { escapeGo, escapeJson, quoteGo } from "./escape";
+import type { LineHeader } from "./klog-sink";
 import type { LogRecord } from "./logger";
 
 const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
 
-/** When and by whom a line was written. */
-export interface KlogHeaderFacts {
-  /** Milliseconds since the epoch; a fraction is shown as microseconds. */
-  readonly timeMs: number;
-  readonly pid: number;
-}
-
 /**
- * One line of klog's text format, without its line feed:
+ * One line of klog's text format:
  * `I0102 15:04:05.000000       1 csi-driver.ts:12] "Msg" err="what" key="value"`. The time is local, as klog's.
  *
  * It is what klog v2.140 prints for the same structured call, with one difference: klog spreads a value that
  * contains a line feed over several lines; here it stays quoted, so that one event is always one line and a peer's
  * text cannot forge a second one. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
  */
-export function klogText(record: LogRecord, { timeMs, pid }: KlogHeaderFacts): string {
+export function textLine(record: LogRecord, { timeMs, pid }: LineHeader): string {
   const time = new Date(timeMs);
   const day = `${digits(time.getMonth() + 1, 2)}${digits(time.getDate(), 2)}`;
   const clock = `${digits(time.getHours(), 2)}:${digits(time.getMinutes(), 2)}:${digits(time.getSeconds(), 2)}`;
   const microseconds = digits(Math.floor((timeMs % 1000) * 1000), 6);
   const header = `${SEVERITY_LETTERS[record.severity]}${day} ${clock}.${microseconds} ${String(pid).padStart(7)}`;
-  return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}`;
+  return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}\n`;
 }
 
 /** A klog line without its header: the quoted message, `err` when there is one, the fields in their order. */

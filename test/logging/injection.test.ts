@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { MAX_VALUE_LENGTH } from "../../src/logging/bound";
+import { createJsonLine } from "../../src/logging/json-line";
 import { createKlogSink } from "../../src/logging/klog-sink";
+import { textLine } from "../../src/logging/klog-text";
 import { createLogger } from "../../src/logging/logger";
 import { parseLogLine } from "../end-to-end/support/log-line";
 import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
@@ -9,7 +11,8 @@ import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
 function lineOf(format: "text" | "json", text: string): string {
   const written: string[] = [];
   const stream = { write: (line: string) => written.push(line) };
-  const sink = createKlogSink({ format, verbosity: 0, vmodule: [], pid: 1, stream });
+  const lineOf = format === "json" ? createJsonLine() : textLine;
+  const sink = createKlogSink({ lineOf, verbosity: 0, vmodule: [], pid: 1, stream });
   createLogger(sink).error(new Error(text), "Msg", { value: text, after: 1 });
   expect(written).toHaveLength(1);
   const [line = ""] = written;

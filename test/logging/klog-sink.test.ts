@@ -5,15 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { buildSync } from "esbuild";
+import { createJsonLine } from "../../src/logging/json-line";
 import { createKlogSink, type KlogSinkOptions } from "../../src/logging/klog-sink";
+import { textLine } from "../../src/logging/klog-text";
 import { createLogger } from "../../src/logging/logger";
 
 const noon = new Date(2024, 0, 2, 12).getTime();
 
-function setUp(change: Partial<KlogSinkOptions> = {}) {
+function setUp(format: "text" | "json", change: Partial<KlogSinkOptions> = {}) {
   const lines: string[] = [];
   const sink = createKlogSink({
-    format: "text",
+    lineOf: format === "json" ? createJsonLine() : textLine,
     verbosity: 0,
     vmodule: [],
     pid: 1,
@@ -25,7 +27,7 @@ function setUp(change: Partial<KlogSinkOptions> = {}) {
 }
 
 test("text: the record in klog's shape, one line for one write", () => {
-  const { log, lines } = setUp();
+  const { log, lines } = setUp("text");
   log.at(12).info("Version", { version: "v1" });
   log.warn("careful");
   log.error(new Error("one\ntwo"), "failed", { n: 1 });
@@ -37,7 +39,7 @@ test("text: the record in klog's shape, one line for one write", () => {
 });
 
 test("json: the time leads, the rest follows in component-base's order", () => {
-  const { log, lines } = setUp({ format: "json", now: () => 1700000000000.125 });
+  const { log, lines } = setUp("json", { now: () => 1700000000000.125 });
   log.at(12).info("Version", { version: "v1" });
   log.error(new Error("one\ntwo"), "failed", { n: 1 });
   expect(lines).toEqual([
@@ -47,7 +49,7 @@ test("json: the time leads, the rest follows in component-base's order", () => {
 });
 
 test("json: what does not fit JSON, what pino itself would act on, and what steers terminals", () => {
-  const { log, lines } = setUp({ format: "json", now: () => 0 });
+  const { log, lines } = setUp("json", { now: () => 0 });
   const cycle: { self?: object } = {};
   cycle.self = cycle;
   log.info("%s", { cycle, big: 10n, nan: Number.NaN, throwing: { toJSON: () => JSON.parse("") } });
@@ -67,7 +69,7 @@ test("json: what does not fit JSON, what pino itself would act on, and what stee
 });
 
 test("verbosity by -v, raised for some files by -vmodule", () => {
-  const { log, lines } = setUp({
+  const { log, lines } = setUp("text", {
     verbosity: 1,
     vmodule: [
       { pattern: "csi*", verbosity: 4 },
@@ -93,7 +95,7 @@ test("verbosity by -v, raised for some files by -vmodule", () => {
 
 test.each(["text", "json"] as const)("%s: split streams take information apart from the rest", (format) => {
   const infos: string[] = [];
-  const { log, lines } = setUp({ format, infoStream: { write: (line) => infos.push(line) } });
+  const { log, lines } = setUp(format, { infoStream: { write: (line) => infos.push(line) } });
   log.info("information");
   log.warn("warning");
   log.error(undefined, "error");
@@ -159,12 +161,14 @@ describe("in a process of its own", () => {
 
 const PROGRAM = `
 import { createFdStream } from "./fd-stream";
+import { createJsonLine } from "./json-line";
 import { createKlogSink } from "./klog-sink";
+import { textLine } from "./klog-text";
 import { createLogger } from "./logger";
 
-const format = process.argv[2] === "json" ? "json" : "text";
+const lineOf = process.argv[2] === "json" ? createJsonLine() : textLine;
 const stream = createFdStream(2);
-const options = { format, verbosity: 0, vmodule: [], pid: process.pid, stream, now: () => 1700000000000 };
+const options = { lineOf, verbosity: 0, vmodule: [], pid: process.pid, stream, now: () => 1700000000000 };
 const log = createLogger(createKlogSink(options)).named("main");
 for (let n = 0; n < 1000; n += 1) log.at(7).info("Msg", { n, pad: "x".repeat(200) });
 log.at(9).error(new Error("boom"), "last");

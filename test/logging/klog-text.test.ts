@@ -1,4 +1,4 @@
-import { klogMessage, klogText } from "../../src/logging/klog-text";
+import { klogMessage, textLine } from "../../src/logging/klog-text";
 import type { LogFields, LogRecord } from "../../src/logging/logger";
 
 function recordOf(change: Partial<LogRecord>): LogRecord {
@@ -23,7 +23,7 @@ test.each<[Partial<LogRecord>, number, number, string]>([
   [{ severity: "error" }, jan2 + 999.25, 99, 'E0102 15:04:05.999250      99 csi-driver.ts:12] "Msg"'],
   [{ file: "main", line: 0 }, dec31, 1, 'I1231 00:00:00.000000       1 main.ts:0] "Msg"'],
 ])("header of %j", (change, timeMs, pid, line) => {
-  expect(klogText(recordOf(change), { timeMs, pid })).toBe(line);
+  expect(textLine(recordOf(change), { timeMs, pid })).toBe(`${line}\n`);
 });
 
 // Outcomes of klog v2.140 for the same call, its header cut off.

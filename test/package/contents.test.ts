@@ -32,10 +32,10 @@ function neighboursOf(file: string): readonly string[] {
   if (!packed.files.includes(file) || !/\.(?:js|d\.ts)$/.test(file)) return [];
   const extension = file.endsWith(".d.ts") ? ".d.ts" : ".js";
   const text = textOf(file);
-  const parts = Array.from(text.matchAll(/\brunPart\(__filename, ?"(\w+)"\)/g), ([, name]) =>
-    join(dirname(file), "cli", `${name}.js`),
+  const parts = Array.from(text.matchAll(/"part:([\w-]+)"/g), ([, name]) =>
+    join("dist", "cli", `${name}.js`),
   );
-  const specifiers = text.matchAll(/\b(?:require|import|from)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
+  const specifiers = text.matchAll(/\b(?:require|import|from)\s*\(?\s*["'](\.{1,2}\/[^"']+)["']/g);
   const modules = Array.from(specifiers, ([, specifier = ""]) => {
     const target = join(dirname(file), specifier);
     if (/\.(?:js|json)$/.test(target)) return target;

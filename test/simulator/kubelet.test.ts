@@ -108,10 +108,10 @@ test("a relative endpoint is one below /", async () => {
   await kubelet.registered("x.csi");
 });
 
-test.each([
+test.each<[string, string[], "1.20" | "1.36"]>([
   ["DevicePlugin", ["v1beta1"], "1.20"],
   ["DRAPlugin", ["v1.DRAPlugin"], "1.36"],
-] as const)("knows %s", async (type, supportedVersions, version) => {
+])("knows %s", async (type, supportedVersions, version) => {
   const kubelet = await node.kubelet({ version });
   const registrar = await node.registrar({ info: { type, supportedVersions, name: "other" } });
   await expect(kubelet.registered("other")).resolves.toMatchObject({ pluginType: type });

@@ -33,13 +33,14 @@ export const arrivalMeasure: Measure = {
           ]),
         },
       ],
-      verdicts: [registrar, cached].map((contestant) => {
+      verdicts: [cached].map((contestant) => {
         const ours = median(arrivals.get(contestant) ?? []);
         return {
-          what: `driver listening to registration socket accepting (${contestant.name})`,
-          budget: `median <= ${BUDGET_MS} ms`,
+          what: "driver listening to registration socket accepting",
+          budget: `<= ${BUDGET_MS} ms`,
           measured: `${ours.toFixed(1)} ms`,
           isMet: ours <= BUDGET_MS,
+          official: official && `${median(arrivals.get(official) ?? []).toFixed(0)} ms`,
         };
       }),
     };

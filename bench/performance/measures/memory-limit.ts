@@ -3,7 +3,7 @@ import { startCsiDriver } from "../../../src/testing";
 import { type Cgroup, memoryLimit, whyNoCgroups } from "../cgroups";
 import type { Contestant } from "../contestants";
 import { freePort, statusOf } from "../http";
-import { type Bench, type Measure, skipped, type Table } from "../measure";
+import { type Bench, type Measure, skipped, type Verdict, type Table } from "../measure";
 import { accepting, createPlace, DRIVER } from "../place";
 import { start } from "../processes";
 import { quantile } from "../samples";
@@ -28,24 +28,25 @@ export const memoryLimitMeasure: Measure = {
   run: async (bench) => {
     const reason = whyNoCgroups();
     if (reason) return skipped(`memory limit: ${reason}`);
-    const { registrar, cached } = bench.contestants;
+    const { cached } = bench.contestants;
     bench.say(`memory limit of ${LIMIT_MB}Mi, ${bench.restMs(RUN_MS) / 1_000} s`);
-    const both = [registrar, cached];
-    const runs = await Promise.all(both.map((contestant) => runLimited(contestant, bench)));
+    const run = await runLimited(cached, bench);
     return {
-      tables: [tableOf(both, runs)],
-      verdicts: runs.map(({ killed, failed, probesMs }, index) => {
-        const stalled = shareOfSlow(probesMs);
-        return {
-          what: `memory cgroup of ${LIMIT_MB}Mi with probes and metrics (${both[index]?.name})`,
-          budget: "no kill, stalled <= 1 % of the time",
-          measured: `${killed} kills, ${failed} failed probes, ${stalled.toFixed(2)} %`,
-          isMet: killed === 0 && failed === 0 && stalled <= 1,
-        };
-      }),
+      tables: [tableOf([cached], [run])],
+      verdicts: [verdictOf(run)],
     };
   },
 };
+
+function verdictOf({ killed, failed, probesMs }: Run): Verdict {
+  const stalled = shareOfSlow(probesMs);
+  return {
+    what: `memory cgroup of ${LIMIT_MB}Mi with probes and metrics`,
+    budget: "no kill, stalled <= 1 % of the time",
+    measured: `${killed} kills, ${failed} failed probes, ${stalled.toFixed(2)} %`,
+    isMet: killed === 0 && failed === 0 && stalled <= 1,
+  };
+}
 
 async function runLimited({ command }: Contestant, { restMs }: Bench): Promise<Run> {
   await using place = await createPlace();

@@ -13,6 +13,7 @@ import { interleave, median, type Samples, spread } from "../samples";
 const REQUESTS = 200;
 const NODE = "node -e 0";
 const OURS = "registrar --mode=kubelet-registration-probe";
+const OFFICIAL = "official --mode=kubelet-registration-probe";
 
 /** What probes cost: exec probes a process each, HTTP probes some CPU time of the one that runs. */
 export const probesMeasure: Measure = {
@@ -22,7 +23,7 @@ export const probesMeasure: Measure = {
     const place = owned.keep(await createPlace());
     owned.keep(await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER }));
     const kubelet = bench.kubelet && owned.keep(await kubeletOn(bench.kubelet, place.pluginDir));
-    owned.keep(start(bench.contestants.registrar.command(place)));
+    owned.keep(start(bench.contestants.cached.command(place)));
     await (kubelet ? allRegistered(kubelet, [DRIVER]) : accepting(place.socketPath));
 
     const reason = whyNoCgroups();
@@ -37,7 +38,14 @@ export const probesMeasure: Measure = {
         ...limits.map((millis, index) => {
           const of = (name: string) => median(exec[index]?.[[...programs.keys()].indexOf(name)] ?? []);
           const limit = millis === undefined ? "" : `, CPU limit ${millis}m`;
-          return ratioVerdict(`exec probe${limit}`, NODE, of(OURS) / of(NODE), 1.2);
+          const officialMs = bench.contestants.official && of(OFFICIAL);
+          return ratioVerdict(`exec probe${limit}`, {
+            ms: of(OURS),
+            of: NODE,
+            ofMs: of(NODE),
+            most: 1.2,
+            officialMs,
+          });
         }),
         ...http.verdicts,
       ],
@@ -47,7 +55,7 @@ export const probesMeasure: Measure = {
 };
 
 function execProbes(place: Place, { node, contestants }: Bench): ReadonlyMap<string, readonly string[]> {
-  const { registrar, official } = contestants;
+  const { cached: registrar, official } = contestants;
   const probe = (contestant: Contestant, mode: string) => contestant.command(place, [`--mode=${mode}`]);
   const programs: [string, readonly string[]][] = [
     [NODE, [node, "-e", "0"]],
@@ -55,11 +63,7 @@ function execProbes(place: Place, { node, contestants }: Bench): ReadonlyMap<str
     ["registrar --mode=health-probe", probe(registrar, "health-probe")],
     ["registrar --mode=ready-probe", probe(registrar, "ready-probe")],
   ];
-  if (official)
-    programs.push([
-      "official --mode=kubelet-registration-probe",
-      probe(official, "kubelet-registration-probe"),
-    ]);
+  if (official) programs.push([OFFICIAL, probe(official, "kubelet-registration-probe")]);
   return new Map(programs);
 }
 
@@ -98,7 +102,7 @@ async function httpCosts(
 ): Promise<{ readonly table: Table; readonly verdicts: readonly Verdict[] }> {
   say("HTTP probes");
   const probes: { readonly name: string; readonly pid: number; readonly url: string }[] = [];
-  for (const contestant of present(contestants.registrar, contestants.official)) {
+  for (const contestant of present(contestants.cached, contestants.official)) {
     const place = owned.keep(await createPlace());
     owned.keep(await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER }));
     const port = await freePort();
@@ -116,10 +120,11 @@ async function httpCosts(
     const ms = (performance.now() - startedAt) / REQUESTS;
     return { ms, cpuMs: (workOf(pid).cpuMs - before) / REQUESTS };
   });
-  const cpuMs = (path: string) => {
-    const probe = probes.find(({ name }) => name === `${contestants.registrar.name} ${path}`);
+  const cpuMs = (contestant: Contestant) => {
+    const probe = probes.find(({ name }) => name === `${contestant.name} /healthz`);
     return median((probe && costs.get(probe)?.map((cost) => cost.cpuMs)) ?? []);
   };
+  const ours = cpuMs(contestants.cached);
   const table: Table = {
     title: "an HTTP probe",
     head: ["", "ms", "its CPU ms"],
@@ -139,8 +144,9 @@ async function httpCosts(
   const verdict: Verdict = {
     what: "HTTP probe, /healthz",
     budget: "< 1 ms of CPU",
-    measured: `${cpuMs("/healthz").toFixed(2)} ms`,
-    isMet: cpuMs("/healthz") < 1,
+    measured: `${ours.toFixed(2)} ms`,
+    isMet: ours < 1,
+    official: contestants.official && `${cpuMs(contestants.official).toFixed(2)} ms`,
   };
   return { table, verdicts: [verdict] };
 }

@@ -2,6 +2,7 @@ import type { ProcessFacts } from "../../diagnostics/metric-table";
 import { messageOf } from "../../errors";
 import { createFdStream } from "../../logging/fd-stream";
 import { createKlogSink } from "../../logging/klog-sink";
+import { textLine } from "../../logging/klog-text";
 import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
@@ -26,7 +27,8 @@ import { warmUpWhileWaiting } from "../warm-up";
  * code: 0 after a signal, 1 after a failure, whose reason is in the log and in the termination log.
  */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
-  const log = createCliLogger(logging.kind === "valid" ? logging.config : DEFAULT_LOGGING).named("register");
+  const logger = await createCliLogger(logging.kind === "valid" ? logging.config : DEFAULT_LOGGING);
+  const log = logger.named("register");
   const leaveReason = (reason: string) =>
     writeTerminationLog(flags.terminationLog, reason, { create: flags.given.has("termination-log") });
   const fail = (error: unknown, message: string) => {
@@ -83,10 +85,14 @@ const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: 
 const STDOUT_FD = 1;
 const STDERR_FD = 2;
 
-function createCliLogger(config: LoggingConfig): Logger {
+async function createCliLogger(config: LoggingConfig): Promise<Logger> {
+  const lineOf =
+    config.format === "json" ? (await import("../../logging/json-line")).createJsonLine() : textLine;
   const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
   const stream = createFdStream(STDERR_FD);
-  return createLogger(limitRepeats(createKlogSink({ ...config, pid: process.pid, stream, infoStream })));
+  return createLogger(
+    limitRepeats(createKlogSink({ ...config, lineOf, pid: process.pid, stream, infoStream })),
+  );
 }
 
 /** Registers one driver; or, where a path has a `*`, each driver that is found. */

@@ -1,31 +1,36 @@
-// node code-cache.mjs [CLI]: cli/register.cache beside it, V8's code cache of what a registration runs, for the Node that
+// node scripts/code-cache.mjs [CLI]: cli/*.cache beside it, V8's code cache of what a registration runs, for the Node that
 // runs this. It is for an image, whose Node is known; src/cli/parts.ts reads it.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import vm from "node:vm";
 
 const require = createRequire(import.meta.url);
-const { startCsiDriver, startKubelet } = require("./dist/testing.js");
+const { startCsiDriver, startKubelet } = require("../dist/testing.js");
 
 const cli = resolve(process.argv[2] ?? "dist/cli.js");
-const cache = join(dirname(cli), "cli", "register.cache");
-rmSync(cache, { force: true });
+const parts = join(dirname(cli), "cli");
+for (const file of readdirSync(parts)) if (file.endsWith(".cache")) rmSync(join(parts, file));
 
-// V8 gives the cache of a script that has run, with the functions that were called; so the one that the CLI makes is kept.
-let part;
+// V8 gives the cache of a script that has run, with the functions that were called, unless it has dropped them to save
+// memory meanwhile. A cache is refused by a V8 whose flags differ from those it was made with.
+setFlagsFromString("--no-flush-bytecode");
+const scripts = new Map();
 vm.Script = class extends vm.Script {
-  constructor(...args) {
-    super(...args);
-    part = this;
+  constructor(text, options) {
+    super(text, options);
+    scripts.set(options.filename.replace(/\.js$/, ".cache"), this);
   }
 };
 
 const folder = mkdtempSync(join(tmpdir(), "code-cache-"));
 process.on("exit", (code) => {
   rmSync(folder, { recursive: true, force: true });
-  if (code === 0) writeFileSync(cache, part.createCachedData());
+  if (code !== 0) return;
+  setFlagsFromString("--flush-bytecode");
+  for (const [cache, script] of scripts) writeFileSync(cache, script.createCachedData());
 });
 
 // One registration from start to end.

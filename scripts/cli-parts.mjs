@@ -1,0 +1,78 @@
+// Bundles the CLI: dist/cli.js, which starts it, and its parts in dist/cli/.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import * as esbuild from "esbuild";
+import { leaveOut } from "./left-out.mjs";
+import { stampLogLines } from "./log-lines.mjs";
+
+/**
+ * The parts, and what is in each: modules under src/, or a package. An `import()` of any of them leads to its part, which
+ * src/cli/parts.ts then runs; whatever else a module imports is in the same part.
+ */
+const PARTS = {
+  main: ["cli/main"],
+  register: ["cli/commands/register"],
+  commands: [
+    "cli/help",
+    ...["demo", "doctor", "driver", "kubelet", "manifest"].map((name) => `cli/commands/${name}`),
+  ],
+  "json-line": ["logging/json-line"],
+  metrics: ["prom-client"],
+};
+
+const loadOtherParts = {
+  name: "load-other-parts",
+  setup(build) {
+    build.onResolve({ filter: /./ }, ({ kind, path, importer }) => {
+      const module = path.startsWith(".") ? relative("src", resolve(dirname(importer), path)) : path;
+      const part = Object.keys(PARTS).find((name) => PARTS[name].includes(module));
+      return kind === "dynamic-import" && part ? { path: `part:${part}`, external: true } : undefined;
+    });
+  },
+};
+
+/** Names are kept: a stack trace in somebody's log is worth more than a shorter file. */
+async function bundle(contents, { banner, footer, plugins, define }) {
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents, resolveDir: "src" },
+    write: false,
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    format: "cjs",
+    supported: { "dynamic-import": false },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: "none",
+    banner: { js: banner },
+    footer: { js: footer },
+    define: { "import.meta.url": "importMetaUrl", ...define },
+    plugins: [loadOtherParts, leaveOut, stampLogLines, ...plugins],
+    logLevel: "warning",
+  });
+  return outputFiles[0].text;
+}
+
+/** Writes all files of the CLI. */
+export async function bundleCli({ version, licences }) {
+  const options = { plugins: [licences], define: { REGISTRAR_VERSION: JSON.stringify(`v${version}`) } };
+  mkdirSync("dist/cli", { recursive: true });
+  for (const [name, modules] of Object.entries(PARTS)) {
+    const contents = modules.map((module) => `export * from "${specifier(module)}";`).join("\n");
+    const text = await bundle(contents, {
+      ...options,
+      banner:
+        "(function(exports,require,module,__filename,__dirname){const importMetaUrl=require('node:url').pathToFileURL(__filename).href;",
+      footer: "})",
+    });
+    writeFileSync(`dist/cli/${name}.js`, text);
+  }
+  const start =
+    'import { createRequireOfParts } from "./cli/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
+  const text = await bundle(start, { ...options, banner: "#!/usr/bin/env node", footer: "" });
+  writeFileSync("dist/cli.js", text, { mode: 0o755 });
+}
+
+function specifier(module) {
+  return /^(?:cli|logging)\//.test(module) ? `./${module}` : module;
+}

@@ -1,0 +1,8 @@
+// Original file: proto/pluginregistration.proto
+
+
+export interface RegistrationStatusResponseInput {
+}
+
+export interface RegistrationStatusResponse {
+}

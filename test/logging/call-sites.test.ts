@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const SOURCES = join(__dirname, "../../src");
+
+/** A call as the build stamps it with its line: scripts/log-lines.mjs. */
+const STAMPED = /\blog\.(?:v\([^\n]*?\)\.)?(?:info|warn|error)\(/g;
+const ANY = /\.(?:info|warn|error|v)\s*\(/g;
+
+const callsIn = (text: string) => text.match(ANY)?.length ?? 0;
+const unstampedIn = (text: string) => callsIn(text.replace(STAMPED, ""));
+
+test.each([
+  ["log.info(1)", 0],
+  ["context.log.v(repeats ? 4 : 0).info(1)", 0],
+  ["logger.info(1)", 1],
+  ["log\n  .info(1)", 1],
+  ["log.v(2)\n  .info(1)", 2],
+  ["parent.warn(1)", 1],
+])("%j: %i", (text, unstamped) => {
+  expect(unstampedIn(text)).toBe(unstamped);
+});
+
+test("every log call is one that the build stamps with its line", () => {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !file.startsWith("logging/logger.ts"))
+    .map((file) => ({ file, text: readFileSync(join(SOURCES, file), "utf8") }));
+  expect(files.some(({ text }) => callsIn(text) > 5)).toBe(true);
+  const others = files.filter(({ file, text }) => unstampedIn(text) > 0 && file !== "logging/json-line.ts");
+  expect(others.map(({ file }) => file)).toEqual([]);
+});
