@@ -1,8 +1,18 @@
-/** @type {import("jest").Config} */
+const { availableParallelism } = require("node:os");
+
+/** The suite of `npm test`; those that need more than Node have theirs in test/SUITE/. @type {import("jest").Config} */
 module.exports = {
+  rootDir: __dirname,
+  // Nothing else is crawled for tests and modules; what a test requires by its path is found all the same.
+  roots: ["<rootDir>/src", "<rootDir>/test"],
   testEnvironment: "node",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   testPathIgnorePatterns: ["<rootDir>/test/drivers/", "<rootDir>/test/image/", "<rootDir>/test/kubelet/"],
   transform: { "\\.ts$": "<rootDir>/test/support/esbuild-transform.js" },
-  testTimeout: 30_000,
+  reporters: ["default", "<rootDir>/test/support/slowest-files.js"],
+  // Never part of what is tested: longer than anything takes on a busy machine.
+  testTimeout: 120_000,
+  // Most of them wait for processes, sockets and pauses most of the time: with a worker for each processor they would
+  // wait in turn.
+  maxWorkers: 3 * availableParallelism(),
 };

@@ -3,34 +3,45 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { ROOT, readText } from "./docs/markdown";
 
+interface Step {
+  readonly run?: string;
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  /** Another workflow, in place of steps. */
+  readonly uses?: string;
+  readonly needs?: string | readonly string[];
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly "timeout-minutes"?: number;
+  readonly strategy?: { readonly matrix: { readonly command: readonly string[] } };
+  readonly steps?: readonly Step[];
+}
+
 interface Workflow {
   readonly permissions: object;
-  readonly jobs: {
-    readonly run: {
-      readonly strategy?: { readonly matrix: { readonly command: readonly string[] } };
-      readonly steps: readonly { readonly run?: string; readonly uses?: string }[];
-    };
-  };
+  readonly jobs: Readonly<Record<string, Job>>;
 }
 
 const FOLDER = ".github/workflows";
 const FILES = readdirSync(join(ROOT, FOLDER)).map((name) => `${FOLDER}/${name}`);
 const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
 const workflow = (name: string): Workflow => parse(readText(`${FOLDER}/${name}`));
-const commandsOf = ({ jobs }: Workflow) => jobs.run.steps.flatMap(({ run }) => run ?? []);
+const commandsOf = (job: Job | undefined) => job?.steps?.flatMap(({ run }) => run ?? []) ?? [];
 
 /** Without it an ordinary user gets no namespaces on GitHub's machines. */
 const ALLOW_NAMESPACES = "sudo sysctl --write kernel.apparmor_restrict_unprivileged_userns=0";
 
 test("a change is run as a developer runs it", () => {
-  expect(commandsOf(workflow("ci.yml"))).toEqual([ALLOW_NAMESPACES, "bash .ci/run"]);
+  expect(commandsOf(workflow("ci.yml").jobs.run)).toEqual([ALLOW_NAMESPACES, "bash .ci/run"]);
 });
 
 test("every week there is what takes longer, by commands that exist", () => {
-  const weekly = workflow("weekly.yml");
+  const { run } = workflow("weekly.yml").jobs;
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the workflow's.
-  expect(commandsOf(weekly)).toEqual([ALLOW_NAMESPACES, "npm ci", "${{ matrix.command }}"]);
-  const commands = weekly.jobs.run.strategy?.matrix.command.map((line) => line.split(" ")) ?? [];
+  expect(commandsOf(run)).toEqual([ALLOW_NAMESPACES, "npm ci", "${{ matrix.command }}"]);
+  const commands = run?.strategy?.matrix.command.map((line) => line.split(" ")) ?? [];
   expect(commands.length).toBeGreaterThan(0);
   for (const [npm, verb, script = ""] of commands) {
     expect([npm, ["run", "audit"].includes(verb ?? "")]).toEqual(["npm", true]);
@@ -38,7 +49,69 @@ test("every week there is what takes longer, by commands that exist", () => {
   }
 });
 
-test.each(FILES)("%s may read the code and no more, and names no host", (file) => {
-  expect((parse(readText(file)) as Workflow).permissions).toEqual({ contents: "read" });
-  expect(readText(file)).not.toMatch(/:\/\/|\b[a-z0-9-]+\.(?:com|dev|io|net|org)\b/);
+describe("a release", () => {
+  const { jobs } = workflow("release.yml");
+
+  test("publishes nothing before all that runs for a change and every week is green", () => {
+    expect([jobs.ci?.uses, jobs.weekly?.uses]).toEqual([
+      "./.github/workflows/ci.yml",
+      "./.github/workflows/weekly.yml",
+    ]);
+    for (const publishing of [jobs.image, jobs.package]) expect(publishing?.needs).toEqual(["ci", "weekly"]);
+    expect(jobs.release?.needs).toEqual(["image", "package"]);
+  });
+
+  test("is of one version, on bases that are pinned, under names that are told", () => {
+    const [notes, bases, names] = commandsOf(jobs.ready);
+    expect(notes).toBe('node scripts/release-notes.mjs "$GITHUB_REF_NAME"');
+    expect(bases).toContain("_IMAGE=[^ ]+@sha256:[0-9a-f]{64}$' Dockerfile)\" = 2");
+    expect(names).toContain("= 4");
+    for (const first of [jobs.ci, jobs.weekly]) expect(first?.needs).toBe("ready");
+  });
+
+  test("has an image for both architectures with SBOM, provenance and a signature, and a package with provenance", () => {
+    const [build = "", sign = ""] = commandsOf(jobs.image);
+    for (const flag of [
+      "--platform linux/amd64,linux/arm64",
+      "--sbom=true",
+      "--provenance=mode=max",
+      "--push",
+    ])
+      expect(build).toContain(flag);
+    expect(sign).toMatch(/^cosign sign --yes .*containerimage\.digest/);
+    expect(commandsOf(jobs.package).at(-1)).toBe("npm publish --provenance --access public");
+    for (const identified of [jobs.image, jobs.package])
+      expect(identified?.permissions?.["id-token"]).toBe("write");
+  });
+});
+
+describe.each(FILES)("%s", (file) => {
+  const { permissions, jobs } = parse(readText(file)) as Workflow;
+  const steps = Object.values(jobs).flatMap((job) => job.steps ?? []);
+
+  test("may read the code and no more, unless a job says so, and names no host", () => {
+    expect(permissions).toEqual({ contents: "read" });
+    expect(readText(file)).not.toMatch(/:\/\/|\b[a-z0-9-]+\.(?:com|dev|io|net|org)\b/);
+    const given = Object.values(jobs).flatMap((job) => Object.entries(job.permissions ?? {}));
+    for (const [what, how] of given)
+      expect(["contents read", "contents write", "id-token write"]).toContain(`${what} ${how}`);
+  });
+
+  test("names actions by their commit, with the release for people", () => {
+    const used = Array.from(readText(file).matchAll(/^ *-? uses: (?!\.\/)(.*)$/gm), ([, text = ""]) => text);
+    expect(used.length).toBe(steps.filter(({ uses }) => uses).length);
+    for (const text of used) expect(text).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  test("leaves no token to the steps after the checkout, and puts no text of others into a shell", () => {
+    for (const { uses = "", run = "", with: settings } of steps) {
+      if (uses.startsWith("actions/checkout@")) expect(settings).toEqual({ "persist-credentials": false });
+      expect(run).not.toMatch(/\$\{\{(?! matrix\.command \}\})/);
+    }
+  });
+
+  test("ends every job of its own in time", () => {
+    for (const job of Object.values(jobs))
+      if (!job.uses) expect(job["timeout-minutes"]).toBeLessThanOrEqual(120);
+  });
 });

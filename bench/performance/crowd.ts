@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { startChildProcess } from "../../test/kubelet/support/child-process";
 import { nameOf, namesOf } from "../../test/kubelet/support/crowd";
 import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
+import { startChildProcess } from "../../test/support/child-process";
 import { createTempFolder } from "../../test/support/temp-folder";
 import type { Place } from "./place";
 

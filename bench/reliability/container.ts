@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type ChildProcess, startChildProcess } from "../../test/kubelet/support/child-process";
+import { type ChildProcess, startChildProcess } from "../../test/support/child-process";
 
 /** How long kubelet waits before it restarts a container for the nth time (0 is the first), in milliseconds. */
 export function restartDelayMs(restart: number): number {

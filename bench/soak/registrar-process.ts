@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { startChildProcess } from "../../test/kubelet/support/child-process";
-import type { History } from "../../test/kubelet/support/history";
+import { startChildProcess } from "../../test/support/child-process";
+import type { History } from "../../test/support/history";
 import { askHttp, type HttpAnswer } from "../../test/support/http";
 import { countInotifyWatches } from "../../test/support/resources";
 import { memoryOf } from "../performance/processes";

@@ -17,9 +17,9 @@ import { startTestRegistrar } from "../support/registrar-node";
 import { createTempFolder } from "../support/temp-folder";
 
 /** Long enough for whatever answers at all. */
-const PATIENT_MS = 5_000;
+const PATIENT_MS = 60_000;
 /** For what never answers. */
-const IMPATIENT_MS = 50;
+const IMPATIENT_MS = 1_000;
 
 /** A node in a folder, what is wrong with it, and the doctor's visit. */
 export interface Ward extends AsyncDisposable {

@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { leaveDeadSocket } from "../support/foreign-socket";
+import { identityOf } from "../support/identity-of";
 import { DRIVER, nodeTest, onNode, registered, type TestNode } from "./support/node";
 
 /** A folder in which the registration socket's path has this many bytes. */
@@ -42,11 +43,11 @@ nodeTest("a socket path of 108 bytes: exit code 1 with both lengths, and nothing
 nodeTest("a socket that a killed registrar left behind is replaced", async (node) => {
   await node.driver();
   await leaveDeadSocket(node.socketPath);
-  const { ino } = lstatSync(node.socketPath);
+  const dead = identityOf(node.socketPath);
   const kubelet = await node.kubelet();
   const registrar = node.registrar();
   await registered(kubelet);
-  expect(lstatSync(node.socketPath).ino).not.toBe(ino);
+  expect(identityOf(node.socketPath)).not.toBe(dead);
   expect((await registrar.line("Registration Server started")).fields.found).toBe("dead");
 });
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { type Exit, startChildProcess } from "../kubelet/support/child-process";
-import type { History } from "../kubelet/support/history";
 import { startKubelet } from "../kubelet/support/kubelet";
 import { createNodeFolder } from "../kubelet/support/node-folder";
 import { startRegistrar } from "../kubelet/support/registrar";
 import type { NodeRelease } from "../matrix/nodes";
+import { type Exit, startChildProcess } from "../support/child-process";
+import type { History } from "../support/history";
 import type { Driver } from "./drivers";
 import { sendsPathToDrivers } from "./kubelets";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { delimiter } from "node:path";
 import type { KubeletEvent } from "../../src/testing";
-import { startChildProcess } from "../kubelet/support/child-process";
 import { createNodeFolder } from "../kubelet/support/node-folder";
 import { type Registrar, startRegistrar } from "../kubelet/support/registrar";
 import { packageJson, succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
+import { startChildProcess } from "../support/child-process";
 import { createTempFolder } from "../support/temp-folder";
 import type { Installation } from "./installation";
 import type { NodeRelease } from "./nodes";

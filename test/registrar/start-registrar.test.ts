@@ -1,8 +1,9 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { RegistrarEvent } from "../../src/registrar/events";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
+import { identityOf } from "../support/identity-of";
 import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
@@ -13,7 +14,6 @@ beforeEach(async () => {
 afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
-const inodeOf = (path: string) => lstatSync(path).ino;
 
 test("registers a driver: kubelet learns all it needs, and the outcome is told", async () => {
   await using _driver = await startScriptedDriver(node.csiAddress, { name, vendorVersion: "v7" });
@@ -67,7 +67,7 @@ test("answers kubelet as often as it asks, and stays registered", async () => {
   await started.state("listening");
   await registerOnce(node.socketPath(name));
   await started.state("registered");
-  const inode = inodeOf(node.socketPath(name));
+  const inode = identityOf(node.socketPath(name));
 
   using kubelet = dialRegistration(node.socketPath(name));
   await kubelet.getInfo();
@@ -75,7 +75,7 @@ test("answers kubelet as often as it asks, and stays registered", async () => {
   await eventually(() => expect(started.registrar.status().tally.getInfoCalls).toBe(3));
 
   expect(started.registrar.status().state).toBe("registered");
-  expect(inodeOf(node.socketPath(name))).toBe(inode);
+  expect(identityOf(node.socketPath(name))).toBe(inode);
 });
 
 describe("the driver's name", () => {
@@ -114,7 +114,7 @@ describe("a driver that restarts", () => {
     await started.state("listening");
     await registerOnce(node.socketPath(name));
     await started.state("registered");
-    const inode = inodeOf(node.socketPath(name));
+    const inode = identityOf(node.socketPath(name));
     await first.kill();
     await started.log.when("Lost connection");
     expect(started.registrar.status()).toMatchObject({ connected: false, state: "registered" });
@@ -137,7 +137,7 @@ describe("a driver that restarts", () => {
       state: "registered",
       tally: { driverReconnects: 1, publications: { "driver-named": 1 } },
     });
-    expect(inodeOf(node.socketPath(name))).toBe(back.inode);
+    expect(identityOf(node.socketPath(name))).toBe(back.inode);
   });
 
   test("as another version is noted only", async () => {
@@ -146,7 +146,7 @@ describe("a driver that restarts", () => {
       "CSI driver came back as another version, its registration stays as it is",
     );
     expect(line.fields).toEqual({ was: "v1", vendorVersion: "v2" });
-    expect(inodeOf(node.socketPath(name))).toBe(back.inode);
+    expect(identityOf(node.socketPath(name))).toBe(back.inode);
   });
 
   test("under another name is announced by that, and by that only", async () => {
@@ -171,13 +171,13 @@ describe("reregisterOnDriverRestart", () => {
     await started.state("listening");
     await registerOnce(node.socketPath(name));
     await started.state("registered");
-    const inode = inodeOf(node.socketPath(name));
+    const inode = identityOf(node.socketPath(name));
 
     await first.kill();
     await using _second = await startScriptedDriver(node.csiAddress, { name });
 
     await started.state("listening");
-    expect(inodeOf(node.socketPath(name))).not.toBe(inode);
+    expect(identityOf(node.socketPath(name))).not.toBe(inode);
     await registerOnce(node.socketPath(name));
     await started.state("registered");
     // Once only: as long as another publication would take.
@@ -195,7 +195,7 @@ describe("reregisterOnDriverRestart", () => {
     using kubelet = dialRegistration(node.socketPath(name));
     await kubelet.getInfo();
     await started.state("asked");
-    const inode = inodeOf(node.socketPath(name));
+    const inode = identityOf(node.socketPath(name));
 
     await first.kill();
     await using _second = await startScriptedDriver(node.csiAddress, { name });
@@ -203,7 +203,7 @@ describe("reregisterOnDriverRestart", () => {
     // What could publish now has looked by then: it takes a turn to look and a tenth of a second to publish.
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(started.registrar.status().state).toBe("asked");
-    expect(inodeOf(node.socketPath(name))).toBe(inode);
+    expect(identityOf(node.socketPath(name))).toBe(inode);
 
     await kubelet.notify();
     await eventually(() =>
@@ -212,7 +212,7 @@ describe("reregisterOnDriverRestart", () => {
         "driver-restarted": 1,
       }),
     );
-    expect(inodeOf(node.socketPath(name))).not.toBe(inode);
+    expect(identityOf(node.socketPath(name))).not.toBe(inode);
   });
 });
 

@@ -5,24 +5,25 @@ import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
 import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
 import { createKubeletClient } from "../../src/simulator/kubelet-client";
-import { makeNodeFolder } from "./fake-registrar";
+import { PATIENCE_MS } from "../support/history";
+import { createNodeFolder, type NodeFolder } from "../support/node-folder";
 
 const { identity, node } = loadProtos();
-const bounds = { timeoutMs: 5000 };
+const bounds = { timeoutMs: PATIENCE_MS };
 
-let folder: Awaited<ReturnType<typeof makeNodeFolder>>;
+let folder: NodeFolder;
 let driver: SimulatedCsiDriver | undefined;
 let client: Client;
 
 beforeEach(async () => {
-  folder = await makeNodeFolder();
+  folder = await createNodeFolder();
   client = createUnixClient(folder.csiAddress);
 });
 afterEach(async () => {
   client.close();
   await driver?.close();
   driver = undefined;
-  await folder.remove();
+  await folder[Symbol.asyncDispose]();
 });
 
 const start = async (options: Partial<CsiDriverOptions> = {}, signal?: AbortSignal) => {
@@ -81,9 +82,11 @@ test("hangs until its client gives up, and answers late", async () => {
       { kind: "slow", method: "GetPluginInfo", delayMs: 30, times: 1 },
     ],
   });
-  await expect(callUnary(client, identity.GetPluginInfo, {}, { timeoutMs: 50 })).rejects.toMatchObject({
-    code: 4,
-  });
+  const impatient = new AbortController();
+  const call = callUnary(client, identity.GetPluginInfo, {}, { ...bounds, signal: impatient.signal });
+  await events.when("called");
+  impatient.abort();
+  await expect(call).rejects.toMatchObject({ code: 1 });
   await expect(events.when("answered")).resolves.toMatchObject({ result: { kind: "error" } });
   await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
 });

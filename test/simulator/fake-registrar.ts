@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { startGrpcAcceptor } from "../../src/grpc/acceptor";
 import { loadProtos, type PluginInfo, type RegistrationStatus } from "../../src/grpc/protos";
 import { unaryHandler } from "../../src/grpc/unary";
@@ -17,7 +14,7 @@ type FakeRegistrarEvent = { readonly atMs: number } & (
 );
 
 /** The smallest plugin that kubelet can talk to, and it tells what kubelet said. */
-export interface FakeRegistrar {
+export interface FakeRegistrar extends AsyncDisposable {
   readonly events: EventStream<FakeRegistrarEvent>;
   /** Removes the socket and stops. */
   close(): Promise<void>;
@@ -69,26 +66,17 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise
     connection.once("close", () => log.append({ kind: "left" }));
     acceptor.accept(connection);
   });
+  const close = () => {
+    socket.withdraw();
+    return acceptor.close({ graceMs: 0 });
+  };
   return {
     events: log.stream,
-    close: () => {
-      socket.withdraw();
-      return acceptor.close({ graceMs: 0 });
-    },
+    close,
     crash: () => {
       socket.crash();
       return acceptor.close({ graceMs: 0 });
     },
-  };
-}
-
-/** A fresh folder for one test's sockets, and what removes it. */
-export async function makeNodeFolder() {
-  const folder = await mkdtemp(join(tmpdir(), "sim-"));
-  return {
-    csiAddress: join(folder, "csi.sock"),
-    pluginDir: join(folder, "reg"),
-    socketPath: join(folder, "reg", "x.csi-reg.sock"),
-    remove: () => rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -1,16 +1,17 @@
 import { startKubelet } from "../../src/simulator/kubelet";
-import { eventsOf, makeNode } from "./node-in-a-test";
+import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { eventsOf } from "./events-of";
 
-let node: Awaited<ReturnType<typeof makeNode>>;
+let node: SimulatedNode;
 beforeEach(async () => {
-  node = await makeNode();
+  node = await createSimulatedNode();
 });
-afterEach(() => node.end());
+afterEach(() => node[Symbol.asyncDispose]());
 
 test("a restarted kubelet registers again what it finds, and keeps the node's objects meanwhile", async () => {
   const kubelet = await node.kubelet();
   await node.driver({ maxVolumes: 3 });
-  const registrar = await node.registrar();
+  const registrar = await node.plugin();
   await kubelet.registered("x.csi");
   const uid = kubelet.node().metadata.uid;
   await kubelet.restart({
@@ -27,7 +28,7 @@ test("a restarted kubelet registers again what it finds, and keeps the node's ob
 test("a socket that goes while kubelet is down leaves its driver on the node", async () => {
   const kubelet = await node.kubelet();
   await node.driver();
-  const registrar = await node.registrar();
+  const registrar = await node.plugin();
   await kubelet.registered("x.csi");
   await kubelet.restart({ whileDown: () => registrar.close() });
   await kubelet.deregistered("x.csi");
@@ -40,7 +41,7 @@ test.each([
 ] as const)("after a restart, kubelet %s shows a volume limit of %d", async (version, limit) => {
   const kubelet = await node.kubelet({ version });
   const driver = await node.driver({ maxVolumes: 3 });
-  await node.registrar();
+  await node.plugin();
   await kubelet.registered("x.csi");
   await driver.close();
   await node.driver({ maxVolumes: 5 });
@@ -52,7 +53,7 @@ test.each([
 test("a restart forgets backoffs", async () => {
   const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no", times: 1 }] });
   await node.driver();
-  await node.registrar();
+  await node.plugin();
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({ backoffMs: 500 });
   await kubelet.restart();
   await kubelet.registered("x.csi");
@@ -62,7 +63,7 @@ test("a restart forgets backoffs", async () => {
 test("close() is one promise, ends a running call, and tells those who wait", async () => {
   const kubelet = await node.kubelet();
   await node.driver({ faults: [{ kind: "hang", method: "NodeGetInfo" }] });
-  await node.registrar();
+  await node.plugin();
   await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
   const inVain = kubelet.registered("x.csi");
   const closing = kubelet.close();
@@ -78,11 +79,11 @@ test("close() is one promise, ends a running call, and tells those who wait", as
 test("a kubelet that is killed in the middle of a call changes nothing and tells nothing any more", async () => {
   const kubelet = await node.kubelet();
   const driver = await node.driver();
-  await node.registrar();
+  await node.plugin();
   await kubelet.registered("x.csi");
   driver.setFaults([{ kind: "hang", method: "NodeGetInfo", times: 1 }]);
-  await node.registrar({ socketPath: `${node.pluginDir}/v2.sock`, info: { supportedVersions: ["1.1.0"] } });
-  await node.registrar({
+  await node.plugin({ socketPath: `${node.pluginDir}/v2.sock`, info: { supportedVersions: ["1.1.0"] } });
+  await node.plugin({
     socketPath: `${node.pluginDir}/mute.sock`,
     before: () => new Promise(() => {}),
   });
@@ -118,7 +119,7 @@ test("a refusal is history once the driver is registered", async () => {
     timings: { backoffInitialMs: 20 },
   });
   await node.driver();
-  await node.registrar();
+  await node.plugin();
   await kubelet.refused("x.csi");
   await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "registration" });
   await kubelet.registered("x.csi");
@@ -134,8 +135,8 @@ describe("faults", () => {
       timings: { backoffInitialMs: 20 },
     });
     await node.driver();
-    const registrar = await node.registrar();
-    await node.registrar({ socketPath: `${node.pluginDir}/other.sock`, info: { name: "other.csi" } });
+    const registrar = await node.plugin();
+    await node.plugin({ socketPath: `${node.pluginDir}/other.sock`, info: { name: "other.csi" } });
     await kubelet.registered("other.csi");
     await kubelet.registered("x.csi");
     expect(
@@ -151,7 +152,7 @@ describe("faults", () => {
   test("never call, until told otherwise; said once", async () => {
     const kubelet = await node.kubelet({ faults: [{ kind: "never-call" }] });
     await node.driver();
-    const registrar = await node.registrar();
+    const registrar = await node.plugin();
     await expect(kubelet.events.when("waiting")).resolves.toMatchObject({ because: { kind: "never-call" } });
     expect(registrar.events.history()).toEqual([]);
     kubelet.setFaults([]);
@@ -165,7 +166,7 @@ describe("faults", () => {
       timings: { backoffInitialMs: 20 },
     });
     await node.driver();
-    const registrar = await node.registrar();
+    const registrar = await node.plugin();
     await kubelet.registered("x.csi");
     const methods = registrar.events
       .history()
@@ -181,7 +182,7 @@ describe("faults", () => {
       faults: [{ kind: "slow", before: "NotifyRegistrationStatus", delayMs: 60_000 }],
     });
     await node.driver();
-    const registrar = await node.registrar();
+    const registrar = await node.plugin();
     await expect(kubelet.events.when("fault-applied")).resolves.toMatchObject({ fault: { kind: "slow" } });
     expect(registrar.events.history()).toMatchObject([{ method: "GetInfo" }]);
   });

@@ -1,10 +1,11 @@
-import { eventsOf, makeNode } from "./node-in-a-test";
+import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { eventsOf } from "./events-of";
 
-let node: Awaited<ReturnType<typeof makeNode>>;
+let node: SimulatedNode;
 beforeEach(async () => {
-  node = await makeNode();
+  node = await createSimulatedNode();
 });
-afterEach(() => node.end());
+afterEach(() => node[Symbol.asyncDispose]());
 
 const quick = { timings: { backoffInitialMs: 20 } };
 const failed = "RegisterPlugin error -- plugin registration failed with err: ";
@@ -42,7 +43,7 @@ test.each([
 ] as const)("refuses a driver when %s", async (problem, driver, endpoint, text) => {
   const kubelet = await node.kubelet({ nodeLabels: { zone: "a" }, timings: { nodeGetInfoMs: 200 } });
   if (!problem.startsWith("nobody")) await node.driver(driver);
-  const registrar = await node.registrar(endpoint === undefined ? {} : { info: { endpoint } });
+  const registrar = await node.plugin(endpoint === undefined ? {} : { info: { endpoint } });
   const { error, registered } = await registrar.events.when("notified");
   expect(registered).toBe(false);
   expect(error).toContain(failed);
@@ -53,13 +54,14 @@ test.each([
 });
 
 test("kubelet 1.36 tries a failed registration again, with a growing backoff, until it succeeds", async () => {
-  const kubelet = await node.kubelet(quick);
+  // Long enough for a look in between.
+  const kubelet = await node.kubelet({ timings: { backoffInitialMs: 300 } });
   await node.driver({ faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", times: 2 }] });
-  await node.registrar();
+  await node.plugin();
   await kubelet.registered("x.csi");
   expect(eventsOf(kubelet, "failed")).toMatchObject([
-    { backoffMs: 20, retries: true },
-    { backoffMs: 40, retries: true },
+    { backoffMs: 300, retries: true },
+    { backoffMs: 600, retries: true },
   ]);
   expect(eventsOf(kubelet, "waiting")).toMatchObject([
     { because: { kind: "backoff" } },
@@ -72,13 +74,13 @@ test("kubelet 1.35 leaves a failed registration at that until the socket is made
   const driver = await node.driver({
     faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", times: 1 }],
   });
-  await node.registrar();
+  await node.plugin();
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({ retries: false });
   const retried = kubelet.events.when("operation-started", {
     from: "now",
     where: (e) => e.operation === "register",
   });
-  await node.registrar();
+  await node.plugin();
   await retried;
   await kubelet.registered("x.csi");
   const operations = eventsOf(kubelet, "operation-started").map(({ operation }) => operation);
@@ -93,7 +95,7 @@ test("a failed validation is tried again by every kubelet", async () => {
     faults: [{ kind: "refuse", stage: "validation", reason: "not today", times: 1 }],
   });
   await node.driver();
-  const registrar = await node.registrar();
+  const registrar = await node.plugin();
   await expect(registrar.events.when("notified")).resolves.toMatchObject({
     error: "RegisterPlugin error -- plugin validation failed with err: not today",
   });
@@ -105,7 +107,7 @@ test("a failed validation is tried again by every kubelet", async () => {
 
 test("a driver without a name is refused at its registration, and then stands in its own way", async () => {
   const kubelet = await node.kubelet(quick);
-  const registrar = await node.registrar({ info: { name: "" } });
+  const registrar = await node.plugin({ info: { name: "" } });
   await registrar.events.when("notified", { where: ({ error }) => error.includes("is already registered") });
   expect(eventsOf(kubelet, "refused")[0]).toMatchObject({
     stage: "registration",
@@ -116,9 +118,9 @@ test("a driver without a name is refused at its registration, and then stands in
 test("an equal version under another path is refused until the first is gone", async () => {
   const kubelet = await node.kubelet(quick);
   await node.driver();
-  const first = await node.registrar();
+  const first = await node.plugin();
   await kubelet.registered("x.csi");
-  const second = await node.registrar({ socketPath: `${node.pluginDir}/other.sock` });
+  const second = await node.plugin({ socketPath: `${node.pluginDir}/other.sock` });
   await expect(second.events.when("notified")).resolves.toMatchObject({
     registered: false,
     error: expect.stringContaining(
@@ -133,10 +135,10 @@ test("an equal version under another path is refused until the first is gone", a
 test("a higher version takes the name over, and the end of either socket takes the driver off", async () => {
   const kubelet = await node.kubelet(quick);
   await node.driver();
-  const first = await node.registrar();
+  const first = await node.plugin();
   await kubelet.registered("x.csi");
   const socketPath = `${node.pluginDir}/other.sock`;
-  const second = await node.registrar({ socketPath, info: { supportedVersions: ["1.1.0"] } });
+  const second = await node.plugin({ socketPath, info: { supportedVersions: ["1.1.0"] } });
   await second.events.when("notified", { where: ({ registered }) => registered });
   await first.close();
   await kubelet.deregistered("x.csi");
@@ -146,10 +148,10 @@ test("a higher version takes the name over, and the end of either socket takes t
 test("a higher version that fails takes the registered one along", async () => {
   const kubelet = await node.kubelet();
   const driver = await node.driver();
-  await node.registrar();
+  await node.plugin();
   await kubelet.registered("x.csi");
   driver.setFaults([{ kind: "error", method: "NodeGetInfo", code: "INTERNAL" }]);
-  await node.registrar({
+  await node.plugin({
     socketPath: `${node.pluginDir}/other.sock`,
     info: { supportedVersions: ["1.1.0"] },
   });

@@ -1,31 +1,30 @@
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
 import { createServer as createHttp2Server } from "node:http2";
-import { eventsOf, makeNode } from "./node-in-a-test";
+import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { eventsOf } from "./events-of";
 
-let node: Awaited<ReturnType<typeof makeNode>>;
+let node: SimulatedNode;
 beforeEach(async () => {
-  node = await makeNode();
+  node = await createSimulatedNode();
 });
-afterEach(() => node.end());
+afterEach(() => node[Symbol.asyncDispose]());
 
 const quick = { backoffInitialMs: 20 };
 
 test("a socket replaced by rename is deregistered at one tick and registered at a later one", async () => {
   const kubelet = await node.kubelet();
   await node.driver();
-  await node.registrar();
+  await node.plugin();
   await kubelet.registered("x.csi");
   const next = kubelet.events.when("registered", { from: "now" });
-  await node.registrar();
+  await node.plugin();
   await expect(kubelet.events.when("deregistered")).resolves.toMatchObject({ because: "socket-replaced" });
   await next;
   expect(eventsOf(kubelet, "socket-seen").map(({ replaced }) => replaced)).toEqual([false, true]);
 });
 
 test("a socket that nobody listens on is dialled until the deadline, then backed off by its path", async () => {
-  mkdirSync(node.pluginDir);
-  const dead = await node.registrar();
+  const dead = await node.plugin();
   await dead.crash();
   const kubelet = await node.kubelet({ timings: { ...quick, dialMs: 100 } });
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({
@@ -33,29 +32,28 @@ test("a socket that nobody listens on is dialled until the deadline, then backed
     backoffMs: 20,
   });
   await node.driver();
-  await node.registrar();
+  await node.plugin();
   await kubelet.registered("x.csi");
 });
 
 test("a server that comes while kubelet dials the dead socket is found by the same dial", async () => {
-  mkdirSync(node.pluginDir);
-  const dead = await node.registrar();
+  const dead = await node.plugin();
   await dead.crash();
   const kubelet = await node.kubelet();
   await kubelet.events.when("calling");
   await node.driver();
-  const registrar = await node.registrar();
+  const registrar = await node.plugin();
   await registrar.events.when("notified", { where: ({ registered }) => registered });
   expect(eventsOf(kubelet, "called").filter(({ call }) => call === "dial")[0]).toMatchObject({
     result: { kind: "ok" },
   });
-}, 15_000);
+});
 
 test("GetInfo has its second, no more", async () => {
   const kubelet = await node.kubelet({ timings: { ...quick, getInfoMs: 50 } });
   await node.driver();
   let calls = 0;
-  await node.registrar({
+  await node.plugin({
     before: (method) => (method === "GetInfo" && calls++ === 0 ? new Promise(() => {}) : undefined),
   });
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({
@@ -66,7 +64,6 @@ test("GetInfo has its second, no more", async () => {
 });
 
 test("Node's own HTTP/2 server resets the raw authority of an old kubelet, not the encoded one", async () => {
-  mkdirSync(node.pluginDir);
   const server = createHttp2Server((_request, response) => void response.end()).listen(node.socketPath);
   await once(server, "listening");
   try {
@@ -86,7 +83,7 @@ test("Node's own HTTP/2 server resets the raw authority of an old kubelet, not t
 test("a socket that goes while its driver is asked is unregistered once the answer is there", async () => {
   const kubelet = await node.kubelet();
   await node.driver({ faults: [{ kind: "slow", method: "NodeGetInfo", delayMs: 100 }] });
-  const registrar = await node.registrar();
+  const registrar = await node.plugin();
   await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
   await registrar.close();
   await kubelet.events.when("csi-node-changed", {
@@ -107,7 +104,7 @@ describe("when the registrar cannot be told of its success", () => {
   test("kubelet 1.36 takes the driver off the node and tries again", async () => {
     const kubelet = await node.kubelet({ timings: quick });
     await node.driver();
-    await node.registrar({ before: failingOnce() });
+    await node.plugin({ before: failingOnce() });
     const registered = await kubelet.registered("x.csi");
     expect(registered).not.toHaveProperty("noticeError");
     expect(eventsOf(kubelet, "deregistered")).toMatchObject([{ because: "notice-failed" }]);
@@ -117,7 +114,7 @@ describe("when the registrar cannot be told of its success", () => {
   test("kubelet 1.35 uses the driver and leaves it at that", async () => {
     const kubelet = await node.kubelet({ version: "1.35", timings: quick });
     await node.driver();
-    await node.registrar({ before: failingOnce() });
+    await node.plugin({ before: failingOnce() });
     await expect(kubelet.registered("x.csi")).resolves.toMatchObject({
       noticeError: "rpc error: code = Internal desc = no thanks",
     });
@@ -128,7 +125,7 @@ describe("when the registrar cannot be told of its success", () => {
   test("a registrar that exits in the middle of the notice is seen as a connection that broke", async () => {
     const kubelet = await node.kubelet();
     await node.driver();
-    await node.registrar({
+    await node.plugin({
       before: (method, cut) => {
         if (method !== "NotifyRegistrationStatus") return;
         cut();

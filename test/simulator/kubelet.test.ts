@@ -1,17 +1,18 @@
 import { startKubelet } from "../../src/simulator/kubelet";
 import { KUBELET_VERSIONS } from "../../src/simulator/versions";
-import { eventsOf, makeNode } from "./node-in-a-test";
+import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { eventsOf } from "./events-of";
 
-let node: Awaited<ReturnType<typeof makeNode>>;
+let node: SimulatedNode;
 beforeEach(async () => {
-  node = await makeNode();
+  node = await createSimulatedNode();
 });
-afterEach(() => node.end());
+afterEach(() => node[Symbol.asyncDispose]());
 
 test("registers a driver, puts it on the node, and takes it off when its socket goes", async () => {
   const kubelet = await node.kubelet({ nodeLabels: { zone: "a" } });
   await node.driver({ topology: { rack: "7" }, maxVolumes: 39 });
-  const registrar = await node.registrar();
+  const registrar = await node.plugin();
 
   await expect(kubelet.registered("x.csi")).resolves.toMatchObject({
     pluginType: "CSIPlugin",
@@ -40,7 +41,7 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
 test("tells each step: who was called, what came of it", async () => {
   const kubelet = await node.kubelet();
   await node.driver();
-  await node.registrar();
+  await node.plugin();
   await kubelet.registered("x.csi");
   expect(eventsOf(kubelet, "called")).toMatchObject([
     { call: "dial", socketPath: node.socketPath, result: { kind: "ok" } },
@@ -62,7 +63,7 @@ test("tells each step: who was called, what came of it", async () => {
 test.each(KUBELET_VERSIONS)("kubelet %s sends the authority of its gRPC library", async (version) => {
   const kubelet = await node.kubelet({ version });
   const driver = await node.driver();
-  const registrar = await node.registrar();
+  const registrar = await node.plugin();
   await kubelet.registered("x.csi");
   const isOld = version === "1.20" || version === "1.24";
   const isRaw = isOld || version === "1.28";
@@ -79,7 +80,7 @@ test("several drivers do not touch each other", async () => {
   await node.driver();
   const names = ["a.csi", "b.csi", "c.csi"];
   const [first] = await Promise.all(
-    names.map((name) => node.registrar({ socketPath: `${node.pluginDir}/${name}.sock`, info: { name } })),
+    names.map((name) => node.plugin({ socketPath: `${node.pluginDir}/${name}.sock`, info: { name } })),
   );
   await Promise.all(names.map((name) => kubelet.registered(name)));
   await first?.close();
@@ -94,7 +95,7 @@ test("several drivers do not touch each other", async () => {
 
 test("an empty endpoint is the registration socket itself", async () => {
   const kubelet = await node.kubelet();
-  await node.registrar({ info: { endpoint: "" } });
+  await node.plugin({ info: { endpoint: "" } });
   await expect(kubelet.refused("x.csi")).resolves.toMatchObject({
     endpoint: node.socketPath,
     reason: expect.stringContaining("code = Unimplemented"),
@@ -104,7 +105,7 @@ test("an empty endpoint is the registration socket itself", async () => {
 test("a relative endpoint is one below /", async () => {
   const kubelet = await node.kubelet();
   await node.driver();
-  await node.registrar({ info: { endpoint: node.csiAddress.slice(1) } });
+  await node.plugin({ info: { endpoint: node.csiAddress.slice(1) } });
   await kubelet.registered("x.csi");
 });
 
@@ -113,7 +114,7 @@ test.each<[string, string[], "1.20" | "1.36"]>([
   ["DRAPlugin", ["v1.DRAPlugin"], "1.36"],
 ])("knows %s", async (type, supportedVersions, version) => {
   const kubelet = await node.kubelet({ version });
-  const registrar = await node.registrar({ info: { type, supportedVersions, name: "other" } });
+  const registrar = await node.plugin({ info: { type, supportedVersions, name: "other" } });
   await expect(kubelet.registered("other")).resolves.toMatchObject({ pluginType: type });
   expect(kubelet.csiNode().spec.drivers).toEqual([]);
   await registrar.close();
@@ -125,7 +126,7 @@ test.each([
   ["DRAPlugin", "1.28"],
 ] as const)("has no handler for %s in %s, and says so", async (type, version) => {
   const kubelet = await node.kubelet({ version });
-  const registrar = await node.registrar({ info: { type } });
+  const registrar = await node.plugin({ info: { type } });
   await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "no-handler" });
   await expect(registrar.events.when("notified")).resolves.toMatchObject({
     registered: false,

@@ -1,10 +1,10 @@
-import { makeNode } from "./node-in-a-test";
+import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
 
-let node: Awaited<ReturnType<typeof makeNode>>;
+let node: SimulatedNode;
 beforeEach(async () => {
-  node = await makeNode();
+  node = await createSimulatedNode();
 });
-afterEach(() => node.end());
+afterEach(() => node[Symbol.asyncDispose]());
 
 type Kubelet = Awaited<ReturnType<typeof node.kubelet>>;
 
@@ -26,7 +26,7 @@ test("says that there was no socket", async () => {
 
 test("says that kubelet has not called", async () => {
   const kubelet = await node.kubelet({ faults: [{ kind: "never-call" }] });
-  await node.registrar();
+  await node.plugin();
   expect(await giveUpWhen(kubelet, kubelet.events.when("socket-seen"))).toContain(
     `; it has seen ${node.socketPath} and not called yet`,
   );
@@ -35,7 +35,7 @@ test("says that kubelet has not called", async () => {
 test("says which call hangs", async () => {
   const kubelet = await node.kubelet();
   await node.driver({ faults: [{ kind: "hang", method: "NodeGetInfo" }] });
-  await node.registrar();
+  await node.plugin();
   const asking = kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
   expect(await giveUpWhen(kubelet, asking)).toContain(
     `; NodeGetInfo on ${node.csiAddress} has not ended yet`,
@@ -45,14 +45,14 @@ test("says which call hangs", async () => {
 test("says why kubelet refused", async () => {
   const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no such node", times: 1 }] });
   await node.driver();
-  await node.registrar();
+  await node.plugin();
   expect(await giveUpWhen(kubelet, kubelet.events.when("failed"))).toContain("no such node");
 });
 
 test("says that the driver was registered, and is no more", async () => {
   const kubelet = await node.kubelet();
   await node.driver();
-  const registrar = await node.registrar();
+  const registrar = await node.plugin();
   await kubelet.registered("x.csi");
   await registrar.close();
   await kubelet.deregistered("x.csi");

@@ -14,27 +14,30 @@ import { join } from "node:path";
 import { createEventLog } from "../../src/simulator/event-stream";
 import type { KubeletEvent } from "../../src/simulator/kubelet-events";
 import { type PluginWatcher, startPluginWatcher } from "../../src/simulator/plugin-watcher";
-import { makeNodeFolder } from "./fake-registrar";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
-let folder: Awaited<ReturnType<typeof makeNodeFolder>>;
+let folder: TempFolder;
+/** Not there at first. */
+let pluginDir: string;
 let log: ReturnType<typeof createEventLog<KubeletEvent>>;
 let servers: Server[];
 let watcher: PluginWatcher | undefined;
 
 beforeEach(async () => {
-  folder = await makeNodeFolder();
+  folder = await createTempFolder();
+  pluginDir = folder.at("reg");
   log = createEventLog("the plugin watcher");
   servers = [];
 });
 afterEach(async () => {
   watcher?.close();
   for (const server of servers) server.close();
-  await folder.remove();
+  await folder[Symbol.asyncDispose]();
 });
 
-const path = (name: string) => join(folder.pluginDir, name);
+const path = (name: string) => join(pluginDir, name);
 const watch = (behaviour = { scanFollowsLinks: true }) => {
-  watcher = startPluginWatcher(folder.pluginDir, behaviour, log.append);
+  watcher = startPluginWatcher(pluginDir, behaviour, log.append);
   return watcher;
 };
 const bind = async (name: string) => {
@@ -54,7 +57,7 @@ const caughtUp = async () => {
 const desired = () =>
   watcher
     ?.desired()
-    .map(({ socketPath, generation }) => `${socketPath.slice(folder.pluginDir.length + 1)} ${generation}`);
+    .map(({ socketPath, generation }) => `${socketPath.slice(pluginDir.length + 1)} ${generation}`);
 /** Whether the dot-name of a rename was still there to be ignored is a matter of luck. */
 const story = () =>
   log.stream.history().flatMap((event) => {
@@ -163,7 +166,7 @@ test.each([
 ])(
   "finds a symbolic link to a socket at its start: %s, by the kubelet's version",
   async (scanFollowsLinks, found) => {
-    mkdirSync(folder.pluginDir);
+    mkdirSync(pluginDir);
     await bind("../elsewhere.sock");
     symlinkSync(path("../elsewhere.sock"), path("a"));
     watch({ scanFollowsLinks });
@@ -201,9 +204,9 @@ test("a socket that was renamed and comes back is a creation", async () => {
 });
 
 test("says what stands in its way", async () => {
-  writeFileSync(folder.pluginDir, "");
+  writeFileSync(pluginDir, "");
   expect(() => watch()).toThrow(
-    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(folder.pluginDir) }),
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(pluginDir) }),
   );
-  expect(existsSync(folder.pluginDir)).toBe(true);
+  expect(existsSync(pluginDir)).toBe(true);
 });

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-
-/** Well below jest's own limit, so that what fails is the expectation and not the test's time. */
-const GIVE_UP_AFTER_MS = 15_000;
+import { PATIENCE_MS } from "./history";
 
 /** Repeats `expectation` until it does not throw; fails with its last error. For what has no event to wait for. */
 export async function eventually<Value>(expectation: () => Value | Promise<Value>): Promise<Value> {
-  const giveUpAt = performance.now() + GIVE_UP_AFTER_MS;
+  const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
       return await expectation();

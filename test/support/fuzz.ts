@@ -9,7 +9,7 @@ import {
 const { FUZZ_SEED, FUZZ_RUNS, FUZZ_PATH } = process.env;
 const SEED = Number(FUZZ_SEED ?? 7_541);
 /** Who asks for more runs has the time. */
-const LIMIT_MS = FUZZ_RUNS === undefined ? 30_000 : 3_600_000;
+const LIMIT_MS = FUZZ_RUNS === undefined ? 120_000 : 3_600_000;
 
 /** What an arbitrary makes up, and how often. */
 export interface Trials<Input> {

@@ -13,7 +13,8 @@ export async function expectNothingLeft(use: () => Promise<void>): Promise<void>
     const more = process.getActiveResourcesInfo();
     for (const kind of before) if (more.includes(kind)) more.splice(more.indexOf(kind), 1);
     expect(more).toEqual([]);
-    expect(countInotifyWatches()).toBe(watchesBefore);
+    // Fewer, where the kernel had not yet dropped those of folders that were removed before.
+    expect(countInotifyWatches()).toBeLessThanOrEqual(watchesBefore);
   });
 }
 

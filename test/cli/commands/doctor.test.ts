@@ -1,31 +1,29 @@
-import { mkdirSync } from "node:fs";
 import { resolveTarget } from "../../../src/cli/commands/doctor";
 import { CHECKS } from "../../../src/doctor/checks";
-import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { startTestRegistrar } from "../../support/registrar-node";
-import { createTempFolder } from "../../support/temp-folder";
+import { createSimulatedNode, type SimulatedNode } from "../../support/simulated-node";
 import { runCommand, startCommand } from "./support/command";
 
-/** A node in a folder with a driver on it, and the doctor's words and exit code. */
-async function onNode(use: (node: Awaited<ReturnType<typeof makeNode>>) => Promise<void>): Promise<void> {
-  await using folder = await createTempFolder();
-  const node = await makeNode(folder.path);
-  await using _driver = node.driver;
-  await use(node);
+/** A node with a driver on it, and the doctor's words and exit code. */
+async function onNode(use: (visit: ReturnType<typeof prepareVisit>) => Promise<void>): Promise<void> {
+  await using node = await createSimulatedNode();
+  await node.driver();
+  await use(prepareVisit(node));
 }
 
-async function makeNode(folder: string) {
-  const [csiAddress, pluginRegistrationPath] = [`${folder}/csi.sock`, `${folder}/reg`];
-  mkdirSync(pluginRegistrationPath);
+function prepareVisit(node: SimulatedNode) {
+  const { csiAddress, pluginDir: pluginRegistrationPath } = node;
   const paths = { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress };
   const flags = [
     `--csi-address=${csiAddress}`,
     `--kubelet-registration-path=${csiAddress}`,
     `--plugin-registration-path=${pluginRegistrationPath}`,
+    // A slow machine is no slow driver.
+    "--timeout=1m",
   ];
   return {
+    node,
     paths,
-    driver: await startCsiDriver({ csiAddress, name: "x.csi" }),
     doctor: async (...more: readonly string[]) => {
       using doctor = startCommand(["doctor", ...flags, ...more], { FORCE_COLOR: "" });
       const code = await doctor.exitCode();
@@ -35,11 +33,15 @@ async function makeNode(folder: string) {
 }
 
 test("a driver that is registered: exit code 0", () =>
-  onNode(async ({ paths, doctor }) => {
-    const { csiAddress, pluginRegistrationPath, kubeletRegistrationPath } = paths;
-    await using kubelet = await startKubelet({ pluginDir: pluginRegistrationPath, reconcilePeriodMs: 10 });
-    const node = { csiAddress, pluginRegistrationPath, options: paths, socketPath: String };
-    await using _registrar = await startTestRegistrar({ ...node, [Symbol.asyncDispose]: async () => {} });
+  onNode(async ({ node, paths, doctor }) => {
+    const { kubeletRegistrationPath } = paths;
+    const kubelet = await node.kubelet();
+    await using _registrar = await startTestRegistrar({
+      ...node,
+      ...paths,
+      options: paths,
+      socketPath: node.socketPathOf,
+    });
     await kubelet.registered("x.csi");
     const { code, text, stderr } = await doctor();
     expect(text).toMatch(/^ok {7}registration +x\.csi is registered with kubelet/m);

@@ -1,4 +1,4 @@
-import { type Exit, startReadyProcess } from "../../kubelet/support/child-process";
+import { type Exit, startReadyProcess } from "../../support/child-process";
 import { DRIVER_SERVERS } from "./servers";
 
 /** What a driver is to be and to do; its flags, README.md has them. */

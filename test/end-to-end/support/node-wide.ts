@@ -19,11 +19,7 @@ export interface DriverFolders {
 }
 
 /** The registration sockets on a node; names with a dot are there for moments only. */
-export const socketsIn = (node: TestNode) =>
-  node
-    .files()
-    .filter((file) => !file.startsWith("."))
-    .toSorted();
+export const socketsIn = (node: TestNode) => node.visibleFiles();
 export const socketOf = (name: string) => `${name}-reg.sock`;
 
 /** Lines about one driver, by its socket. */
@@ -54,12 +50,11 @@ export function driverFoldersOf(node: TestNode): DriverFolders {
     },
     remove: (folder) => rmSync(join(plugins, folder), { recursive: true }),
     registrar: (...flags) =>
-      node.cli([
+      node.registrar(
         `--csi-address=${csiAddress("*")}`,
         `--kubelet-registration-path=${csiAddress("*")}`,
-        `--plugin-registration-path=${node.pluginDir}`,
         ...flags,
-      ]),
+      ),
   };
 }
 

@@ -1,34 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import {
-  type CsiDriverOptions,
-  type KubeletOptions,
-  type SimulatedCsiDriver,
-  type SimulatedKubelet,
-  startCsiDriver,
-  startKubelet,
-} from "../../../src/testing";
+import { writeFileSync } from "node:fs";
+import type { SimulatedKubelet } from "../../../src/testing";
+import { createSimulatedNode, type SimulatedNode } from "../../support/simulated-node";
 import { type CliProcess, type Launch, patience, startCli } from "./process";
 
 export const DRIVER = "disk.csi.example.com";
 
-/** A folder that stands for a node, and what runs on it. */
-export interface TestNode {
-  readonly csiAddress: string;
-  readonly pluginDir: string;
-  /** Where the registrar's socket is to be. */
-  readonly socketPath: string;
-  /** Starts a driver called DRIVER. */
-  driver(options?: Partial<CsiDriverOptions>): Promise<SimulatedCsiDriver>;
-  /** Starts a kubelet that looks more often than a real one. */
-  kubelet(options?: Partial<KubeletOptions>): Promise<SimulatedKubelet>;
-  /** Starts the registrar with the three flags of every chart and these. */
+/** A node with registrars that are processes. */
+export interface TestNode extends SimulatedNode {
+  /** Starts the registrar with the three flags of every chart, and these. A slow machine is no slow driver to it. */
   registrar(...flags: readonly string[]): CliProcess;
   /** Starts the CLI with these arguments only. */
   cli(args: readonly string[], env?: NodeJS.ProcessEnv, launch?: Launch): CliProcess;
-  /** What is in the plugin registration directory. */
-  files(): readonly string[];
   /** An empty file, as kubelet makes it before a container starts. */
   readonly terminationLogPath: string;
 }
@@ -46,53 +28,31 @@ export function onNode<Row extends readonly unknown[]>(
   body: (node: TestNode, ...row: Row) => Promise<void>,
 ): (...row: Row) => Promise<void> {
   return async (...row) => {
-    const { node, close } = makeNode();
-    let endings: readonly PromiseSettledResult<void>[] = [];
-    try {
-      await body(node, ...row);
-    } finally {
-      endings = await close();
-    }
-    for (const ending of endings) if (ending.status === "rejected") throw ending.reason;
+    await using node = await createTestNode();
+    await body(node, ...row);
   };
 }
 
-function makeNode() {
-  const folder = mkdtempSync(join(tmpdir(), "e2e-"));
-  const pluginDir = join(folder, "reg");
-  const csiAddress = join(folder, "csi.sock");
-  const terminationLogPath = join(folder, "termination-log");
-  mkdirSync(pluginDir);
+async function createTestNode(): Promise<TestNode> {
+  const node = await createSimulatedNode({ driverName: DRIVER, reconcilePeriodMs: 50 });
+  const terminationLogPath = node.at("termination-log");
   writeFileSync(terminationLogPath, "");
-  const started: AsyncDisposable[] = [];
-  const keep = <Part extends AsyncDisposable>(part: Part): Part => {
-    started.push(part);
-    return part;
-  };
-  const node: TestNode = {
-    csiAddress,
-    pluginDir,
+  const cli: TestNode["cli"] = (args, env, launch) => node.keep(startCli(args, env, launch));
+  return {
+    ...node,
     terminationLogPath,
-    socketPath: join(pluginDir, `${DRIVER}-reg.sock`),
-    driver: async (options) => keep(await startCsiDriver({ csiAddress, name: DRIVER, ...options })),
-    kubelet: async (options) => keep(await startKubelet({ pluginDir, reconcilePeriodMs: 50, ...options })),
-    cli: (args, env, launch) => keep(startCli(args, env, launch)),
-    registrar: (...flags) =>
-      node.cli([
-        `--csi-address=${csiAddress}`,
-        `--kubelet-registration-path=${csiAddress}`,
-        `--plugin-registration-path=${pluginDir}`,
-        ...flags,
-      ]),
-    files: () => (existsSync(pluginDir) ? readdirSync(pluginDir) : []),
+    cli,
+    registrar: (...flags) => cli([...registrarArguments(node), ...flags]),
   };
-  const close = async () => {
-    const endings = await Promise.allSettled(started.reverse().map((part) => part[Symbol.asyncDispose]()));
-    rmSync(folder, { recursive: true, force: true });
-    return endings;
-  };
-  return { node, close };
 }
+
+/** What a registrar on this node is told, unless other flags follow. */
+export const registrarArguments = ({ csiAddress, pluginDir }: SimulatedNode): readonly string[] => [
+  `--csi-address=${csiAddress}`,
+  `--kubelet-registration-path=${csiAddress}`,
+  `--plugin-registration-path=${pluginDir}`,
+  "--timeout=1m",
+];
 
 /** Resolves when kubelet registers the driver, now or as soon as it did so for the nth time. */
 export function registered(

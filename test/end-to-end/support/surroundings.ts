@@ -1,5 +1,6 @@
-import type { TestNode } from "./node";
-import { type CliProcess, registrarCommand } from "./process";
+import { registrarCommand } from "../../support/registrar-command";
+import { registrarArguments, type TestNode } from "./node";
+import type { CliProcess } from "./process";
 
 /** What is made of a registrar's surroundings before it starts. */
 export interface Surroundings {
@@ -30,12 +31,7 @@ export function registrarIn(
     ...(asOrdinaryUser ? NO_CAPABILITIES : []),
     ...registrarCommand(),
   ];
-  const paths = [
-    `--csi-address=${node.csiAddress}`,
-    `--kubelet-registration-path=${node.csiAddress}`,
-    `--plugin-registration-path=${node.pluginDir}`,
-  ];
-  return node.cli([...paths, ...flags], {}, { command });
+  return node.cli([...registrarArguments(node), ...flags], {}, { command });
 }
 
 /** Where a path is to be found that means something else in the mount namespace of a process. */

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
+import { createHistory } from "../../support/history";
 import { createTempFolder } from "../../support/temp-folder";
-import { createHistory } from "../support/history";
 import type { ApiObjects } from "../support/kubelet";
 import { comparable } from "./comparable";
 import { changes, summaryOf } from "./objects";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { messageOf } from "../../../src/errors";
 import { startCsiDriver } from "../../../src/testing";
 import { startFakeRegistrar } from "../../simulator/fake-registrar";
-import type { History } from "../support/history";
+import type { History } from "../../support/history";
 import { comparable } from "./comparable";
 import type { ScriptedNode } from "./scenario";
 import { driverStep, kubeletStep, objectStep, registrarStep, type Step } from "./step";

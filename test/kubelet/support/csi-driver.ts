@@ -1,5 +1,5 @@
+import { type Exit, startReadyProcess } from "../../support/child-process";
 import { programPath } from "./build";
-import { type Exit, startReadyProcess } from "./child-process";
 import { newestVersion } from "./versions";
 
 export interface CsiDriverOptions {

@@ -1,6 +1,6 @@
+import { startReadyProcess } from "../../support/child-process";
+import type { History } from "../../support/history";
 import { programPath } from "./build";
-import { startReadyProcess } from "./child-process";
-import type { History } from "./history";
 
 export interface CsiNodeDriver {
   readonly name: string;

@@ -1,5 +1,5 @@
+import { startChildProcess } from "../../support/child-process";
 import { programPath } from "./build";
-import { startChildProcess } from "./child-process";
 import { newestVersion } from "./versions";
 
 export interface ProbeOptions {

@@ -1,10 +1,7 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { StateName } from "../../../src/registrar/registration/state";
-import { type Exit, startChildProcess } from "./child-process";
-import type { History } from "./history";
-
-const builtCli = join(__dirname, "..", "..", "..", "dist", "cli.js");
+import { type Exit, startChildProcess } from "../../support/child-process";
+import type { History } from "../../support/history";
+import { registrarCommand } from "../../support/registrar-command";
 
 /** What the log says each time that a registration socket has been put in place. */
 export const PUBLISHED = "Registration Server started";
@@ -25,10 +22,7 @@ export interface Registrar extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Spawns the registrar under test: unless told, the built CLI, or the program in REGISTRAR_COMMAND (words separated by
- * spaces), so that the suite can be run against another registrar. Resolves when it runs, not when it registered.
- */
+/** Spawns the registrar under test. Resolves when it runs, not when it registered. */
 export async function startRegistrar(
   args: readonly string[],
   [program = "", ...words]: readonly string[] = registrarCommand(),
@@ -43,11 +37,4 @@ export async function startRegistrar(
   };
   const count = (text: string) => log.all().filter((line) => line.includes(text)).length;
   return { ...child, log, says, reached, count };
-}
-
-function registrarCommand(): readonly string[] {
-  const other = process.env.REGISTRAR_COMMAND?.trim();
-  if (other) return other.split(/\s+/);
-  if (!existsSync(builtCli)) throw new Error(`there is no ${builtCli}: run npm run build first`);
-  return [process.execPath, builtCli];
 }

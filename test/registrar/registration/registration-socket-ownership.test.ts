@@ -1,8 +1,9 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tryConnect } from "../../../src/sockets/unix-socket";
 import { eventually } from "../../support/eventually";
 import { startForeignSocket } from "../../support/foreign-socket";
+import { identityOf } from "../../support/identity-of";
 import { asOrdinaryUser } from "../../support/ordinary-user";
 import { createOwnedSocket, unusable, watchNames } from "../../support/owned-socket";
 import { expectNothingLeft } from "../../support/resources";
@@ -92,12 +93,12 @@ describe("publishing again", () => {
     await socket.publish(path);
     const client = connect({ path });
     await eventually(() => expect(connections).toHaveLength(1));
-    const before = lstatSync(path).ino;
+    const before = identityOf(path);
     using seen = watchNames(folder.path);
 
     expect(await socket.publish(path)).toBe("ours");
 
-    expect(lstatSync(path).ino).not.toBe(before);
+    expect(identityOf(path)).not.toBe(before);
     await eventually(() => expect(seen.visible()).toEqual([NAME]));
     connections[0]?.end("still here");
     expect((await client.setEncoding("utf8").toArray()).join("")).toBe("still here");
@@ -148,12 +149,12 @@ describe("an aborted signal", () => {
       using socket = createOwnedSocket();
       const path = folder.at(NAME);
       await using _theirs = await startForeignSocket(path);
-      const before = lstatSync(path).ino;
+      const before = identityOf(path);
       const publishing = socket.publish(path, { overLiving: true, until: stop.signal });
       await eventually(() => expect(readdirSync(folder.path)).toHaveLength(2));
       stop.abort();
       await expect(publishing).rejects.toMatchObject({ name: "AbortError" });
-      expect(lstatSync(path).ino).toBe(before);
+      expect(identityOf(path)).toBe(before);
       await filesAre(NAME);
     }));
 });

@@ -1,11 +1,12 @@
 import { once } from "node:events";
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { controlWaits } from "../../../support/controlled-waits";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
+import { identityOf } from "../../../support/identity-of";
 import type { TestNode, TestRegistrar } from "../../../support/registrar-node";
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
 
@@ -32,7 +33,6 @@ afterEach(async () => {
   await node[Symbol.asyncDispose]();
 });
 
-const inodeOf = (path: string) => lstatSync(path).ino;
 const publications = () => started.registrar.status().tally.publications;
 
 /** What could publish has done so by then: it takes a turn to look and a tenth of a second to publish. */
@@ -97,10 +97,10 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
 
   test("another registrar's socket in its place is left to its owner", async () => {
     await using _theirs = await startForeignSocket(socketPath);
-    const inode = inodeOf(socketPath);
+    const inode = identityOf(socketPath);
     await started.state("standby");
     await started.log.when("Standing by for the registrar that holds the socket");
-    expect(inodeOf(socketPath)).toBe(inode);
+    expect(identityOf(socketPath)).toBe(inode);
     expect(publications()).toEqual({ "driver-named": 1 });
   });
 });

@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
+import { identityOf } from "../../../support/identity-of";
 import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../../../support/registrar-node";
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
 
@@ -18,7 +19,6 @@ afterEach(async () => {
 });
 
 const PREFIX = "RegisterPlugin error -- plugin registration failed with err: ";
-const inodeOf = (path: string) => lstatSync(path).ino;
 
 describe("policy exit", () => {
   test.each([
@@ -58,7 +58,7 @@ describe("policy retry", () => {
   test("stays, publishes again after a while, and is registered when kubelet has come round", async () => {
     await using started = await startTestRegistrar(node, retry);
     await started.state("listening");
-    const inode = inodeOf(socketPath);
+    const inode = identityOf(socketPath);
     await registerOnce(socketPath, "the API server does not answer");
     await started.state("refused");
     expect((await started.log.when("Kubelet refused the driver")).fields).toEqual({
@@ -67,7 +67,7 @@ describe("policy retry", () => {
     });
 
     await started.state("listening");
-    expect(inodeOf(socketPath)).not.toBe(inode);
+    expect(identityOf(socketPath)).not.toBe(inode);
     await registerOnce(socketPath);
     await started.state("registered");
     expect(started.registrar.status().tally).toMatchObject({
@@ -80,7 +80,7 @@ describe("policy retry", () => {
   test("publishes nothing where kubelet comes back by itself, as it does from 1.36 on", async () => {
     await using started = await startTestRegistrar(node, retry);
     await started.state("listening");
-    const inode = inodeOf(socketPath);
+    const inode = identityOf(socketPath);
     await registerOnce(socketPath, "no");
     await started.state("refused");
     using kubelet = dialRegistration(socketPath);
@@ -88,7 +88,7 @@ describe("policy retry", () => {
     await started.state("asked");
     // Longer than the wait after a refusal, which is over for good.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
-    expect(inodeOf(socketPath)).toBe(inode);
+    expect(identityOf(socketPath)).toBe(inode);
     await kubelet.notify();
     await started.state("registered");
     expect(started.registrar.status().tally.publications).toEqual({ "driver-named": 1 });

@@ -1,9 +1,10 @@
-import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { controlWaits } from "../../../support/controlled-waits";
 import { eventually } from "../../../support/eventually";
 import { registerOnce } from "../../../support/fake-kubelet";
 import { type ForeignSocket, startForeignSocket } from "../../../support/foreign-socket";
+import { identityOf } from "../../../support/identity-of";
 import type { TestNode } from "../../../support/registrar-node";
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
 
@@ -29,7 +30,6 @@ const retry = { onRegistrationFailure: "retry" } as const;
 const PEER_ERROR =
   'kubernetes.io/csi: ValidatePlugin for CSI driver "x.csi" failed. Another driver with the same name is already ' +
   'registered with a higher supported version: "1.0.0"';
-const inodeOf = (path: string) => lstatSync(path).ino;
 const files = () => readdirSync(node.pluginRegistrationPath);
 
 /** A registrar that stands by for `peer`, which has taken its path. */
@@ -58,10 +58,10 @@ test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
   ],
 ])("takes over when the peer %s", async (_what, end) => {
   const { started, peer } = await standBy();
-  const inode = inodeOf(socketPath);
+  const peers = identityOf(socketPath);
   await end(peer);
   await started.state("listening");
-  expect(inodeOf(socketPath)).not.toBe(inode);
+  expect(identityOf(socketPath)).not.toBe(peers);
   expect((await registerOnce(socketPath)).name).toBe(name);
   await started.state("registered");
   expect(started.registrar.status().tally).toMatchObject({ takeovers: 1, publications: { "peer-gone": 1 } });
@@ -72,14 +72,14 @@ test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
 test("stays in standby when one peer takes over from another", async () => {
   const { started, peer } = await standBy();
   await using next = await startForeignSocket(socketPath);
-  const inode = inodeOf(socketPath);
+  const inode = identityOf(socketPath);
   await peer.kill();
   // Its connection to the first is cut: it looks, finds the second, and holds on to that.
   await eventually(() => expect(next.connections()).toBeGreaterThan(0));
   expect(started.registrar.status().state).toBe("standby");
-  expect(inodeOf(socketPath)).toBe(inode);
+  expect(identityOf(socketPath)).toBe(inode);
   await started.registrar.close();
-  expect(inodeOf(socketPath)).toBe(inode);
+  expect(identityOf(socketPath)).toBe(inode);
 });
 
 test("does not knock without end at a peer that hangs up", async () => {
@@ -96,12 +96,12 @@ test("does not knock without end at a peer that hangs up", async () => {
 
 test("ends when the driver comes back under another name, whose socket nobody else has", async () => {
   const { started, peer } = await standBy();
-  const inode = inodeOf(socketPath);
+  const inode = identityOf(socketPath);
   await driver.kill();
   await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
   await started.state("listening");
   expect(existsSync(node.socketPath("y.csi"))).toBe(true);
-  expect(inodeOf(socketPath)).toBe(inode);
+  expect(identityOf(socketPath)).toBe(inode);
   await started.registrar.close();
   await peer.kill();
 });

@@ -1,8 +1,9 @@
-const base = require("./jest.config.js");
+const base = require("../../jest.config.js");
 
 /** The suite of the image, which it builds first: needs buildah. @type {import("jest").Config} */
 module.exports = {
   ...base,
+  rootDir: "../..",
   testMatch: ["<rootDir>/test/image/**/*.test.ts"],
   testPathIgnorePatterns: [],
   globalSetup: "<rootDir>/test/image/support/global-setup.ts",

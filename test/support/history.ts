@@ -1,3 +1,6 @@
+/** Longer than anything takes on a busy machine, shorter than a test may take. Never part of what is tested. */
+export const PATIENCE_MS = 60_000;
+
 /** Values in the order in which they came, and a way to wait for one that did or will come. */
 export interface History<T> {
   readonly all: () => readonly T[];
@@ -7,8 +10,8 @@ export interface History<T> {
   /** No more values come; who still waits is told why. */
   readonly end: (reason: string) => void;
   /**
-   * The first value that matches, from position `from` on. Rejects when none came within 30 s or before the end,
-   * with the last values in the message.
+   * The first value that matches, from position `from` on. Rejects when none came in time or before the end, with the
+   * last values in the message.
    */
   readonly waitFor: (matches: (value: T) => boolean, from?: number) => Promise<T>;
 }
@@ -27,7 +30,7 @@ export function createHistory<T>(name: string): History<T> {
   async function waitFor(matches: (value: T) => boolean, from = 0): Promise<T> {
     return new Promise((resolve, reject) => {
       let position = from;
-      const timer = setTimeout(() => giveUp("it did not come within 30 s"), 30_000);
+      const timer = setTimeout(() => giveUp(`it did not come within ${PATIENCE_MS / 1_000} s`), PATIENCE_MS);
       function stop(): void {
         clearTimeout(timer);
         watchers.delete(look);

@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "./docs/markdown";
+import { createTempFolder } from "./support/temp-folder";
+
+const CHANGELOG = `# Changelog
+
+## [Unreleased]
+
+### Added
+
+- Not yet.
+
+## [1.2.0] - 2026-11-22
+
+What it is about.
+
+### Fixed
+
+- A thing.
+
+## [1.1.0] - 2026-10-01
+
+### Added
+
+- Another.
+`;
+
+test.each([
+  ["v1.2.0", "1.2.0", "What it is about.\n\n### Fixed\n\n- A thing.\n", ""],
+  ["v1.1.0", "1.1.0", "### Added\n\n- Another.\n", ""],
+  ["v1.2.1", "1.2.0", "", "release-notes: the tag is v1.2.1, and package.json has version 1.2.0\n"],
+  ["v1.3.0", "1.3.0", "", 'release-notes: CHANGELOG.md has nothing under a heading "[1.3.0] - the day"\n'],
+])("the tag %s with package.json's %s", async (tag, version, notes, complaint) => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("CHANGELOG.md"), CHANGELOG);
+  writeFileSync(folder.at("package.json"), JSON.stringify({ version }));
+  const script = join(ROOT, "scripts", "release-notes.mjs");
+  const { stdout, stderr, status } = spawnSync(process.execPath, [script, tag, folder.path], {
+    encoding: "utf8",
+  });
+  expect([stdout, stderr, status]).toEqual([notes, complaint, complaint === "" ? 0 : 1]);
+});

@@ -1,0 +1,10 @@
+import type { KubeletEventOf } from "../../src/simulator/kubelet";
+import type { KubeletEvent } from "../../src/simulator/kubelet-events";
+
+/** The events of these kinds so far. */
+export function eventsOf<Kind extends KubeletEvent["kind"]>(
+  { events }: { readonly events: { history(): readonly KubeletEvent[] } },
+  kind: Kind,
+): KubeletEventOf<Kind>[] {
+  return events.history().filter((event): event is KubeletEventOf<Kind> => event.kind === kind);
+}

@@ -1,0 +1,145 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { createHistory, type History } from "./history";
+
+/** A process that outlived its test is killed after this long, whatever happened to the test. */
+export const LONGEST_LIFE_MS = 180_000;
+/** How long SIGTERM may take. */
+const GRACE_MS = 5_000;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** What a program writes, by line. */
+export interface Output<T = string> extends History<T> {
+  /** All of it so far, as it was written. */
+  readonly text: () => string;
+}
+
+/** A spawned program whose output is kept. Its stdin ends with this process, which ends our Go programs. */
+export interface ChildProcess<T = string> extends AsyncDisposable {
+  readonly pid: number;
+  readonly stdout: Output<T>;
+  readonly stderr: Output;
+  /** Resolves when it runs; rejects when it cannot be executed. */
+  readonly spawned: Promise<void>;
+  /** Resolves once it ended and all its output was read; never rejects. */
+  readonly exited: Promise<Exit>;
+  /** How it ended, if it has. */
+  readonly exit: () => Exit | undefined;
+  readonly signal: (name: NodeJS.Signals) => void;
+  readonly writeLine: (line: string) => void;
+  /** SIGTERM, and SIGKILL if that does not help within 5 s; resolves when it ended. */
+  readonly close: () => Promise<void>;
+}
+
+export interface SpawnOptions {
+  readonly cwd?: string;
+  /** Environment variables beside ours. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** When it is killed. @default never */
+  readonly lifeMs?: number;
+}
+
+/** Spawns a program. */
+export function spawnProcess(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): ChildProcess {
+  return spawnParsed(command, args, String, options);
+}
+
+function spawnParsed<T>(
+  command: string,
+  args: readonly string[],
+  parse: (line: string) => T,
+  { cwd, env, lifeMs }: SpawnOptions = {},
+): ChildProcess<T> {
+  const child = spawn(command, args, {
+    stdio: "pipe",
+    cwd,
+    env: { ...process.env, ...env },
+    timeout: lifeMs,
+    killSignal: "SIGKILL",
+  });
+  const stdout = readOutput(child.stdout, `stdout of ${command}`, parse);
+  const stderr = readOutput(child.stderr, `stderr of ${command}`, String);
+  child.stdin.on("error", () => {}); // it ended before it read: `exited` tells
+  const spawned = once(child, "spawn").then(() => {});
+  spawned.catch(() => {}); // whoever waits for it is told
+
+  let ended: Exit | undefined;
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("close", (code, signal) => {
+      ended = { code, signal };
+      stdout.end(`it ended with ${signal ?? code}, saying:\n${stderr.all().slice(-20).join("\n")}`);
+      stderr.end(`it ended with ${signal ?? code}`);
+      resolve(ended);
+    });
+  });
+
+  let closed: Promise<void> | undefined;
+  async function end(): Promise<void> {
+    child.kill("SIGTERM");
+    const forced = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+    await exited;
+    clearTimeout(forced);
+  }
+  const close = () => {
+    closed ??= end();
+    return closed;
+  };
+  return {
+    pid: child.pid ?? 0,
+    stdout,
+    stderr,
+    spawned,
+    exited,
+    exit: () => ended,
+    signal: (signal) => void child.kill(signal),
+    writeLine: (line) => void child.stdin.write(`${line}\n`),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function readOutput<T>(stream: Readable, name: string, parse: (line: string) => T): Output<T> {
+  const history = createHistory<T>(name);
+  let text = "";
+  stream.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+  });
+  createInterface({ input: stream }).on("line", (line) => history.add(parse(line)));
+  return { ...history, text: () => text };
+}
+
+/** Resolves when the program runs, each line of whose stdout is parsed; rejects when it cannot be executed. */
+export async function startChildProcess<T>(
+  command: string,
+  args: readonly string[],
+  parse: (line: string) => T,
+): Promise<ChildProcess<T>> {
+  const child = spawnParsed(command, args, parse);
+  await child.spawned;
+  return child;
+}
+
+/** As {@link startChildProcess}, and resolves when a line says that the program is ready; else ends it and rejects. */
+export async function startReadyProcess<T extends { readonly event: string }>(
+  command: string,
+  args: readonly string[],
+): Promise<ChildProcess<T>> {
+  const child = await startChildProcess<T>(command, args, JSON.parse);
+  try {
+    await child.stdout.waitFor(({ event }) => event === "started");
+    return child;
+  } catch (error) {
+    await child.close();
+    throw error;
+  }
+}

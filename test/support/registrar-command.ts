@@ -1,0 +1,15 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+const BUILT = join(__dirname, "..", "..", "dist", "cli.js");
+
+/**
+ * The words that start the registrar under test: those in REGISTRAR_COMMAND, separated by spaces, so that the suites can
+ * be run against another registrar; else the built CLI.
+ */
+export function registrarCommand(): readonly [program: string, ...words: string[]] {
+  const [program, ...words] = process.env.REGISTRAR_COMMAND?.trim().split(/\s+/) ?? [];
+  if (program) return [program, ...words];
+  if (!existsSync(BUILT)) throw new Error(`there is no ${BUILT}: run npm run build first`);
+  return [process.execPath, BUILT];
+}
