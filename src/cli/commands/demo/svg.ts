@@ -40,7 +40,7 @@ export function renderSvg(rows: readonly Row[]): string {
   let top = MARGIN / 2;
   const placed: Placed[] = rows.map((row, index) => {
     const here = { row, top };
-    // Processes that end one after the other do so on one line.
+    // Processes that end in a row share one line.
     top += row.kind === "end" && rows[index + 1]?.kind === "end" ? 0 : HEIGHTS[row.kind];
     return here;
   });
@@ -57,7 +57,7 @@ export function renderSvg(rows: readonly Row[]): string {
   ].join("\n");
 }
 
-/** From each beginning of a process to its end, which is crossed. API objects outlive everybody. */
+/** From each start of a process to its end, which gets a cross. API objects outlive every process. */
 function lifelines(lane: Lane, placed: readonly Placed[], bottom: number, x: number): readonly string[] {
   const lines: string[] = [];
   const stroke = `class="${laneClass(lane)}" stroke="currentColor"`;
@@ -127,7 +127,7 @@ function caption(lane: Lane, x: number, y: number): readonly string[] {
   ];
 }
 
-/** An arrow, its name above it and what came back below, near its tail: it may cross other lifelines. */
+/** An arrow, the call's name above it and the answer below, near its tail: the arrow may cross other lifelines. */
 function arrow(
   call: Extract<Row, { readonly kind: "call" }>,
   from: number,
