@@ -4,7 +4,8 @@ import { DRIVERS, ROLES } from "./cast";
 /** What can be done to the node, as the report calls it. */
 export const TITLES = {
   "kubelet-restarts": "kubelet is killed, and restarts after 0 to 3 s",
-  "kubelet-dies-at-work": "kubelet dies between GetInfo and its status report, the socket is removed meanwhile",
+  "kubelet-dies-at-work":
+    "kubelet dies between GetInfo and its status report, the socket is removed meanwhile",
   "socket-removed": "somebody removes a registration socket",
   "all-sockets-removed": "somebody removes every registration socket",
   "directory-anew": "the plugin registration directory is removed, a new kubelet creates it again",
