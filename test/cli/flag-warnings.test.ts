@@ -96,7 +96,7 @@ test("what was assumed is told, flag by flag", () => {
 test.each([
   ["csi.sock", "the path is not absolute"],
   [`/${"n".repeat(107)}`, "the path has 108 bytes, a unix socket path may have 107"],
-  ["/var/lib/kubelet/plugins_registry/x/csi.sock", "it lies in plugins_registry"],
+  ["/var/lib/kubelet/plugins_registry/x/csi.sock", "it is in plugins_registry"],
 ])("a doubtful path for kubelet is warned of, not refused: %s", (path, problem) => {
   expect(linesFor([], path)).toEqual([
     [
