@@ -60,8 +60,8 @@ test("the support policy names the Nodes of the matrix", () => {
   expect(readText("SECURITY.md").replace(/\s+/g, " ")).toContain(`tests with ${nodes}.`);
 });
 
-test("the map of the house has every folder, and none that is not there", () => {
-  const mapped = rowsIn(sectionOf(readText("CONTRIBUTING.md"), "The map of the house")).map(([folder]) =>
+test("the map of the code has every folder, and none that is not there", () => {
+  const mapped = rowsIn(sectionOf(readText("CONTRIBUTING.md"), "Where things are")).map(([folder]) =>
     codeOf(folder),
   );
   for (const folder of mapped) expect([folder, isThere(folder)]).toEqual([folder, true]);
