@@ -14,7 +14,7 @@ export interface KlogSinkOptions {
   readonly vmodule: readonly VmoduleRule[];
   /** Shown in the header of text lines. */
   readonly pid: number;
-  /** Takes warnings and errors, and info lines too where there is no `infoStream`. */
+  /** Takes warnings and errors, and info lines too if there is no `infoStream`. */
   readonly stream: LineStream;
   /**
    * Takes the info lines: split streams.
@@ -33,9 +33,9 @@ const PINO_LEVELS = { info: "info", warning: "warn", error: "error" } as const;
 /**
  * Writes log records in klog's text format or in component-base's JSON, one line each, at once.
  *
- * pino is underneath. It stamps the time, serialises safely (cycles, bigints, a throwing `toJSON`) and hands each
- * line on with its record (its documented `pino.metadata` protocol), from which the text format is made. This is the
- * only module that loads pino: it costs memory, so probe mode and the library do without.
+ * It uses pino, which adds the time, serialises safely (cycles, bigints, a throwing `toJSON`) and passes each line on
+ * with its record (its documented `pino.metadata` protocol), from which we make the text format. Only this module loads
+ * pino: it costs memory, so probe mode and the library do without it.
  */
 export function createKlogSink(options: KlogSinkOptions): LogSink {
   const { format, verbosity, stream, infoStream = stream } = options;
@@ -76,7 +76,7 @@ function createPino(
   );
 }
 
-/** The record inside the object that was given to pino. */
+/** The record inside the object that pino got. */
 function recordOf(merged: object): LogRecord {
   return (merged as { readonly record: LogRecord }).record;
 }

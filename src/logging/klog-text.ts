@@ -16,9 +16,9 @@ export interface KlogHeaderFacts {
  * One line of klog's text format, without its line feed:
  * `I0102 15:04:05.000000       1 csi-driver.ts:12] "Msg" err="what" key="value"`. The time is local, as klog's.
  *
- * It is what klog v2.140 prints for the same structured call, with one difference: klog spreads a value that
- * contains a line feed over several lines; here it stays quoted, so that one event is always one line and a peer's
- * text cannot forge a second one. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
+ * klog v2.140 prints the same for the same structured call, with one difference: klog spreads a value that contains a
+ * line feed over several lines. Here it stays quoted, so that one event is always one line and a peer's text cannot
+ * forge a second one. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
  */
 export function klogText(record: LogRecord, { timeMs, pid }: KlogHeaderFacts): string {
   const time = new Date(timeMs);
