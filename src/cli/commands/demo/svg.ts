@@ -46,8 +46,10 @@ export function renderSvg(rows: readonly Row[]): string {
   });
   const height = top + MARGIN;
   const draw = { centre, lanes, width };
+  const titles = rows.flatMap((row) => (row.kind === "chapter" ? [row.title] : []));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<title>${escapeXml(titles.join("; "))}</title>`,
     `<style>${STYLE}</style>`,
     `<rect class="paper" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10"/>`,
     ...lanes.flatMap((lane) => lifelines(lane, placed, height - MARGIN, centre(lane))),
