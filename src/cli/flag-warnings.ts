@@ -28,7 +28,7 @@ export function warnAboutFlags(
   if (flags.enablePprof && flags.httpEndpoint === "" && flags.healthPort <= 0)
     log.warn("--enable-pprof has no effect without --http-endpoint");
   if (flags.enablePprof && /^(?:0\.0\.0\.0|\[::\])?:/.test(flags.healthPort > 0 ? ":" : flags.httpEndpoint))
-    log.warn("Profiles are open to whoever reaches this host: listen on localhost", {
+    log.warn("Everybody who reaches this host can read the profiles: listen on localhost", {
       endpoint: flags.httpEndpoint,
     });
   warnAboutPatterns(flags, log);

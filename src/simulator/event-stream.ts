@@ -69,7 +69,7 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string): Eve
         settled.abort();
         unsubscribe();
         const why = ended.signal.aborted ? `${whose} was closed` : "the caller gave up";
-        reject(new RegistrarError("ABORTED", `waited for "${kind}" of ${whose} in vain: ${why}`));
+        reject(new RegistrarError("ABORTED", `"${kind}" of ${whose} did not happen: ${why}`));
       };
       const unsubscribe = subscribe((event) => {
         if (!wanted(event)) return;

@@ -38,7 +38,7 @@ export async function publishSocket(
     renameSync(bound.dotPath, path);
   } catch (cause) {
     bound?.server.close();
-    const advice = "its folder must exist and be writable, and nothing but a socket may stand there";
+    const advice = "its folder must exist and be writable, and no other file may have this path";
     const text = `cannot listen on ${path}: ${errnoOf(cause) ?? errnoOf((cause as Error).cause) ?? messageOf(cause)}; ${advice}`;
     throw new RegistrarError("SOCKET_UNUSABLE", text, { cause });
   }

@@ -67,14 +67,14 @@ test.each<[readonly string[], unknown[][]]>([
 
 test.each([":9809", "0.0.0.0:9809", "[::]:9809"])("profiles on %s are open to all", (endpoint) => {
   expect(linesFor(["--enable-pprof", `--http-endpoint=${endpoint}`])).toEqual([
-    ["warning", "Profiles are open to whoever reaches this host: listen on localhost", { endpoint }],
+    ["warning", "Everybody who reaches this host can read the profiles: listen on localhost", { endpoint }],
   ]);
 });
 
 test("profiles on the deprecated port are open to all", () => {
   expect(linesFor(["--enable-pprof", "--health-port=9809"])).toContainEqual([
     "warning",
-    "Profiles are open to whoever reaches this host: listen on localhost",
+    "Everybody who reaches this host can read the profiles: listen on localhost",
     expect.anything(),
   ]);
 });

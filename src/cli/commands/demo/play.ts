@@ -28,7 +28,7 @@ export function createPlay({ stage, teller, startedAt, signal }: PlayOptions): P
   let toldMs = 0;
 
   const within = (awaited: string) => {
-    const tooLate = new MissedStep(`waited ${durationText(STEP_MS)} for ${awaited}, in vain`);
+    const tooLate = new MissedStep(`waited ${durationText(STEP_MS)} for ${awaited}: it did not happen`);
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(tooLate), STEP_MS);
     return {
