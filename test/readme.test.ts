@@ -1,79 +1,49 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { flagTable } from "../src/cli/flags";
-import { hintForRefusal, KUBELET_ROOTS } from "../src/registrar/registration/hints";
+import { fencesIn, linksIn, ROOT, readText } from "./docs/markdown";
 
-const root = join(__dirname, "..");
-const readme = readFileSync(join(root, "README.md"), "utf8");
-const { dropIn, ours, deprecated, removed } = flagTable;
+const readme = readText("README.md");
+const local = linksIn(readme)
+  .filter((link) => !link.startsWith("http"))
+  .map((link) => link.split("#")[0] ?? "");
 
-/** The rows of the tables under a heading, as cells. */
-function rowsUnder(heading: string): readonly (readonly string[])[] {
-  const [, section = ""] = readme.split(`# ${heading}\n`);
-  const [text = ""] = section.split("\n#");
-  return text
-    .split("\n")
-    .filter((line) => line.startsWith("| `"))
-    .map((line) =>
-      line
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
-}
+test("is short: what is needed first, and where everything else is", () => {
+  expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(10_000);
+});
 
-/** What stands in backticks in a cell. */
-const codeIn = (cell = "") => Array.from(cell.matchAll(/`([^`]+)`/g), ([, code = ""]) => code);
-
-test("the tables of flags name each flag with its default, in the order of the help", () => {
-  const documented = rowsUnder("Flags").map(([name, byDefault]) => [
-    codeIn(name).join(),
-    byDefault === "none" ? "" : codeIn(byDefault).join(),
+test("begins with what it is, then the commands, the image, a node, the library, the comparison", () => {
+  const headings = Array.from(readme.matchAll(/^## (.+)$/gm), ([, heading]) => heading);
+  expect(headings).toEqual([
+    "The two sockets",
+    "Try it",
+    "Swap the image in a DaemonSet",
+    "On a development node",
+    "As a library",
+    "Compared with the official registrar",
+    "Everything else",
   ]);
-  const rows = Object.entries({ ...dropIn, ...ours, ...deprecated });
-  expect(documented).toEqual(rows.map(([name, row]) => [`--${name}`, row.default]));
 });
 
-test.each(Object.keys(removed))("--%s is named among the flags that are ignored", (name) => {
-  expect(readme).toContain(`\`--${name}\``);
+test("shows the demo's own picture, light and dark", () => {
+  const [, path = ""] = /!\[[^\]]+\]\((docs\/[\w-]+\.svg)\)/.exec(readme) ?? [];
+  const picture = readText(path);
+  for (const call of ["GetPluginInfo", "GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"])
+    expect(picture).toContain(`>${call}<`);
+  expect(picture).toContain("prefers-color-scheme: dark");
 });
 
-describe("troubleshooting", () => {
-  // A text that is put together over two lines reads as what it says.
-  const source = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => readFileSync(join(root, "src", name), "utf8"))
-    .join("\n")
-    .replace(/" \+\s+"/g, "");
-  const messagesUnder = (heading: string) => rowsUnder(heading).flatMap(([message]) => codeIn(message));
-
-  test.each(messagesUnder("Troubleshooting"))("the source says: %s", (message) => {
-    for (const piece of message.split("…")) expect(source).toContain(piece.trim());
-  });
-
-  test.each(messagesUnder("What kubelet says when it refuses a driver"))(
-    "there is a hint for: %s",
-    (text) => {
-      expect(hintForRefusal(text, "/csi.sock")).toBeDefined();
-    },
-  );
+test.each([...new Set(local)])("the link to %s leads somewhere", (path) => {
+  expect(readdirSync(join(ROOT, path, ".."))).toContain(path.split("/").at(-1));
 });
-
-test("the kubelet root directories are those of the hints", () => {
-  for (const folder of Object.values(KUBELET_ROOTS)) expect(readme).toContain(`\`${folder}\``);
-});
-
-test.each(Array.from(readme.matchAll(/\]\((?!http)([^)#]+)\)/g), ([, path = ""]) => path))(
-  "the link to %s leads somewhere",
-  (path) => {
-    expect(readdirSync(join(root, path, ".."))).toContain(path.split("/").at(-1));
-  },
-);
 
 test.each(Array.from(readme.matchAll(/npm run ([\w:]+)|npm (test)/g), ([, script, test]) => script ?? test))(
   "npm run %s is there",
   (script) => {
-    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const { scripts } = JSON.parse(readText("package.json"));
     expect(scripts).toHaveProperty([script as string]);
   },
 );
+
+test("every command to copy is said to be one", () => {
+  expect(fencesIn(readme, "")).toEqual([]);
+});

@@ -52,7 +52,7 @@ const plainStart: Play = {
 };
 
 const oldOneGoes: Play = {
-  title: "two registrars of one driver, the old one gets SIGTERM",
+  title: "two registrars of one driver, the older one gets SIGTERM",
   variants: PHASES,
   run: async (stage, phase) => {
     const { kubelet, old, young } = await startTwoPods(stage);
@@ -63,7 +63,7 @@ const oldOneGoes: Play = {
 };
 
 const youngOneGoes: Play = {
-  title: "two registrars of one driver, the young one gets SIGTERM",
+  title: "two registrars of one driver, the newer one gets SIGTERM",
   variants: PHASES,
   run: async (stage, phase) => {
     const { kubelet, old, young } = await startTwoPods(stage);
@@ -74,7 +74,7 @@ const youngOneGoes: Play = {
 };
 
 const officialGoes: Play = {
-  title: "an old official one beside it gets SIGTERM and removes its socket",
+  title: "an older official one beside it gets SIGTERM and removes its socket",
   variants: PHASES,
   needsOfficial: true,
   run: async (stage, phase) => {
@@ -97,7 +97,7 @@ const socketRemoved: Play = {
 };
 
 const directoryRemoved: Play = {
-  title: "the plugin registration directory is removed, a restarted kubelet makes it anew",
+  title: "the plugin registration directory is removed, a restarted kubelet creates it again",
   variants: PHASES,
   run: async (stage, phase) => {
     const { kubelet: former, registrar } = await startPod(stage);

@@ -4,20 +4,21 @@ import { DRIVERS, ROLES } from "./cast";
 /** What can be done to the node, as the report calls it. */
 export const TITLES = {
   "kubelet-restarts": "kubelet is killed, and restarts after 0 to 3 s",
-  "kubelet-dies-at-work": "kubelet dies between GetInfo and its notice, the socket is removed meanwhile",
+  "kubelet-dies-at-work":
+    "kubelet dies between GetInfo and its status report, the socket is removed meanwhile",
   "socket-removed": "somebody removes a registration socket",
   "all-sockets-removed": "somebody removes every registration socket",
-  "directory-anew": "the plugin registration directory is removed, a new kubelet makes it anew",
+  "directory-anew": "the plugin registration directory is removed, a new kubelet creates it again",
   "driver-restarts": "a driver is killed or stopped, and restarts at once",
   "driver-away": "a driver is away for 1 to 6 s",
   "driver-hangs": "a driver hangs for 1 to 4 s while kubelet registers it",
   "kubelet-refuses": "kubelet refuses a driver one to three times",
-  "crowd-comes": "90 idle and hostile connections to a registration socket, which is removed under them",
+  "crowd-comes": "90 idle and hostile connections to a registration socket, which is then removed",
   "peer-comes": "another registrar of a driver comes, and takes its place",
   "peer-stops": "the other registrar gets SIGTERM",
   "peer-killed": "the other registrar gets SIGKILL",
-  "registrar-stops": "a registrar gets SIGTERM and is started anew",
-  "registrar-killed": "a registrar gets SIGKILL and is started anew",
+  "registrar-stops": "a registrar gets SIGTERM and is started again",
+  "registrar-killed": "a registrar gets SIGKILL and is started again",
   "registrar-replaced": "a registrar's successor starts, then it gets SIGTERM (rolling update)",
 } as const;
 

@@ -1,10 +1,10 @@
 import { parseDurationMs, parseInt64 } from "./go-values";
 import { nearWord } from "./near-word";
 
-// The kinds of flags that our own commands have, as yargs wants them declared. What `coerce` throws is told to the
-// user with the flag's name in front.
+// The kinds of flags that our own commands have, as yargs wants them declared. What `coerce` throws is shown to the
+// user after the flag's name.
 
-/** Takes any text, an empty one too. */
+/** Takes any text, also an empty one. */
 export const textFlag = (describe: string) => ({ type: "string", requiresArg: true, describe }) as const;
 
 /** Takes a text each time it is given; `parse` makes a value of each. */
@@ -25,7 +25,7 @@ export const durationFlag = (describe: string) =>
 export const countFlag = (describe: string) =>
   ({ type: "string", requiresArg: true, describe, coerce: parseCount }) as const;
 
-/** Takes one of a few words. */
+/** Takes one of the choices. */
 export const choiceFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
   ({
     type: "string",
@@ -34,12 +34,12 @@ export const choiceFlag = <Choice extends string>(describe: string, choices: rea
     coerce: (text: string): Choice => parseChoice(text, choices),
   }) as const;
 
-/** Stands alone. */
+/** Takes no value. */
 export const switchFlag = (describe: string) => ({ type: "boolean", describe }) as const;
 
-/** Text or JSON lines: what every command that tells of events offers. */
+/** Text or JSON lines: every command that reports events has it. */
 export const outputFlag = {
-  ...choiceFlag("a line each, for people or for programs", ["text", "json"]),
+  ...choiceFlag("one line for each event, for people or for programs", ["text", "json"]),
   default: "text",
 } as const;
 
@@ -47,7 +47,7 @@ export const outputFlag = {
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
-  // A number is never a mistyped word: all are as near, and each may be meant.
+  // Numbers get no suggestion: every other number is equally near.
   const near = /^\d/.test(text)
     ? undefined
     : nearWord(
@@ -56,19 +56,19 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
       );
   const meant = choices.find((candidate) => candidate.toLowerCase() === near);
   const hint = meant === undefined ? `one of ${choices.join(", ")}` : `did you mean ${meant}?`;
-  throw new Error(`"${text}" is none of its values; ${hint}`);
+  throw new Error(`"${text}" is not one of its values; ${hint}`);
 }
 
 /** Throws unless the text is a duration of Go's, 0 or more; answers milliseconds. */
 export function parseDuration(text: string): number {
   const parsed = parseDurationMs(text);
   if ("value" in parsed && parsed.value >= 0) return parsed.value;
-  throw new Error(`"${text}" is no duration; write 500ms, 2s or 1m30s`);
+  throw new Error(`"${text}" is not a duration; write 500ms, 2s or 1m30s`);
 }
 
 /** Throws unless the text is a whole number, 0 or more. */
 export function parseCount(text: string): number {
   const parsed = parseInt64(text);
   if ("value" in parsed && parsed.value >= 0) return parsed.value;
-  throw new Error(`"${text}" is no whole number`);
+  throw new Error(`"${text}" is not a whole number`);
 }

@@ -9,13 +9,13 @@ export interface CommandLine<Flags extends FlagRows> {
   readonly describe: string;
   /** In the order of the help. */
   readonly flags: Flags;
-  /** Puts words of another grammar into that of our commands, or says what is wrong with them. */
+  /** Translates words of another grammar into our commands' grammar, or says what is wrong with them. */
   translate?(argv: readonly string[]): { readonly words: readonly string[] } | { readonly problem: string };
-  /** What is wrong with flags that are right each by itself; undefined where nothing is. */
+  /** What is wrong with flags that are each valid; undefined if nothing is. */
   check?(flags: FlagValues<Flags>): string | undefined;
   /** Lines to copy, without the program's name. */
   readonly examples: readonly string[];
-  /** What else fits on one screen; the exit codes first of all. */
+  /** What else fits on one screen: at least the exit codes. */
   readonly notes: readonly string[];
 }
 
@@ -31,11 +31,11 @@ const EXIT_USAGE = 2;
 const WIDTH = 100;
 
 /**
- * Makes a command of ours: reads its flags, prints its help, and turns a failure that is no bug into one line on
- * stderr and exit code 1. A mistake on the command line ends it with 2, and with the flag that was probably meant.
+ * Makes one of our commands: reads its flags, prints its help, and turns a failure that is no bug into one line on
+ * stderr and exit code 1. A mistake on the command line exits with 2 and names the flag that was probably meant.
  *
- * These commands have GNU's grammar, by yargs; a single dash does as well as two. The drop-in default command has
- * Go's, and nothing in common with this file. What takes its words translates them first.
+ * These commands have GNU's grammar, parsed by yargs; a single dash works like two. The drop-in default command has
+ * Go's grammar and shares nothing with this file. A command that takes its flags translates them first.
  */
 export function createCommand<const Flags extends FlagRows>(
   commandLine: CommandLine<Flags>,
@@ -76,7 +76,7 @@ export function createCommand<const Flags extends FlagRows>(
   };
 }
 
-/** yargs is an ES module, and heavy: it is loaded when a command of ours is given. It prints nothing, nor does it exit. */
+/** yargs is a large ES module, so it is loaded only for one of our commands. Here it prints nothing and never exits. */
 async function createParser({
   name,
   describe,
@@ -110,7 +110,7 @@ async function createParser({
     .epilogue(notes.join("\n"));
 }
 
-/** The row, whose value is taken once only, and whose complaint about it names the flag. */
+/** The row, which rejects a second value, and whose errors name the flag. */
 function told(flag: string, row: Options): Options {
   const { coerce = (value: unknown) => value } = row;
   const byDefault = typeof row.default === "string" ? { defaultDescription: row.default } : {};
@@ -128,7 +128,7 @@ function told(flag: string, row: Options): Options {
   };
 }
 
-/** The help without the types that yargs adds: what a flag takes is in its description. */
+/** The help without the types that yargs adds: each description says what the flag takes. */
 function withoutTypes(help: string): string {
   return help
     .replace(/\[(?:string|boolean|array)\]/g, (type) => " ".repeat(type.length))
@@ -142,7 +142,7 @@ export function noSuchFlag(flag: string, known: readonly string[], command: stri
   return `there is no flag --${flag}; ${advice}`;
 }
 
-/** yargs' words for a mistake, in our own where they can be better. */
+/** yargs' message for a mistake, in better words where we have them. */
 function explain(
   error: unknown,
   argv: readonly string[],

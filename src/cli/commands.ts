@@ -1,22 +1,22 @@
 import type { CommandSummary } from "./help";
 import { nearWord } from "./near-word";
 
-/** A command of ours beside the drop-in default. */
+/** One of our commands beside the drop-in default. */
 export interface Command extends CommandSummary {
-  /** Runs with the words behind the command's name; resolves with the exit code. */
+  /** Runs with the words after the command's name; resolves with the exit code. */
   run(argv: readonly string[]): Promise<number>;
 }
 
-/** What a first word may be other than a flag. Each is loaded only when it is asked for. */
+/** What a first word may be other than a flag. Each command is loaded only when it is used. */
 export const COMMANDS: readonly Command[] = [
   {
     name: "demo",
-    summary: "watch registrations happen: a driver, registrars, a kubelet",
+    summary: "watch registrations happen, with a simulated driver and kubelet",
     run: async (argv) => (await import("./commands/demo")).runDemo(argv),
   },
   {
     name: "kubelet",
-    summary: "simulate kubelet's side: see, break and test a registration",
+    summary: "simulate kubelet's side of a registration, with faults",
     run: async (argv) => (await import("./commands/kubelet")).runKubelet(argv),
   },
   {
@@ -26,7 +26,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "doctor",
-    summary: "tell why a driver is not registered; changes nothing",
+    summary: "find out why a driver is not registered; changes nothing",
     run: async (argv) => (await import("./commands/doctor")).runDoctor(argv),
   },
   {
@@ -37,11 +37,11 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /**
- * What to tell somebody whose first word is nearly a command of ours; undefined for every other first word, which is
- * for Go's grammar: there it ends the flags and is ignored, as are the flags behind it.
+ * The error for a first word that is nearly one of our commands; undefined for every other first word, which belongs to
+ * Go's grammar: it ends the flags, and it is ignored together with the flags after it.
  *
- * That a near miss ends us with a usage error takes nothing from a drop-in user. At the official registrar a line that
- * starts with a plain word sets no flag, so the required --kubelet-registration-path is missing, and it always fails.
+ * A usage error for a near miss breaks no drop-in user. With the official registrar, a line that starts with a plain
+ * word sets no flag, so the required --kubelet-registration-path is missing and the start always fails.
  */
 export function correctCommand(firstWord: string | undefined): string | undefined {
   if (firstWord === undefined || firstWord.startsWith("-")) return undefined;

@@ -1,15 +1,15 @@
 import { escapeJson } from "../logging/escape";
 import type { EventStream, SimulatorEvent } from "../simulator/event-stream";
 
-/** How a command tells of events. */
+/** How a command reports events. */
 export type Output = "text" | "json";
 
-/** Puts an event into words: a line each, none where it says nothing to people. */
+/** Puts an event into words, one item for each line; none if people need not see it. */
 export type Narrator<Event> = (event: Event) => readonly string[];
 
 /**
- * Tells of every event of a simulated part, those that happened already first: in JSON as the object it is, in text
- * as lines behind the time of day. What peers say cannot start a line of its own.
+ * Reports every event of a simulated part, earlier ones first: in JSON as the object it is, in text as lines after the
+ * time of day. What peers say cannot start a new line.
  */
 export function tellEvents<Event extends SimulatorEvent>(
   stream: EventStream<Event>,
@@ -24,7 +24,7 @@ export function tellEvents<Event extends SimulatorEvent>(
   stream.subscribe(tell);
 }
 
-/** Writes to stdout; what could steer a terminal is escaped. */
+/** Writes to stdout; what could control a terminal is escaped. */
 export function writeLine(line: string): void {
   process.stdout.write(`${escapeJson(line)}\n`);
 }

@@ -5,7 +5,7 @@ import type { Flags } from "./flags";
 import type { PathResolution } from "./paths";
 import { isNodeWide, warnAboutPatterns } from "./pattern-warnings";
 
-/** Says once what was assumed, what is deprecated or ignored, and what will hardly work. Ends nothing. */
+/** Logs once what was assumed, what is deprecated or ignored, and what looks wrong. Never exits. */
 export function warnAboutFlags(
   flags: Flags,
   paths: PathResolution & { kind: "paths" },
@@ -28,7 +28,7 @@ export function warnAboutFlags(
   if (flags.enablePprof && flags.httpEndpoint === "" && flags.healthPort <= 0)
     log.warn("--enable-pprof has no effect without --http-endpoint");
   if (flags.enablePprof && /^(?:0\.0\.0\.0|\[::\])?:/.test(flags.healthPort > 0 ? ":" : flags.httpEndpoint))
-    log.warn("Profiles are open to whoever reaches this host: listen on localhost", {
+    log.warn("Everybody who reaches this host can read the profiles: listen on localhost", {
       endpoint: flags.httpEndpoint,
     });
   warnAboutPatterns(flags, log);
@@ -55,5 +55,5 @@ function warnAboutEndpoint(endpoint: string, log: Logger): void {
   if (bytes > MAX_SOCKET_PATH_BYTES)
     doubt(`the path has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`);
   if (/\/plugins_registry\//.test(endpoint))
-    doubt("it lies in plugins_registry, where kubelet takes every socket for a registration socket");
+    doubt("it is in plugins_registry, where kubelet takes every socket for a registration socket");
 }

@@ -35,8 +35,8 @@ const bool = (describe = "") => ({ ...rowOf("bool", parseBool)("false", describe
 export const flagTable = {
   /** The official registrar's flags as of v2.17, with its meanings and defaults. */
   dropIn: {
-    "csi-address": string("/run/csi/socket", "CSI driver socket as seen from here"),
-    "kubelet-registration-path": string("", "the same socket as kubelet sees it; required in a pod"),
+    "csi-address": string("/run/csi/socket", "CSI driver socket as this container sees it"),
+    "kubelet-registration-path": string("", "the same socket as the host sees it; required in a pod"),
     "plugin-registration-path": string("/registration", "directory for the registration socket"),
     timeout: duration("1s", "limit of one call to the driver, and of /healthz"),
     "http-endpoint": string("", "serve health and metrics here: :9809, localhost:9809"),
@@ -46,34 +46,37 @@ export const flagTable = {
     "logging-format": string("text", "text or json"),
     "log-text-split-stream": bool("text: info lines to stdout, others to stderr"),
     "log-json-split-stream": bool("json: info lines to stdout, others to stderr"),
-    "log-text-info-buffer-size": quantity("0", "no effect: no line is held back"),
-    "log-json-info-buffer-size": quantity("0", "no effect: no line is held back"),
-    "log-flush-frequency": duration("5s", "no effect: no line is held back"),
+    "log-text-info-buffer-size": quantity("0", "no effect: every line is written at once"),
+    "log-json-info-buffer-size": quantity("0", "no effect: every line is written at once"),
+    "log-flush-frequency": duration("5s", "no effect: every line is written at once"),
     automaxprocs: { ...bool("no effect: Node has no GOMAXPROCS"), parse: parseAutomaxprocs },
     version: bool("print name and version"),
   },
-  /** Ours: without them nothing differs from the official's behaviour. */
+  /** Ours: without them the registrar behaves as a drop-in replacement. */
   ours: {
-    "driver-gone-after": duration("30s", "with * in the paths: deregister a driver that is away so long"),
+    "driver-gone-after": duration("30s", "with * in the paths: deregister a driver after this absence"),
     "allow-drivers": string("", "with * in the paths: register only these names, a,b,..."),
     "deny-drivers": string("", "with * in the paths: do not register these names, a,b,..."),
-    "driver-timeout": duration("0s", "give up if the driver does not answer in time; 0: never"),
-    "on-registration-failure": refusalPolicy("exit", "what kubelet's refusal leads to: exit, retry"),
-    "reregister-on-driver-restart": bool("announce a driver anew when it comes back"),
+    "driver-timeout": duration("0s", "exit if the driver has not answered by then; 0: never"),
+    "on-registration-failure": refusalPolicy(
+      "exit",
+      "what to do when kubelet refuses the driver: exit, retry",
+    ),
+    "reregister-on-driver-restart": bool("register the driver again when it comes back"),
     "require-driver": bool("not ready while the driver is away"),
     "metrics-path": string("/metrics", "path of the metrics"),
-    "termination-log": string("/dev/termination-log", "gets the reason of a failure"),
+    "termination-log": string("/dev/termination-log", "existing file for the reason of a failure"),
     mode: {
       ...string("", "health-probe, ready-probe: ask the registrar that runs here, exit 0 or 1"),
       parse: parseMode,
     },
   },
-  /** Accepted, with a word on what to use instead. */
+  /** Accepted with a warning that says what to use instead. */
   deprecated: {
     "health-port": int("0", "use --http-endpoint=:PORT"),
     "connection-timeout": duration("0s", "no effect; --driver-timeout limits the wait for the driver"),
   },
-  /** Of former releases, accepted and ignored: klog's flags were removed in v2.11 (KEP-2845), kubeconfig in v1.0.2. */
+  /** Of earlier releases, accepted and ignored: klog's flags were removed in v2.11 (KEP-2845), kubeconfig in v1.0.2. */
   removed: {
     logtostderr: bool(),
     alsologtostderr: bool(),
@@ -107,36 +110,36 @@ export type FlagValues = { readonly [Name in FlagName as FieldOf<Name>]: ValueOf
 
 /** What a command line asks for. */
 export interface Flags extends FlagValues {
-  /** The flags that stand on the command line: tells a given value from an equal default. */
+  /** The flags that were given, even with a value that equals the default. */
   readonly given: ReadonlySet<FlagName>;
-  /** Given flags that have no effect any more, to be warned of once. */
+  /** Given flags that have no effect any more; the log warns once. */
   readonly ignored: readonly string[];
-  /** Given flags that still work and what to use instead, to be warned of once. */
+  /** Given flags that still work, and what to use instead; the log warns once. */
   readonly deprecated: readonly { readonly flag: string; readonly advice: string }[];
-  /** Each value given: of a flag without a `*` anywhere only the last one counts. */
+  /** Every value given. Without a `*` in any of them only the last one counts. */
   readonly every: {
     readonly csiAddress: readonly string[];
     readonly kubeletRegistrationPath: readonly string[];
   };
-  /** The words behind the flags. The official ignores them silently, and with them every flag that follows. */
+  /** The words after the flags. The official registrar ignores them silently, and every flag after them. */
   readonly rest: readonly string[];
 }
 
-/** `message` is the official's first line on stderr, followed there by the help; the exit code is 2, that of help 0. */
+/** `message` is the official's first line on stderr; its help follows there. The exit code is 2, for help 0. */
 export type CommandLine =
   | { readonly kind: "flags"; readonly flags: Flags }
   | { readonly kind: "help" }
   | { readonly kind: "error"; readonly message: string };
 
-/** Every flag that a registrar's command line may have, those of former releases too. */
+/** Every flag that a registrar's command line may have, also those of earlier releases. */
 export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
   const { dropIn, ours, deprecated, removed } = flagTable;
   return new Map(Object.entries<GoFlag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
 }
 
 /**
- * Reads the words behind the program's name as the official does, with its errors. A flag given again replaces the
- * former value, but `--vmodule` adds to it. Which values make sense together is for the caller to check.
+ * Reads the words after the program's name as the official registrar does, with its errors. A flag given again replaces
+ * the earlier value, but `--vmodule` adds to it. The caller checks which values make sense together.
  */
 export function parseFlags(argv: readonly string[]): CommandLine {
   const { dropIn, ours, deprecated, removed } = flagTable;
@@ -179,7 +182,7 @@ function defaultOf(row: Row): unknown {
 }
 
 const PROBE_MODES = ["health-probe", "ready-probe"];
-/** The official registrar's, which proves nothing. */
+/** The official registrar's mode, which checks nothing. */
 export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
 function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecated"] {
@@ -192,8 +195,8 @@ function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecat
 }
 
 /**
- * Every mode that is no probe is a normal run, as it is to the official. But a mistyped probe must not be one: each
- * period it would take the registration from the registrar that it is to ask.
+ * Every mode that is no probe is a normal run, as with the official registrar. But a mistyped probe must not be one: in
+ * each period it would take the registration away from the registrar that it should ask.
  */
 function parseMode(text: string): Parsed<string> {
   const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
@@ -203,7 +206,7 @@ function parseMode(text: string): Parsed<string> {
   return /probe$/i.test(text) ? { error: `the probes are ${modes.join(", ")}` } : { value: text };
 }
 
-/** The handler of csi-lib-utils' `-automaxprocs`: an empty value means true, and strconv's own error is passed on. */
+/** As csi-lib-utils handles `-automaxprocs`: an empty value means true, and the error is strconv's. */
 function parseAutomaxprocs(text: string): Parsed<boolean> {
   const parsed = text === "" ? { value: true } : parseBool(text);
   return "value" in parsed

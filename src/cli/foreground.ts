@@ -3,8 +3,8 @@ import { RegistrarError } from "../errors";
 import { abortOnSignals } from "./signals";
 
 /**
- * Aborted when a command in the foreground is to end: by a signal, whose name `onSignal` hears first, or because
- * nobody reads what it prints.
+ * Aborted when a command in the foreground must end: by a signal, after `onSignal` got its name, or because nobody
+ * reads what it prints.
  */
 export function untilStopped(onSignal: (name: string) => void = () => {}): AbortSignal {
   const unread = new AbortController();
@@ -15,13 +15,13 @@ export function untilStopped(onSignal: (name: string) => void = () => {}): Abort
 /** The longest timer that Node has, in milliseconds: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Resolves when the signal is aborted, or after `ms` where that is more than 0; keeps the process until then. */
+/** Resolves when the signal is aborted, or after `ms` if that is more than 0; keeps the process alive until then. */
 export async function untilAborted(signal: AbortSignal, ms = 0): Promise<void> {
   do await delay(ms || LONGEST_MS, undefined, { signal }).catch(() => {});
   while (ms === 0 && !signal.aborted);
 }
 
-/** What was started, or undefined where it was stopped before. */
+/** What was started, or undefined if it was stopped before. */
 export async function unlessStopped<Started>(starting: Promise<Started>): Promise<Started | undefined> {
   try {
     return await starting;

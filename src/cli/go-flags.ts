@@ -1,9 +1,9 @@
 import { quoteGo } from "../logging/escape";
 import type { Parsed } from "./go-values";
 
-/** What the grammar must know of a flag. */
+/** What the grammar must know about a flag. */
 export interface GoFlag {
-  /** A boolean stands alone (then its text is `true`) or takes `=value`; it never takes the next word. */
+  /** A boolean has no value (its text is then `true`) or takes `=value`; it never takes the next word. */
   readonly boolean: boolean;
   readonly parse: (text: string) => Parsed<unknown>;
 }
@@ -12,7 +12,7 @@ export interface GoFlag {
 export type GoCommandLine =
   | {
       readonly kind: "parsed";
-      /** Flag and value in the order given: where a flag is repeated, the last one counts. */
+      /** Flag and value in the order given: if a flag is repeated, the last value counts. */
       readonly settings: readonly (readonly [name: string, value: unknown])[];
       /** The words after the flags: Go programs without commands ignore them. */
       readonly rest: readonly string[];

@@ -1,7 +1,7 @@
-/** What became of one value's text: the value, or Go's words for why it is none. */
+/** One value's text as a value, or Go's error for it. */
 export type Parsed<T> = { readonly value: T } | { readonly error: string };
 
-// Package flag says no more than this of a value that one of its own kinds cannot read.
+// Go's package flag gives no more detail for a value that it cannot parse.
 const syntaxError = { error: "parse error" } as const;
 const rangeError = { error: "value out of range" } as const;
 
@@ -12,7 +12,7 @@ export function parseBool(text: string): Parsed<boolean> {
   return syntaxError;
 }
 
-// Underscores may stand between digits and behind a base prefix; a leading zero by itself means octal.
+// Underscores may stand between digits and after a base prefix; a leading zero alone means octal.
 const intLiteral =
   /^([+-]?)(0|[1-9](?:_?[0-9])*|0[oO]?(?:_?[0-7])+|0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+)$/;
 
@@ -53,13 +53,13 @@ export function parseDurationMs(text: string): Parsed<number> {
   return value === undefined ? syntaxError : { value: Number(value) / 1e6 };
 }
 
-/** `0.fraction` times `factor`, rounded down. No unit is so large that a digit behind the 19th would count. */
+/** `0.fraction` times `factor`, rounded down. No unit is so large that a digit after the 19th would count. */
 function fractionOf(factor: number, fraction: string): bigint {
   const digits = fraction.slice(0, 19);
   return BigInt(Math.trunc(Number(digits) * (factor / 10 ** digits.length)));
 }
 
-/** The magnitude with its sign; undefined where that is no int64. */
+/** The magnitude with its sign; undefined if that is no int64. */
 function signed(sign: string | undefined, magnitude: bigint): bigint | undefined {
   const value = sign === "-" ? -magnitude : magnitude;
   return BigInt.asIntN(64, value) === value ? value : undefined;

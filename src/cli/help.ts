@@ -7,7 +7,7 @@ export interface CommandSummary {
 }
 
 /**
- * The help text in lines of at most `width` columns. yargs writes it from the table of flags; it reads no argv,
+ * The help text in lines of at most `width` columns. yargs renders it from the table of flags; it reads no argv,
  * prints nothing and does not exit. It is loaded here because no other run needs it.
  */
 export async function renderHelp(
@@ -24,8 +24,8 @@ export async function renderHelp(
     .exitProcess(false)
     .wrap(width)
     .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")
-    .options(optionsOf("Flags, as the official node-driver-registrar's:", flagTable.dropIn))
-    .options(optionsOf("Flags of our own:", flagTable.ours))
+    .options(optionsOf("Flags of the official node-driver-registrar:", flagTable.dropIn))
+    .options(optionsOf("Our own flags:", flagTable.ours))
     .options(optionsOf("Deprecated flags:", flagTable.deprecated))
     .example(example, "")
     .epilogue(notes.join("\n"));
@@ -40,7 +40,7 @@ const notes = [
   "Write -x or --x, then =value or a next word (boolean: only =); -- or a plain word ends the flags.",
   "Durations: 500ms, 1m30s, 1.5h. Exit codes: 0 signal, help, version; 1 failed or refused; 2 bad flag.",
   `Ignored: ${Object.keys(flagTable.removed).join(", ")}. Deprecated: --mode=kubelet-registration-probe (exit 0).`,
-  "On a node, outside containers, KUBELET_ROOT_DIR says where kubelet is, if not in /var/lib/kubelet.",
+  "Outside containers KUBELET_ROOT_DIR names kubelet's root directory, by default /var/lib/kubelet.",
 ];
 
 function optionsOf(group: string, rows: Readonly<Record<string, FlagSpec<string, unknown>>>) {

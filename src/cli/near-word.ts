@@ -1,6 +1,6 @@
 /**
- * The candidate that somebody most likely meant by a word they typed, undefined where none is near: up to a third of
- * the candidate's letters may differ, one at least.
+ * The candidate that a mistyped word most likely means, undefined if none is near: up to a third of the candidate's
+ * letters may differ, and always one.
  */
 export function nearWord(word: string, candidates: Iterable<string>): string | undefined {
   let best: { readonly candidate: string; readonly distance: number } | undefined;
@@ -12,7 +12,7 @@ export function nearWord(word: string, candidates: Iterable<string>): string | u
   return best?.candidate;
 }
 
-/** How many letters must be put in, taken out, replaced or swapped with their neighbour: `dmeo` is 1 from `demo`. */
+/** How many letters must be inserted, deleted, replaced or swapped with their neighbour: `dmeo` is 1 from `demo`. */
 function editDistance(from: string, to: string): number {
   const row = (length: number, first: number) => [first, ...Array.from({ length }, (_, index) => index + 1)];
   let beforeLast: number[] = [];

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { parseCsiAddress } from "../registrar/driver/csi-address";
 
-/** Where the official registrar's image has the plugin registration directory mounted. */
+/** Where DaemonSets mount the plugin registration directory in the registrar's container. */
 export const CONTAINER_DIRECTORY = "/registration";
 const DEFAULT_KUBELET_ROOT = "/var/lib/kubelet";
 const ROOT_VARIABLE = "KUBELET_ROOT_DIR";
 
-/** Kubelet's own plugin registration directory, on a node: in KUBELET_ROOT_DIR where that is set. */
+/** Kubelet's own plugin registration directory on a node: in KUBELET_ROOT_DIR if that is set. */
 export function nodeDirectory(env: Readonly<Record<string, string | undefined>>): string {
   return join(env[ROOT_VARIABLE] || DEFAULT_KUBELET_ROOT, "plugins_registry");
 }
@@ -24,15 +24,15 @@ export type PathResolution =
       readonly kind: "paths";
       readonly kubeletRegistrationPath: string;
       readonly pluginRegistrationPath: string;
-      /** What was filled in because this is no container of a DaemonSet: flag and value. */
+      /** What was filled in because this is not a DaemonSet's container: flag and value. */
       readonly assumed: readonly { readonly flag: string; readonly value: string }[];
     }
   | { readonly kind: "missing"; readonly message: string };
 
 /**
- * Decides where the registration socket goes and which path kubelet is told. In a container (there is /registration,
- * or the directory is named) this is the official registrar's rule, the required flag included. On a node or a
- * developer's machine, where nothing is mounted and nothing said, kubelet's own directory and the CSI address do.
+ * Decides where the registration socket goes and which path kubelet gets. In a container (/registration exists, or the
+ * directory is given) these are the official registrar's rules, with the required flag. On a node or a developer's
+ * machine, where neither is so, the defaults are kubelet's own directory and the CSI address.
  */
 export function resolvePaths(
   flags: PathFlags,

@@ -2,18 +2,18 @@ import type { Logger } from "../logging/logger";
 import { isPattern } from "../registrar/node-wide/path-pattern";
 import type { FlagName, Flags } from "./flags";
 
-/** What means nothing without a `*` in the paths, and what means nothing with one. */
+/** The flags that have no effect without a `*` in the paths, and those that have none with one. */
 const FOR_PATTERNS: readonly FlagName[] = ["driver-gone-after", "allow-drivers", "deny-drivers"];
 const FOR_ONE_DRIVER: readonly FlagName[] = ["driver-timeout", "on-registration-failure"];
-/** Special in a shell, plain characters here. */
+/** Special in a shell, ordinary characters here. */
 const LOOKS_SPECIAL = /[?[{]/;
 
-/** Whether the paths are meant for every driver of a node. */
+/** Whether the paths are for every driver of a node. */
 export function isNodeWide({ every }: Pick<Flags, "every">): boolean {
   return [...every.csiAddress, ...every.kubeletRegistrationPath].some(isPattern);
 }
 
-/** Says where a path with or without `*` will not do what its writer may think. Ends nothing. */
+/** Warns if a path with or without `*` may not do what its author expects. Never exits. */
 export function warnAboutPatterns(flags: Flags, parentLog: Logger): void {
   const log = parentLog.named("pattern-warnings");
   const { csiAddress, kubeletRegistrationPath } = flags.every;

@@ -1,8 +1,8 @@
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT"] as const;
 
 /**
- * One abort signal for the signals that ask to stop. The second of them ends the process at once: with exit code 0,
- * as what it interrupts is only the grace given to running calls; the socket is removed first of all.
+ * One abort signal for the signals that ask to stop. The second one ends the process at once, with exit code 0: it only
+ * cuts short the grace period for running calls, because the socket is removed first.
  */
 export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   const controller = new AbortController();

@@ -5,9 +5,9 @@ import { escapeUnprintable } from "../logging/escape";
 const MAX_BYTES = 4096;
 
 /**
- * Leaves the reason of a failure, as one line, where `kubectl describe pod` shows it. There is no such file outside a container, and
- * a reason that cannot be left is in the log anyway: failures are ignored. A file that is missing is made only with
- * `create`: the default path is kubelet's to make.
+ * Writes the reason of a failure as one line where `kubectl describe pod` shows it. Failures to write are ignored:
+ * outside a container there is no such file, and the reason is in the log anyway. A missing file is created only with
+ * `create`, because kubelet creates the default path.
  */
 export function writeTerminationLog(
   path: string,

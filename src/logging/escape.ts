@@ -1,7 +1,7 @@
 /**
  * What Go's `strconv.IsPrint` rejects: control and format characters (so also terminal escapes, bidirectional
  * overrides and the line separators that some log viewers honour), every space but the plain one, lone surrogates.
- * A function, since to read these classes takes milliseconds, and a text in plain ASCII does not need them.
+ * A function, because compiling these classes takes milliseconds, and plain ASCII text does not need them.
  */
 const unprintable = () => /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 const needsEscape = () => /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
@@ -20,7 +20,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   "\v": "\\v",
 };
 
-/** The text as the inside of a Go string literal: what could start a new line or steer a terminal is escaped. */
+/** The text as the inside of a Go string literal: what could start a new line or control a terminal is escaped. */
 export function escapeGo(text: string): string {
   if (PLAIN_TEXT.test(text)) return text;
   return text.replace(needsEscape(), (character) => SHORT_ESCAPES[character] ?? escapeCodePoint(character));
@@ -42,7 +42,7 @@ export function escapeJson(json: string): string {
   );
 }
 
-/** The text with what could start a new line or steer a terminal escaped, and nothing else: it stays one line. */
+/** The text as one line: only what could start a new line or control a terminal is escaped. */
 export function escapeUnprintable(text: string): string {
   return escapeJson(text).replaceAll("\n", "\\n");
 }

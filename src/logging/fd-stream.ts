@@ -11,12 +11,12 @@ const PAUSE_MS = 10;
 const MAX_PAUSES = 20;
 
 /**
- * Writes lines to a file descriptor, each at once: after `write` returns nothing is left to flush, so the process
- * may end on its next statement. It never throws: a log that cannot be written is no reason to stop registering.
+ * Writes each line to a file descriptor at once: when `write` returns there is nothing to flush, so the process may end
+ * with the next statement. It never throws: a log that cannot be written is no reason to stop registering.
  *
- * Where the reader falls behind, a blocking descriptor (the usual case) makes the write wait, as it does with any
- * program. A non-blocking one is waited for too, but for 200 ms without progress at most; then the line is lost, as
- * it is on any other failure (EPIPE, ENOSPC). The next line is tried again. The descriptor is never closed.
+ * If the reader falls behind, the write waits: a blocking descriptor (the usual case) without limit, a non-blocking one
+ * for at most 200 ms without progress. Then the line is lost, as on any other failure (EPIPE, ENOSPC). The next line is
+ * tried again. The descriptor is never closed.
  */
 export function createFdStream(fd: number): LineStream {
   /** Whether the reader has the beginning of a line whose end was lost. */
@@ -35,7 +35,7 @@ export function createFdStream(fd: number): LineStream {
           pause();
         }
       }
-      // Of a line that was lost whole, as of one that came whole, nothing is left to mend.
+      // A line that was lost completely leaves nothing behind to repair.
       if (rest.length < length) isTorn = rest.length > 0;
     },
   };

@@ -1,4 +1,4 @@
-// A member of a class such as `[a-z]`: anything but `]` and `-`, or anything at all behind a backslash.
+// A member of a class such as `[a-z]`: anything but `]` and `-`, or any character after a backslash.
 const MEMBER = String.raw`(?:\\.|[^\\\]-])`;
 const RANGE = `(${MEMBER})(?:-(${MEMBER}))?`;
 const GLOB_PIECE = new RegExp(
@@ -12,7 +12,7 @@ const GLOB_PIECE = new RegExp(
 
 /**
  * A glob as a regular expression for the whole text, by the rules of Go's `filepath.Match`: `*`, `?`, `[a-z]`,
- * `[^a-z]`, and `\` before a character that means itself. Undefined where it is malformed: it matches nothing.
+ * `[^a-z]`, and `\` before a literal character. Undefined if it is malformed: then it matches nothing.
  */
 export function compileGlob(pattern: string): RegExp | undefined {
   const pieces = [...pattern.matchAll(GLOB_PIECE)];
@@ -34,7 +34,7 @@ function pieceSource({
   return `[${negated}${sources.join("")}]`;
 }
 
-/** The one character that a piece stands for, less the backslash that may escape it. */
+/** The one character that a piece stands for, without the backslash that may escape it. */
 function codePointOf(piece: string): number {
   return piece.replace(/^\\(?=.)/su, "").codePointAt(0) ?? 0;
 }

@@ -6,9 +6,9 @@ import type { LogRecord } from "./logger";
  * What Kubernetes' component-base puts into a JSON log line, in its order, all but the leading `ts`:
  * `caller`, `msg`, then `v` and the fields for info lines, the fields and then `err` for errors.
  *
- * component-base has no warning: klog's own becomes an info line. Ours do too, with `"severity":"warning"` added,
- * so that they can still be told from information. `caller` has no folder. A field can not replace `caller`, `msg`,
- * `v` or `err`; component-base would write the key twice. Source: component-base `logs/json`, zapr.
+ * component-base has no warnings: it turns klog's into info lines. So do we, and add `"severity":"warning"` to keep
+ * them apart. `caller` has no folder. A field cannot replace `caller`, `msg`, `v` or `err`; component-base would write
+ * the key twice. Source: component-base `logs/json`, zapr.
  */
 export function klogJson(record: LogRecord): Record<string, unknown> {
   const { severity, verbosity, error } = record;

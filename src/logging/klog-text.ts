@@ -10,9 +10,9 @@ const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
  * One line of klog's text format:
  * `I0102 15:04:05.000000       1 csi-driver.ts:12] "Msg" err="what" key="value"`. The time is local, as klog's.
  *
- * It is what klog v2.140 prints for the same structured call, with one difference: klog spreads a value that
- * contains a line feed over several lines; here it stays quoted, so that one event is always one line and a peer's
- * text cannot forge a second one. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
+ * klog v2.140 prints the same for the same structured call, with one difference: klog spreads a value that contains a
+ * line feed over several lines. Here it stays quoted, so that one event is always one line and a peer's text cannot
+ * forge a second one. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
  */
 export function textLine(record: LogRecord, { timeMs, pid }: LineHeader): string {
   const time = new Date(timeMs);

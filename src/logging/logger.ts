@@ -1,43 +1,43 @@
 /** Key/value pairs of one log line, in the order given. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** One log line before it has a shape. */
+/** One log line before it is formatted. */
 export interface LogRecord {
   readonly severity: "info" | "warning" | "error";
-  /** klog's verbosity of an info line: 0 is always wanted, 5 is chatter. Always 0 for warnings and errors. */
+  /** klog's verbosity of an info line: 0 is always written, 5 is for debugging. Always 0 for warnings and errors. */
   readonly verbosity: number;
   /** Source file without folder or extension, as klog's `-vmodule` patterns name it. */
   readonly file: string;
   /** Line in that source file; 0 where the build did not stamp it. */
   readonly line: number;
   readonly message: string;
-  /** What `error()` was given; undefined where there is none. */
+  /** What `error()` got; undefined if there is none. */
   readonly error: unknown;
   readonly fields: LogFields;
 }
 
-/** Where log records go: the CLI's klog writer, a demo's storyteller, a test's array, a library user's own logger. */
+/** Where log records go: the CLI's klog writer, a test's array, a library user's own logger. */
 export interface LogSink {
   /** Whether an info line of this verbosity from this file is wanted. Warnings and errors are always written. */
   enabled(verbosity: number, file: string): boolean;
   write(record: LogRecord): void;
 }
 
-/** Structured logging as logr and klog have it: a constant message, facts in keys. */
+/** Structured logging like logr's and klog's: a constant message, and the details in keys. */
 export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
-  /** `error` is undefined where nothing was thrown (klog's `Error(nil, ...)`). */
+  /** `error` is undefined if nothing was thrown (klog's `Error(nil, ...)`). */
   error(error: unknown, message: string, fields?: LogFields): void;
-  /** The same logger, whose info lines have this verbosity. */
+  /** The same logger; its info lines have this verbosity. */
   v(verbosity: number): Logger;
-  /** Whether an info line of this logger would be written: guards costly fields. */
+  /** Whether an info line of this logger would be written: to skip fields that are costly to compute. */
   enabled(): boolean;
   /** The same logger for another source file; each module names itself once. */
   named(file: string): Logger;
   /** The same logger with fields on every line. */
   with(fields: LogFields): Logger;
-  /** The same logger, its next lines said to stand on this source line. Put in by the build, not by hand. */
+  /** The same logger; its next line names this source line. The build inserts the call. */
   at(line: number): Logger;
 }
 

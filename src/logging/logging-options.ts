@@ -1,7 +1,7 @@
 import { quoteGo } from "./escape";
 import type { VmoduleRule } from "./vmodule";
 
-/** The logging flags after parsing; what is absent has its default. */
+/** The logging flags after parsing; an absent one has its default. */
 export interface LoggingFlags {
   /** @default "text" */
   readonly loggingFormat?: string | undefined;
@@ -20,7 +20,7 @@ export interface LoggingFlags {
   readonly logJsonSplitStream?: boolean | undefined;
 }
 
-/** How to log, ready for the sink. */
+/** How to log, complete for the sink. */
 export interface LoggingConfig {
   readonly format: "text" | "json";
   readonly verbosity: number;
@@ -36,9 +36,9 @@ export type LoggingResolution =
 
 /**
  * Fills the defaults of the logging flags and checks them as component-base does (`logs/api/v1/options.go`): same
- * checks, order and words. One difference: the official registrar has no feature gates flag, so its four alpha flags
- * always end it; here `--log-*-split-stream` works for the format in use, and `--log-*-info-buffer-size` is no
- * business of this function, since nothing is buffered.
+ * checks, order and words. One difference: the official registrar has no flag for feature gates, so each of its four
+ * alpha flags makes it exit. Here `--log-*-split-stream` works for the format in use, and this function ignores
+ * `--log-*-info-buffer-size`, because nothing is buffered.
  */
 export function resolveLogging(flags: LoggingFlags): LoggingResolution {
   const {

@@ -1,8 +1,8 @@
 import type { LogFields, Logger } from "./logger";
 
 /**
- * Makes a warning that strangers can cause but not turn into a flood: the first is written at once, then at most one
- * in each interval, which says in `sinceLast` how many it stands for. It has no timer: what nobody causes costs nothing.
+ * Makes a warning that strangers can cause, but not turn into a flood: the first one is written at once, then at most
+ * one in each interval, which says in `sinceLast` how many it stands for. It needs no timer.
  */
 export function createPacedWarning(
   log: Logger,

@@ -5,12 +5,12 @@ const MAX_REMEMBERED = 64;
 
 export interface RepeatLimitOptions {
   /**
-   * A warning or error that equals an earlier one is written again after this many milliseconds, not before.
+   * A warning or error that equals an earlier one is written again only after this many milliseconds.
    * @default 60_000
    */
   readonly intervalMs?: number | undefined;
   /**
-   * Milliseconds from any fixed start; a clock that never goes back.
+   * Milliseconds from any fixed start; the clock must never go back.
    * @default performance.now
    */
   readonly now?: (() => number) | undefined;
@@ -26,8 +26,8 @@ interface Memory {
  * and fields) the first is written at once, then at most one each interval, with `repeated`, the number of equal
  * lines left out before it. Info lines pass.
  *
- * There is no timer: lines left out after the last one written are never reported. The 64 lines seen last are
- * remembered; a line that was forgotten is simply written.
+ * There is no timer: lines left out after the last one written are never reported. The latest 64 different lines are
+ * remembered; a forgotten one is simply written.
  */
 export function limitRepeats(sink: LogSink, options: RepeatLimitOptions = {}): LogSink {
   const { intervalMs = 60_000, now = () => performance.now() } = options;

@@ -14,7 +14,7 @@ const DRIVER = "{{ $labels.driver_name }}";
 const NODE = "node {{ $labels.node }}";
 const POD = "{{ $labels.namespace }}/{{ $labels.pod }}";
 
-/** What deserves that somebody looks. Nothing here fires for a registrar that is down: then there is no series. */
+/** What somebody should look at. No rule fires for a registrar that is down, because it has no series then. */
 const ALERTS: readonly Alert[] = [
   {
     alert: "CSIDriverNotRegistered",
@@ -23,9 +23,9 @@ const ALERTS: readonly Alert[] = [
     severity: "critical",
     summary: `CSI driver ${DRIVER} is not registered on ${NODE}`,
     description:
-      `The registrar in ${POD} runs, but kubelet has not registered the driver for 5 minutes: pods with its volumes ` +
-      "cannot start or be cleaned up there. Its /statusz and `registrar doctor` in its container tell what is missing. " +
-      "The driver unknown-driver is one that has not told its name yet.",
+      `The registrar in ${POD} runs, but kubelet has not registered the driver for 5 minutes. Pods with its volumes ` +
+      "cannot start or be cleaned up on this node. The registrar's /statusz and `registrar doctor` in its container " +
+      "say what is missing. unknown-driver means that the driver has not told its name yet.",
   },
   {
     alert: "CSIDriverRefused",
@@ -33,8 +33,8 @@ const ALERTS: readonly Alert[] = [
     severity: "warning",
     summary: `Kubelet refuses CSI driver ${DRIVER} on ${NODE}`,
     description:
-      `Kubelet told the registrar in ${POD} that it does not register the driver. Its reason stands in the registrar's ` +
-      "log and, if that ended for it, in `kubectl describe pod`.",
+      `Kubelet refused the driver of ${POD}. The reason is in the registrar's log and, if the registrar exited ` +
+      "because of it, in `kubectl describe pod`.",
   },
   {
     alert: "CSIRegistrationFlapping",
@@ -42,9 +42,9 @@ const ALERTS: readonly Alert[] = [
     severity: "warning",
     summary: `The registration of CSI driver ${DRIVER} on ${NODE} does not last`,
     description:
-      `The registrar in ${POD} put its registration socket in place {{ $value | humanize }} times in an hour; each time ` +
-      "kubelet deregisters the driver for a moment. Something removes or replaces the socket: a second DaemonSet, a " +
-      "cleanup job? The label reason of registrar_publications_total says more.",
+      `The registrar in ${POD} put its registration socket in place {{ $value | humanize }} times in an hour, and each ` +
+      "time kubelet deregistered the driver for a moment. Something removes or replaces the socket, such as a second " +
+      "DaemonSet or a cleanup job. The label reason of registrar_publications_total says more.",
   },
   {
     alert: "CSIDriverDisconnected",
@@ -54,7 +54,7 @@ const ALERTS: readonly Alert[] = [
     summary: `CSI driver ${DRIVER} does not answer on ${NODE}`,
     description:
       `The registrar in ${POD} has had no connection to the driver for 5 minutes. The driver is still registered, but ` +
-      "kubelet cannot mount or unmount its volumes: see the driver's container.",
+      "kubelet cannot mount or unmount its volumes. Read the log of the driver's container.",
   },
   {
     alert: "CSIRegistrarStandby",
@@ -63,17 +63,17 @@ const ALERTS: readonly Alert[] = [
     severity: "warning",
     summary: `CSI driver ${DRIVER} has two registrars on ${NODE}`,
     description:
-      `The registrar in ${POD} has stood by for 15 minutes because another one holds the driver's registration: is the ` +
-      "driver deployed twice?",
+      `The registrar in ${POD} has stood by for 15 minutes because another one holds the driver's registration. The ` +
+      "driver may be deployed twice.",
   },
 ];
 
-/** When to call somebody: PrometheusRule of the Prometheus Operator. It serves every driver with a registrar. */
+/** The alerts as a PrometheusRule of the Prometheus Operator, for every driver that has a registrar. */
 export function alertRules({ namespace }: Pick<ResolvedManifestOptions, "namespace">): Manifest {
   return {
     about: [
-      "Alerts for every driver that has a registrar; the label node comes from the PodMonitor. Your Prometheus takes",
-      "only the rules that its ruleSelector names: add the labels that it asks for.",
+      "Alerts for every driver that has a registrar. The label node comes from the PodMonitor. Your Prometheus loads only",
+      "the rules that its ruleSelector matches: add the labels that it requires.",
     ],
     object: {
       apiVersion: "monitoring.coreos.com/v1",

@@ -1,12 +1,12 @@
 import type { Comment, Manifest } from "./manifest";
 import type { ResolvedManifestOptions } from "./options";
 
-/** What the cluster must know of the driver: CSIDriver of storage.k8s.io/v1. */
+/** What the cluster must know about the driver: CSIDriver of storage.k8s.io/v1. */
 export function csiDriver(options: ResolvedManifestOptions): Manifest {
   const { driverName, attachRequired, podInfoOnMount, storageCapacity } = options;
   return {
     about: [
-      "What the cluster must know of the driver. attachRequired and the modes cannot be changed later.",
+      "What the cluster must know about the driver. attachRequired and the modes cannot be changed later.",
     ],
     object: {
       apiVersion: "storage.k8s.io/v1",
@@ -37,7 +37,7 @@ function comments(options: ResolvedManifestOptions): readonly Comment[] {
       at: ["spec", "attachRequired"],
       lines: [
         attachRequired
-          ? "A volume is mounted once its VolumeAttachment is done: run an external-attacher with the controller."
+          ? "Kubelet mounts a volume once it is attached: run an external-attacher with the controller."
           : "There is nothing to attach, so kubelet does not wait for an external-attacher.",
       ],
     },
@@ -45,15 +45,15 @@ function comments(options: ResolvedManifestOptions): readonly Comment[] {
       at: ["spec", "podInfoOnMount"],
       lines: [
         podInfoOnMount
-          ? "NodePublishVolume is told the pod's name, and whether the volume is an inline one."
-          : "NodePublishVolume is not told which pod it is for.",
+          ? "NodePublishVolume gets the pod's name, and whether the volume is an inline one."
+          : "NodePublishVolume does not get the pod's name.",
       ],
     },
     {
       at: ["spec", "volumeLifecycleModes"],
       lines: [
-        "Persistent: by PersistentVolumeClaim. Ephemeral: inline in a pod, made and removed with it; the driver must",
-        "support that, by making the volume in NodePublishVolume.",
+        "Persistent: by PersistentVolumeClaim. Ephemeral: inline in a pod, created and deleted with it; the driver must",
+        "support that by creating the volume in NodePublishVolume.",
       ],
     },
     { at: ["spec", "fsGroupPolicy"], lines: [fsGroup[fsGroupPolicy]] },
@@ -61,8 +61,8 @@ function comments(options: ResolvedManifestOptions): readonly Comment[] {
       at: ["spec", "storageCapacity"],
       lines: [
         storageCapacity
-          ? "The scheduler goes by CSIStorageCapacity objects, which the external-provisioner must publish."
-          : "The scheduler does not ask how much room there is.",
+          ? "The scheduler reads CSIStorageCapacity objects, which the external-provisioner must publish."
+          : "The scheduler does not check the free capacity.",
       ],
     },
   ];

@@ -2,19 +2,19 @@ import type { Manifest } from "./manifest";
 import type { ResolvedManifestOptions } from "./options";
 import { registrarComments, registrarContainer } from "./registrar-container";
 
-/** The label by which everything finds the pods. */
+/** The label that selects the pods. */
 export function podLabels({ name }: ResolvedManifestOptions) {
   return { "app.kubernetes.io/name": name };
 }
 
-/** The node plugin: the driver, of which much must be guessed, and the registrar beside it, on every Linux node. */
+/** The node plugin on every Linux node: the registrar, and a placeholder for the driver. */
 export function daemonSet(options: ResolvedManifestOptions): Manifest {
   const { name, namespace, kubeletRoot, pluginPath } = options;
   const labels = podLabels(options);
   const containers = ["spec", "template", "spec", "containers"];
   return {
     about: [
-      "The driver and, beside it, the registrar that tells kubelet of it. No RBAC: neither is given a token.",
+      "The driver, and the registrar that registers it with kubelet. There is no RBAC because neither gets a token.",
       "Outside of kube-system, allow privileged pods: label the namespace pod-security.kubernetes.io/enforce: privileged.",
     ],
     object: {
@@ -46,11 +46,11 @@ export function daemonSet(options: ResolvedManifestOptions): Manifest {
     comments: [
       {
         at: ["spec", "updateStrategy", "rollingUpdate", "maxSurge"],
-        lines: ["Never two pods of one driver on a node: kubelet knows one endpoint for a driver's name."],
+        lines: ["Never two pods of one driver on a node: kubelet keeps one endpoint for a driver's name."],
       },
       {
         at: ["spec", "template", "spec", "priorityClassName"],
-        lines: ["A node without its node plugin runs no pod that has a volume: start early, go last."],
+        lines: ["A node without its node plugin cannot run pods with volumes: start early, stop last."],
       },
       ...registrarComments([...containers, 0]),
       {
@@ -68,7 +68,7 @@ export function daemonSet(options: ResolvedManifestOptions): Manifest {
         at: ["spec", "template", "spec", "volumes", 1],
         lines: [
           "Where kubelet looks for registration sockets. Directory, not DirectoryOrCreate: if it is missing, the path is",
-          "wrong for this node (see --kubelet-root), and a pod that cannot start says so.",
+          "wrong for this node (see --kubelet-root), and the pod does not start.",
         ],
       },
     ],

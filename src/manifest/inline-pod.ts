@@ -1,11 +1,11 @@
 import type { Manifest } from "./manifest";
 import type { ResolvedManifestOptions } from "./options";
 
-/** A pod with a volume of its own, which the driver makes and removes with it. */
+/** A pod with an inline volume, which the driver creates and deletes with the pod. */
 export function inlinePod({ driverName, name, namespace }: ResolvedManifestOptions): Manifest {
   return {
     about: [
-      "A pod to try it with: `kubectl exec` into it and look at /data. Where the namespace is held to a pod security",
+      "A pod to try the driver: `kubectl exec` into it and look at /data. If the namespace enforces a pod security",
       "standard, the CSIDriver needs the label security.kubernetes.io/csi-ephemeral-volume-profile.",
     ],
     object: {
@@ -28,7 +28,7 @@ export function inlinePod({ driverName, name, namespace }: ResolvedManifestOptio
     comments: [
       {
         at: ["spec", "volumes", 0, "csi", "volumeAttributes"],
-        lines: ["What the driver takes to make the volume: strings only; see its documentation."],
+        lines: ["Parameters for the driver, strings only: see its documentation."],
       },
     ],
   };

@@ -10,17 +10,17 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
-/** One object with what people should know of it. */
+/** One object, and comments for its readers. */
 export interface Manifest {
-  /** Stands above the object, a line of comment for each. */
+  /** Comment lines above the object. */
   readonly about: readonly string[];
   readonly object: KubernetesObject;
-  /** Each stands above what its path leads to. */
+  /** Each is written above what its path leads to. */
   readonly comments: readonly Comment[];
 }
 
 export interface Comment {
-  /** Keys, and places in lists. */
+  /** Keys, and indexes of lists. */
   readonly at: readonly (string | number)[];
   readonly lines: readonly string[];
 }

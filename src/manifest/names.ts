@@ -5,26 +5,30 @@ const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 const MAX_SUBDOMAIN_LENGTH = 253;
 
-// What the API server takes for a name; each throws INVALID_OPTION with the flag's name in front.
+// What the API server accepts as a name. Each function throws INVALID_OPTION; the message begins with the flag.
 
 /** Throws for the value of a flag. */
 export function refuse(flag: string, value: string, why: string): never {
   throw new RegistrarError("INVALID_OPTION", `--${flag} ${JSON.stringify(value)} ${why}`);
 }
 
-/** For names that become parts of others, and values of labels (RFC 1123 label). */
+/** For names that become parts of other names or values of labels (RFC 1123 label). */
 export function checkLabel(flag: string, value: string): void {
   if (LABEL.test(value)) return;
-  refuse(flag, value, "must be 1 to 63 small letters, digits and '-', with a letter or digit at both ends");
+  refuse(
+    flag,
+    value,
+    "must be 1 to 63 lower case letters, digits and '-', with a letter or digit at both ends",
+  );
 }
 
 /** For names of objects (RFC 1123 subdomain). */
 export function checkSubdomain(flag: string, value: string): void {
   if (value.length <= MAX_SUBDOMAIN_LENGTH && SUBDOMAIN.test(value)) return;
-  refuse(flag, value, "must be small letters, digits and '-' in parts joined by '.', as a DNS name is");
+  refuse(flag, value, "must be lower case letters, digits and '-' in parts joined by '.', as a DNS name is");
 }
 
-/** A CSI driver's name that may also name a CSIDriver object: the CSI specification's rule, and no capital letter. */
+/** A CSI driver's name that may also name a CSIDriver object: the CSI specification's rule, and no upper case. */
 export function checkDriverName(flag: string, value: string): void {
   const verdict = judgeDriverName(value);
   if (verdict.kind !== "valid") refuse(flag, value, `is no driver name: ${verdict.problem}`);
@@ -32,12 +36,12 @@ export function checkDriverName(flag: string, value: string): void {
     refuse(
       flag,
       value,
-      "cannot name a CSIDriver object: small letters, digits and '-' in parts joined by '.' can",
+      "cannot name a CSIDriver object: use lower case letters, digits and '-' in parts joined by '.'",
     );
   }
 }
 
-/** The API server does not look into image references: it takes what is not empty and has no space. */
+/** The API server does not parse image references: it accepts everything that is not empty and has no space. */
 export function checkImage(flag: string, value: string): void {
   if (!/^[\w][\w.:/@-]*$/.test(value))
     refuse(flag, value, "is no image reference: give NAME:TAG or NAME@DIGEST");

@@ -18,7 +18,7 @@ export interface NodeWideOptions {
 
 /**
  * One registrar for every driver of a node: no driver container, and one folder of the host beside kubelet's own. As
- * `examples/node-wide.yaml`, where more is said of each part. Throws INVALID_OPTION for names that the API server
+ * `examples/node-wide.yaml`, which explains each part. Throws INVALID_OPTION for names that the API server
  * would refuse.
  */
 export function nodeWideDaemonSet(options: NodeWideOptions): Manifest {
@@ -89,12 +89,12 @@ export function nodeWideDaemonSet(options: NodeWideOptions): Manifest {
     comments: [
       {
         at: ["spec", "updateStrategy", "rollingUpdate", "maxSurge"],
-        lines: ["The new registrar stands by as long as the old one lives, then takes over."],
+        lines: ["The new registrar stands by as long as the old one runs, then takes over."],
       },
-      { at: [...container, "args", 0], lines: ["Each * stands for the same in both."] },
+      { at: [...container, "args", 0], lines: ["Each * stands for the same text in both."] },
       {
         at: [...container, "volumeMounts", 0, "mountPropagation"],
-        lines: ["Without it the container would keep a copy of each mount, and volumes stay busy."],
+        lines: ["Without it the container keeps a copy of each mount, and volumes stay busy."],
       },
     ],
   };

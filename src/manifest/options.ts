@@ -35,11 +35,11 @@ export interface ManifestOptions {
   /** Image of the registrar. */
   readonly image: string;
   readonly driverImage: string;
-  /** Default: the endpoint and the node ID, as most drivers take them. */
+  /** Default: the flags for endpoint and node ID that most drivers have. */
   readonly driverArgs?: readonly string[] | undefined;
   /** What to include. Default: the CSIDriver and the DaemonSet. */
   readonly parts?: readonly Part[] | undefined;
-  /** Name of the DaemonSet, and of what belongs to it. Default: made from the driver's. */
+  /** Name of the DaemonSet and of what belongs to it. Default: derived from the driver's name. */
   readonly name?: string | undefined;
   /** Default `kube-system`. */
   readonly namespace?: string | undefined;
@@ -51,13 +51,13 @@ export interface ManifestOptions {
   readonly httpPort?: number | undefined;
   /** Whether volumes are attached, by an external-attacher, before they are mounted. Default false. */
   readonly attachRequired?: boolean | undefined;
-  /** Whether the driver is told of the pod. Default: where it has inline volumes. */
+  /** Whether the driver gets the pod's name. Default: true with inline volumes. */
   readonly podInfoOnMount?: boolean | undefined;
-  /** Default `Persistent`, and `Ephemeral` where a pod with an inline volume is included. */
+  /** Default `Persistent`, and also `Ephemeral` if a pod with an inline volume is included. */
   readonly lifecycleModes?: readonly VolumeLifecycleMode[] | undefined;
   /** Default `ReadWriteOnceWithFSType`. */
   readonly fsGroupPolicy?: FsGroupPolicy | undefined;
-  /** Whether an external-provisioner publishes how much room there is. Default false. */
+  /** Whether an external-provisioner publishes the free capacity. Default false. */
   readonly storageCapacity?: boolean | undefined;
   /** Default: the driver's name. */
   readonly storageClassName?: string | undefined;
@@ -69,7 +69,7 @@ type Defined<Options> = { readonly [Key in keyof Options]-?: Exclude<Options[Key
 export interface ResolvedManifestOptions extends Defined<ManifestOptions> {
   /** The folder of the driver's socket, on the host. */
   readonly pluginPath: string;
-  /** The driver's socket, as kubelet is told. */
+  /** The driver's socket on the host: the path that kubelet dials. */
   readonly kubeletRegistrationPath: string;
 }
 
@@ -121,7 +121,7 @@ function checkNames(options: ResolvedManifestOptions): void {
     refuse("http-port", String(httpPort), "must be from 1 to 65535");
 }
 
-/** Both sockets are on the host, where kubelet connects to them: shorter mount points in containers are no help. */
+/** Kubelet connects to both sockets by their paths on the host, so shorter mount points in containers do not help. */
 function checkPathLengths({
   kubeletRegistrationPath,
   kubeletRoot,
@@ -155,7 +155,7 @@ function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
   }
 }
 
-/** `csi-` is put in front where the driver's name does not say it; 63 characters at most, as it becomes a label. */
+/** Begins with `csi-` unless the driver's name has it; 63 characters at most, because it becomes a label. */
 function nameFrom(driverName: string): string {
   const words = driverName.replaceAll(".", "-").slice(0, 63 - "csi--node".length);
   return `${/\bcsi\b/.test(words) ? "" : "csi-"}${words.replace(/-+$/, "")}-node`;

@@ -8,8 +8,8 @@ export function podMonitor(options: ResolvedManifestOptions): Manifest {
   const { name, namespace } = options;
   return {
     about: [
-      "Has the Prometheus Operator scrape the registrar in each pod. Your Prometheus takes only the PodMonitors that its",
-      "podMonitorSelector names: add the labels that it asks for.",
+      "Makes the Prometheus Operator scrape the registrar in each pod. Your Prometheus loads only the PodMonitors that its",
+      "podMonitorSelector matches: add the labels that it requires.",
     ],
     object: {
       apiVersion: "monitoring.coreos.com/v1",
@@ -30,7 +30,7 @@ export function podMonitor(options: ResolvedManifestOptions): Manifest {
     comments: [
       {
         at: ["spec", "podMetricsEndpoints", 0, "relabelings"],
-        lines: ["A registration belongs to a node: say which, in alerts too."],
+        lines: ["A registration belongs to a node: put the node's name on it, in alerts too."],
       },
     ],
   };

@@ -25,7 +25,7 @@ export const registrarBasics = {
   },
 } as const;
 
-/** The sidecar; apart from names and paths the one in `examples/daemonset.yaml`, where more is said of each part. */
+/** The sidecar; apart from names and paths the one in `examples/daemonset.yaml`, which explains each part. */
 export function registrarContainer({ image, kubeletRegistrationPath, httpPort }: ResolvedManifestOptions) {
   return {
     name: "registrar",
@@ -46,7 +46,7 @@ export function registrarContainer({ image, kubeletRegistrationPath, httpPort }:
   };
 }
 
-/** What to say about it, `at` where it stands. */
+/** Comments on it; `at` is its path. */
 export function registrarComments(at: readonly (string | number)[]): readonly Comment[] {
   return [
     {
@@ -61,17 +61,17 @@ export function registrarComments(at: readonly (string | number)[]): readonly Co
     },
     {
       at: [...at, "readinessProbe"],
-      lines: ["200 once kubelet has said that the driver is registered, and while the socket is ours."],
+      lines: ["200 once kubelet has registered the driver, and as long as the socket is ours."],
     },
     {
       at: [...at, "terminationMessagePolicy"],
-      lines: ["Why kubelet refused the driver shows in `kubectl describe pod`."],
+      lines: ["`kubectl describe pod` then shows why kubelet refused the driver."],
     },
     {
       at: [...at, "securityContext"],
       lines: [
-        "Root, because kubelet's plugins_registry is root's; nothing else is needed. On nodes that enforce SELinux add",
-        "`seLinuxOptions: {type: spc_t}`, or the socket of a privileged driver is out of reach.",
+        "Root, because kubelet's plugins_registry belongs to root; nothing else is needed. On nodes that enforce SELinux",
+        "add `seLinuxOptions: {type: spc_t}`, or the container may not open the socket of a privileged driver.",
       ],
     },
   ];

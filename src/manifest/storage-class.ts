@@ -5,7 +5,7 @@ import type { ResolvedManifestOptions } from "./options";
 export function storageClass({ driverName, storageClassName }: ResolvedManifestOptions): Manifest {
   return {
     about: [
-      "What a PersistentVolumeClaim names. It needs the driver's controller, with an external-provisioner.",
+      "PersistentVolumeClaims name it. It needs the driver's controller, with an external-provisioner.",
     ],
     object: {
       apiVersion: "storage.k8s.io/v1",
@@ -18,7 +18,7 @@ export function storageClass({ driverName, storageClassName }: ResolvedManifestO
     comments: [
       {
         at: ["volumeBindingMode"],
-        lines: ["The volume is made where its first pod runs, so that the node's topology counts."],
+        lines: ["The volume is created where its first pod runs, so that the node's topology counts."],
       },
     ],
   };

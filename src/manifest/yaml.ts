@@ -2,7 +2,7 @@ import { Document, isMap, isNode, isScalar, isSeq, type Node, visit } from "yaml
 import type { Comment, Manifest } from "./manifest";
 
 const LINE_WIDTH = 110;
-/** Longer text is folded into a block: that reads better than quotes. */
+/** Longer text is folded into a block, which reads better than quotes. */
 const MAX_PLAIN_LENGTH = 100;
 
 /** The objects as one YAML stream, each with its comments. */
@@ -26,7 +26,7 @@ function renderManifest({ about, object, comments }: Manifest): string {
   return head + document.toString({ lineWidth: LINE_WIDTH });
 }
 
-/** What a comment stands above: in an object the key, in a list the item. Throws where there is nothing. */
+/** What a comment is written above: the key of an object, the item of a list. Throws if there is nothing. */
 function nodeAt(document: Document, at: Comment["at"]): Node {
   const last = at.at(-1);
   const parent = document.getIn(at.slice(0, -1), true);

@@ -5,7 +5,7 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /**
- * Why the API server would not take a driver's topology as labels of a Node; undefined where it would.
+ * Why the API server would reject a driver's topology as labels of a Node; undefined if it would not.
  * Source: `ValidateLabels` in apimachinery's `pkg/apis/meta/v1/validation/validation.go`.
  */
 export function invalidLabels(
@@ -33,7 +33,7 @@ export function invalidLabels(
 }
 
 /**
- * Why the API server would not take this driver into a CSINode; undefined where it would.
+ * Why the API server would reject this driver in a CSINode; undefined if it would not.
  * Source: `validateCSINodeDriver` in `pkg/apis/storage/validation/validation.go`.
  */
 export function invalidCsiNodeDriver(

@@ -11,8 +11,8 @@ export interface Backoff {
 }
 
 /**
- * Kubelet's: 500 ms, doubled by each failure up to 2 min 2 s, without jitter. The key is the socket path: a new
- * socket on the path inherits the wait. A success, of an unregistration too, forgets it.
+ * Kubelet's backoff: 500 ms, doubled by each failure up to 2 min 2 s, without jitter. The key is the socket path: a new
+ * socket on the path inherits the wait. A success ends it, also that of an unregistration.
  * Source: `pkg/util/goroutinemap/exponentialbackoff/exponential_backoff.go`.
  */
 export const KUBELET_BACKOFF: BackoffLimits = { initialMs: 500, maxMs: 122_000 };

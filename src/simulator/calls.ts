@@ -10,7 +10,7 @@ export type Called<Answer> =
   | { readonly kind: "ok"; readonly answer: Answer }
   | { readonly kind: "error"; readonly error: string };
 
-/** Makes one call, tells of its beginning and end, and never throws. */
+/** Makes one call, reports its start and end, and never throws. */
 export type Caller = <Answer>(
   call: KubeletCall,
   socketPath: string,
@@ -20,11 +20,11 @@ export type Caller = <Answer>(
 export interface CallerOptions {
   readonly emit: Emit;
   readonly faults: FaultScript<KubeletFault>;
-  /** Once aborted, calls end and nothing is told any more: this kubelet is gone. */
+  /** Once aborted, calls end and nothing more is reported: this kubelet is gone. */
   readonly signal: AbortSignal;
 }
 
-/** Makes the caller of one running kubelet: the only place that times calls and slows them down on request. */
+/** Makes the caller of one running kubelet: the only place that times calls, and delays them on request. */
 export function createCaller({ emit, faults, signal }: CallerOptions): Caller {
   return async (call, socketPath, run) => {
     const slow = faults.take("slow", ({ before }) => before === call);
@@ -47,7 +47,7 @@ export function createCaller({ emit, faults, signal }: CallerOptions): Caller {
   };
 }
 
-/** Only answers that say something are worth telling: those of dial and of the notice are empty. */
+/** Only answers with content are reported: those of dial and of NotifyRegistrationStatus are empty. */
 function told(called: Called<unknown>) {
   if (called.kind === "error") return called;
   const { answer } = called;

@@ -4,7 +4,7 @@ import type { WithoutTime } from "./event-stream";
 /** One step of a simulated CSI driver. */
 export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "listening"; readonly csiAddress: string }
-  /** A request came in: its method's name and its `:authority`, both as its client sent them. */
+  /** A request arrived: its method's name and its `:authority`, both as its client sent them. */
   | { readonly kind: "called"; readonly method: string; readonly authority: string }
   | {
       readonly kind: "answered";
@@ -19,5 +19,5 @@ export type CsiDriverEvent = { readonly atMs: number } & (
 /** How a call was answered. */
 export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
 
-/** Where the parts of a simulated driver tell what they do. */
+/** Where the parts of a simulated driver report what they do. */
 export type EmitCsiDriverEvent = (event: WithoutTime<CsiDriverEvent>) => void;

@@ -1,4 +1,4 @@
-/** Kubernetes' CSIDriver: what a cluster must know of a driver. Nothing on a node writes it today. */
+/** Kubernetes' CSIDriver: what a cluster must know about a driver. Nothing on a node writes it today. */
 export interface CsiDriverObject {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "CSIDriver";
@@ -14,7 +14,7 @@ export interface CsiDriverObject {
 }
 
 /**
- * The object with every default, which is also what kubelet goes by where nobody created one.
+ * The object with every default, which kubelet also uses if nobody created one.
  * Sources: `SetDefaults_CSIDriver` in `pkg/apis/storage/v1/defaults.go`; `skipAttach` and `podInfoEnabled` in
  * `pkg/volume/csi/csi_plugin.go`, `getFSGroupPolicy` and `supportsVolumeLifecycleMode` in `csi_mounter.go`.
  */

@@ -20,7 +20,7 @@ export type CsiDriverFault =
       readonly kind: "error";
       readonly method: CsiMethod;
       readonly code: Exclude<keyof typeof status, "OK">;
-      /** Default: says that it was simulated. */
+      /** Default: a text that says that the error is simulated. */
       readonly message?: string;
       readonly times?: number;
     }
@@ -31,17 +31,17 @@ export type CsiDriverFault =
 
 /** How to simulate a CSI driver. */
 export interface CsiDriverOptions {
-  /** Path of the unix socket to listen on; its folder must exist, a socket left there is replaced. */
+  /** Path of the unix socket to listen on. Its folder must exist; a socket left there is replaced. */
   readonly csiAddress: string;
-  /** What GetPluginInfo says; not checked, so that a bad name can be tried. */
+  /** What GetPluginInfo answers; not checked, so that you can test invalid names. */
   readonly name: string;
   /** Default `0.0.0`. */
   readonly vendorVersion?: string;
-  /** Default `node-1`; an empty one can be tried. */
+  /** Default `node-1`; may be empty. */
   readonly nodeId?: string;
   /** Topology segments; none by default. */
   readonly topology?: Readonly<Record<string, string>>;
-  /** Volumes that fit on this node. Default 0: no limit. */
+  /** Volume limit of the node. Default 0: no limit. */
   readonly maxVolumes?: number;
   /** Milliseconds until it listens. Default 0. */
   readonly listenAfterMs?: number;
@@ -52,7 +52,7 @@ export interface CsiDriverOptions {
 /** Options with every default filled in. */
 export type ResolvedCsiDriverOptions = Required<CsiDriverOptions>;
 
-/** Fills defaults and checks what cannot be tried; throws INVALID_OPTION. */
+/** Fills defaults and rejects what cannot work; throws INVALID_OPTION. */
 export function resolveCsiDriverOptions(options: CsiDriverOptions): ResolvedCsiDriverOptions {
   const csiAddress = resolve(options.csiAddress);
   if (options.csiAddress === "" || Buffer.byteLength(csiAddress) > MAX_SOCKET_PATH_BYTES) {

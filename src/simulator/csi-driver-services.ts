@@ -15,7 +15,7 @@ import type { CsiAnswerResult, EmitCsiDriverEvent } from "./csi-driver-events";
 import type { CsiDriverFault, CsiMethod, ResolvedCsiDriverOptions } from "./csi-driver-options";
 import type { FaultScript } from "./faults";
 
-/** What the services answer with, and where they tell of it. */
+/** What the services answer, and where they report it. */
 export interface CsiDriverServicesOptions {
   readonly driver: ResolvedCsiDriverOptions;
   readonly protos: Protos;
@@ -59,7 +59,7 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
   });
 }
 
-/** A method: its faults first, then its answer; what came of it is told. */
+/** A method: its faults first, then its answer; the outcome is reported. */
 function scripted<Response>(method: CsiMethod, answer: () => Response, options: CsiDriverServicesOptions) {
   return unaryHandler<object, Response>(async (_request, { peerGone }) => {
     const startedAt = performance.now();
@@ -77,7 +77,7 @@ function scripted<Response>(method: CsiMethod, answer: () => Response, options: 
   });
 }
 
-/** Carries out the faults of one call; throws what the call is to end with. */
+/** Plays the faults of one call; throws the error that the call should end with. */
 async function misbehave(
   method: CsiMethod,
   { faults, emit }: CsiDriverServicesOptions,

@@ -16,23 +16,23 @@ import { publishSocket } from "./socket-file";
 export interface SimulatedCsiDriver extends AsyncDisposable {
   /** Where it listens, absolute. */
   readonly csiAddress: string;
-  /** Every call that came and what was answered. */
+  /** Every call and its answer. */
   readonly events: EventStream<CsiDriverEvent>;
-  /** Replaces the faults in force. */
+  /** Replaces the active faults. */
   setFaults(faults: readonly CsiDriverFault[]): void;
   /** Removes its socket, lets running calls finish for up to 2 s. Always the same promise. */
   close(): Promise<void>;
-  /** Ends as a crash does: connections are cut, the socket file stays with nobody behind it. */
+  /** Stops as in a crash: connections are cut, and the socket file stays though nobody listens. */
   kill(): Promise<void>;
 }
 
 /**
- * Starts a CSI driver that has an identity and a place on a node, and nothing else: it provisions, attaches and mounts
- * nothing, and calls beyond `CsiMethod` are answered with UNIMPLEMENTED. What it says is what the options say.
- * Resolves when it listens. Ended by `close()`, `kill()` and by `signal`.
+ * Starts a CSI driver that serves the Identity service and NodeGetInfo only: it provisions, attaches and mounts
+ * nothing, and answers calls beyond `CsiMethod` with UNIMPLEMENTED. Its answers come from the options. Resolves when it
+ * listens. `close()`, `kill()` and `signal` end it.
  *
- * Rejects with INVALID_OPTION for a path that cannot be a socket, with SOCKET_UNUSABLE where something else stands
- * there or the folder is not to be written to, with ABORTED where the signal was aborted before it listened.
+ * Rejects with INVALID_OPTION for a path that cannot be a socket, with SOCKET_UNUSABLE if another file has the path or
+ * the folder is not writable, with ABORTED if the signal was aborted before it listened.
  */
 export async function startCsiDriver(
   options: CsiDriverOptions,

@@ -1,4 +1,4 @@
-/** Kubernetes' CSINode: which drivers a node has, and what the scheduler must know of them. */
+/** Kubernetes' CSINode: which drivers a node has, and what the scheduler must know about them. */
 export interface CsiNodeObject {
   readonly apiVersion: "storage.k8s.io/v1";
   readonly kind: "CSINode";
@@ -23,18 +23,18 @@ export interface CsiNodeDriver {
   readonly allocatable?: { readonly count: number };
 }
 
-/** What a driver told about itself on this node. */
+/** What a driver reported about itself on this node. */
 export interface DriverOnNode {
   readonly name: string;
   readonly nodeId: string;
-  /** 0: no limit. Negative: logged by kubelet and taken for none. */
+  /** 0: no limit. Kubelet logs a negative one and takes it for no limit. */
   readonly maxVolumes: number;
   readonly topology: Readonly<Record<string, string>>;
 }
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** A CSINode as kubelet makes it at its start. Its list of migrated in-tree plugins is left out. */
+/** A CSINode as kubelet creates it at its start, without its list of migrated in-tree plugins. */
 export function createCsiNode(nodeName: string, nodeUid: string): CsiNodeObject {
   return {
     apiVersion: "storage.k8s.io/v1",
@@ -48,7 +48,7 @@ export function createCsiNode(nodeName: string, nodeUid: string): CsiNodeObject 
 }
 
 /**
- * The CSINode with this driver, put last; the same object where nothing changed. `comparesVolumeLimit`: whether a
+ * The CSINode with this driver as the last one; the same object if nothing changed. `comparesVolumeLimit`: whether a
  * new volume limit alone is a change.
  * Source: `installDriverToCSINode` in `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
  */
@@ -73,7 +73,7 @@ export function withDriver(
   return { ...csiNode, spec: { drivers: [...withoutDriver(csiNode, driver.name).spec.drivers, wanted] } };
 }
 
-/** The CSINode without this driver; the same object where it had none. The object itself stays. */
+/** The CSINode without this driver; the same object if it was not in it. The CSINode itself stays. */
 export function withoutDriver(csiNode: CsiNodeObject, driverName: string): CsiNodeObject {
   const drivers = csiNode.spec.drivers.filter(({ name }) => name !== driverName);
   return drivers.length === csiNode.spec.drivers.length ? csiNode : { ...csiNode, spec: { drivers } };

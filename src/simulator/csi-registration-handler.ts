@@ -16,16 +16,16 @@ export interface CsiRegistrationHandlerOptions {
   readonly nodeInfo: NodeInfoManager;
   readonly call: Caller;
   readonly emit: Emit;
-  /** Bounds NodeGetInfo, in milliseconds; kubelet gives it 2 minutes. */
+  /** Limit of NodeGetInfo, in milliseconds; kubelet's is 2 minutes. */
   readonly nodeGetInfoMs: number;
   readonly signal: AbortSignal;
 }
 
-/** A driver in kubelet's list: there is one entry per name, whatever the number of sockets. */
+/** A driver in kubelet's list, which has one entry for each name, however many sockets it has. */
 interface ListedDriver {
   readonly endpoint: string;
   readonly version: Version;
-  /** Whether the node's objects have it. */
+  /** Whether the Node and CSINode have it. */
   readonly installed: boolean;
 }
 
@@ -68,7 +68,7 @@ export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOpti
     const before = listed.get(name);
     const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
     listed.set(name, { endpoint, version, installed: before?.installed ?? false });
-    // Found out too late: the nameless driver stays on the list, and is in its own way the next time.
+    // As in kubelet, this check comes too late: the nameless driver stays on the list and blocks its next attempt.
     if (name === "") throw new RegistrarError("REFUSED", "driver name is empty");
     try {
       const info = await nodeGetInfo(endpoint);
@@ -79,7 +79,7 @@ export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOpti
         topology: info.accessibleTopology?.segments ?? {},
       });
     } catch (error) {
-      // A kubelet that is gone changes no object any more.
+      // A kubelet that is gone no longer changes objects.
       if (!signal.aborted) remove(name, "registration-failed");
       throw error;
     }
@@ -111,7 +111,7 @@ function verdictOf(check: () => void, wording: (reason: string) => string): Verd
   }
 }
 
-/** Only a refusal is an answer; anything else is a bug of ours and stays an exception. */
+/** Only a refusal is an answer; anything else is our own bug and stays an exception. */
 function refusalOf(error: unknown): Extract<Verdict, { readonly kind: "refused" }> {
   if (error instanceof RegistrarError) return { kind: "refused", reason: error.message };
   throw error;

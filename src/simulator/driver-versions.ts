@@ -6,8 +6,8 @@ import type { VersionsWording } from "./versions";
 export type Version = readonly number[];
 
 /**
- * The highest of a plugin's versions that kubelet can talk to: those it cannot read and those of major 2 and above
- * are passed over, and the highest left must be of major 1. Throws REFUSED, in kubelet's words.
+ * The highest of a plugin's versions that kubelet can use: it skips versions that it cannot parse and those of major 2
+ * and above, and the highest one left must be of major 1. Throws REFUSED, in kubelet's words.
  * Source: `HighestSupportedVersion` in apimachinery's `pkg/util/version/version.go`, in `csi_plugin.go` up to 1.28.
  */
 export function highestSupportedVersion(
@@ -38,8 +38,8 @@ export function highestSupportedVersion(
 }
 
 /**
- * Checks what a CSI driver offers against what is registered under its name: an equal or higher version that is
- * there already wins, although kubelet's text speaks of a higher one only. Throws REFUSED, in kubelet's words.
+ * Compares a CSI driver's versions with what is registered under its name: an equal or higher version that is already
+ * registered wins, although kubelet's text says "higher". Throws REFUSED, in kubelet's words.
  * Source: `validateVersions` in `pkg/volume/csi/csi_plugin.go`.
  */
 export function validateVersions(

@@ -9,11 +9,11 @@ export interface SimulatorEvent {
   readonly atMs: number;
 }
 
-/** What `when` looks for besides the kind, and for how long. */
+/** What `when` matches besides the kind, and for how long. */
 export interface WhenOptions<Event> {
-  /** Only an event for which this holds. Default: any of the kind. */
+  /** Only an event for which this is true. Default: any of the kind. */
   readonly where?: (event: Event) => boolean;
-  /** `start` (default) also takes an event that happened already, `now` only one that is still to come. */
+  /** `start` (default) also finds an event that has already happened, `now` only a future one. */
   readonly from?: "start" | "now";
   /** Gives up when aborted. */
   readonly signal?: AbortSignal | undefined;
@@ -23,9 +23,9 @@ export interface WhenOptions<Event> {
 export interface EventStream<Event extends SimulatorEvent> {
   /** The newest 1,000 events, oldest first. */
   history(): readonly Event[];
-  /** Calls `listener` with each event from now on; the function returned ends that. */
+  /** Calls `listener` with each event from now on, until the returned function is called. */
   subscribe(listener: (event: Event) => void): () => void;
-  /** The first event of this kind. Rejects with ABORTED when given up, or when the simulated part is closed. */
+  /** The first event of this kind. Rejects with ABORTED when the signal is aborted or the simulated part is closed. */
   when<Kind extends Event["kind"]>(
     kind: Kind,
     options?: WhenOptions<Extract<Event, { readonly kind: Kind }>>,
@@ -36,7 +36,7 @@ export interface EventStream<Event extends SimulatorEvent> {
 export interface EventLog<Event extends SimulatorEvent> {
   readonly stream: EventStream<Event>;
   append(event: WithoutTime<Event>): void;
-  /** Nothing more will happen: everybody who still waits is told so. */
+  /** Nothing more will happen: every pending wait is rejected. */
   end(): void;
 }
 
@@ -45,12 +45,12 @@ export type WithoutTime<Event> = Event extends unknown ? Omit<Event, "atMs"> : n
 
 const HISTORY = 1000;
 
-/** Makes the log of one simulated part; `whose` names it in the error of those who waited in vain. */
+/** Makes the log of one simulated part; `whose` names it in the error of a wait that was given up. */
 export function createEventLog<Event extends SimulatorEvent>(whose: string): EventLog<Event> {
   const history: Event[] = [];
   const listeners = new Set<(event: Event) => void>();
   const ended = new AbortController();
-  setMaxListeners(0, ended.signal); // One for each who waits: any number may, and Node would warn of a leak.
+  setMaxListeners(0, ended.signal); // Any number of callers may wait, and Node would warn about a leak.
 
   const subscribe = (listener: (event: Event) => void) => {
     listeners.add(listener);
@@ -69,7 +69,7 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string): Eve
         settled.abort();
         unsubscribe();
         const why = ended.signal.aborted ? `${whose} was closed` : "the caller gave up";
-        reject(new RegistrarError("ABORTED", `waited for "${kind}" of ${whose} in vain: ${why}`));
+        reject(new RegistrarError("ABORTED", `"${kind}" of ${whose} did not happen: ${why}`));
       };
       const unsubscribe = subscribe((event) => {
         if (!wanted(event)) return;
@@ -94,7 +94,7 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string): Eve
         try {
           listener(stamped);
         } catch (error) {
-          // A listener's bug must surface, but not inside the part that it listens to.
+          // A listener's error must surface, but not inside the part that it listens to.
           queueMicrotask(() => {
             throw error;
           });

@@ -5,11 +5,11 @@ interface Fault {
   readonly times?: number;
 }
 
-/** The faults in force, each used up as often as it says. */
+/** The active faults, each for as often as it says. */
 export interface FaultScript<AnyFault extends Fault> {
   /** Replaces all of them. */
   set(faults: readonly AnyFault[]): void;
-  /** The first fault of this kind that fits, one use of it spent; undefined where there is none. */
+  /** The first fault of this kind that matches, and uses it once; undefined if there is none. */
   take<Kind extends AnyFault["kind"]>(
     kind: Kind,
     fits?: (fault: Extract<AnyFault, { readonly kind: Kind }>) => boolean,

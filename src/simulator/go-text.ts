@@ -3,8 +3,8 @@ import { messageOf } from "../errors";
 import { HTTP2_ERRORS } from "../grpc/http2/frames";
 
 /**
- * A failed call in the words of grpc-go, kubelet's gRPC library: these texts reach registrars as the reason of a
- * refusal, and people look for them. `rpc error: code = Unavailable desc = connection error: ...`.
+ * A failed call in the words of grpc-go, kubelet's gRPC library: registrars get these texts as the reason of a refusal,
+ * and people search for them. `rpc error: code = Unavailable desc = connection error: ...`.
  */
 export function goRpcError(error: unknown, socketPath: string): string {
   const { code, details } = error as Partial<ServiceError>;
@@ -12,12 +12,12 @@ export function goRpcError(error: unknown, socketPath: string): string {
   return `rpc error: code = ${goCodeName(code)} desc = ${goDescription(details, socketPath)}`;
 }
 
-/** A string as Go's `%q` has it, near enough for names and paths. */
+/** A string as Go's `%q` prints it, close enough for names and paths. */
 export function goQuote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** A list of strings as Go's `%q` has it: `["1.0.0" "1.1"]`. */
+/** A list of strings as Go's `%q` prints it: `["1.0.0" "1.1"]`. */
 export function goQuotedList(texts: readonly string[]): string {
   return `[${texts.map(goQuote).join(" ")}]`;
 }
@@ -41,7 +41,7 @@ const ERRNO_TEXTS: Readonly<Record<string, string>> = {
   EPIPE: "broken pipe",
 };
 
-/** grpc-js' own words for what it did not hear from the server, put into grpc-go's. */
+/** grpc-js' own errors, which the server did not send, in grpc-go's words. */
 function goDescription(details: string, socketPath: string): string {
   if (details.startsWith("Deadline exceeded")) return "context deadline exceeded";
   if (details.startsWith("No connection established")) {

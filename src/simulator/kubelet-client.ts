@@ -3,10 +3,10 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { RegistrarError } from "../errors";
 
 /**
- * A client that sends the `:authority` a kubelet of some version would send. Node's HTTP/2 *client* puts any text
- * there, a raw path too; only its server side refuses one. What else tells it from grpc-go: the user agent
- * (`grpc-node-js/...`) and two headers about compression. After a failure it connects again as grpc-go does:
- * in 1 s, then 1.6 times longer each time. A relative path is one below `/`, where kubelet runs.
+ * A client that sends the `:authority` that a kubelet of some version would send. Node's HTTP/2 *client* accepts any
+ * text there, also a raw path; only its server rejects one. It still differs from grpc-go in the user agent
+ * (`grpc-node-js/...`) and in two headers about compression. After a failure it connects again as grpc-go does: in 1 s,
+ * then 1.6 times longer each time. A relative path is relative to `/`, where kubelet runs.
  */
 export function createKubeletClient(socketPath: string, authority: string): Client {
   return new Client(`unix:${resolve("/", socketPath)}`, credentials.createInsecure(), {
@@ -19,8 +19,8 @@ export function createKubeletClient(socketPath: string, authority: string): Clie
 }
 
 /**
- * Resolves once the server's first HTTP/2 frame was seen, as grpc-go's blocking dial does: a socket that nobody
- * listens on is tried again until the deadline. Rejects with ABORTED after `timeoutMs` or when aborted.
+ * Resolves when the server's first HTTP/2 frame arrives, as grpc-go's blocking dial does; until then it tries a socket
+ * that nobody listens on again. Rejects with ABORTED after `timeoutMs` or when aborted.
  */
 export function connected(client: Client, timeoutMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -24,7 +24,7 @@ export type KubeletEvent = { readonly atMs: number } & (
   | FaultApplied
 );
 
-/** Where the parts of a simulated kubelet tell what they do. */
+/** Where the parts of a simulated kubelet report what they do. */
 export type Emit = (event: WithoutTime<KubeletEvent>) => void;
 
 type Lifecycle =
@@ -62,7 +62,7 @@ type Calling =
       readonly durationMs: number;
       readonly result: CallResult;
     }
-  /** Nothing is done for a socket that is to be (un)registered; said once per wait. */
+  /** Nothing is done for a socket that should be (un)registered; reported once per wait. */
   | {
       readonly kind: "waiting";
       readonly socketPath: string;
@@ -72,7 +72,7 @@ type Calling =
     };
 
 type Outcome =
-  /** In use from now on. `noticeError`: its registrar could not be told, and a kubelet up to 1.35 leaves it at that. */
+  /** In use from now on. `noticeError`: its registrar did not get the status, and a kubelet up to 1.35 ignores that. */
   | {
       readonly kind: "registered";
       readonly driverName: string;
@@ -81,7 +81,7 @@ type Outcome =
       readonly socketPath: string;
       readonly noticeError?: string;
     }
-  /** What the registrar is told; `reason` is the text it gets. */
+  /** The registrar gets this refusal; `reason` is the text. */
   | {
       readonly kind: "refused";
       readonly driverName: string;
@@ -96,7 +96,7 @@ type Outcome =
       readonly driverName: string;
       readonly because: DeregistrationCause;
     }
-  /** A registration failed: nothing is tried on this path for `backoffMs`; `retries`: after that it is again. */
+  /** A registration failed: kubelet leaves this path alone for `backoffMs`; `retries`: whether it tries again then. */
   | {
       readonly kind: "failed";
       readonly socketPath: string;
@@ -105,16 +105,16 @@ type Outcome =
       readonly retries: boolean;
     };
 
-/** What of a registration failed: nothing handles such plugins, the offer is not acceptable, or it did not work out. */
+/** What failed: no handler for such plugins, versions or names that are not acceptable, or the registration itself. */
 export type RefusalStage = "no-handler" | "validation" | "registration";
 
-/** Why kubelet no longer holds a driver for registered. */
+/** Why kubelet no longer has a driver registered. */
 export type DeregistrationCause =
   | "socket-gone"
   | "socket-replaced"
-  /** Another attempt for the same driver failed and took it along. */
+  /** Another attempt for the same driver failed, which deregisters the driver too. */
   | "registration-failed"
-  /** Its registrar could not be told (kubelet 1.36 and later). */
+  /** Its registrar did not get the status (kubelet 1.36 and later). */
   | "notice-failed";
 
 type ObjectChanged =

@@ -4,7 +4,7 @@ export type KubeletFault =
       /** Refuses with this text, as kubelet does when the API server is away or a check fails. */
       readonly kind: "refuse";
       readonly reason: string;
-      /** Where it fails: `registration` (default) is what kubelets up to 1.35 never retry, `validation` they do. */
+      /** Where it fails. Kubelets up to 1.35 never retry after `registration` (the default), but do after `validation`. */
       readonly stage?: "validation" | "registration";
       /** Only this driver. Default: any. */
       readonly driverName?: string;
@@ -18,7 +18,7 @@ export type KubeletFault =
       readonly delayMs: number;
       readonly times?: number;
     }
-  /** The connection breaks before the notice: the driver is in use, its registrar does not hear of it. */
+  /** The connection breaks before the status report: the driver is in use, but its registrar does not know. */
   | { readonly kind: "drop-before-notice"; readonly driverName?: string; readonly times?: number }
   /** Sees sockets but never calls: a kubelet that watches another directory. */
   | { readonly kind: "never-call" };

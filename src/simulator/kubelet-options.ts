@@ -6,19 +6,19 @@ import { KUBELET_VERSIONS, type KubeletVersion } from "./versions";
 
 /** How to simulate a kubelet. */
 export interface KubeletOptions {
-  /** The plugin registration directory to watch; made where it is missing. */
+  /** The plugin registration directory to watch; created if it is missing. */
   readonly pluginDir: string;
   /** Default `node-1`. */
   readonly nodeName?: string;
   /** Labels that the Node has from the start. Default: its host name. */
   readonly nodeLabels?: Readonly<Record<string, string>>;
-  /** Which kubelet to be. Default `1.36`. */
+  /** Which kubelet to simulate. Default `1.36`. */
   readonly version?: KubeletVersion;
   /** What goes wrong on request. Default: nothing. */
   readonly faults?: readonly KubeletFault[];
-  /** Milliseconds between two looks at what is to be done. Default 1,000, as kubelet's. */
+  /** Milliseconds between two rounds of its loop. Default 1,000, as kubelet's. */
   readonly reconcilePeriodMs?: number;
-  /** Other times that kubelet keeps, where a test cannot wait as long. Default: kubelet's. */
+  /** Kubelet's other times, for tests that cannot wait as long. Default: kubelet's. */
   readonly timings?: Partial<Omit<KubeletTimings, "reconcilePeriodMs">>;
 }
 

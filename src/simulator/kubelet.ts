@@ -23,7 +23,7 @@ export type KubeletEventOf<Kind extends KubeletEvent["kind"]> = Extract<
   { readonly kind: Kind }
 >;
 
-/** What bounds a wait; none of them has a timeout of its own. */
+/** Limits a wait; no wait has a timeout of its own. */
 export type WaitOptions = Pick<WhenOptions<KubeletEvent>, "signal">;
 
 /** A kubelet's plugin registration, without the rest of kubelet. */
@@ -33,11 +33,11 @@ export interface SimulatedKubelet extends AsyncDisposable {
   /** Every step it takes. */
   readonly events: EventStream<KubeletEvent>;
   /**
-   * Resolves once the driver is registered, at once if it is now. Rejects with ABORTED when given up or closed, and says
-   * how far kubelet came.
+   * Resolves when the driver is registered, at once if it already is. Rejects with ABORTED when the signal is aborted or
+   * kubelet is closed, and says how far kubelet came.
    */
   registered(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"registered">>;
-  /** Resolves once the driver is not registered, at once if it is not now. A restart deregisters nothing. */
+  /** Resolves when the driver is not registered, at once if it is not. A restart deregisters nothing. */
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
   /** Resolves with the driver's refusal: the latest, if no success followed it, else the next. */
   refused(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"refused">>;
@@ -45,10 +45,10 @@ export interface SimulatedKubelet extends AsyncDisposable {
   node(): NodeObject;
   /** The CSINode as it is now. */
   csiNode(): CsiNodeObject;
-  /** Replaces the faults in force. */
+  /** Replaces the active faults. */
   setFaults(faults: readonly KubeletFault[]): void;
   /**
-   * Ends this kubelet as a kill would and starts it anew: it forgets its list of drivers and its backoffs, not the
+   * Ends this kubelet as a kill would and starts it again: it forgets its list of drivers and its backoffs, but not the
    * Node and CSINode. `whileDown` runs in between.
    */
   restart(options?: { readonly whileDown?: () => void | Promise<void> }): Promise<void>;
@@ -62,12 +62,11 @@ interface KubeletProcess {
 }
 
 /**
- * Starts a simulated kubelet: plugin watcher, reconciler and CSI registration handler, as close to kubelet's sources
- * as a plugin can tell, over the real sockets in `pluginDir`. What it is not: it mounts nothing, talks to no API
- * server, and keeps the Node and CSINode in memory. It writes no log; `events` tells all. Ended by `close()` and by
- * `signal`.
+ * Starts a simulated kubelet: plugin watcher, reconciler and CSI registration handler, which a plugin cannot tell from
+ * kubelet's, over the real sockets in `pluginDir`. It mounts nothing, talks to no API server, and keeps the Node and
+ * CSINode in memory. It writes no log; `events` has everything. `close()` and `signal` end it.
  *
- * Rejects with INVALID_OPTION for options that cannot be used, with ABORTED where the signal was aborted before.
+ * Rejects with INVALID_OPTION for options that cannot work, with ABORTED if the signal was aborted before.
  */
 export async function startKubelet(
   options: KubeletOptions,
@@ -164,7 +163,7 @@ function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surr
   const { pluginDir, nodeName, version, timings } = options;
   const { behaviour, faults, emit } = surroundings;
   const killed = new AbortController();
-  // Each running call listens to it, and there may be one for each socket.
+  // Each running call listens to it, and there may be a call for each socket.
   setMaxListeners(0, killed.signal);
   const { signal } = killed;
   const call = createCaller({ emit, faults, signal });

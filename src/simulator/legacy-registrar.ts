@@ -10,7 +10,7 @@ import { goRpcError } from "./go-text";
 import { connected, createKubeletClient } from "./kubelet-client";
 import { createNode, type NodeObject, withNodeId, withoutNodeId } from "./node";
 
-/** What driver-registrar was told to do. */
+/** What driver-registrar has to do. */
 export type LegacyMode =
   /** On every node: asks the driver for its node ID and writes that into the Node's annotation. */
   | "node-register"
@@ -42,16 +42,16 @@ export interface LegacyRegistrationOptions {
   readonly signal: AbortSignal;
 }
 
-/** The default of `--connection-timeout` then. */
+/** The default of `--connection-timeout` in that release. */
 const CONNECT_MS = 60_000;
 const CALL_MS = 1_000;
 
 /**
- * Registers a CSI driver as it was done before kubelet did it: driver-registrar, as of Kubernetes 1.12 and CSI 1.0.0.
- * There was no registration socket and no CSINode; it wrote to the API server itself, here to an object in memory.
- * Every 2 min it wrote anew what somebody had removed meanwhile; nobody does here. Resolves with what takes it back.
+ * Registers a CSI driver as driver-registrar did before kubelet could, as of Kubernetes 1.12 and CSI 1.0.0. There was no
+ * registration socket and no CSINode; it wrote to the API server itself, here to an object in memory. Every 2 min it
+ * restored what somebody had removed; nobody does here. Resolves with a function that reverts it.
  *
- * Rejects with DRIVER_TIMEOUT where the driver does not answer, which was fatal then, and with ABORTED.
+ * Rejects with DRIVER_TIMEOUT if the driver does not answer, which was fatal in that release, and with ABORTED.
  * Source: `cmd/driver-registrar/{main,node_register,k8s_register}.go` of kubernetes-csi/driver-registrar, end of 2018.
  */
 export async function registerAsLegacy(
@@ -61,7 +61,7 @@ export async function registerAsLegacy(
   const csiAddress = resolve(options.csiAddress);
   const { identity, node } = loadProtos();
   emit({ kind: "started", mode, csiAddress });
-  // Its grpc-go gave the address for the authority, as kubelets up to 1.24 do.
+  // Its grpc-go sent the address as the authority, as kubelets up to 1.24 do.
   const client = createKubeletClient(csiAddress, csiAddress);
   const ask = async <Answer>(
     call: "GetPluginInfo" | "NodeGetInfo",

@@ -12,7 +12,7 @@ export interface NodeInfoManager {
   csiNode(): CsiNodeObject;
   /** Writes a driver into both objects. Throws REFUSED, in kubelet's words. */
   install(driver: DriverOnNode): void;
-  /** Takes it out again; its topology labels stay. */
+  /** Removes it again; its topology labels stay. */
   uninstall(driverName: string): void;
 }
 
@@ -25,8 +25,8 @@ export interface NodeInfoManagerOptions {
 }
 
 /**
- * Makes the objects of one node. Node first, all of its changes or none; CSINode after it: a driver that CSINode
- * does not take leaves its labels behind. Kubelet tries four times in 0.3 s, here once: nobody else writes.
+ * Makes the objects of one node. It changes the Node first, completely or not at all, and then CSINode: a driver that
+ * CSINode rejects leaves its labels behind. Kubelet tries four times in 0.3 s. Here once is enough: nobody else writes.
  * Source: `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
  */
 export function createNodeInfoManager(options: NodeInfoManagerOptions): NodeInfoManager {

@@ -1,7 +1,7 @@
 import { RegistrarError } from "../errors";
 import { goQuote } from "./go-text";
 
-/** What of a Kubernetes Node registration touches. */
+/** The part of a Kubernetes Node that a registration changes. */
 export interface NodeObject {
   readonly apiVersion: "v1";
   readonly kind: "Node";
@@ -16,7 +16,7 @@ export interface NodeObject {
 /** The annotation that maps driver names to node IDs, as JSON. Source: `nodeinfomanager.go`. */
 export const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 
-/** A node before any driver came. */
+/** A node without any driver. */
 export function createNode(name: string, uid: string, labels: Readonly<Record<string, string>>): NodeObject {
   return { apiVersion: "v1", kind: "Node", metadata: { name, uid, annotations: {}, labels } };
 }
@@ -27,7 +27,7 @@ export function nodeIdsOf(node: NodeObject): Readonly<Record<string, string>> {
   return text === undefined ? {} : (JSON.parse(text) as Record<string, string>);
 }
 
-/** The node with this driver's node ID in the annotation; the same object where it is there already. */
+/** The node with this driver's node ID in the annotation; the same object if it is already there. */
 export function withNodeId(node: NodeObject, driverName: string, nodeId: string): NodeObject {
   const ids = nodeIdsOf(node);
   return ids[driverName] === nodeId ? node : withNodeIds(node, { ...ids, [driverName]: nodeId });
@@ -40,8 +40,8 @@ export function withoutNodeId(node: NodeObject, driverName: string): NodeObject 
 }
 
 /**
- * The node with a driver's topology as labels; the same object where it has them already. Throws REFUSED where a
- * label is there with another value: a driver cannot move a node. Source: `updateTopologyLabels` in
+ * The node with a driver's topology as labels; the same object if it already has them. Throws REFUSED if a label has
+ * another value: a driver cannot move a node. Source: `updateTopologyLabels` in
  * `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
  */
 export function withTopologyLabels(node: NodeObject, topology: Readonly<Record<string, string>>): NodeObject {

@@ -5,11 +5,11 @@ export type OperationOutcome =
   | { readonly kind: "done" }
   | { readonly kind: "failed"; readonly error: string };
 
-/** Whether an operation was started now. */
+/** Whether an operation has just been started. */
 export type Started =
   | { readonly kind: "started" }
   | { readonly kind: "busy" }
-  /** The same object as long as it is the same wait. */
+  /** The same object throughout one wait. */
   | { readonly kind: "backing-off"; readonly backoff: Backoff; readonly remainingMs: number };
 
 /** Runs at most one operation per socket path, and none while the path is backing off. */
@@ -20,7 +20,7 @@ export interface OperationExecutor {
 }
 
 /**
- * Makes an executor; `onFailure` hears of each failed operation and the wait that follows it.
+ * Makes an executor; it calls `onFailure` with each failed operation and the wait that follows.
  * Source: `pkg/util/goroutinemap/goroutinemap.go`, as `pkg/kubelet/pluginmanager/operationexecutor` uses it.
  */
 export function createOperationExecutor(

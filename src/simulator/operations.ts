@@ -32,8 +32,8 @@ const PREFIX = "RegisterPlugin error -- ";
 const CONNECTION_LOST = "rpc error: code = Unavailable desc = error reading from server: EOF";
 
 /**
- * Registers the plugin behind one socket: dial, GetInfo, validate, register, notify. Each failure ends it; what is
- * refused is told to the registrar first.
+ * Registers the plugin behind one socket: dial, GetInfo, validate, register, notify. Each failure ends it; before that,
+ * a refusal is reported to the registrar.
  * Source: `GenerateRegisterPluginFunc` in `pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go`.
  */
 export async function register(plugin: DesiredPlugin, context: OperationContext): Promise<OperationOutcome> {
@@ -53,8 +53,8 @@ export async function register(plugin: DesiredPlugin, context: OperationContext)
 }
 
 /**
- * Takes a plugin out: off the actual state of world first, so that its next socket can be registered, then off its
- * handler, which for CSI goes by the name alone.
+ * Removes a plugin: from the actual state of world first, so that its next socket can be registered, then from its
+ * handler, which for CSI uses only the name.
  */
 export async function unregister(
   plugin: ActualPlugin,
@@ -108,7 +108,7 @@ async function decide(attempt: Attempt): Promise<OperationOutcome> {
   if (valid.kind === "refused") {
     return refuse(attempt, "validation", `plugin validation failed with err: ${valid.reason}`);
   }
-  // Before the handler's long call: a socket that goes meanwhile is then unregistered when the call is over.
+  // Before the handler's long call: if the socket disappears meanwhile, it is unregistered after the call.
   actual.set(socketPath, { ...plugin, pluginType, name: offer.name, endpoint: offer.endpoint });
   const taken = faultyVerdict(attempt, "registration") ?? (await handler.register(offer));
   if (signal.aborted) return DONE;
@@ -135,11 +135,11 @@ async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): P
   const told = await notify(attempt, { pluginRegistered: false, error: reason });
   const error = told.kind === "ok" ? reason : `${reason}: ${told.error}`;
   if (stage === "registration") return { kind: "failed", error };
-  // Before a registration kubelet takes the error that it has just sent for one in sending it.
+  // Before a registration kubelet treats the error that it has sent as a failure to send it.
   return failure(`failed to send error at socket ${plugin.socketPath}, err: ${error}`);
 }
 
-/** Tells the registrar of its success; where that fails, it is the kubelet's version that decides what it was worth. */
+/** Reports the success to the registrar; if that fails, the kubelet's version decides what follows. */
 async function confirm(attempt: Attempt, handler: PluginHandler): Promise<OperationOutcome> {
   const { plugin, pluginType, offer, context } = attempt;
   const { socketPath } = plugin;
@@ -160,7 +160,7 @@ async function confirm(attempt: Attempt, handler: PluginHandler): Promise<Operat
   } else {
     context.emit({ ...registered, noticeError: told.error });
   }
-  // In front of the second colon would be why it was refused.
+  // The reason of a refusal would be before the second colon.
   return failure(`failed to send registration status at socket ${socketPath}, err: : ${told.error}`);
 }
 
@@ -171,7 +171,7 @@ function notify({ client, plugin, context }: Attempt, status: RegistrationStatus
   return call("NotifyRegistrationStatus", plugin.socketPath, () => callUnary(client, method, status, bounds));
 }
 
-/** The verdict that a fault puts in the handler's place; undefined where none is in force. */
+/** The verdict of a fault instead of the handler's; undefined if no fault is active. */
 function faultyVerdict(
   { offer, plugin, context }: Attempt,
   stage: "validation" | "registration",

@@ -4,12 +4,12 @@ import type { PluginType } from "./versions";
 /** A plugin as it introduced itself in GetInfo. */
 export interface OfferedPlugin {
   readonly name: string;
-  /** Where the plugin itself listens; the registration socket where it named none. */
+  /** Where the plugin itself listens; the registration socket if it named none. */
   readonly endpoint: string;
   readonly versions: readonly string[];
 }
 
-/** What a handler says to a plugin. */
+/** A handler's verdict on a plugin. */
 export type Verdict =
   | { readonly kind: "accepted" }
   /** In kubelet's words. */
@@ -27,8 +27,8 @@ export type PluginHandlers = ReadonlyMap<string, PluginHandler>;
 export const ACCEPTED: Verdict = { kind: "accepted" };
 
 /**
- * A handler for the types that kubelet knows and this package is not about. It checks what their plugins name as
- * versions and accepts them; no device is allocated and no resource claim prepared.
+ * A handler for kubelet's other plugin types. It checks the versions of such plugins and accepts them; it allocates no
+ * device and prepares no resource claim.
  * Sources: `pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go`, `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
  */
 export function createBystanderHandler(

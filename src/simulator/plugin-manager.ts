@@ -14,7 +14,7 @@ import type { KubeletBehaviour } from "./versions";
 
 /** Kubelet's plugin manager, running. */
 export interface PluginManager {
-  /** Stops looking and waits for running operations, which the signal given at the start must have ended. */
+  /** Stops the loop and waits for running operations, which the signal given at the start must have ended. */
   close(): Promise<void>;
 }
 
@@ -32,18 +32,18 @@ export interface PluginManagerOptions {
 }
 
 /**
- * Starts the loop: look at what is desired and what is actual, start what brings them together, sleep, again.
- * Nothing waits for an operation, each path has its own. Source: `pkg/kubelet/pluginmanager/plugin_manager.go`.
+ * Starts the loop: compare the desired with the actual state, start what is missing, sleep, and again. The loop waits
+ * for no operation; each path has its own. Source: `pkg/kubelet/pluginmanager/plugin_manager.go`.
  */
 export function startPluginManager(options: PluginManagerOptions): PluginManager {
   const { timings, faults, emit, signal } = options;
   const watcher = startPluginWatcher(options.pluginDir, options.behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
   const context: OperationContext = { ...options, actual };
-  /** What was last said of each path's wait. */
+  /** What was last reported about each path's wait. */
   const told = new Map<string, Backoff | "never-call">();
 
-  /** Whether the next rounds try again by themselves: not where the plugin stayed in the actual state of world. */
+  /** Whether the next rounds try again by themselves: not if the plugin stayed in the actual state of world. */
   const isStillMissing = (socketPath: string) => {
     const wanted = watcher.desired().find((plugin) => plugin.socketPath === socketPath);
     return wanted !== undefined && actual.get(socketPath)?.generation !== wanted.generation;

@@ -5,7 +5,7 @@ import type { Emit } from "./kubelet-events";
 import type { DesiredPlugin } from "./reconciler";
 import type { KubeletBehaviour } from "./versions";
 
-/** Kubelet's eyes on the plugin registration directory: keeps the desired state of world. */
+/** Kubelet's watcher of the plugin registration directory: it keeps the desired state of world. */
 export interface PluginWatcher {
   /** The sockets that are there now. */
   desired(): readonly DesiredPlugin[];
@@ -17,13 +17,13 @@ interface SeenSocket extends DesiredPlugin {
 }
 
 /**
- * Scans a directory and watches it, sub-directories too; makes it where it is missing. Sockets count; names with a
- * leading dot and other files do not. A socket created on a path that had one, by rename as well, gets a new
- * generation. Throws INVALID_OPTION where the directory cannot be made or watched.
+ * Scans a directory and its sub-directories and watches them; creates the directory if it is missing. It counts sockets,
+ * but no names with a leading dot and no other files. A socket created on a path that had one, also by rename, gets a
+ * new generation. Throws INVALID_OPTION if the directory cannot be created or watched.
  *
- * As kubelet, it does not notice when the directory itself is removed and made anew, nor that a socket was renamed: the
- * old name stays desired beside the new one. Only where it was renamed into another folder is it taken for gone, as
- * `fs.watch` tells that from a removal no better.
+ * Like kubelet, it does not notice when the directory itself is deleted and created again, nor that a socket was
+ * renamed: the old name stays desired beside the new one. A socket that was renamed into another folder does count as
+ * gone, because `fs.watch` cannot distinguish that from a removal.
  * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
  */
 export function startPluginWatcher(
@@ -32,15 +32,15 @@ export function startPluginWatcher(
   emit: Emit,
 ): PluginWatcher {
   const seen = new Map<string, SeenSocket>();
-  /** Files that came to the path of a socket that is seen. */
+  /** Other files that appeared at the path of a known socket. */
   const covers = new Map<string, BigIntStats>();
   const watchers = new Map<string, FSWatcher>();
   let generations = 0;
 
   const see = (socketPath: string, stats: BigIntStats) => {
     const before = seen.get(socketPath);
-    // Two events of one quick replacement are both looked at after it: the second finds nothing new. A rename to
-    // another name and back is told by its time of change.
+    // Both events of a quick replacement are handled after it, and the second finds nothing new. A rename to another
+    // name and back shows in the time of change.
     if (before && sameFile(before.stats, stats) && before.stats.ctimeNs === stats.ctimeNs) return;
     generations += 1;
     covers.delete(socketPath);
@@ -63,12 +63,12 @@ export function startPluginWatcher(
     if (seen.delete(path)) emit({ kind: "socket-gone", socketPath: path });
   };
 
-  /** A file came to the path, no socket. One renamed over a socket is one event, and does not remove it for kubelet. */
+  /** A file that is no socket appeared. Renamed over a socket it is one event, and kubelet keeps the socket. */
   const cover = (path: string, stats: BigIntStats) => {
     if (!seen.has(path)) return;
     const before = covers.get(path);
     covers.set(path, stats);
-    // The second event of one file: the first was the removal of the socket.
+    // The second event of one file: the first one was the removal of the socket.
     if (before && sameFile(before, stats)) lose(path);
   };
 
@@ -85,7 +85,7 @@ export function startPluginWatcher(
     }
   };
 
-  /** Watch first, then look: what is created in between is seen at least once. A scan enters hidden folders too. */
+  /** Watches first, then scans, so that nothing created in between is missed. A scan also enters hidden folders. */
   const scan = (folder: string) => {
     watchFolder(folder);
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -106,7 +106,7 @@ export function startPluginWatcher(
     }
   };
 
-  /** Something came to this path or went from it. */
+  /** Something appeared at this path or disappeared from it. */
   const onEvent = (path: string) => {
     const stats = statOf(path);
     if (stats === undefined) lose(path);
@@ -118,7 +118,7 @@ export function startPluginWatcher(
   const watchFolder = (folder: string) => {
     watchers.get(folder)?.close();
     const watcher = watch(folder, (event, name) => {
-      // `change` is a chmod; `rename` is said of all that comes or goes.
+      // `change` is a chmod; `rename` is everything that appears or disappears.
       if (event === "rename" && name !== null && watchers.get(folder) === watcher)
         onEvent(join(folder, name));
     });
@@ -147,7 +147,7 @@ export function startPluginWatcher(
   };
 }
 
-/** Inode numbers are used again at once, the time of birth is not. */
+/** Inode numbers are reused at once, the time of birth is not. */
 function sameFile(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
 }
@@ -160,7 +160,7 @@ function readdirOf(folder: string): readonly string[] {
   }
 }
 
-/** Undefined where nothing is, or nothing that we may look at. */
+/** Undefined if there is nothing, or nothing that we may read. */
 function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });

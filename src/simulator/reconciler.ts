@@ -1,11 +1,11 @@
 /** A socket that the plugin watcher sees. */
 export interface DesiredPlugin {
   readonly socketPath: string;
-  /** Grows whenever a socket is created on the path: kubelet's UUID, a timestamp in older ones. */
+  /** Grows whenever a socket is created on the path: kubelet has a UUID for it, older ones a timestamp. */
   readonly generation: number;
 }
 
-/** A plugin that kubelet holds for registered. */
+/** A plugin that kubelet has registered. */
 export interface ActualPlugin extends DesiredPlugin {
   readonly pluginType: string;
   readonly name: string;
@@ -22,8 +22,8 @@ export type PluginOperation =
   | { readonly kind: "register"; readonly plugin: DesiredPlugin };
 
 /**
- * What brings the actual state of world to the desired one. Unregister first, then register: a replaced socket
- * yields both, in this order, and as only one operation runs per path the second has to wait for the next round.
+ * The steps from the actual state of world to the desired one. Unregister comes first, then register: a replaced socket
+ * needs both, and because only one operation runs per path, the second waits for the next round.
  * Source: `reconcile` in `pkg/kubelet/pluginmanager/reconciler/reconciler.go`.
  */
 export function reconcile(

@@ -12,8 +12,8 @@ export interface ObservedRequest {
 }
 
 /**
- * Reads along what a client sends and tells each request's path and authority as they are on the wire: the server
- * behind may put another authority in. Changes nothing, keeps nothing; falls silent where the client breaks HTTP/2.
+ * Reads what a client sends and reports each request's path and authority as they are on the wire, because the server
+ * may replace the authority. It changes and keeps nothing, and stops reporting when the client violates HTTP/2.
  */
 export function observeRequests(socket: Socket, onRequest: (request: ObservedRequest) => void): void {
   const decode = createHpackDecoder({ maxFields: 128, maxBytes: MAX_FRAME_BYTES });
@@ -35,7 +35,7 @@ export function observeRequests(socket: Socket, onRequest: (request: ObservedReq
     try {
       consume(chunk);
     } catch {
-      // The server behind judges the client; a reader has nothing to add.
+      // The server decides about the client; a reader has nothing to add.
     }
   });
 }

@@ -1,5 +1,5 @@
-/** What a simulated part is given besides its options. */
+/** What a simulated part gets besides its options. */
 export interface SimulatorContext {
-  /** Aborted later, it closes what was started; aborted already, nothing starts. */
+  /** Closes what was started when it is aborted; if it already is, nothing starts. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -5,11 +5,11 @@ import { errnoOf, messageOf, RegistrarError } from "../errors";
 import { bindDotSocket } from "../sockets/dot-socket";
 import { isSameFile } from "../sockets/files";
 
-/** A listening unix socket that can end well or as in a crash. */
+/** A listening unix socket that can end cleanly or as in a crash. */
 export interface SocketFile {
   /** Accepts no more and removes the file if it is still this socket's; open connections stay open. */
   withdraw(): void;
-  /** Cuts every connection and leaves the file behind, with nobody listening on it. */
+  /** Cuts every connection and leaves the file behind, though nobody listens on it. */
   crash(): void;
 }
 
@@ -38,7 +38,7 @@ export async function publishSocket(
     renameSync(bound.dotPath, path);
   } catch (cause) {
     bound?.server.close();
-    const advice = "its folder must exist and be writable, and nothing but a socket may stand there";
+    const advice = "its folder must exist and be writable, and no other file may have this path";
     const text = `cannot listen on ${path}: ${errnoOf(cause) ?? errnoOf((cause as Error).cause) ?? messageOf(cause)}; ${advice}`;
     throw new RegistrarError("SOCKET_UNUSABLE", text, { cause });
   }

@@ -3,16 +3,16 @@ export type KubeletVersion = "1.20" | "1.24" | "1.28" | "1.35" | "1.36";
 
 export const KUBELET_VERSIONS: readonly KubeletVersion[] = ["1.20", "1.24", "1.28", "1.35", "1.36"];
 
-/** How a caller fills HTTP/2's `:authority`, which to a unix socket says nothing. */
+/** What a caller sends as HTTP/2's `:authority`, which has no meaning on a unix socket. */
 export type AuthorityStyle =
-  /** The socket's path as it is: grpc-go before 1.57. Against RFC 3986, and Node's HTTP/2 server refuses it. */
+  /** The socket's raw path: grpc-go before 1.57. It violates RFC 3986, and Node's HTTP/2 server rejects it. */
   | "path"
   /** The socket's path, percent-encoded: grpc-go since 1.57. */
   | "encoded-path"
   /** The word itself. */
   | "localhost";
 
-/** Whether the refusal of versions says who reported them. */
+/** Whether the text that refuses versions says who reported them. */
 export type VersionsWording = "by-driver" | "by-any";
 
 /** What differs between kubelets, as far as a plugin can see it. */
@@ -25,7 +25,7 @@ export interface KubeletBehaviour {
   /** On the CSI driver's socket: `newGrpcConn` in `pkg/volume/csi/csi_client.go`, `localhost` since 1.26. */
   readonly driverAuthority: AuthorityStyle;
   /**
-   * What becomes of a plugin whose registration failed, or whose registrar could not be told of its success.
+   * What happens to a plugin whose registration failed, or whose registrar did not get the report of its success.
    * `keep`: it stays in the actual state of world, so that kubelet never tries again until its socket changes.
    * `forget` (since 1.36): taken out of it, and of the node if it was there, and tried again with backoff.
    */
@@ -92,7 +92,7 @@ export function behaviourOf(version: KubeletVersion): KubeletBehaviour {
   }
 }
 
-/** The `:authority` that goes to a socket. Encoding: `encodeAuthority` in grpc-go's `clientconn.go`. */
+/** The `:authority` for a socket. Encoding: `encodeAuthority` in grpc-go's `clientconn.go`. */
 export function authorityFor(style: AuthorityStyle, socketPath: string): string {
   switch (style) {
     case "path":

@@ -67,14 +67,14 @@ test.each<[readonly string[], unknown[][]]>([
 
 test.each([":9809", "0.0.0.0:9809", "[::]:9809"])("profiles on %s are open to all", (endpoint) => {
   expect(linesFor(["--enable-pprof", `--http-endpoint=${endpoint}`])).toEqual([
-    ["warning", "Profiles are open to whoever reaches this host: listen on localhost", { endpoint }],
+    ["warning", "Everybody who reaches this host can read the profiles: listen on localhost", { endpoint }],
   ]);
 });
 
 test("profiles on the deprecated port are open to all", () => {
   expect(linesFor(["--enable-pprof", "--health-port=9809"])).toContainEqual([
     "warning",
-    "Profiles are open to whoever reaches this host: listen on localhost",
+    "Everybody who reaches this host can read the profiles: listen on localhost",
     expect.anything(),
   ]);
 });
@@ -96,7 +96,7 @@ test("what was assumed is told, flag by flag", () => {
 test.each([
   ["csi.sock", "the path is not absolute"],
   [`/${"n".repeat(107)}`, "the path has 108 bytes, a unix socket path may have 107"],
-  ["/var/lib/kubelet/plugins_registry/x/csi.sock", "it lies in plugins_registry"],
+  ["/var/lib/kubelet/plugins_registry/x/csi.sock", "it is in plugins_registry"],
 ])("a doubtful path for kubelet is warned of, not refused: %s", (path, problem) => {
   expect(linesFor([], path)).toEqual([
     [

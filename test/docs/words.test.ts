@@ -64,6 +64,15 @@ test.each(everywhere((text) => text.match(/\bregistrar_[a-z_]+\b/g) ?? []))(
   },
 );
 
+const RAISED_FILES = everywhere((text) =>
+  codeIn(text).flatMap((code) =>
+    Array.from(code.matchAll(/(?:--vmodule=|,)([\w-]+)=\d/g), ([, file = ""]) => file),
+  ),
+);
+test.each(RAISED_FILES)("$path: a file logs as $what", ({ what }) => {
+  expect(SOURCE).toContain(`named("${what}")`);
+});
+
 const LINES = everywhere((text) => fencesIn(text, "log").flatMap((fence) => fence.trimEnd().split("\n")));
 test.each(LINES)("$path: $what", ({ what }) => {
   const [, file = "", extension, text = ""] =

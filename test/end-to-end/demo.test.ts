@@ -48,25 +48,25 @@ test("plays every story to its end, step by step, and leaves nothing", () =>
       "1. A driver is registered",
       "The CSI driver listens on its socket, plugins/demo.csi/csi.sock.",
       "The registrar asks the driver for its name (GetPluginInfo): demo.csi.",
-      "The registrar puts a socket of its own where kubelet looks: plugins_registry/demo.csi-reg.sock.",
-      "kubelet asks there (GetInfo): CSIPlugin demo.csi at plugins/demo.csi/csi.sock.",
+      "The registrar puts its own socket where kubelet looks: plugins_registry/demo.csi-reg.sock.",
+      "asks who is there (GetInfo): CSIPlugin demo.csi at plugins/demo.csi/csi.sock.",
       "Kubelet asks the driver itself (NodeGetInfo): node ID node-1, 12 volumes at most; it writes CSINode node-1.",
       "Kubelet tells the registrar (NotifyRegistrationStatus): registered.",
       "kind: CSINode",
       "name: demo.csi",
       "2. Somebody deletes the registration socket",
       "The socket is back,",
-      "registers demo.csi again",
+      "Kubelet registers demo.csi again",
       "3. The driver crashes and comes back",
       "The registrar notices that the driver is gone",
       "The driver is still registered",
-      "4. A second registrar arrives, and goes",
-      "The first registrar sees a living registrar in its place: it stands by.",
-      "Kubelet registers the driver by the first registrar",
+      "4. A second registrar comes and goes",
+      "The first registrar sees that another registrar has taken its place, and stands by.",
+      "Kubelet registers the driver through the first registrar",
       "5. Kubelet restarts",
       "The new kubelet finds the registration socket",
       "demo.csi is registered again.",
-      "All of it happened as told",
+      "Everything happened as described",
     ]);
     expect(demo.stderr).toBe("");
     expect(demo.lines.join("")).not.toContain("\u001b");
@@ -78,7 +78,7 @@ test("one story by its name; the folder is kept and has what each process said",
   withDemo(["--scenario", "socket-deleted", "--keep"], async (demo, folder) => {
     expect(await demo.exitCode()).toBe(0);
     const [kept = ""] = readdirSync(folder.path);
-    expect(demo.lines).toContain(`Kept: ${folder.at(kept)}; its .log files have what each process said.`);
+    expect(demo.lines).toContain(`Kept: ${folder.at(kept)}; its .log files have the output of each process.`);
     expect(readdirSync(folder.at(kept))).toEqual(
       expect.arrayContaining(["driver.log", "kubelet.log", "plugins", "plugins_registry", "registrar.log"]),
     );
@@ -105,7 +105,7 @@ test.each([
   withDemo(["--registrar", registrar], async (demo, folder) => {
     expect(await demo.exitCode()).toBe(1);
     expect(demo.lines.at(-1)).toMatch(why);
-    expect(demo.lines.join()).not.toContain("as told");
+    expect(demo.lines.join()).not.toContain("as described");
     expect(readdirSync(folder.path)).toEqual([]);
     expect(processesIn(folder)).toEqual([]);
   }),
@@ -117,7 +117,9 @@ test("a step that does not happen makes the demo fail", async () => {
   writeFileSync(idle, `#!${process.execPath}\nsetTimeout(() => {}, 60_000);\n`, { mode: 0o755 });
   await withDemo(["--registrar", idle], async (demo, folder) => {
     expect(await demo.exitCode()).toBe(1);
-    expect(demo.lines.at(-1)).toMatch(/waited 10 s in vain for the registrar to ask the driver's name/);
+    expect(demo.lines.at(-1)).toMatch(
+      /waited 10 s for the registrar to ask for the driver's name: it did not happen/,
+    );
     expect(processesIn(folder)).toEqual([]);
   });
 });

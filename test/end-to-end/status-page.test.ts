@@ -89,6 +89,6 @@ nodeTest("--enable-pprof without an endpoint, or open to the network, is warned 
   expect(without.severity).toBe("W");
   const open = await node
     .registrar("--enable-pprof", "--http-endpoint=:0")
-    .line("Profiles are open to whoever reaches this host: listen on localhost");
+    .line("Everybody who reaches this host can read the profiles: listen on localhost");
   expect(open.severity).toBe("W");
 });

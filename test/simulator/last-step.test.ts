@@ -20,7 +20,7 @@ async function giveUpWhen(kubelet: Kubelet, reached: Promise<unknown>): Promise<
 test("says that there was no socket", async () => {
   const kubelet = await node.kubelet();
   expect(await giveUpWhen(kubelet, Promise.resolve())).toBe(
-    `waited for "registered" of the simulated kubelet in vain: the caller gave up; it has seen no socket in ${node.pluginDir}`,
+    `"registered" of the simulated kubelet did not happen: the caller gave up; it has seen no socket in ${node.pluginDir}`,
   );
 });
 

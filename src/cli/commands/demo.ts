@@ -10,25 +10,25 @@ const EXIT_MISSED = 1;
 /** What a shell says of a program that SIGINT ended. */
 const EXIT_INTERRUPTED = 130;
 
-/** Plays registrations with real processes and tells them step by step; resolves with the exit code. */
+/** Plays registrations with real processes and explains each step; resolves with the exit code. */
 export const runDemo = createCommand(
   {
     name: "demo",
     describe:
-      "Plays registrations and tells them step by step: this registrar, a simulated CSI driver and a simulated " +
-      "kubelet, each a process of its own, on real sockets in a temporary folder. Ends by itself within 15 s.",
+      "Plays registrations with real processes and explains each step: this registrar, a simulated CSI driver and a " +
+      "simulated kubelet, on real sockets in a temporary folder. It ends by itself within 15 s.",
     flags: {
       scenario: choiceFlag(
         "play this one only",
         SCENARIOS.map(({ name }) => name),
       ),
       list: switchFlag("list the scenarios and play none"),
-      keep: switchFlag("leave the folder, with what each process said in a .log file"),
+      keep: switchFlag("keep the folder, with the output of each process in a .log file"),
       svg: textFlag("save a picture of what happened in this file"),
-      registrar: textFlag("program of another registrar to play with, such as the official one's"),
+      registrar: textFlag("play with another registrar's program, such as the official one"),
     },
     examples: ["demo", "demo --scenario second-registrar --svg takeover.svg"],
-    notes: ["Exit codes: 0 all happened as told; 1 a step did not happen; 2 bad flag; 130 interrupted."],
+    notes: ["Exit codes: 0 every step happened; 1 a step did not happen; 2 bad flag; 130 interrupted."],
   },
   async ({ scenario, list, keep = false, svg, registrar }) => {
     const teller = createStoryteller(detectScreen(process.stdout, process.env));
@@ -49,7 +49,7 @@ export const runDemo = createCommand(
     });
     switch (ending.kind) {
       case "told":
-        teller.say(`\nAll of it happened as told, in ${durationText(ending.tookMs)}.`);
+        teller.say(`\nEverything happened as described, in ${durationText(ending.tookMs)}.`);
         return 0;
       case "missed":
         return EXIT_MISSED;

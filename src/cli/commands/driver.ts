@@ -7,7 +7,7 @@ import { unlessStopped, untilAborted, untilStopped } from "../foreground";
 import { parseDelay, parseError, parseHang } from "./driver/faults";
 import { createDriverNarrator } from "./driver/narrator";
 
-const WHAT_IT_IS_NOT = "it is no storage: it provisions, attaches and mounts nothing.";
+const WHAT_IT_IS_NOT = "it provisions, attaches and mounts nothing.";
 
 /** Serves a simulated CSI driver until a signal ends it; resolves with the exit code. */
 export const runDriver = createCommand(
@@ -16,18 +16,18 @@ export const runDriver = createCommand(
     describe: `Simulates a CSI driver, as far as registration sees one; ${WHAT_IT_IS_NOT}`,
     flags: {
       "csi-address": { ...textFlag("path of the unix socket to listen on"), demandOption: true },
-      name: { ...textFlag("name of GetPluginInfo; a bad one can be tried"), demandOption: true },
-      "vendor-version": { ...textFlag("version of GetPluginInfo"), default: "1.0.0" },
-      "node-id": { ...textFlag("node ID of NodeGetInfo; an empty one can be tried"), default: "node-1" },
+      name: { ...textFlag("name for GetPluginInfo; invalid names are allowed"), demandOption: true },
+      "vendor-version": { ...textFlag("version for GetPluginInfo"), default: "1.0.0" },
+      "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: "node-1" },
       topology: listFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
-      "max-volumes": { ...countFlag("volumes that fit on the node; 0: no limit"), default: "0" },
-      "listen-after": { ...durationFlag("how long until it listens"), default: "0s" },
+      "max-volumes": { ...countFlag("volume limit of the node; 0: no limit"), default: "0" },
+      "listen-after": { ...durationFlag("time until it listens"), default: "0s" },
       delay: listFlag("answer later, METHOD=DURATION[:TIMES]; repeatable", parseDelay),
       error: listFlag("answer with a gRPC error, METHOD=CODE[:TIMES]; repeatable", parseError),
       hang: listFlag("never answer, METHOD[:TIMES]; repeatable", parseHang),
       "not-ready": { ...countFlag("how often Probe says not ready"), default: "0" },
-      "restart-every": durationFlag("stop and start again each time this has passed"),
-      "rename-to": { ...textFlag("another name from the first restart on"), implies: "restart-every" },
+      "restart-every": durationFlag("stop and start again at this interval"),
+      "rename-to": { ...textFlag("its name from the first restart on"), implies: "restart-every" },
       output: outputFlag,
     },
     examples: [
@@ -71,6 +71,6 @@ export const runDriver = createCommand(
 
 function parseSegment(text: string): readonly [key: string, value: string] {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (key === undefined || value === undefined) throw new Error(`"${text}" is not of the form KEY=VALUE`);
+  if (key === undefined || value === undefined) throw new Error(`"${text}" must have the form KEY=VALUE`);
   return [key, value];
 }

@@ -27,29 +27,32 @@ export const runKubelet = createCommand(
     name: "kubelet",
     describe: `Simulates kubelet's plugin registration; ${WHAT_IT_IS_NOT}`,
     flags: {
-      "plugin-dir": textFlag("plugin registration directory to watch; made where missing; required"),
+      "plugin-dir": textFlag("plugin registration directory to watch, created if missing; required"),
       node: { ...textFlag("the node's name"), default: "node-1" },
-      "kubelet-version": { ...choiceFlag("which kubelet to be", KUBELET_VERSIONS), default: "1.36" },
+      "kubelet-version": { ...choiceFlag("which kubelet to simulate", KUBELET_VERSIONS), default: "1.36" },
       refuse: textFlag("refuse every driver with this text"),
-      "refuse-times": { ...countFlag("so often only, then accept"), implies: "refuse" },
+      "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },
       "refuse-at": { ...choiceFlag("step that fails", REFUSING_STEPS), default: "registration" },
       slow: listFlag("wait before a call, CALL=DURATION[:TIMES]; repeatable", parseSlow),
-      "drop-before-notice": { ...countFlag("how often to hang up before the notice"), default: "0" },
+      "drop-before-notice": {
+        ...countFlag("how often to disconnect before reporting the status"),
+        default: "0",
+      },
       "never-call": switchFlag("see sockets, but never call"),
-      "restart-every": durationFlag("be killed and start anew each time this has passed"),
+      "restart-every": durationFlag("be killed and start again at this interval"),
       print: {
         ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
         coerce: parsePrintable,
       },
       legacy: { ...choiceFlag("register as in 2018", LEGACY_MODES), implies: "csi-address" },
-      "csi-address": textFlag("for --legacy, the driver's socket; else registrars tell it"),
+      "csi-address": textFlag("for --legacy: the driver's socket"),
       output: outputFlag,
     },
     check: ({ pluginDir, legacy, print, output }) => {
       if (pluginDir === undefined && legacy === undefined)
         return "it needs --plugin-dir; see registrar kubelet --help";
       if (print !== undefined && output === "json")
-        return "--print is for text: in json, events carry the objects";
+        return "--print is for text output: in JSON the events contain the objects";
       return undefined;
     },
     examples: [

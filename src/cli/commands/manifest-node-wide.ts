@@ -7,21 +7,21 @@ import { createCommand, type FlagValues } from "../command-line";
 const flags = {
   image: { ...textFlag("image of the registrar"), demandOption: true },
   name: { ...textFlag("name of the DaemonSet"), default: "csi-registrar" },
-  namespace: { ...textFlag("where it goes"), default: "kube-system" },
+  namespace: { ...textFlag("its namespace"), default: "kube-system" },
   distribution: choiceFlag("sets kubelet's root directory", Object.keys(DISTRIBUTIONS)),
   "kubelet-root": {
     ...textFlag("kubelet's root directory"),
     defaultDescription: "/var/lib/kubelet",
     conflicts: "distribution",
   },
-  "http-port": { ...countFlag("where the registrar serves health and metrics"), default: "9809" },
+  "http-port": { ...countFlag("port for health and metrics"), default: "9809" },
 } as const;
 
 /** Writes the DaemonSet of one registrar for all drivers of a node; resolves with the exit code. */
 export const runNodeWideManifest = createCommand(
   {
     name: "manifest --node-wide",
-    describe: "Writes what deploys one registrar for every CSI driver of a node: YAML for kubectl apply -f -",
+    describe: "Writes the YAML for one registrar for every CSI driver of a node, for kubectl apply -f -",
     flags,
     check: (values) => {
       try {

@@ -13,11 +13,11 @@ import { createCommand, type FlagValues } from "../command-line";
 import { runNodeWideManifest } from "./manifest-node-wide";
 
 const flags = {
-  "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), demandOption: true },
+  "driver-name": { ...textFlag("the driver's name in GetPluginInfo"), demandOption: true },
   image: { ...textFlag("image of the registrar"), demandOption: true },
   "driver-image": { ...textFlag("image of the driver"), demandOption: true },
   "driver-arg": listFlag(
-    "argument of the driver, in place of the usual two; repeatable, written --driver-arg=ARG",
+    "argument of the driver, instead of the usual two; repeatable, written --driver-arg=ARG",
     String,
   ),
   include: {
@@ -25,7 +25,7 @@ const flags = {
     defaultDescription: "csidriver,daemonset",
   },
   name: { ...textFlag("name of the DaemonSet"), defaultDescription: "from the driver's" },
-  namespace: { ...textFlag("where it goes"), default: "kube-system" },
+  namespace: { ...textFlag("its namespace"), default: "kube-system" },
   distribution: choiceFlag("sets kubelet's root directory", Object.keys(DISTRIBUTIONS)),
   "kubelet-root": {
     ...textFlag("kubelet's root directory"),
@@ -36,9 +36,9 @@ const flags = {
     ...textFlag("folder of the driver's socket under plugins/"),
     defaultDescription: "the driver's name",
   },
-  "http-port": { ...countFlag("where the registrar serves health and metrics"), default: "9809" },
+  "http-port": { ...countFlag("port for health and metrics"), default: "9809" },
   "attach-required": switchFlag("volumes are attached before they are mounted"),
-  "pod-info-on-mount": switchFlag("tell the driver about the pod; so it is with inline volumes"),
+  "pod-info-on-mount": switchFlag("pass the pod's name to the driver; on with inline volumes"),
   "lifecycle-mode": {
     ...listFlag(`kinds of volumes, repeatable: ${LIFECYCLE_MODES.join(", ")}`, (text) =>
       parseChoice(text, LIFECYCLE_MODES),
@@ -49,7 +49,7 @@ const flags = {
     ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
     default: FS_GROUP_POLICIES[0],
   },
-  "storage-capacity": switchFlag("the provisioner tells how much room there is"),
+  "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
 } as const;
 
@@ -62,8 +62,7 @@ export async function runManifest(argv: readonly string[]): Promise<number> {
 const runDriverManifest = createCommand(
   {
     name: "manifest",
-    describe:
-      "Writes what deploys a CSI driver's node plugin with this registrar: YAML for kubectl apply -f -",
+    describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
     flags,
     check: (values) => {
       try {

@@ -18,11 +18,11 @@ interface SelfReport {
 }
 
 /**
- * `--mode=health-probe` and `--mode=ready-probe`: ask the registrar that runs beside us, over its registration socket,
- * with the flags that it was started with. For exec probes, where there is no HTTP endpoint. An exec probe has a
- * second, at a tenth of a CPU perhaps: so this speaks bare HTTP/2, without the gRPC library.
+ * `--mode=health-probe` and `--mode=ready-probe`: ask the registrar that runs in this container over its registration
+ * socket, with the flags that it was started with. For exec probes without an HTTP endpoint. An exec probe has one
+ * second, perhaps with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library.
  *
- * Healthy: it answers; or the driver is not there yet, when there is no socket to answer on. Ready: it is registered.
+ * Healthy: the registrar answers, or has no socket yet because the driver is missing. Ready: the driver is registered.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
   const paths = resolvePaths(flags, nodeDirectory(process.env), isDirectory);
@@ -48,7 +48,7 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
   }
 }
 
-/** Whether a registrar's endpoint, as it tells it, is the one meant; with a `*` any of ours is. */
+/** Whether a registrar's endpoint is the one that the flags name; with a `*`, whether it matches. */
 function fits(endpoint: string, path: string): boolean {
   return endpoint !== "" && (isPattern(path) || endpoint === encodeURI(path));
 }
@@ -58,7 +58,7 @@ function fail(reason: string): number {
   return 1;
 }
 
-/** GetInfo with the mark of a self-check; our registrars answer it with headers that tell about them. */
+/** GetInfo marked as a self-check: our registrars answer it with headers about themselves. */
 function askAbout(socketPath: string, timeoutMs: number): Promise<SelfReport> {
   return new Promise((resolve, reject) => {
     const session = connectHttp2("http://localhost", {

@@ -23,7 +23,7 @@ import { version } from "../version";
 import { warmUpWhileWaiting } from "../warm-up";
 
 /**
- * The default command: registers one CSI driver and stays until a signal or a failure ends it. Resolves with the exit
+ * The default command: registers one CSI driver and runs until a signal or a failure ends it. Resolves with the exit
  * code: 0 after a signal, 1 after a failure, whose reason is in the log and in the termination log.
  */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
@@ -73,7 +73,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
   }
 }
 
-/** Kubelet's words first: behind them the likely cause, where it is known, is what may be cut off. */
+/** Kubelet's words first, then the likely cause, if there is one: the end may be cut off. */
 function explainRefusal(text: string, endpoint: string): string {
   const hint = hintForRefusal(text, endpoint);
   return `kubelet refused the driver: ${text}${hint === undefined ? "" : ` (${hint})`}`;
@@ -81,7 +81,7 @@ function explainRefusal(text: string, endpoint: string): string {
 
 const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
 
-/** By number: `process.stderr` would make a stream first, for milliseconds. */
+/** By descriptor number: `process.stderr` would create a stream first, which takes milliseconds. */
 const STDOUT_FD = 1;
 const STDERR_FD = 2;
 
@@ -95,7 +95,7 @@ async function createCliLogger(config: LoggingConfig): Promise<Logger> {
   );
 }
 
-/** Registers one driver; or, where a path has a `*`, each driver that is found. */
+/** Registers one driver, or, if a path has a `*`, every driver that it finds. */
 async function start(
   flags: Flags,
   paths: PathResolution & { kind: "paths" },
@@ -118,7 +118,7 @@ async function start(
   return startNodeRegistrar(options, context);
 }
 
-/** `a,b`, as it may stand in YAML: with spaces, or a comma at the end. */
+/** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */
 function namesIn(list: string): readonly string[] {
   return list
     .split(",")

@@ -39,36 +39,39 @@ test.each<readonly [words: string, complaint: string]>([
   ],
   [
     "driver --csi-address x --name y --listen-after 5",
-    '--listen-after: "5" is no duration; write 500ms, 2s or 1m30s',
+    '--listen-after: "5" is not a duration; write 500ms, 2s or 1m30s',
   ],
-  ["driver --csi-address x --name y --max-volumes -1", '--max-volumes: "-1" is no whole number'],
-  ["driver --csi-address x --name y --topology zone", '--topology: "zone" is not of the form KEY=VALUE'],
+  ["driver --csi-address x --name y --max-volumes -1", '--max-volumes: "-1" is not a whole number'],
+  ["driver --csi-address x --name y --topology zone", '--topology: "zone" must have the form KEY=VALUE'],
   [
     "driver --csi-address x --name y --delay NodeGetInf=1s",
-    '--delay: "NodeGetInf" is none of its values; did you mean NodeGetInfo?',
+    '--delay: "NodeGetInf" is not one of its values; did you mean NodeGetInfo?',
   ],
   [
     "driver --csi-address x --name y --error Probe=unavailable",
-    '--error: "unavailable" is none of its values; did you mean UNAVAILABLE?',
+    '--error: "unavailable" is not one of its values; did you mean UNAVAILABLE?',
   ],
-  ["driver --csi-address x --name y --hang Probe:often", '--hang: "often" is no whole number'],
+  ["driver --csi-address x --name y --hang Probe:often", '--hang: "often" is not a whole number'],
   ["kubelet", "it needs --plugin-dir; see registrar kubelet --help"],
   [
     "kubelet --plugin-dir x --kubelet-version 1.19",
-    '--kubelet-version: "1.19" is none of its values; one of 1.20, 1.24, 1.28, 1.35, 1.36',
+    '--kubelet-version: "1.19" is not one of its values; one of 1.20, 1.24, 1.28, 1.35, 1.36',
   ],
   [
     "kubelet --plugin-dir x --kubelet-version 1.30",
-    '--kubelet-version: "1.30" is none of its values; one of 1.20, 1.24, 1.28, 1.35, 1.36',
+    '--kubelet-version: "1.30" is not one of its values; one of 1.20, 1.24, 1.28, 1.35, 1.36',
   ],
   [
     "kubelet --plugin-dir x --kubelet-version v1.36",
-    '--kubelet-version: "v1.36" is none of its values; did you mean 1.36?',
+    '--kubelet-version: "v1.36" is not one of its values; did you mean 1.36?',
   ],
-  ["kubelet --plugin-dir x --print csinod", '--print: "csinod" is none of its values; did you mean csinode?'],
+  [
+    "kubelet --plugin-dir x --print csinod",
+    '--print: "csinod" is not one of its values; did you mean csinode?',
+  ],
   [
     "kubelet --plugin-dir x --print node --output json",
-    "--print is for text: in json, events carry the objects",
+    "--print is for text output: in JSON the events contain the objects",
   ],
   [
     "kubelet --plugin-dir x --refuse-times 2",
@@ -76,12 +79,12 @@ test.each<readonly [words: string, complaint: string]>([
   ],
   [
     "kubelet --plugin-dir x --slow dial=1s",
-    '--slow: "dial" is none of its values; one of GetInfo, NodeGetInfo, NotifyRegistrationStatus',
+    '--slow: "dial" is not one of its values; one of GetInfo, NodeGetInfo, NotifyRegistrationStatus',
   ],
   ["kubelet --legacy node-register", "--legacy needs --csi-address beside it; see registrar kubelet --help"],
   [
     "demo --scenario socket-delete",
-    '--scenario: "socket-delete" is none of its values; did you mean socket-deleted?',
+    '--scenario: "socket-delete" is not one of its values; did you mean socket-deleted?',
   ],
 ])("registrar %s ends with 2 and one line", (words, complaint) => {
   const [name, ...rest] = words.split(" ");

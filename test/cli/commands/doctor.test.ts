@@ -112,7 +112,7 @@ test("a DaemonSet's whole arguments are the same to it", () =>
 test.each([
   [["--csi-address=tcp://x"], /--csi-address: .*not a unix socket path/],
   [["--timeout=0s"], /--timeout: it must be more than 0/],
-  [["--output=yaml"], /--output: "yaml" is none of its values/],
+  [["--output=yaml"], /--output: "yaml" is not one of its values/],
   [["--csi-adress=/x"], /did you mean --csi-address\?/],
   [["--v=5", "--outputs=json"], /did you mean --output\?/],
   [["--v=high"], /invalid value "high" for flag -v/],

@@ -58,7 +58,7 @@ test("tells people who called whom and for how long", () =>
     );
     await kubelet.line(/NodeGetInfo → csi\.sock: node ID "node-1", topology zone=a, at most 7 volumes \(/);
     await kubelet.line(/writes CSINode node-1: drivers x\.csi$/);
-    await kubelet.line(/x\.csi is registered, to be called at .*csi\.sock$/);
+    await kubelet.line(/x\.csi is registered at .*csi\.sock$/);
     expect(await kubelet.end("SIGTERM")).toBe(0);
   }));
 
@@ -87,10 +87,10 @@ test("refuses as often as it is asked to, slow before a call, drops the notice",
     ],
     async (kubelet, register) => {
       await register();
-      await kubelet.line(/as asked for, it waits 20 ms before GetInfo$/);
+      await kubelet.line(/as configured, it waits 20 ms before GetInfo$/);
       await kubelet.line(/x\.csi is refused: RegisterPlugin error -- .*no such node$/);
       await kubelet.line(/tries again, after 500 ms at the earliest: /);
-      await kubelet.line(/x\.csi is deregistered: its registrar could not be told$/);
+      await kubelet.line(/x\.csi is deregistered: its registrar did not get the status$/);
       await kubelet.line(/x\.csi is registered/);
     },
   ));
@@ -98,14 +98,14 @@ test("refuses as often as it is asked to, slow before a call, drops the notice",
 test("never calls, if asked to", () =>
   withKubelet(["--never-call"], async (kubelet, register) => {
     await register();
-    await kubelet.line(/leaves x\.csi-reg\.sock alone, as asked for$/);
+    await kubelet.line(/leaves x\.csi-reg\.sock alone, as configured$/);
   }));
 
 test("restarts, and registers what it finds", () =>
   withKubelet(["--restart-every", "2s"], async (kubelet, register) => {
     await register();
-    await kubelet.line(/kubelet is killed, and starts anew$/);
-    const before = kubelet.lines.findIndex((line) => line.endsWith("starts anew"));
+    await kubelet.line(/kubelet is killed and starts again$/);
+    const before = kubelet.lines.findIndex((line) => line.endsWith("starts again"));
     await eventually(() => expect(kubelet.lines.slice(before).join("\n")).toContain("x.csi is registered"));
   }));
 

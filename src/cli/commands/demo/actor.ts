@@ -4,29 +4,29 @@ import type { Readable } from "node:stream";
 
 /** How to start an actor. */
 export interface ActorOptions {
-  /** The program and its words. */
+  /** The program and its arguments. */
   readonly command: readonly string[];
   /** Called with each line of its output that is a JSON object. */
   readonly onTold: (told: object) => void;
   /** Called with every line of its output. */
   readonly onLine: (line: string) => void;
-  /** Called when it is gone and all it said was heard; `isUnasked` where neither `stop` nor `kill` was called. */
+  /** Called when it is gone and its output is read; `isUnasked` where neither `stop` nor `kill` was called. */
   readonly onEnd: (how: string, isUnasked: boolean) => void;
 }
 
 /** One process on stage. */
 export interface Actor {
-  /** Asks it to end, makes it end after 3 s; resolves when it is gone. */
+  /** Sends SIGTERM, and SIGKILL after 3 s; resolves when the process is gone. */
   stop(): Promise<void>;
-  /** Ends it as a crash does. */
+  /** Sends SIGKILL: a crash. */
   kill(): Promise<void>;
 }
 
 const GRACE_MS = 3_000;
 
 /**
- * Starts a process that tells what it does as JSON, a line each. It is in a process group of its own: Ctrl-C is for
- * the demo alone, which then ends its actors itself.
+ * Starts a process that reports what it does as JSON lines. It has a process group of its own: Ctrl-C reaches only
+ * the demo, which then stops its actors itself.
  */
 export function startActor({ command, onTold, onLine, onEnd }: ActorOptions): Actor {
   const [program = "", ...words] = command;
@@ -46,7 +46,7 @@ export function startActor({ command, onTold, onLine, onEnd }: ActorOptions): Ac
     child.once("error", (error) => {
       problem = error.message;
     });
-    // Comes after an error too, and when the last line was read.
+    // Emitted after an error too, and after the last line.
     child.once("close", (code, signal) => {
       onEnd(problem ?? signal ?? `exit code ${code}`, isUnasked);
       resolve();

@@ -13,7 +13,7 @@ export interface LogLine {
   readonly [key: string]: unknown;
 }
 
-/** Something that really happened: told by a process, or done by the demo itself. */
+/** Something that really happened: reported by a process, or done by the demo itself. */
 export type Happening = { readonly atMs: number } & (
   | { readonly kind: "driver"; readonly event: CsiDriverEvent }
   | { readonly kind: "kubelet"; readonly event: KubeletEvent }
@@ -49,7 +49,7 @@ export const kubeletTells =
       ? (happening.event as Of<KubeletEvent, Kind>)
       : undefined;
 
-/** The answer that kubelet got to a call. */
+/** The answer that kubelet got for a call. */
 export const kubeletGot =
   <Answer extends object>(call: KubeletCall): Look<Answer> =>
   (happening) => {
@@ -58,7 +58,7 @@ export const kubeletGot =
     return (event.result.answer ?? {}) as Answer;
   };
 
-/** A line of a registrar's log, told by its message and, where given, by fields. */
+/** A line of a registrar's log with this message and, where given, these fields. */
 export const registrarLogs =
   (msg: string, { role = "registrar", ...fields }: LogOptions = {}): Look<LogLine> =>
   (happening) => {

@@ -1,6 +1,6 @@
 /**
- * Aborted by any signal that asks to end, and when nobody reads the story any more. A second signal changes nothing:
- * the actors are ended in seconds, and must be.
+ * Aborted by any signal that asks to stop, and when stdout is closed. A second signal changes nothing: the actors
+ * must be stopped first, which takes seconds.
  */
 export function untilInterrupted(): AbortSignal {
   const controller = new AbortController();

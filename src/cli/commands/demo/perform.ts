@@ -20,16 +20,16 @@ export interface PerformanceOptions extends StageOptions {
 /** How the play ended. */
 export type Ending =
   | { readonly kind: "told"; readonly tookMs: number }
-  /** Why was said. */
+  /** The reason is written already. */
   | { readonly kind: "missed" }
   | { readonly kind: "interrupted" };
 
-/** Plays scenarios one after the other on one stage. However it ends, no process and, unless kept, no file is left. */
+/** Plays scenarios one after the other on one stage. However it ends, it leaves no process and, unless kept, no file. */
 export async function perform(
   scenarios: readonly Scenario[],
   { teller, svg, signal, ...options }: PerformanceOptions,
 ): Promise<Ending> {
-  // Before anything is played: a path that cannot be written is a mistake to be told at once.
+  // Checked before anything is played, so that a path that cannot be written fails at once.
   if (svg !== undefined) save(svg, "");
   const startedAt = Date.now();
   const stage = openStage(options);
@@ -53,20 +53,23 @@ export async function perform(
     teller.complain(error.message);
     return { kind: "missed" };
   } finally {
-    timeline.add({ kind: "deed", text: "The demo is over, every process is ended.", atMs: Date.now() });
+    timeline.add({ kind: "deed", text: "The demo is over and stops every process.", atMs: Date.now() });
     await stage.clear();
-    if (options.keep) teller.say(`\nKept: ${stage.folder}; its .log files have what each process said.`);
+    if (options.keep) teller.say(`\nKept: ${stage.folder}; its .log files have the output of each process.`);
     if (svg !== undefined) save(svg, renderSvg(sequenceOf(timeline.all(), startedAt)));
   }
 }
 
-/** Where a scenario that needs a registered driver is the first. */
+/** For a scenario that needs a registered driver and is played first. */
 async function setTheScene({ deed, start, expect }: Play): Promise<void> {
-  await deed("A kubelet, a CSI driver and a registrar are started; the driver gets registered.", () => {
-    start("kubelet");
-    start("driver");
-    start("registrar");
-  });
+  await deed(
+    "The demo starts a kubelet, a CSI driver and a registrar, and waits until the driver is registered.",
+    () => {
+      start("kubelet");
+      start("driver");
+      start("registrar");
+    },
+  );
   await expect("the driver to be registered", kubeletTells("registered"));
 }
 

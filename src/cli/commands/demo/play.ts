@@ -24,11 +24,11 @@ export function createPlay({ stage, teller, startedAt, signal }: PlayOptions): P
   let steps = 0;
   let deedAt = Date.now();
   let since = timeline.now();
-  /** The time of the latest step told. */
+  /** The time of the latest step written. */
   let toldMs = 0;
 
   const within = (awaited: string) => {
-    const tooLate = new MissedStep(`waited ${durationText(STEP_MS)} in vain for ${awaited}`);
+    const tooLate = new MissedStep(`waited ${durationText(STEP_MS)} for ${awaited}: it did not happen`);
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(tooLate), STEP_MS);
     return {
@@ -48,7 +48,7 @@ export function createPlay({ stage, teller, startedAt, signal }: PlayOptions): P
     }
   };
 
-  /** Two processes tell of the same millisecond in any order: a step is told no earlier than the one before it. */
+  /** Reports of the same millisecond come in any order: no step gets an earlier time than the step before it. */
   const tellStep = (atMs: number, text: string) => {
     toldMs = Math.max(toldMs, atMs - startedAt);
     steps += 1;
@@ -80,7 +80,7 @@ export function createPlay({ stage, teller, startedAt, signal }: PlayOptions): P
       }).catch(() => {});
       signal.throwIfAborted();
       stage.mishap.throwIfAborted();
-      if (timeline.find(look, since) !== undefined) throw new MissedStep(`this is not so: ${says}`);
+      if (timeline.find(look, since) !== undefined) throw new MissedStep(`this is not true: ${says}`);
       tellStep(Date.now(), says);
     },
     show: async (object) => {

@@ -4,24 +4,24 @@ import type { Look, Role } from "./happenings";
 export interface Scenario {
   readonly name: string;
   readonly title: string;
-  /** What a newcomer must know to follow, a few short lines. */
+  /** What a newcomer must know to follow it, in a few short lines. */
   readonly about: readonly string[];
-  /** Plays it. The first begins with an empty stage, the others with a registered driver; all end with one. */
+  /** Plays it. The first scenario starts with no process, the others with a registered driver; each ends with one. */
   play(play: Play): Promise<void>;
 }
 
-/** What a scenario works with. Steps are looked for behind the latest deed. */
+/** What a scenario works with. Steps count from the latest deed on. */
 export interface Play {
-  /** Says what is done to the actors, and does it. */
+  /** Announces what the demo does to the actors, and does it. */
   deed(text: string, act: () => void | Promise<void>): Promise<void>;
   start(role: Role): void;
-  /** Ends a process as a pod is ended, by SIGTERM. */
+  /** Sends SIGTERM, as when a pod is deleted. */
   stop(role: Role): Promise<void>;
-  /** Ends a process as a crash does, by SIGKILL. */
+  /** Sends SIGKILL: a crash. */
   kill(role: Role): Promise<void>;
   deleteRegistrationSocket(): void;
   /**
-   * Waits until it happened, then says so with what was found, and how many milliseconds after the deed. Rejects with
+   * Waits until it happens, then writes what was found and how many milliseconds after the deed. Rejects with
    * MissedStep when it does not happen within 10 s, or when an actor ends unasked.
    */
   step<Found>(
@@ -29,9 +29,9 @@ export interface Play {
     look: Look<Found>,
     says: (found: Found, sinceDeedMs: number) => string,
   ): Promise<Found>;
-  /** The same, but says nothing: a part of the next step. */
+  /** The same, but writes nothing: it is part of the next step. */
   expect<Found>(awaited: string, look: Look<Found>): Promise<Found>;
-  /** Says that something did not happen for so long after the deed. Rejects with MissedStep where it did. */
+  /** Writes that something did not happen for this long after the deed. Rejects with MissedStep where it did. */
   calm<Found>(forMs: number, look: Look<Found>, says: string): Promise<void>;
   /** Shows an object as YAML. */
   show(object: object): Promise<void>;

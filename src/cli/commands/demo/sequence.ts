@@ -30,7 +30,7 @@ type Content = Row extends infer Each ? (Each extends unknown ? Omit<Each, "atMs
 
 /**
  * What happened as rows of a picture, in order of time; `atMs` counts from `startedAt`. Kubelet knows only the path of
- * a registration socket: whose it is, the registrar says that put one there last.
+ * a registration socket: it belongs to the registrar that published there last.
  */
 export function sequenceOf(happenings: readonly Happening[], startedAt: number): readonly Row[] {
   let owner: RegistrarRole = "registrar";
@@ -76,15 +76,15 @@ function registrarRows(role: RegistrarRole, line: LogLine): readonly Content[] {
     }
     // Not the line that follows it: by then kubelet may have seen the socket.
     case "Starting Registration Server":
-      return [note(role, `puts ${basename(String(line.socketPath))} in place`)];
+      return [note(role, `publishes ${basename(String(line.socketPath))}`)];
     case "Lost connection":
-      return [note(role, "the driver is gone", "bad")];
+      return [note(role, "loses the driver", "bad")];
     case "Connection restored":
-      return [note(role, `the driver is back, after ${line.after}`, "good")];
+      return [note(role, `the driver is back after ${line.after}`, "good")];
     case "Registration state changed":
-      if (line.to === "standby") return [note(role, "somebody else's socket: stand by")];
-      if (line.from === "standby") return [note(role, "the other one is gone")];
-      if (line.reason === "socket-gone") return [note(role, "the socket is gone", "bad")];
+      if (line.to === "standby") return [note(role, "stands by: another socket is there")];
+      if (line.from === "standby") return [note(role, "sees that the other is gone")];
+      if (line.reason === "socket-gone") return [note(role, "its socket is gone", "bad")];
       return [];
     default:
       return [];
@@ -96,7 +96,7 @@ function kubeletRows(event: KubeletEvent, owner: RegistrarRole): readonly Conten
     case "started":
       return [note("kubelet", `watches ${basename(event.pluginDir)}`)];
     case "socket-seen":
-      return [note("kubelet", event.replaced ? "sees a new socket in its place" : "sees a socket")];
+      return [note("kubelet", event.replaced ? "sees a new socket" : "sees the socket")];
     case "socket-gone":
       return [note("kubelet", "sees that the socket is gone")];
     case "called":

@@ -17,17 +17,17 @@ const JSON_LINES = "--output=json";
 export interface Stage {
   readonly folder: string;
   readonly timeline: Timeline;
-  /** Aborted when an actor ended unasked; the reason says which, and what it said last. */
+  /** Aborted when an actor ended unasked; the reason names it and quotes its last line. */
   readonly mishap: AbortSignal;
   start(role: Role): void;
-  /** Ends it as a pod is ended, by SIGTERM. */
+  /** Sends SIGTERM, as when a pod is deleted. */
   stop(role: Role): Promise<void>;
-  /** Ends it as a crash does. */
+  /** Sends SIGKILL: a crash. */
   kill(role: Role): Promise<void>;
   deleteRegistrationSocket(): void;
-  /** Ends everybody and removes the folder, unless it is to be kept. */
+  /** Stops every actor and removes the folder, unless it is to be kept. */
   clear(): Promise<void>;
-  /** The path as seen from the folder: short enough to read. */
+  /** The path relative to the folder: short enough to read. */
   short(path: string): string;
 }
 
@@ -36,11 +36,11 @@ export interface StageOptions {
   readonly cli: readonly string[];
   /** The registrar's program; it gets the official registrar's flags. */
   readonly registrar: readonly string[];
-  /** Leaves the folder, and in it what each process said. */
+  /** Keeps the folder, with the output of each process in it. */
   readonly keep: boolean;
 }
 
-/** Makes the folder; nobody is on stage yet. Throws INVALID_OPTION where there can be no folder. */
+/** Makes the folder and starts no actor yet. Throws INVALID_OPTION where it cannot make one. */
 export function openStage({ cli, registrar, keep }: StageOptions): Stage {
   const folder = makeFolder();
   const csiAddress = join(folder, "plugins", DRIVER_NAME, "csi.sock");
@@ -88,8 +88,7 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
       },
       onEnd: (how, isUnasked) => {
         timeline.add({ kind: "ended", role, atMs: Date.now() });
-        if (isUnasked)
-          mishap.abort(new MissedStep(`the ${role} ended (${how}); the last it said: ${lastLine}`));
+        if (isUnasked) mishap.abort(new MissedStep(`the ${role} ended (${how}); its last line: ${lastLine}`));
       },
     });
     actors.set(role, actor);
@@ -121,7 +120,7 @@ function makeFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), "demo-"));
   } catch (cause) {
-    const text = `cannot make a folder in ${tmpdir()}: ${messageOf(cause)}; name another one by TMPDIR`;
+    const text = `cannot make a folder in ${tmpdir()}: ${messageOf(cause)}; name another folder by TMPDIR`;
     throw new RegistrarError("INVALID_OPTION", text, { cause });
   }
 }

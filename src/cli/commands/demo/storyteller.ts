@@ -23,7 +23,7 @@ export function detectScreen(
 /** Writes the story to stdout. */
 export interface Storyteller {
   heading(title: string, about: readonly string[]): void;
-  /** What happened, `ms` after the demo began. */
+  /** What happened, `ms` milliseconds after the demo began. */
   step(number: number, ms: number, text: string): void;
   /** What the demo does to its actors. */
   deed(ms: number, text: string): void;
@@ -31,7 +31,7 @@ export interface Storyteller {
   quote(text: string): void;
   say(text: string): void;
   complain(text: string): void;
-  /** Shows what is waited for; the function returned ends that. */
+  /** Shows what the demo waits for, until the returned function is called. */
   waitFor(what: string): () => void;
 }
 

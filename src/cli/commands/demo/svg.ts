@@ -1,17 +1,18 @@
-import type { Lane, Mood, Row } from "./sequence";
+import type { Lane, Row } from "./sequence";
+import { laneClass, STYLE } from "./svg-style";
 
 // Measures in pixels.
 const TIME_COLUMN = 84;
 const LANE_WIDTH = 236;
-const MARGIN = 16;
+const MARGIN = 20;
 const CHARACTER = 6.6;
 
 const HEIGHTS: Readonly<Record<Row["kind"], number>> = {
-  chapter: 104,
-  deed: 40,
+  chapter: 92,
+  deed: 38,
   begin: 0,
-  end: 22,
-  note: 34,
+  end: 24,
+  note: 32,
   call: 42,
 };
 
@@ -23,14 +24,6 @@ const CAPTIONS: Readonly<Record<Lane, string>> = {
   kubelet: "kubelet",
   "API objects": "API objects",
 };
-const INKS: Readonly<Record<Lane, string>> = {
-  driver: "#0f766e",
-  registrar: "#6d28d9",
-  "second registrar": "#a21caf",
-  kubelet: "#1d4ed8",
-  "API objects": "#475569",
-};
-const MOODS: Readonly<Record<Mood, string>> = { good: "#dcfce7", bad: "#fee2e2", plain: "#ffffff" };
 
 interface Placed {
   readonly row: Row;
@@ -44,18 +37,21 @@ export function renderSvg(rows: readonly Row[]): string {
   );
   const centre = (lane: Lane) => TIME_COLUMN + LANE_WIDTH * (lanes.indexOf(lane) + 0.5);
   const width = TIME_COLUMN + LANE_WIDTH * lanes.length + MARGIN;
-  let top = MARGIN;
-  const placed: Placed[] = rows.map((row) => {
+  let top = MARGIN / 2;
+  const placed: Placed[] = rows.map((row, index) => {
     const here = { row, top };
-    top += HEIGHTS[row.kind];
+    // Processes that end in a row share one line.
+    top += row.kind === "end" && rows[index + 1]?.kind === "end" ? 0 : HEIGHTS[row.kind];
     return here;
   });
   const height = top + MARGIN;
   const draw = { centre, lanes, width };
+  const titles = rows.flatMap((row) => (row.kind === "chapter" ? [row.title] : []));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<title>${escapeXml(titles.join("; "))}</title>`,
     `<style>${STYLE}</style>`,
-    `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
+    `<rect class="paper" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10"/>`,
     ...lanes.flatMap((lane) => lifelines(lane, placed, height - MARGIN, centre(lane))),
     ...placed.flatMap(({ row, top }) => [...timeText(row, top), ...drawRow(row, top, draw)]),
     "</svg>",
@@ -63,26 +59,15 @@ export function renderSvg(rows: readonly Row[]): string {
   ].join("\n");
 }
 
-const STYLE = `
-text { font: 12px system-ui, "Helvetica Neue", Arial, sans-serif; fill: #0f172a }
-.time { fill: #94a3b8; text-anchor: end; font-size: 11px }
-.title { font-size: 16px; font-weight: 600; stroke: #ffffff; stroke-width: 6px; paint-order: stroke }
-.caption { font-weight: 600; text-anchor: middle; fill: #ffffff }
-.deed { font-weight: 600; fill: #9a3412 }
-.note { text-anchor: middle }
-.name { font-weight: 600; text-anchor: middle; stroke: #ffffff; stroke-width: 4px; paint-order: stroke }
-.answer { fill: #64748b; text-anchor: middle; font-size: 11px; stroke: #ffffff; stroke-width: 4px; paint-order: stroke }
-.failed { fill: #b91c1c }
-`.replace(/\n/g, " ");
-
-/** From each beginning of a process to its end, which is crossed. API objects outlive everybody. */
+/** From each start of a process to its end, which gets a cross. API objects outlive every process. */
 function lifelines(lane: Lane, placed: readonly Placed[], bottom: number, x: number): readonly string[] {
   const lines: string[] = [];
+  const stroke = `class="${laneClass(lane)}" stroke="currentColor"`;
   let from = lane === "API objects" ? MARGIN + HEIGHTS.chapter : undefined;
   const draw = (to: number) => {
     if (from !== undefined)
       lines.push(
-        `<line x1="${x}" y1="${from}" x2="${x}" y2="${to}" stroke="${INKS[lane]}" stroke-opacity="0.45" stroke-width="2"/>`,
+        `<line x1="${x}" y1="${from}" x2="${x}" y2="${to}" ${stroke} stroke-opacity="0.45" stroke-width="2"/>`,
       );
     from = undefined;
   };
@@ -91,7 +76,7 @@ function lifelines(lane: Lane, placed: readonly Placed[], bottom: number, x: num
     if (row.kind === "end" && row.lane === lane) {
       draw(top + 8);
       lines.push(
-        `<path d="M${x - 6} ${top + 2}l12 12m0 -12l-12 12" stroke="${INKS[lane]}" stroke-width="2.5" fill="none"/>`,
+        `<path d="M${x - 6} ${top + 2}l12 12m0 -12l-12 12" ${stroke} stroke-width="2.5" fill="none"/>`,
       );
     }
   }
@@ -109,24 +94,25 @@ function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): rea
   switch (row.kind) {
     case "chapter":
       return [
-        text(MARGIN, top + 42, "title", row.title),
-        ...lanes.flatMap((lane) => caption(lane, centre(lane), top + 60)),
+        text(MARGIN, top + 30, "title", row.title),
+        ...lanes.flatMap((lane) => caption(lane, centre(lane), top + 50)),
       ];
     case "deed":
       return [
-        box({ x: TIME_COLUMN, y: top + 6, width: width - TIME_COLUMN - MARGIN, height: 26, fill: "#ffedd5" }),
-        text(TIME_COLUMN + 12, top + 23, "deed", row.text),
+        box("band", { x: TIME_COLUMN, y: top + 5, width: width - TIME_COLUMN - MARGIN, height: 26 }),
+        text(TIME_COLUMN + 12, top + 22, "deed", row.text),
       ];
     case "begin":
     case "end":
       return [];
     case "note": {
       const x = centre(row.lane);
-      const noteWidth = Math.max(80, row.text.length * CHARACTER + 20);
-      const frame = { x: x - noteWidth / 2, y: top + 4, width: noteWidth, height: 24 };
+      const noteWidth = Math.max(80, Math.round(row.text.length * CHARACTER) + 20);
       return [
-        box({ ...frame, fill: MOODS[row.mood], stroke: INKS[row.lane] }),
+        `<g class="${laneClass(row.lane)}">`,
+        box(row.mood, { x: x - noteWidth / 2, y: top + 4, width: noteWidth, height: 24 }, "currentColor"),
         text(x, top + 20, "note", row.text),
+        "</g>",
       ];
     }
     case "call":
@@ -135,11 +121,15 @@ function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): rea
 }
 
 function caption(lane: Lane, x: number, y: number): readonly string[] {
-  const frame = { x: x - 70, y, width: 140, height: 28 };
-  return [box({ ...frame, fill: INKS[lane] }), text(x, y + 19, "caption", CAPTIONS[lane])];
+  return [
+    `<g class="${laneClass(lane)}">`,
+    `<rect x="${x - 70}" y="${y}" width="140" height="28" rx="6" fill="currentColor"/>`,
+    text(x, y + 19, "caption", CAPTIONS[lane]),
+    "</g>",
+  ];
 }
 
-/** An arrow, its name above it and what came back below, near its tail: it may cross other lifelines. */
+/** An arrow, the call's name above it and the answer below, near its tail: the arrow may cross other lifelines. */
 function arrow(
   call: Extract<Row, { readonly kind: "call" }>,
   from: number,
@@ -147,13 +137,14 @@ function arrow(
   y: number,
 ): readonly string[] {
   const way = Math.sign(to - from);
-  const ink = INKS[call.from];
   const middle = from + (way * LANE_WIDTH) / 2;
   const head = `M${to - way * 10} ${y - 5}L${to} ${y}L${to - way * 10} ${y + 5}z`;
   return [
-    `<line x1="${from}" y1="${y}" x2="${to - way * 9}" y2="${y}" stroke="${ink}" stroke-width="1.8"/>`,
-    `<path d="${head}" fill="${ink}"/>`,
-    `<circle cx="${from}" cy="${y}" r="3" fill="${ink}"/>`,
+    `<g class="${laneClass(call.from)}">`,
+    `<line x1="${from}" y1="${y}" x2="${to - way * 9}" y2="${y}" stroke="currentColor" stroke-width="1.8"/>`,
+    `<path d="${head}" fill="currentColor"/>`,
+    `<circle cx="${from}" cy="${y}" r="3" fill="currentColor"/>`,
+    "</g>",
     text(middle, y - 6, "name", call.name),
     text(middle, y + 14, call.failed ? "answer failed" : "answer", call.answer),
   ];
@@ -161,27 +152,19 @@ function arrow(
 
 function timeText(row: Row, top: number): readonly string[] {
   if (row.kind === "chapter" || row.kind === "begin" || row.kind === "end") return [];
-  return [
-    text(
-      TIME_COLUMN - 20,
-      top + (row.kind === "call" ? 26 : 22),
-      "time",
-      `${(row.atMs / 1000).toFixed(2)} s`,
-    ),
-  ];
+  const y = top + (row.kind === "call" ? 26 : 21);
+  return [text(TIME_COLUMN - 16, y, "time", `${(row.atMs / 1000).toFixed(2)} s`)];
 }
 
-interface Box {
+interface Frame {
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  readonly fill: string;
-  readonly stroke?: string;
 }
 
-function box({ x, y, width, height, fill, stroke = "none" }: Box): string {
-  return `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="6" fill="${fill}" stroke="${stroke}"/>`;
+function box(style: string, { x, y, width, height }: Frame, stroke = "none"): string {
+  return `<rect class="${style}" x="${x}" y="${y}" width="${width}" height="${height}" rx="6" stroke="${stroke}"/>`;
 }
 
 function text(x: number, y: number, style: string, content: string): string {

@@ -6,13 +6,13 @@ export interface Seen<Found> {
   readonly atMs: number;
 }
 
-/** Everything that happened, in the order in which the demo heard of it. */
+/** Everything that happened, in the order in which it was reported to the demo. */
 export interface Timeline {
   add(happening: Happening): void;
   all(): readonly Happening[];
-  /** A place in the timeline: what is heard of from now on comes behind it. */
+  /** The current place in the timeline: what happens from now on comes after it. */
   now(): number;
-  /** The first such happening behind a place; undefined where there is none yet. */
+  /** The first such happening after a place; undefined where there is none yet. */
   find<Found>(look: Look<Found>, since: number): Seen<Found> | undefined;
   /** The same, waited for. Rejects with the signal's reason when that is aborted first. */
   when<Found>(look: Look<Found>, since: number, signal: AbortSignal): Promise<Seen<Found>>;

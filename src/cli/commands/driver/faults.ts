@@ -35,7 +35,7 @@ export function parseHang(text: string): CsiDriverFault {
 function parseFault(text: string, example: string) {
   const { method, value, times } =
     /^(?<method>\w+)=(?<value>\w[\w.]*)(?::(?<times>\w+))?$/.exec(text)?.groups ?? {};
-  if (method === undefined || value === undefined) throw new Error(`"${text}" is not of the form ${example}`);
+  if (method === undefined || value === undefined) throw new Error(`"${text}" must have the form ${example}`);
   return { method: parseChoice(method, METHODS), value, times: timesOf(times) };
 }
 

@@ -2,7 +2,7 @@ import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { CsiDriverFault } from "../../../simulator/csi-driver-options";
 import { durationText, type Narrator } from "../../event-lines";
 
-/** Methods whose end is told, in one line with what their request said. */
+/** Methods that get their line when they end, with what their request said. */
 const ANSWERED = ["GetPluginInfo", "GetPluginCapabilities", "Probe", "NodeGetCapabilities", "NodeGetInfo"];
 
 /** Makes a narrator of a simulated CSI driver: one line for each call. */
@@ -36,12 +36,12 @@ export function createDriverNarrator(name: string): Narrator<CsiDriverEvent> {
 function faultText(fault: CsiDriverFault): string {
   switch (fault.kind) {
     case "slow":
-      return `${fault.method}: waits ${durationText(fault.delayMs)}, as asked for`;
+      return `${fault.method}: waits ${durationText(fault.delayMs)}, as configured`;
     case "error":
-      return `${fault.method}: fails with ${fault.code}, as asked for`;
+      return `${fault.method}: fails with ${fault.code}, as configured`;
     case "hang":
-      return `${fault.method}: never answers, as asked for`;
+      return `${fault.method}: never answers, as configured`;
     case "not-ready":
-      return "Probe: says not ready, as asked for";
+      return "Probe: says not ready, as configured";
   }
 }

@@ -13,8 +13,8 @@ export interface LegacyFlags {
 }
 
 /**
- * Shows how a driver was registered before kubelet did it, until a signal ends it. SIGINT takes back what was written;
- * SIGTERM does not, as then: driver-registrar did not hear the signal that ends a pod.
+ * Shows how a driver was registered before kubelet did it, until a signal ends it. SIGINT reverts what was written;
+ * SIGTERM does not, because driver-registrar ignored the signal that ends a pod.
  */
 export async function runLegacy(flags: LegacyFlags): Promise<number> {
   let takesBack = false;
@@ -29,7 +29,7 @@ export async function runLegacy(flags: LegacyFlags): Promise<number> {
   await untilAborted(signal);
   if (takesBack) takeBack();
   else if (flags.output === "text")
-    writeLine("What was written stays: only SIGINT was heard, and a pod ends by SIGTERM.");
+    writeLine("What was written stays: only SIGINT reverts it, and a pod ends by SIGTERM.");
   return 0;
 }
 

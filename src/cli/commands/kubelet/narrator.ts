@@ -5,13 +5,13 @@ import type { KubeletFault } from "../../../simulator/kubelet-faults";
 import { NODE_ID_ANNOTATION } from "../../../simulator/node";
 import { durationText, type Narrator } from "../../event-lines";
 
-/** Tells the steps of a simulated kubelet: who called whom, how long it took, why it waits. */
+/** Describes the steps of a simulated kubelet: who called whom, how long it took, why it waits. */
 export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
   switch (event.kind) {
     case "started":
       return [`kubelet ${event.version} of node ${event.nodeName} watches ${event.pluginDir}`];
     case "stopped":
-      return [event.because === "restart" ? "kubelet is killed, and starts anew" : "kubelet has stopped"];
+      return [event.because === "restart" ? "kubelet is killed and starts again" : "kubelet has stopped"];
     case "socket-seen":
       return [`sees ${event.replaced ? "a new socket in place of " : ""}${basename(event.socketPath)}`];
     case "socket-gone":
@@ -21,7 +21,7 @@ export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
     case "watch-failed":
       return [`cannot watch ${event.folder}: ${event.error}`];
     case "operation-started":
-      return [`begins to ${event.operation} what is behind ${basename(event.socketPath)}`];
+      return [`starts to ${event.operation} the plugin on ${basename(event.socketPath)}`];
     case "calling":
       return [];
     case "called": {
@@ -31,8 +31,8 @@ export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
     case "waiting":
       return [`leaves ${basename(event.socketPath)} alone${waitText(event.because)}`];
     case "registered": {
-      const unheard = event.noticeError === undefined ? "" : ", but its registrar could not be told";
-      return [`${event.driverName} is registered, to be called at ${event.endpoint}${unheard}`];
+      const unheard = event.noticeError === undefined ? "" : ", but its registrar did not get the status";
+      return [`${event.driverName} is registered at ${event.endpoint}${unheard}`];
     }
     case "refused":
       return [`${event.driverName} is refused: ${event.reason}`];
@@ -54,7 +54,7 @@ export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
       return [`writes CSINode ${metadata.name}: drivers ${drivers}`];
     }
     case "fault-applied":
-      return [`as asked for, it ${faultText(event.fault)}`];
+      return [`as configured, it ${faultText(event.fault)}`];
   }
 };
 
@@ -63,8 +63,8 @@ const IGNORED = { hidden: "its name starts with a dot", "not-a-socket": "it is n
 const DEREGISTERED: Readonly<Record<DeregistrationCause, string>> = {
   "socket-gone": "its socket is gone",
   "socket-replaced": "its socket was replaced, the new one is next",
-  "registration-failed": "another attempt for it failed",
-  "notice-failed": "its registrar could not be told",
+  "registration-failed": "another attempt to register it failed",
+  "notice-failed": "its registrar did not get the status",
 };
 
 function resultText(result: CallResult): string {
@@ -89,7 +89,7 @@ function nodeInfoText({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeInf
 }
 
 function waitText(because: Extract<KubeletEvent, { readonly kind: "waiting" }>["because"]): string {
-  if (because.kind === "never-call") return ", as asked for";
+  if (because.kind === "never-call") return ", as configured";
   return ` for another ${durationText(because.remainingMs)}: it backs off from a path after a failure`;
 }
 
@@ -100,7 +100,7 @@ function faultText(fault: KubeletFault): string {
     case "slow":
       return `waits ${durationText(fault.delayMs)} before ${fault.before}`;
     case "drop-before-notice":
-      return "drops the connection before its notice";
+      return "drops the connection before it reports the status";
     case "never-call":
       return "never calls";
   }

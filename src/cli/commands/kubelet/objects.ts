@@ -31,7 +31,7 @@ export async function createObjectPrinter(): Promise<ObjectPrinter> {
 }
 
 const NO_CSI_DRIVER =
-  "Kubelet writes no CSIDriver, it reads them. Where nobody created one, it goes by these defaults:";
+  "Kubelet does not write CSIDriver objects, it reads them. Without one it uses these defaults:";
 
 /** The objects that a step of kubelet's changed, as far as they are to be printed. */
 export function printChanged(
@@ -45,7 +45,7 @@ export function printChanged(
     printer.write(defaultCsiDriver(event.driverName), NO_CSI_DRIVER);
 }
 
-/** The objects as they are at the end. */
+/** The objects at the end. */
 export function printFinal(
   kubelet: Pick<SimulatedKubelet, "node" | "csiNode">,
   printed: readonly Printable[],

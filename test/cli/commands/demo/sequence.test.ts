@@ -8,7 +8,7 @@ test("rows stand in order of time, which counts from the start", () => {
   );
   expect(rows).toEqual([
     { kind: "deed", text: "The driver is killed.", atMs: 200 },
-    { kind: "note", lane: "registrar", text: "the driver is gone", mood: "bad", atMs: 300 },
+    { kind: "note", lane: "registrar", text: "loses the driver", mood: "bad", atMs: 300 },
   ]);
 });
 

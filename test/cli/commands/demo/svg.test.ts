@@ -34,6 +34,26 @@ test("every element is closed and every text escaped", () => {
   expect(svg).toContain(">node ID &quot;a&quot;<");
 });
 
+test("it has its chapters' titles for readers who do not see it", () => {
+  const chapter = { kind: "chapter", title: "The end", atMs: 40 } as const;
+  expect(renderSvg([...rows, chapter])).toContain("<title>A &lt;story&gt; &amp; more; The end</title>");
+});
+
+test("it is drawn for light and for dark systems, in the same classes", () => {
+  const [, style = ""] = /<style>(.*)<\/style>/s.exec(renderSvg(rows)) ?? [];
+  const [light = "", dark = ""] = style.split("@media (prefers-color-scheme: dark)");
+  const coloursOf = (css: string) =>
+    Array.from(css.matchAll(/^(\.[^{]+) \{ (?:fill|color|stroke): #/gm), ([, selector]) => selector);
+  expect(coloursOf(dark)).not.toEqual([]);
+  expect(coloursOf(light)).toEqual(coloursOf(dark));
+});
+
+test("processes that end in a row share a line", () => {
+  const ended = { kind: "end", lane: "kubelet", atMs: 50 } as const;
+  const once = heightOf(renderSvg([...rows, ended]));
+  expect(heightOf(renderSvg([...rows, ended, { ...ended, lane: "driver" }]))).toBe(once);
+});
+
 test("only those on stage have a lifeline, and the API objects", () => {
   const svg = renderSvg(rows);
   expect(svg).toContain(">CSI driver<");

@@ -5,13 +5,13 @@ export const kubeletRestart: Scenario = {
   name: "kubelet-restart",
   title: "Kubelet restarts",
   about: [
-    "A kubelet that starts knows no driver. It scans its plugin registration directory and asks every registrar",
+    "A kubelet that has just started knows no driver. It scans its plugin registration directory and asks every registrar",
     "that it finds there, so the registrar must answer again, at any time.",
   ],
 
   async play({ deed, kill, start, step, short }) {
-    await deed("Kubelet is killed.", () => kill("kubelet"));
-    await deed("A new kubelet is started.", () => start("kubelet"));
+    await deed("The demo kills kubelet.", () => kill("kubelet"));
+    await deed("The demo starts a new kubelet.", () => start("kubelet"));
     await step(
       "kubelet to find the socket",
       kubeletTells("socket-seen"),

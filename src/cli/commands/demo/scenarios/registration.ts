@@ -6,12 +6,12 @@ export const registration: Scenario = {
   name: "registration",
   title: "A driver is registered, from its start to the CSINode object",
   about: [
-    "Before kubelet can mount a CSI driver's volumes it must know of the driver, and where it listens. The",
+    "Before kubelet can mount a CSI driver's volumes, it must know that the driver exists and where it listens. The",
     "registrar runs beside the driver and tells kubelet. There are two sockets: the driver's and the registrar's.",
   ],
 
   async play({ deed, start, expect, step, show, short }) {
-    await deed("A kubelet, a CSI driver and a registrar are started.", () => {
+    await deed("The demo starts a kubelet, a CSI driver and a registrar.", () => {
       start("kubelet");
       start("driver");
       start("registrar");
@@ -22,15 +22,14 @@ export const registration: Scenario = {
       ({ csiAddress }) => `The CSI driver listens on its socket, ${short(csiAddress)}.`,
     );
     await step(
-      "the registrar to ask the driver's name",
+      "the registrar to ask for the driver's name",
       registrarLogs("CSI driver name"),
       ({ csiDriverName }) => `The registrar asks the driver for its name (GetPluginInfo): ${csiDriverName}.`,
     );
     await step(
       "the registration socket",
       registrarLogs("Registration Server started"),
-      ({ socketPath }) =>
-        `The registrar puts a socket of its own where kubelet looks: ${short(`${socketPath}`)}.`,
+      ({ socketPath }) => `The registrar puts its own socket where kubelet looks: ${short(`${socketPath}`)}.`,
     );
 
     await expect("kubelet's plugin watcher to see the socket", kubeletTells("socket-seen"));
@@ -38,7 +37,7 @@ export const registration: Scenario = {
       "kubelet to ask the registrar (it looks once a second)",
       kubeletGot<PluginInfo>("GetInfo"),
       ({ type, name, endpoint }) =>
-        `Kubelet's plugin watcher has seen it; kubelet asks there (GetInfo): ${type} ${name} at ${short(endpoint)}.`,
+        `Kubelet sees the socket and asks who is there (GetInfo): ${type} ${name} at ${short(endpoint)}.`,
     );
     const { nodeId, maxVolumesPerNode } = await expect(
       "kubelet to ask the driver",

@@ -6,12 +6,12 @@ export const socketDeleted: Scenario = {
   name: "socket-deleted",
   title: "Somebody deletes the registration socket",
   about: [
-    "To kubelet, a registration socket that is gone means a driver that is gone. It happens: a clean-up script, a",
-    "second pod that ends. The registrar watches its socket, and puts a new one in its place.",
+    "When a registration socket is gone, kubelet takes the driver for gone. Cleanup scripts delete sockets, and so do",
+    "other registrars when they stop. This registrar watches its socket and puts it back.",
   ],
 
   async play({ deed, deleteRegistrationSocket, step }) {
-    await deed("The registration socket is deleted.", deleteRegistrationSocket);
+    await deed("The demo deletes the registration socket.", deleteRegistrationSocket);
     await step(
       "the registrar to notice",
       registrarLogs("Registration state changed", { reason: "socket-gone" }),
@@ -25,13 +25,13 @@ export const socketDeleted: Scenario = {
     await step(
       "kubelet to deregister the driver",
       kubeletTells("deregistered"),
-      () => "Kubelet takes a new socket for a new plugin: it deregisters the driver, out of CSINode with it.",
+      () => "To kubelet a new socket is a new plugin: it deregisters the driver and takes it out of CSINode.",
     );
     await step(
       "kubelet to register the driver again",
       kubeletTells("registered"),
       ({ driverName }, sinceDeedMs) =>
-        `Kubelet asks there, and registers ${driverName} again, ${durationText(sinceDeedMs)} after the socket was deleted.`,
+        `Kubelet registers ${driverName} again, ${durationText(sinceDeedMs)} after the socket was deleted.`,
     );
   },
 };
