@@ -1,5 +1,5 @@
 // Bundles the CLI: dist/cli.js, which starts it, and its parts in dist/cli/.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import * as esbuild from "esbuild";
 import { leaveOut } from "./left-out.mjs";

@@ -3,7 +3,7 @@ import { startCsiDriver } from "../../../src/testing";
 import { type Cgroup, memoryLimit, whyNoCgroups } from "../cgroups";
 import type { Contestant } from "../contestants";
 import { freePort, statusOf } from "../http";
-import { type Bench, type Measure, skipped, type Verdict, type Table } from "../measure";
+import { type Bench, type Measure, skipped, type Table, type Verdict } from "../measure";
 import { accepting, createPlace, DRIVER } from "../place";
 import { start } from "../processes";
 import { quantile } from "../samples";
