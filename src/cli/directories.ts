@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 
-/** Whether `path` is a folder that can be looked at. */
+/** Whether `path` is a folder, as far as this process can see. */
 export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();

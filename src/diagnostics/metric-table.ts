@@ -45,7 +45,7 @@ const ofEach =
 const ofDriver = (read: (status: DriverStatus) => number) =>
   ofEach((status) => [{ labels: driver(status), value: read(status) }]);
 
-/** Every metric but the histogram of calls. Names and labels are a promise to dashboards: see README. */
+/** Every metric but the histogram of calls. Names and labels are a promise to dashboards: see docs/operations.md. */
 export const METRICS: readonly MetricRow[] = [
   {
     kind: "gauge",

@@ -11,7 +11,7 @@ export interface KlogSinkOptions {
   readonly vmodule: readonly VmoduleRule[];
   /** Shown in the header of text lines. */
   readonly pid: number;
-  /** Takes warnings and errors, and info lines too where there is no `infoStream`. */
+  /** Takes warnings and errors, and info lines too if there is no `infoStream`. */
   readonly stream: LineStream;
   /**
    * Takes the info lines: split streams.
