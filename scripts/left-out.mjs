@@ -1,6 +1,6 @@
 // What packages load at their start and the CLI never calls, as the least that lets them load: half of grpc-js, and of
 // protobufjs all that reads .proto text and makes descriptors. Each byte of them is read, compiled and kept in memory by
-// every sidecar. test/bundle/ has the proof that nothing is missed.
+// every sidecar. test/bundle.test.ts holds this to what is in the bundle; that nothing is missed test/end-to-end/ shows, which runs it.
 import { dirname, join, resolve } from "node:path";
 
 /** Says which module it was, should it be called after all. */
@@ -8,7 +8,7 @@ const never = (name) => `() => { throw new Error("${name} is left out of the com
 const lazily = (name) => `module.exports = new Proxy({}, { get: (_, key) => require("node:${name}")[key] });`;
 
 /** By the path under node_modules, without `.js`: a file that stands for the module, or its text. */
-const LEFT_OUT = {
+export const LEFT_OUT = {
   // Its index sets up name resolution by DNS and balancing between servers. Ours has the parts that src/ imports.
   "@grpc/grpc-js": { file: "scripts/grpc-js.mjs" },
   // Each client and server turns channelz off, and then calls only these.
@@ -24,7 +24,9 @@ const LEFT_OUT = {
     exports.mapProxyName = (target) => ({ target, extraOptions: {} });
     exports.getProxiedConnection = async () => null;`,
   // Load reports, which no server of ours is asked to send.
-  "@grpc/grpc-js/build/src/orca": "exports.PerRequestMetricRecorder = class {};",
+  "@grpc/grpc-js/build/src/orca": `
+    exports.PerRequestMetricRecorder = class {};
+    exports.GRPC_METRICS_HEADER = "endpoint-load-metrics-bin";`,
   // For health checks of one server among several.
   "@grpc/grpc-js/build/src/single-subchannel-channel": `
     exports.SingleSubchannelChannel = ${never("grpc-js' single-subchannel-channel")};`,

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readText } from "../docs/markdown";
 import { describeSandbox, ENTRY, NODE } from "../support/sandbox/describe-sandbox";
 import { copyProgram } from "../support/sandbox/program-files";
 import { makeMountPoints, whyNoSandbox } from "../support/sandbox/sandbox";
@@ -19,7 +20,8 @@ if (refusal === undefined)
       for (const name of ["cli.js", "cli"])
         cpSync(join(dist, name), root.at("registrar", name), { recursive: true });
       const main = root.at("registrar", "cli.js");
-      await writeFile(main, (await readFile(main, "utf8")).replace(/^#!.*/, `#!${NODE}`));
+      const [, flags] = /\|#!\$\{NODE_BINARY\}([^|]*)\|/.exec(readText("Dockerfile")) ?? [];
+      await writeFile(main, (await readFile(main, "utf8")).replace(/^#!.*/, `#!${NODE}${flags}`));
       symlinkSync("registrar/cli.js", root.at(ENTRY));
       makeMountPoints(root.path);
       // Where programs like to write.

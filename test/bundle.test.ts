@@ -1,0 +1,58 @@
+import { execFileSync } from "node:child_process";
+import { basename } from "node:path";
+import { ROOT, readText } from "./docs/markdown";
+
+/** What stands for a module, by the module's path under node_modules: its text, or a file that does. */
+type Replacements = Readonly<Record<string, string | { readonly file: string }>>;
+
+const PRINT = `import("./scripts/left-out.mjs").then((module) => console.log(JSON.stringify(module.LEFT_OUT)))`;
+const leftOut: Replacements = JSON.parse(
+  execFileSync(process.execPath, ["-e", PRINT], { cwd: ROOT, encoding: "utf8" }),
+);
+const texts = Object.entries(leftOut).filter((row): row is [string, string] => typeof row[1] === "string");
+
+const textOf = (part: string) => readText(`dist/cli/${part}.js`);
+/** The packages' modules in a part, and what stands for others. */
+const modulesIn = (part: string) =>
+  Array.from(textOf(part).matchAll(/"((?:node_modules\/|left-out:)[^"]+)"\(/g), ([, name = ""]) => name);
+
+test("what is replaced is in the bundle as its replacement, and not as itself", () => {
+  const all = ["main", "register", "commands", "json-line", "metrics"].flatMap(modulesIn);
+  const replacements = texts.filter(([, text]) => text !== "").map(([name]) => `left-out:${name}`);
+  expect(all).toEqual(expect.arrayContaining(replacements));
+  expect(texts.map(([name]) => `node_modules/${name}.js`).filter((name) => all.includes(name))).toEqual([]);
+});
+
+test("a sidecar reads grpc-js for unix sockets, and protobufjs without its parser", () => {
+  const modules = modulesIn("register");
+  const grpc = (name: string) => `node_modules/@grpc/grpc-js/build/src/${name}.js`;
+  expect(modules).toEqual(expect.arrayContaining(["server", "client", "resolver-uds"].map(grpc)));
+  const never = ["index", "resolver-dns", "load-balancer-round-robin", "experimental"].map(grpc);
+  expect(modules.filter((name) => never.includes(name))).toEqual([]);
+  expect(
+    modules.filter((name) => /protobufjs\/src\/(?:parse|tokenize)|pino|prom-client|yargs/.test(name)),
+  ).toEqual([]);
+  expect(textOf("register").length).toBeLessThan(560_000);
+});
+
+test("a probe reads no package at all", () => {
+  expect(modulesIn("main")).toEqual([]);
+});
+
+/** The names by which other modules of the bundle use one of grpc-js, as TypeScript's compiler writes them. */
+function usesOf(module: string): readonly string[] {
+  const variable = `${basename(module).replace(/-/g, "_")}_1`;
+  const uses = textOf("register").matchAll(new RegExp(`\\b${variable}\\.(\\w+)`, "g"));
+  return [...new Set(Array.from(uses, ([, name = ""]) => name))].sort();
+}
+
+test.each(texts.filter(([name]) => name.startsWith("@grpc/grpc-js/")))(
+  "%s: what grpc-js uses of it is there",
+  (name, text) => {
+    const exported: Record<string, unknown> = {};
+    new Function("exports", "require", text)(exported, require);
+    const uses = usesOf(name);
+    expect(uses).not.toEqual([]);
+    expect(uses.filter((use) => !(use in exported))).toEqual([]);
+  },
+);
