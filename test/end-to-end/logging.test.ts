@@ -84,7 +84,7 @@ test.each(LEVELS.map(([level]) => level))(
 nodeTest("--vmodule raises the verbosity of the files that it names", async (node) => {
   await node.driver();
   const kubelet = await node.kubelet();
-  const registrar = node.registrar("--vmodule=csi-driver=5,registration-s*=4");
+  const registrar = node.registrar("--vmodule=driver-connection=5,registration-s*=4");
   await registered(kubelet);
   await registrar.reached("registered");
   expect(registrar.lines("GRPC call")).toHaveLength(1);
