@@ -8,9 +8,15 @@ import {
   SHORTAGE_CHECK,
 } from "../sockets/descriptor-shortage";
 
+/** Requests of one connection that may wait for their answer: a probe or a scrape has one, and waits for it. */
+const MAX_WAITING_REQUESTS = 4;
+
 /**
  * Holds an HTTP server to `max` connections, and to fewer where file descriptors run short. One more is let in all the
  * same, as it may be kubelet's probe: the oldest goes on which no request is being answered, else the oldest.
+ *
+ * A connection that sends request after request and waits for no answer is closed, before anything is done for the one
+ * too many: Node would begin to answer all that it has read, thousands at a time.
  */
 export function boundConnections(server: Server, max: number, log: Logger): void {
   const warnOfCrowd = createPacedWarning(log, "Too many HTTP connections, closed one");
@@ -37,8 +43,9 @@ export function boundConnections(server: Server, max: number, log: Logger): void
     open.set(socket, 0);
     socket.once("close", () => open.delete(socket));
   });
-  server.on("request", ({ socket }, response) => {
+  server.prependListener("request", ({ socket }, response) => {
     count(socket, 1);
+    if ((open.get(socket) ?? 0) > MAX_WAITING_REQUESTS) socket.destroy();
     response.once("close", () => count(socket, -1));
   });
 }

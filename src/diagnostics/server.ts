@@ -39,6 +39,7 @@ export function startDiagnosticsServer(
   const address = parseListenAddress(endpoint);
   const stop = new AbortController();
   const server = createServer(async (request, response) => {
+    if (request.socket.destroyed) return;
     const path = request.url?.split("?", 1)[0] ?? "/";
     try {
       await (routes.get(path) ?? notFound)(request, response);

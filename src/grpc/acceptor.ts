@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import type { Socket } from "node:net";
-import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/paced-warning";
 import {
@@ -10,13 +8,20 @@ import {
 } from "../sockets/descriptor-shortage";
 import { type GrpcAcceptorLimits, resolveGrpcAcceptorLimits } from "./acceptor-limits";
 import { type ClientConnection, createClientConnection } from "./client-connection";
-import { UNSERVED_METHOD } from "./request-fields";
-
-/** Megabytes that one HTTP/2 session may hold for a client that sends and does not read; Node takes no less. */
-const MAX_SESSION_MEMORY_MB = 1;
+import type { ServedMethod } from "./served-method";
+import type { UnaryHandler } from "./unary";
 
 /** Where services are added. */
-export type ServiceHost = Pick<Server, "addService">;
+export interface ServiceHost {
+  /** Serves each method of `definition` by the handler of the same name; leaves out those that have none. */
+  addService(
+    definition: Readonly<Record<string, MethodOnTheWire>>,
+    handlers: Readonly<Record<string, UnaryHandler>>,
+  ): void;
+}
+
+/** The part of `Unary` that a server needs. */
+type MethodOnTheWire = { readonly path: string } & Omit<ServedMethod, "handle">;
 
 export interface GrpcAcceptorOptions {
   /** Adds the services to serve; called once, before this function returns. */
@@ -29,7 +34,7 @@ export interface GrpcAcceptorOptions {
 export interface ConnectionTally {
   readonly accepted: number;
   readonly open: number;
-  /** Gone, whoever closed them, before any call came and without breaking a rule. */
+  /** Gone, whoever closed them, before a whole call came and without breaking a rule. */
   readonly cutBeforeCall: number;
   /** Closed by us because the client broke HTTP/2 or a bound. */
   readonly rejected: number;
@@ -41,7 +46,7 @@ export interface GrpcAcceptor extends AsyncDisposable {
   /** Serves a connection that a listener of the caller's has accepted. After `close()` it is destroyed. */
   accept(socket: Socket): void;
   readonly connections: ConnectionTally;
-  /** Whether a connection is open on which a call was ever made. One that only waits for our end is no caller's. */
+  /** Whether a connection is open on which a whole call ever came. One that only waits for our end is no caller's. */
   readonly hasCaller: boolean;
   /**
    * Accepts no more, closes idle connections at once, lets running calls have `graceMs` (2000 by default), then cuts
@@ -53,7 +58,7 @@ export interface GrpcAcceptor extends AsyncDisposable {
 
 /**
  * Starts a gRPC server that listens nowhere itself: whoever owns a listening socket gives it the connections. It
- * understands kubelets of every age (see `createAuthorityRewriter`) and holds every client to `limits`.
+ * understands kubelets of every age (see `parseCallHead`) and holds every client to `limits`.
  *
  * A connection is never closed for being idle or old, since kubelet's may be both. Only when one more than
  * `maxConnections` comes, or file descriptors run short, does another go: the oldest that never made a call, else the
@@ -66,21 +71,15 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
   const warnOfCrowd = createPacedWarning(log, "Too many connections, closed one");
   const warnOfShortage = createPacedWarning(log, "File descriptors run short, closed a connection");
 
-  const server = new Server({
-    "grpc.enable_channelz": 0,
-    "grpc.max_concurrent_streams": limits.maxConcurrentStreams,
-    "grpc.max_receive_message_length": limits.maxMessageBytes,
-    "grpc-node.max_session_memory": MAX_SESSION_MEMORY_MB,
-  });
-  const paths = new Set<string>();
+  const methods = new Map<string, ServedMethod>();
   options.addServices({
-    addService: (definition, implementation) => {
-      for (const { path } of Object.values(definition)) paths.add(path);
-      server.addService(definition, implementation);
+    addService: (definition, handlers) => {
+      for (const [name, { path, requestDeserialize, responseSerialize }] of Object.entries(definition)) {
+        const handle = handlers[name];
+        if (handle) methods.set(path, { requestDeserialize, responseSerialize, handle });
+      }
     },
   });
-  addUnservedMethod(server);
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
 
   /** In the order of their coming. */
   const open = new Set<ClientConnection>();
@@ -98,7 +97,7 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
     if (shortage === undefined) warnOfCrowd({ limit: limits.maxConnections, closed });
     else warnOfShortage({ err: shortage, closed, check: SHORTAGE_CHECK });
     open.delete(victim);
-    victim.stream.destroy();
+    victim.socket.destroy();
   }
 
   function accept(socket: Socket): void {
@@ -109,13 +108,12 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
     tally.accepted += 1;
     const shortage = open.size >= ALWAYS_ALLOWED_CONNECTIONS ? descriptorShortage() : undefined;
     if (open.size >= limits.maxConnections || shortage !== undefined) makeRoom(shortage);
-    const connection = createClientConnection(socket, { ...limits, isServed: (path) => paths.has(path) });
+    const connection = createClientConnection(socket, { limits, methods });
     open.add(connection);
-    connection.stream.once("close", () => {
+    socket.once("close", () => {
       open.delete(connection);
       takeLeave(connection);
     });
-    injector.injectConnection(connection.stream);
   }
 
   function takeLeave({ calls, violation }: ClientConnection): void {
@@ -130,10 +128,12 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
   }
 
   async function shutDown(graceMs: number): Promise<void> {
-    const lastGone = Promise.all(Array.from(open, ({ stream }) => once(stream, "close")));
-    injector.destroy();
+    // Not `once`, which takes a client's breaking off for a failure.
+    const gone = ({ socket }: ClientConnection) => new Promise((resolve) => socket.once("close", resolve));
+    const lastGone = Promise.all(Array.from(open, gone));
+    for (const connection of open) connection.leave();
     const cut = setTimeout(() => {
-      for (const { stream } of open) stream.destroy();
+      for (const { socket } of open) socket.destroy();
     }, graceMs);
     await lastGone;
     clearTimeout(cut);
@@ -155,12 +155,4 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
       return { ...tally, open: open.size, ...(lastRejection !== undefined && { lastRejection }) };
     },
   };
-}
-
-/** A stream, so that it is answered before any message has come: a client of another may wait for that. */
-function addUnservedMethod(server: Server): void {
-  const refuseCall = (call: ServerDuplexStream<Buffer, Buffer>) =>
-    call.emit("error", { code: status.UNIMPLEMENTED, details: "there is no such method on this socket" });
-  const asIs = (bytes: Buffer) => bytes;
-  server.register(UNSERVED_METHOD, refuseCall, asIs, asIs, "bidi");
 }

@@ -1,41 +1,74 @@
+import { status } from "@grpc/grpc-js";
 import { refuse } from "./http2/protocol-violation";
 
 /** A byte that says whether the message is compressed, and four for its length, come before each message. */
 const MESSAGE_PREFIX_BYTES = 5;
 
 /** The largest message that we take needs five of the largest frames; kubelet's comes in one. */
-const MAX_DATA_FRAMES = 64;
+export const MAX_DATA_FRAMES = 64;
 
-/** Follows what a client sends in one unary call; refuses what no such call has. */
-export interface UnaryRequest {
-  /** A DATA frame begins. */
-  frame(): void;
-  /** The next of what DATA frames hold, without their padding. */
-  content(piece: Buffer): void;
+/** How a call ends without a response. */
+export interface CallFailure {
+  readonly code: status;
+  readonly details: string;
 }
 
-/**
- * One message, in a bounded number of frames. grpc-js keeps each message that a client sends, and each part of one, as
- * objects of hundreds of bytes: an empty message is 5 bytes on the wire, and a compressed one gets a decompressor of its
- * own. What 64 connections can send at one time would take gigabytes.
- */
-export function createUnaryRequest(): UnaryRequest {
+/** Gathers what a client sends in one unary call; refuses what no such call has. */
+export interface UnaryRequest {
+  /** What is kept so far. */
+  readonly bytes: number;
+  /** A DATA frame begins. */
+  frame(): void;
+  /** The next of what DATA frames hold, without their padding. Returns why the call is to end here, if it is. */
+  content(piece: Buffer): CallFailure | undefined;
+  /** The client has sent all: its message, or why there is none. */
+  end(): Buffer | CallFailure;
+}
+
+/** One message in a bounded number of frames, of at most `maxMessageBytes`. Keeps copies: a slice keeps its chunk. */
+export function createUnaryRequest(maxMessageBytes: number): UnaryRequest {
+  const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
+  const pieces: Buffer[] = [];
   let frames = 0;
   let prefixBytes = 0;
-  let messageBytesLeft = 0;
+  let bytes = 0;
+  const missing = () => prefix.readUInt32BE(1) - bytes;
+
   return {
+    get bytes() {
+      return bytes;
+    },
     frame() {
       frames += 1;
       if (frames > MAX_DATA_FRAMES) refuse(`a call of more than ${MAX_DATA_FRAMES} DATA frames`);
     },
     content(piece) {
-      const ofPrefix = piece.subarray(0, MESSAGE_PREFIX_BYTES - prefixBytes);
-      for (const byte of ofPrefix) {
-        if (prefixBytes > 0) messageBytesLeft = messageBytesLeft * 256 + byte;
-        prefixBytes += 1;
+      const ofPrefix = piece.copy(prefix, prefixBytes);
+      prefixBytes += ofPrefix;
+      if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;
+      const rest = piece.subarray(ofPrefix);
+      if (rest.length > missing()) refuse("a call of more than one message");
+      const length = prefix.readUInt32BE(1);
+      if (length > maxMessageBytes) {
+        const details = `a message of ${length} bytes, over ${maxMessageBytes}`;
+        return { code: status.RESOURCE_EXHAUSTED, details };
       }
-      messageBytesLeft -= piece.length - ofPrefix.length;
-      if (messageBytesLeft < 0) refuse("a call of more than one message");
+      if (prefix[0] !== 0)
+        return { code: status.UNIMPLEMENTED, details: "compressed messages are not taken" };
+      bytes += rest.length;
+      if (rest.length > 0) pieces.push(Buffer.from(rest));
+      return undefined;
+    },
+    end() {
+      if (prefixBytes === MESSAGE_PREFIX_BYTES && missing() === 0) return Buffer.concat(pieces);
+      return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };
     },
   };
+}
+
+/** A message as it goes into DATA frames: not compressed. */
+export function withMessagePrefix(message: Buffer): Buffer {
+  const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
 }

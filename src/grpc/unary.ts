@@ -1,15 +1,10 @@
-import {
-  type CallOptions,
-  Client,
-  type handleUnaryCall,
-  Metadata,
-  type ServiceError,
-  status,
-} from "@grpc/grpc-js";
+import { type CallOptions, Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
 import { failureText } from "./failure-text";
 import { createOwnedConnections } from "./owned-connections";
 import type { Unary } from "./protos";
+import type { RequestMetadata } from "./request-fields";
+import type { CallFailure } from "./unary-request";
 
 /** What bounds one outgoing call. */
 export interface UnaryCallOptions {
@@ -108,53 +103,39 @@ export function statusCodeOf(error: unknown): number | undefined {
 
 /** What a handler knows of its call besides the request. */
 export interface CallContext {
-  /** Request metadata. */
-  readonly metadata: Metadata;
-  /** Aborted when nobody waits for the answer any more: cancelled, past the deadline, or the connection lost. */
+  readonly metadata: RequestMetadata;
+  /** Aborted when nobody waits for the answer any more: cancelled, which a client does at its deadline, or cut off. */
   readonly peerGone: AbortSignal;
-  /** Sends response metadata ahead of the response: lower-case keys, ASCII values. */
+  /** Sends response metadata along with the response: lower-case keys, ASCII values. */
   sendMetadata(values: Readonly<Record<string, string>>): void;
 }
+
+/** Answers one call of one method; never rejects. */
+export type UnaryHandler = (request: unknown, context: CallContext) => Promise<UnaryAnswer>;
+
+/** A response, or the failure that a call ends with. */
+export type UnaryAnswer = { readonly response: unknown } | CallFailure;
 
 /** Most characters of a status text: it travels as a header, and a peer drops headers over its bound without a word. */
 const MAX_STATUS_TEXT_LENGTH = 1_000;
 
 /**
- * A server handler from an async function. What it throws is answered with its text, as its own gRPC status if it has
- * one and as INTERNAL if not; the caller never hangs.
+ * A server handler from a function. What that throws is answered with its text, as its own gRPC status if it has one and
+ * as INTERNAL if not; the caller never hangs.
  */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,
-): handleUnaryCall<Request, Response> {
-  return (call, callback) => {
-    const peer = new AbortController();
-    let answered = false;
-    const answer: typeof callback = (error, response) => {
-      answered = true;
-      callback(error, response);
-    };
-    // grpc-js says "cancelled" at the end of an answered call too.
-    call.once("cancelled", () => {
-      if (!answered) peer.abort();
-    });
-    const context: CallContext = {
-      metadata: call.metadata,
-      peerGone: peer.signal,
-      sendMetadata: (values) => call.sendMetadata(Metadata.fromHttp2Headers({ ...values })),
-    };
-    Promise.resolve()
-      .then(() => handle(call.request, context))
-      .then(
-        (response) => answer(null, response),
-        (error: unknown) => {
-          const code = statusCodeOf(error) ?? status.INTERNAL;
-          answer({ code, details: statusText(messageOf(error)) });
-        },
-      );
+): UnaryHandler {
+  return async (request, context) => {
+    try {
+      return { response: await handle(request as Request, context) };
+    } catch (error) {
+      return { code: statusCodeOf(error) ?? status.INTERNAL, details: statusText(messageOf(error)) };
+    }
   };
 }
 
-/** Text that grpc-js can encode, which throws at half of a surrogate pair. */
+/** Text that a header can have: half of a surrogate pair cannot be encoded. */
 function statusText(text: string): string {
   return Buffer.from(text.slice(0, MAX_STATUS_TEXT_LENGTH)).toString();
 }

@@ -1,8 +1,11 @@
-import { collectWhenQuiet } from "../../src/cli/garbage";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { collectAfterCrowds, collectWhenQuiet } from "../../src/cli/garbage";
 import { createEvents } from "../../src/registrar/events";
 import type { Registrations } from "../../src/registrar/registrations";
+import { createTempFolder } from "../support/temp-folder";
 
-beforeEach(() => jest.useFakeTimers());
+beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] }));
 afterEach(() => jest.useRealTimers());
 
 const changeTo = (to: string) => ({ kind: "state-changed", change: { to } });
@@ -32,4 +35,38 @@ test("a collection can be had in any Node", () => {
   const subscribe = () => () => {};
   collectWhenQuiet({ subscribe } as unknown as Registrations);
   expect(() => jest.advanceTimersByTime(10_000)).not.toThrow();
+});
+
+test("garbage is collected a second after 32 clients have gone, whichever of our listeners they came to", async () => {
+  const collect = jest.fn();
+  collectAfterCrowds(collect);
+  await using folder = await createTempFolder();
+  const path = folder.at("s");
+  const server = createServer((socket) => socket.destroy()).listen(path);
+  await once(server, "listening");
+  const visits = async (times: number) => {
+    for (let count = 0; count < times; count++) await once(connect(path).resume(), "close");
+    // Our side of the last one has gone too.
+    await new Promise<void>((resolve) => server.getConnections(() => setImmediate(resolve)));
+  };
+
+  await visits(31);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(collect).not.toHaveBeenCalled();
+  await visits(10);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(collect).toHaveBeenCalledTimes(1);
+  await visits(1); // Soon after them, so it may be one of them.
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(collect).toHaveBeenCalledTimes(2);
+  await jest.advanceTimersByTimeAsync(60_000);
+  await visits(31);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(collect).toHaveBeenCalledTimes(2);
+  await visits(1);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(collect).toHaveBeenCalledTimes(3);
+
+  server.close();
+  await once(server, "close");
 });

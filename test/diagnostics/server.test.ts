@@ -210,3 +210,13 @@ describe("close", () => {
       expect(server.log.records).toEqual([]);
     }));
 });
+
+test("a client that sends request after request and waits for no answer is cut off, before more is done for it", async () => {
+  let asked = 0;
+  const silent: Route = () => void asked++;
+  await using server = await start("127.0.0.1:0", { "/silent": silent });
+  const socket = connect({ port: await server.listening, host: "127.0.0.1" }).on("error", () => {});
+  socket.write("GET /silent HTTP/1.1\r\nhost: x\r\n\r\n".repeat(1_000));
+  await new Promise((resolve) => socket.resume().once("close", resolve));
+  expect(asked).toBe(4);
+});

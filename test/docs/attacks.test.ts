@@ -55,7 +55,10 @@ test("its numbers are those of the code", () => {
     "messages of one call": 1,
     "DATA frames of one call": constantIn("src/grpc/unary-request.ts", "MAX_DATA_FRAMES"),
     "bytes of one message": maxMessageBytes,
-    "memory of one HTTP/2 session": `${constantIn("src/grpc/acceptor.ts", "MAX_SESSION_MEMORY_MB")} MB`,
+    "bytes of a connection's unfinished requests": maxMessageBytes,
+    // What a socket may hold before we pause it: one chunk's answers (test/grpc/acceptor-bytes.test.ts).
+    "answers that the client does not read": "64 kB",
+    "compressed messages": 0,
   };
   const limits = rowsIn(sectionOf(security, "The registration socket")).map(([what, value]) => [what, value]);
   expect(limits).toEqual(Object.entries(wanted).map(([what, value]) => [what, String(value)]));

@@ -150,13 +150,13 @@ nodeTest("every method is answered, and nothing but GET and HEAD is asked of the
   await expectUnharmed(registrar, http);
 });
 
-nodeTest("of 10000 requests in one breath on one connection 100 are answered", async (node) => {
+nodeTest("of 10000 requests in one breath on one connection 4 are answered at most", async (node) => {
   const { registrar, http } = await serve(node);
   const socket = await dial(http);
   const said = text(socket).catch(() => "");
   socket.write(PROBE.repeat(10_000));
   socket.end();
-  expect((await said).split("HTTP/1.1 200 OK").length - 1).toBeLessThanOrEqual(100);
+  expect((await said).split("HTTP/1.1 200 OK").length - 1).toBeLessThanOrEqual(4);
   await expectUnharmed(registrar, http);
 });
 

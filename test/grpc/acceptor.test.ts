@@ -81,9 +81,10 @@ test("answers a client that takes its time over every byte, and others meanwhile
   expect(await slow.statusOf(1)).toBe("0");
 });
 
-test("tells a client at once how many calls it may have running", async () => {
+test("tells a client, when it has said what every client begins with, how many calls it may have running", async () => {
   await using served = await serveAcceptor();
   using client = connectRaw(served.path);
+  client.socket.write(HELLO);
   await once(client.socket, "data");
   const settings = client.frames.find(({ type }) => type === SETTINGS)?.payload ?? Buffer.alloc(0);
   expect(settings.readUInt16BE(0)).toBe(3); // SETTINGS_MAX_CONCURRENT_STREAMS

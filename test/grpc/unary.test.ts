@@ -157,7 +157,7 @@ describe("what a handler throws is answered", () => {
       "a response that cannot be encoded",
       () => ({ supportedVersions: 5 }),
       status.INTERNAL,
-      "13 INTERNAL: Error serializing response",
+      "13 INTERNAL: the response cannot be encoded",
     ],
   ])("%s", async (_name, handle, code, message) => {
     await using server = await clientOf(handle as () => never);

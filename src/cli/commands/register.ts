@@ -14,7 +14,7 @@ import { startRegistrar } from "../../registrar/start-registrar";
 import { isDirectory } from "../directories";
 import { warnAboutFlags } from "../flag-warnings";
 import type { Flags } from "../flags";
-import { collectWhenQuiet } from "../garbage";
+import { collectAfterCrowds, collectWhenQuiet, keepHeapSmall } from "../garbage";
 import { nodeDirectory, type PathResolution, resolvePaths } from "../paths";
 import { isNodeWide } from "../pattern-warnings";
 import { abortOnSignals } from "../signals";
@@ -50,7 +50,9 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
 
     await using registrar = await start(flags, paths, { signal, logger: log });
     const registrations = "all" in registrar ? registrar : only(registrar);
+    void keepHeapSmall();
     collectWhenQuiet(registrations);
+    collectAfterCrowds();
     warmUpWhileWaiting(registrations);
     const diagnostics = await startDiagnostics(flags, registrations, log);
     const outcome = await registrar.closed;

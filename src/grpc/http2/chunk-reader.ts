@@ -19,21 +19,28 @@ export function createChunkConsumer(
 ): (chunk: Buffer) => void {
   let unread = NOTHING;
 
+  /** Keeps nothing of a chunk that has been read: it may be the last for long. */
+  const take = (most: number): Buffer => {
+    const piece = unread.subarray(0, most);
+    unread = piece.length === unread.length ? NOTHING : unread.subarray(piece.length);
+    return piece;
+  };
+
   function* some(most: number): Generator<void, Buffer, void> {
     while (unread.length === 0) yield;
-    const piece = unread.subarray(0, most);
-    unread = unread.subarray(piece.length);
-    return piece;
+    return take(most);
   }
 
   function* exactly(count: number): Generator<void, Buffer, void> {
     if (count === 0) return NOTHING;
-    const first = yield* some(count);
-    if (first.length === count) return first;
+    while (unread.length === 0) yield;
+    if (unread.length >= count) return take(count);
     const whole = Buffer.allocUnsafe(count);
-    let filled = first.copy(whole);
-    while (filled < count) filled += (yield* some(count - filled)).copy(whole, filled);
-    return whole;
+    for (let filled = 0; ; ) {
+      filled += take(count - filled).copy(whole, filled);
+      if (filled === count) return whole;
+      while (unread.length === 0) yield;
+    }
   }
 
   function* passOn(count: number, take: (piece: Buffer) => void): Generator<void, void, void> {

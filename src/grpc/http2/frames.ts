@@ -10,10 +10,26 @@ export const MAX_FRAME_BYTES = 16_384;
 const FRAME_HEADER_BYTES = 9;
 
 /** The frame types that matter here (RFC 9113, section 6). */
-export const FrameType = { DATA: 0, HEADERS: 1, RST_STREAM: 3, GOAWAY: 7, CONTINUATION: 9 } as const;
+export const FrameType = {
+  DATA: 0,
+  HEADERS: 1,
+  RST_STREAM: 3,
+  SETTINGS: 4,
+  PUSH_PROMISE: 5,
+  PING: 6,
+  GOAWAY: 7,
+  WINDOW_UPDATE: 8,
+  CONTINUATION: 9,
+} as const;
 
 /** The flags that matter here; a bit means something only on the frame types that define it. */
-export const FrameFlag = { END_STREAM: 0x1, END_HEADERS: 0x4, PADDED: 0x8, PRIORITY: 0x20 } as const;
+export const FrameFlag = {
+  END_STREAM: 0x1,
+  ACK: 0x1,
+  END_HEADERS: 0x4,
+  PADDED: 0x8,
+  PRIORITY: 0x20,
+} as const;
 
 /** What stands before each frame's payload (RFC 9113, section 4.1). */
 export interface FrameHeader {
@@ -42,7 +58,7 @@ export function* readFrameHeader(
     type: head.readUInt8(3),
     flags: head.readUInt8(4),
     streamId: head.readUInt32BE(5) & 0x7fff_ffff,
-    bytes: head,
+    bytes: Buffer.from(head), // A slice would keep the chunk for as long as the rest of the frame is waited for.
   };
 }
 
@@ -54,6 +70,13 @@ export function encodeFrameHeader(frame: FrameHeader): Buffer {
   bytes.writeUInt8(frame.flags, 4);
   bytes.writeUInt32BE(frame.streamId, 5);
   return bytes;
+}
+
+/** Writes a frame whose payload is one number, as those of RST_STREAM and WINDOW_UPDATE are. */
+export function encodeNumberFrame(type: number, streamId: number, value: number): Buffer {
+  const payload = Buffer.allocUnsafe(4);
+  payload.writeUInt32BE(value);
+  return Buffer.concat([encodeFrameHeader({ type, flags: 0, streamId, length: 4 }), payload]);
 }
 
 /** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */
@@ -72,8 +95,5 @@ export const HTTP2_ERRORS: readonly string[] = [
   "ENHANCE_YOUR_CALM",
 ];
 
-/** The error that a GOAWAY frame's payload tells; undefined where it tells of none (RFC 9113, section 6.8). */
-export function parseGoawayError(payload: Buffer): string | undefined {
-  const code = payload.readUInt32BE(4);
-  return code === 0 ? undefined : (HTTP2_ERRORS[code] ?? `error ${code}`);
-}
+/** Those of them that we send. */
+export const Http2Error = { NO_ERROR: 0, PROTOCOL_ERROR: 1, REFUSED_STREAM: 7 } as const;

@@ -1,6 +1,5 @@
 import type { ChunkReader } from "./chunk-reader";
 import {
-  encodeFrameHeader,
   FrameFlag,
   type FrameHeader,
   FrameType,
@@ -37,7 +36,9 @@ export function* gatherHeaderBlock(
   for (;;) {
     total += frame.length;
     if (total > maxBytes) refuse(`a header block of more than ${maxBytes} bytes`);
-    const payload = yield* bytes.exactly(frame.length);
+    const piece = yield* bytes.exactly(frame.length);
+    // What waits for the rest of the block must not keep the chunk that it came in.
+    const payload = frame.flags & FrameFlag.END_HEADERS ? piece : Buffer.from(piece);
     asSent.push(frame.bytes, payload);
     fragments.push(frame === headers ? withoutPaddingAndPriority(frame, payload) : payload);
     if (frame.flags & FrameFlag.END_HEADERS) return { block: Buffer.concat(fragments), asSent };
@@ -58,28 +59,4 @@ function withoutPaddingAndPriority({ flags }: FrameHeader, payload: Buffer): Buf
   const end = payload.length - (padded ? (payload[0] ?? 0) : 0);
   if (end < start) refuse("a HEADERS frame too short for its padding or priority");
   return payload.subarray(start, end);
-}
-
-/**
- * Frames a header block of our own in place of the one that `headers` began, in as many frames as it needs. Padding
- * and priority are left away: the one says nothing, the other is deprecated (RFC 9113, section 5.3.2).
- */
-export function frameHeaderBlock(headers: FrameHeader, block: Buffer): Buffer[] {
-  const frames: Buffer[] = [];
-  let start = 0;
-  do {
-    const fragment = block.subarray(start, start + MAX_FRAME_BYTES);
-    const first = start === 0;
-    start += fragment.length;
-    const header = {
-      type: first ? FrameType.HEADERS : FrameType.CONTINUATION,
-      flags:
-        (first ? headers.flags & FrameFlag.END_STREAM : 0) |
-        (start === block.length ? FrameFlag.END_HEADERS : 0),
-      length: fragment.length,
-      streamId: headers.streamId,
-    };
-    frames.push(encodeFrameHeader(header), fragment);
-  } while (start < block.length);
-  return frames;
 }

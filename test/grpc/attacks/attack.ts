@@ -32,9 +32,6 @@ export function attack(
   return { name, bytes, outcomes: [outcome].flat(), ...options };
 }
 
-/** Node's HTTP/2 ends the connection; whether it says why, and with which code, depends on its version. */
-export const BY_NODE: Outcome = { closed: /^refused by Node's HTTP\/2/ };
-
 export function times(count: number, make: (index: number) => Buffer): Buffer {
   return Buffer.concat(Array.from({ length: count }, (_, index) => make(index)));
 }

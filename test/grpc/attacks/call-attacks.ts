@@ -43,7 +43,7 @@ export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   "methods that are not served": [
     attack("one", notServed, { answered: UNIMPLEMENTED }, STREAM),
     attack("and reset at once", [notServed, resetNow], "ignored"),
-    attack("and broken off at once", [notServed, frame(0, 0, 0)], { closed: /^refused by Node/ }),
+    attack("and broken off at once", [notServed, frame(0, 0, 0)], { closed: "DATA of no call" }),
   ],
   "requests that are not gRPC's": [
     attack("no content-type", call(without("content-type")), { closed: "a request without content-type" }),
@@ -58,16 +58,14 @@ export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       ]),
       { closed: "a request without :path" },
     ),
-    attack("Latin-1 in a field", withField("x", "caf\xe9"), {
-      closed: "a header field that gRPC does not allow",
-    }),
+    attack("Latin-1 in a field", withField("x", "caf\xe9"), { answered: OK }, STREAM),
   ],
   "requests that are not HTTP's": [
     attack("a field of HTTP/1", withField("connection", "close"), { reset: 1 }, STREAM),
     attack("no :scheme", call(without(":scheme")), { reset: 1 }, STREAM),
   ],
   "odd grpc-timeout": [
-    attack("no number", withField("grpc-timeout", "soon"), { answered: INTERNAL }, STREAM),
+    attack("no number", withField("grpc-timeout", "soon"), { answered: OK }, STREAM),
     attack("4000 digits", withField("grpc-timeout", `${"9".repeat(4_000)}H`), { answered: OK }, STREAM),
     attack("11000 years", withField("grpc-timeout", "99999999H"), { answered: OK }, STREAM),
   ],
@@ -87,7 +85,7 @@ export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack(
       "gzip bomb: 16 MB in 16 kB",
       call([...REQUEST, GZIP], inGzip(Buffer.alloc(16_000_000))),
-      { answered: RESOURCE_EXHAUSTED },
+      { answered: UNIMPLEMENTED },
       STREAM,
     ),
   ],
@@ -97,7 +95,7 @@ export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack(
       "gzip that is none",
       call([...REQUEST, GZIP], bytesOf("01 00000004 ffffffff")),
-      { answered: INTERNAL },
+      { answered: UNIMPLEMENTED },
       STREAM,
     ),
     attack(
@@ -122,7 +120,7 @@ export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   ],
   "more than 64 DATA frames in a call": [
     attack("of nothing", [openCall(1), times(1_000, () => frame(DATA, 0, 1))], {
-      closed: /^a call of more than 64 DATA frames|^refused by Node/,
+      closed: "a call of more than 64 DATA frames",
     }),
     attack(
       "of a byte each",

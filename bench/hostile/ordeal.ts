@@ -1,0 +1,105 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { loadProtos } from "../../src/grpc/protos";
+import { callUnary, createUnixClient } from "../../src/grpc/unary";
+import { startCsiDriver, startKubelet } from "../../src/testing";
+import { memoryLimit } from "../performance/cgroups";
+import type { Contestant } from "../performance/contestants";
+import { freePort, statusOf } from "../performance/http";
+import { createPlace, DRIVER } from "../performance/place";
+import { memoryOf, start } from "../performance/processes";
+import { sendVisitors, type Visit } from "./visitors";
+
+const REGISTERED_WITHIN_MS = 60_000;
+/** By then the garbage of the start has been collected. */
+const AT_REST_AFTER_MS = 14_000;
+const PROBE_EVERY_MS = 500;
+/** So long the last of them stay, and so long after them the memory must be given back. */
+const STAY_MS = 3_000;
+const GIVEN_BACK_AFTER_MS = 10_000;
+
+/** What hostile clients did to a registrar; MB (2^20). */
+export interface Ordeal {
+  readonly restMb: number;
+  /** The most resident memory over that at rest. */
+  readonly peakMb: number;
+  /** Ten seconds after the last client. */
+  readonly afterMb: number;
+  /** It lives, kubelet has not deregistered the driver, and a call is answered. */
+  readonly isRegistered: boolean;
+  readonly failedProbes: number;
+}
+
+/** Sends visitors to a registrar with HTTP endpoint, metrics and a kubelet; in a memory cgroup where there is a limit. */
+export async function undergo(contestant: Contestant, visit: Visit, limitMb?: number): Promise<Ordeal> {
+  await using place = await createPlace();
+  await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
+  await using kubelet = await startKubelet({ pluginDir: place.pluginDir });
+  using limit = limitMb === undefined ? undefined : memoryLimit(limitMb);
+  const port = await freePort();
+  const command = contestant.command(place, [`--http-endpoint=127.0.0.1:${port}`]);
+  await using registrar = start(limit ? limit.inside(command) : command);
+  let isAlive = true;
+  void registrar.exited.then(() => {
+    isAlive = false;
+  });
+  await kubelet.events.when("registered", { signal: AbortSignal.timeout(REGISTERED_WITHIN_MS) });
+  const probes = keepProbing(port);
+  await delay(AT_REST_AFTER_MS);
+
+  const restMb = memoryOf(registrar.pid).rss;
+  writeFileSync(`/proc/${registrar.pid}/clear_refs`, "5"); // Forgets the peak so far: proc(5).
+  const address = visit.door === "HTTP endpoint" ? { port, host: "127.0.0.1" } : { path: place.socketPath };
+  const stayed = await sendVisitors(visit, address);
+  await delay(STAY_MS);
+  const peakMb = isAlive ? peakOf(registrar.pid) - restMb : Number.NaN;
+  for (const socket of stayed) socket.destroy();
+  await delay(GIVEN_BACK_AFTER_MS);
+  const afterMb = isAlive ? memoryOf(registrar.pid).rss - restMb : Number.NaN;
+  const isAnswered = isAlive && (await answers(place.socketPath));
+  const wasDeregistered = kubelet.events.history().some(({ kind }) => kind === "deregistered");
+  return {
+    restMb,
+    peakMb,
+    afterMb,
+    isRegistered: isAnswered && !wasDeregistered,
+    failedProbes: await probes.stop(),
+  };
+}
+
+function peakOf(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
+async function answers(socketPath: string): Promise<boolean> {
+  const client = createUnixClient(socketPath);
+  const call = callUnary(client, loadProtos().registration.GetInfo, {}, { timeoutMs: 10_000 });
+  const isAnswered = await call.then(
+    () => true,
+    () => false,
+  );
+  client.close();
+  return isAnswered;
+}
+
+/** As kubelet's probes and a scraper do it. */
+function keepProbing(port: number) {
+  let failed = 0;
+  let isOver = false;
+  const probing = (async () => {
+    for (let count = 0; !isOver; count++) {
+      const path = count % 5 === 0 ? "/metrics" : "/healthz";
+      // The official one has no metrics on it by default, and says so with 404.
+      const status = await statusOf(`http://127.0.0.1:${port}${path}`).catch(() => 0);
+      if (status !== 200 && status !== 404) failed += 1;
+      await delay(PROBE_EVERY_MS);
+    }
+    return failed;
+  })();
+  return {
+    stop: () => {
+      isOver = true;
+      return probing;
+    },
+  };
+}
