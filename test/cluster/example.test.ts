@@ -1,5 +1,5 @@
 import { type Cluster, startCluster } from "./support/cluster";
-import { CONTESTANTS, DRIVER } from "./support/objects";
+import { CONTESTANTS, EXAMPLE } from "./support/objects";
 import { createStage } from "./support/stage";
 
 let cluster: Cluster;
@@ -8,12 +8,15 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => cluster?.[Symbol.asyncDispose](), 60_000);
 
-test.each(CONTESTANTS)("examples/daemonset.yaml registers its driver, and a pod uses its volume: $name", async (contestant) => {
-  await using stage = createStage(cluster, contestant);
-  await stage.apply();
-  await stage.registered();
-  await stage.mountsVolume("inline");
-  expect(await cluster.kubectl("logs", "inline")).toBe("read text of inline\n");
-  expect((await stage.status("registrar")).restartCount).toBe(0);
-  expect(cluster.record.isListed(DRIVER)).toBe(true);
-});
+test.each(CONTESTANTS)(
+  "examples/daemonset.yaml registers its driver, and a pod uses its volume: $name",
+  async (contestant) => {
+    await using stage = createStage(cluster, contestant);
+    await stage.apply();
+    await stage.registered();
+    await stage.mountsVolume("inline");
+    expect(await cluster.kubectl("logs", "inline")).toBe("read text of inline\n");
+    expect((await stage.status("registrar")).restartCount).toBe(0);
+    expect(cluster.record.isListed(EXAMPLE.driver)).toBe(true);
+  },
+);

@@ -9,13 +9,14 @@ import { makeClusterGroup } from "./support/cgroups";
 import { givenPrograms, makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
 
-const USAGE = `usage: npm run test:cluster -- [--plays N] [--only TEXT] [--write] [JEST FLAG...]
+const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write] [FILE...]
 
 Runs the suite in a cluster: in one of its own, which needs root on Linux and builds Kubernetes the first time, or in
 that of KUBECONFIG.
 
-  --plays N    so many plays of each scenario whose times are told (1)
-  --write      writes docs/cluster.md when all is done
+  --plays N        so many plays of each scenario whose times are told (1)
+  --only PATTERN   only tests whose name has it
+  --write          writes docs/cluster.md when all is done
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
   HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver
@@ -29,11 +30,11 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
       plays: { type: "string", default: "1" },
+      only: { type: "string" },
       write: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
     allowPositionals: true,
-    strict: false,
   });
   if (values.help) {
     process.stdout.write(USAGE);
@@ -44,6 +45,7 @@ async function main(): Promise<number> {
     join(ROOT, "node_modules", "jest", "bin", "jest.js"),
     "--config=jest.cluster.config.js",
     "--runInBand",
+    ...(values.only ? [`--testNamePattern=${values.only}`] : []),
     ...positionals,
   ];
   const env = { ...process.env, CLUSTER_PLAYS: String(values.plays), CLUSTER_WRITE: values.write ? "1" : "" };

@@ -33,18 +33,34 @@ export const OFFICIAL: Contestant = { name: "official", image: IMAGES.official }
 /** Ours, and the official registrar where its binary is given. */
 export const CONTESTANTS = givenPrograms().official ? [OURS, OFFICIAL] : [OURS];
 
-/** What the example registers. */
-export const DRIVER = "hostpath.csi.k8s.io";
-export const DAEMON_SET = "csi-hostpath-node";
-export const NAMESPACE = "kube-system";
-export const LABEL = `app.kubernetes.io/name=${DAEMON_SET}`;
-export const REGISTRATION_SOCKET = `/var/lib/kubelet/plugins_registry/${DRIVER}-reg.sock`;
+/** A node plugin as the suite calls it: that of the example, or one of several beside each other. */
+export interface Plugin {
+  readonly driver: string;
+  readonly daemonSet: string;
+}
 
-/** The objects of examples/daemonset.yaml, with images of the suite. */
-export function exampleObjects({ name, image }: Contestant = OURS): readonly [object, DaemonSet] {
-  const [csiDriver, daemonSet] = parseAllDocuments(readText("examples/daemonset.yaml")).map((document) =>
-    document.toJS(),
-  ) as [object, DaemonSet];
+/** What examples/daemonset.yaml registers. */
+export const EXAMPLE: Plugin = { driver: "hostpath.csi.k8s.io", daemonSet: "csi-hostpath-node" };
+export const NAMESPACE = "kube-system";
+/** A plugin's own node label, whose value its driver tells as topology. */
+export const TOPOLOGY_KEY = "topology.hostpath.csi/node";
+
+export const registrationSocketOf = ({ driver }: Plugin): string =>
+  `/var/lib/kubelet/plugins_registry/${driver}-reg.sock`;
+
+/** The objects of examples/daemonset.yaml, with images of the suite; a plugin of another name gets that everywhere. */
+export function exampleObjects(
+  { name, image }: Contestant = OURS,
+  plugin: Plugin = EXAMPLE,
+): readonly [object, DaemonSet] {
+  const text = readText("examples/daemonset.yaml")
+    .replaceAll(EXAMPLE.driver, plugin.driver)
+    .replaceAll(EXAMPLE.daemonSet, plugin.daemonSet)
+    .replaceAll("/var/lib/csi-hostpath-data", `/var/lib/${plugin.daemonSet}-data`);
+  const [csiDriver, daemonSet] = parseAllDocuments(text).map((document) => document.toJS()) as [
+    object,
+    DaemonSet,
+  ];
   const registrar = containerOf(daemonSet, "registrar");
   registrar.image = image;
   // It serves /healthz only.
@@ -60,7 +76,7 @@ export function containerOf({ spec }: DaemonSet, name: string): Container {
 }
 
 /** A pod with an inline volume of the driver, in which it writes and reads a text. */
-export function podWithVolume(name: string, driver = DRIVER): object {
+export function podWithVolume(name: string, driver = EXAMPLE.driver): object {
   return podWith(name, { csi: { driver, volumeAttributes: { size: "1Mi" } } });
 }
 

@@ -8,7 +8,7 @@ export interface Proxy extends AsyncDisposable {
 
 /** Resolves when kubectl, by this command, serves; it does so also while the API server itself is away. */
 export async function startProxy([program = "", ...words]: readonly string[]): Promise<Proxy> {
-  const child = spawn(program, [...words, "proxy", "--port=0"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, [...words, "proxy", "--port=0"], { stdio: ["ignore", "pipe", "ignore"] });
   const exited = new Promise<void>((resolve) => {
     child.once("close", () => resolve());
   });

@@ -17,13 +17,15 @@ import (
 	"google.golang.org/grpc/status"
 )
 
+// topologyKey is a label of the node, as with the hostpath driver.
+const topologyKey = "topology.hostpath.csi/node"
+
 // driver is the node part of a CSI driver: inline volumes are file systems in memory, persistent ones folders of the
 // node. Its flags are called as those of Kubernetes' hostpath driver, so that it can stand in its place.
 type driver struct {
 	csi.UnimplementedIdentityServer
 	csi.UnimplementedNodeServer
 	name, nodeID, dataDir string
-	topology              map[string]string
 }
 
 func runDriver(args []string) error {
@@ -32,23 +34,22 @@ func runDriver(args []string) error {
 	name := flags.String("drivername", "hostpath.csi.k8s.io", "what GetPluginInfo answers")
 	nodeID := flags.String("nodeid", "", "what NodeGetInfo answers")
 	dataDir := flags.String("statedir", "/csi-data-dir", "where persistent volumes are folders")
-	topology := flags.String("topology", "", "KEY=VALUE, a segment of the node's topology")
+	leave := flags.Bool("leave-socket", false, "leaves its socket when it ends, as after SIGKILL")
+	flags.Bool("remove-socket", true, "removes the socket of that name when it ends, whoever made it: what Go does unasked")
 	flags.Int("v", 0, "taken and ignored")
 	flags.Parse(args)
 
 	served := &driver{name: *name, nodeID: *nodeID, dataDir: *dataDir}
-	if key, value, ok := strings.Cut(*topology, "="); ok {
-		served.topology = map[string]string{key: value}
-	}
 	path := strings.TrimPrefix(*endpoint, "unix://")
 	// A socket that a killed driver left behind.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	listener, err := net.Listen("unix", path)
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return err
 	}
+	listener.SetUnlinkOnClose(!*leave)
 	server := grpc.NewServer()
 	csi.RegisterIdentityServer(server, served)
 	csi.RegisterNodeServer(server, served)
@@ -73,11 +74,8 @@ func (d *driver) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, 
 }
 
 func (d *driver) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
-	answer := &csi.NodeGetInfoResponse{NodeId: d.nodeID}
-	if d.topology != nil {
-		answer.AccessibleTopology = &csi.Topology{Segments: d.topology}
-	}
-	return answer, nil
+	topology := &csi.Topology{Segments: map[string]string{topologyKey: d.nodeID}}
+	return &csi.NodeGetInfoResponse{NodeId: d.nodeID, AccessibleTopology: topology}, nil
 }
 
 func (d *driver) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
