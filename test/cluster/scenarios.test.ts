@@ -1,14 +1,10 @@
 import { SCENARIOS } from "./scenarios";
-import { type Cluster, startCluster } from "./support/cluster";
 import { CONTESTANTS, type Contestant } from "./support/objects";
 import { type Outcome, play, type Scenario } from "./support/play";
 import { keepOutcome } from "./support/results";
+import { useCluster } from "./support/use-cluster";
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-}, 300_000);
-afterAll(() => cluster?.[Symbol.asyncDispose](), 60_000);
+const cluster = useCluster();
 
 const plays = Number(process.env.CLUSTER_PLAYS ?? 1);
 const hasOfficial = CONTESTANTS.length > 1;
@@ -21,7 +17,7 @@ describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i",
   test.each(playable)("$title", async (scenario) => {
     const outcomes: Outcome[] = [];
     for (const contestants of groupsOf(scenario))
-      outcomes.push(...(await play(cluster, scenario, contestants)));
+      outcomes.push(...(await play(cluster(), scenario, contestants)));
     outcomes.forEach(keepOutcome);
     const ours = outcomes.find(({ contestant }) => contestant === "ours");
     expect(ours?.missingMs !== undefined).toBe(scenario.ours.comesBack);

@@ -63,6 +63,10 @@ export async function makeImages(
       // What mounts by calling these.
       if (name === IMAGES.hostpath)
         for (const tool of ["mount", "umount"]) copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
+      if (name === IMAGES.workload) {
+        mkdirSync(join(root, "usr", "bin"), { recursive: true });
+        cpSync(program, join(root, "usr", "bin", "sleep"));
+      }
       cpSync(program, join(root, entrypoint[0] ?? ""));
       buildah.imageOf(root, name, { PATH: "/usr/bin" }, entrypoint);
     });

@@ -44,8 +44,8 @@ export interface Stage extends AsyncDisposable {
   status(container: "registrar" | "hostpath"): Promise<ContainerStatus>;
   /** Ends a container's first process on the node. */
   killContainer(container: "registrar" | "hostpath"): Promise<void>;
-  /** Applies the DaemonSet, changed, with the stage's registrar or another. */
-  apply(change?: Change, contestant?: Contestant): Promise<void>;
+  /** Applies the DaemonSet, changed, with the stage's registrar or another, and with another CSIDriver. */
+  apply(change?: Change, contestant?: Contestant, csiDriver?: object): Promise<void>;
   /** Resolves when CSINode lists the driver and the containers run. */
   registered(limitMs?: number): Promise<void>;
   /** Makes a pod with a volume of the driver; resolves when it runs, rejects when it does not within the limit. */
@@ -84,8 +84,8 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
       const id = containerID.replace("containerd://", "");
       await node.run("ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", id);
     },
-    apply: async (change, other = contestant) => {
-      const [csiDriver, daemonSet] = exampleObjects(other, plugin);
+    apply: async (change, other = contestant, csiDriver = exampleObjects(other, plugin)[0]) => {
+      const [, daemonSet] = exampleObjects(other, plugin);
       change?.(daemonSet);
       await kubectlWith(
         [csiDriver, daemonSet],

@@ -5,10 +5,16 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 )
 
 func main() {
+	// What pods for trying things out run: `sleep infinity`.
+	if filepath.Base(os.Args[0]) == "sleep" {
+		untilAsked()
+		return
+	}
 	if len(os.Args) < 2 {
 		fail(fmt.Errorf("usage: podprogram pause|driver|workload [FLAG...]"))
 	}
