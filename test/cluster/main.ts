@@ -2,12 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { createTempFolder } from "../support/temp-folder";
 import { buildPrograms, programPath } from "./support/build";
 import { makeClusterGroup } from "./support/cgroups";
 import { givenPrograms, makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
+import { writePage } from "./support/page";
 
 const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write] [FILE...]
 
@@ -16,7 +18,8 @@ that of KUBECONFIG.
 
   --plays N        so many plays of each scenario whose times are told (1)
   --only PATTERN   only tests whose name has it
-  --write          writes docs/cluster.md when all is done
+  --outcomes FILE  adds the outcomes of scenarios to this file, whatever it has already
+  --write          writes docs/cluster.md from them when all is done
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
   HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver
@@ -31,6 +34,7 @@ async function main(): Promise<number> {
     options: {
       plays: { type: "string", default: "1" },
       only: { type: "string" },
+      outcomes: { type: "string" },
       write: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -48,8 +52,12 @@ async function main(): Promise<number> {
     ...(values.only ? [`--testNamePattern=${values.only}`] : []),
     ...positionals,
   ];
-  const env = { ...process.env, CLUSTER_PLAYS: String(values.plays), CLUSTER_WRITE: values.write ? "1" : "" };
-  return process.env.KUBECONFIG ? await run(jest, env) : await inOwnCluster(jest, env);
+  await using folder = await createTempFolder();
+  const outcomes = values.outcomes === undefined ? folder.at("outcomes") : resolve(values.outcomes);
+  const env = { ...process.env, CLUSTER_PLAYS: values.plays, CLUSTER_OUTCOMES: outcomes };
+  const code = process.env.KUBECONFIG ? await run(jest, env) : await inOwnCluster(jest, env);
+  if (values.write) writePage(outcomes);
+  return code;
 }
 
 async function inOwnCluster(command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {

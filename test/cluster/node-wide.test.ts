@@ -51,8 +51,9 @@ test.each(CONTESTANTS)(
       await until(() => expect(listed()).toEqual(NAMES), { what: "CSINode lists all five again" });
       await last.mountsVolume("user-of-the-fifth");
     } finally {
-      for (const stage of stages.slice().reverse()) await stage[Symbol.asyncDispose]();
+      // First, or each of the others would be waited for as a driver that may come back.
       await kubectlWith(nodeWideObjects(), "delete", "--wait=true");
+      await Promise.all(stages.map((stage) => stage[Symbol.asyncDispose]()));
     }
   },
 );

@@ -235,14 +235,18 @@ export const SCENARIOS: readonly Scenario[] = [
   apiServerAway(20_000),
   apiServerAway(40_000),
   apiServerAway(40_000, {
-    title: "the same, with `--on-registration-failure=retry`",
+    title: "API server away for 40 s, with `--on-registration-failure=retry`",
     only: "ours",
     change: retry,
   }),
   clash(20_000),
   clash(35_000),
   clash(50_000),
-  clash(50_000, { title: "the same, with `--on-registration-failure=retry`", only: "ours", change: retry }),
+  clash(50_000, {
+    title: "topology clash, ended 50 s after the apply, with `--on-registration-failure=retry`",
+    only: "ours",
+    change: retry,
+  }),
   {
     title: "`kubectl delete csinode`",
     limitMs: 45_000,
