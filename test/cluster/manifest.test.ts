@@ -19,6 +19,12 @@ function manifest(...flags: readonly string[]): readonly object[] {
 const forDriver = (...flags: readonly string[]) =>
   manifest(`--driver-name=${NAME}`, `--driver-image=${IMAGES.driver}`, ...flags);
 const BOTH_MODES = ["--lifecycle-mode=Persistent", "--lifecycle-mode=Ephemeral"];
+/** The usual two, and what the suite's driver is to be called. */
+const DRIVER_ARGS = [
+  "--driver-arg=--endpoint=unix:///csi/csi.sock",
+  "--driver-arg=--nodeid=$(NODE_NAME)",
+  `--driver-arg=--drivername=${NAME}`,
+];
 const OWN_KINDS = "--include=csidriver,daemonset,storageclass,inline-pod";
 
 test.each<readonly [string, readonly string[]]>([
@@ -63,7 +69,7 @@ test("the API server takes the DaemonSet for a whole node strictly", async () =>
 });
 
 test("applied as it is written, it registers the driver, and its pod has its volume", async () => {
-  const objects = forDriver(...BOTH_MODES, "--pod-info-on-mount", OWN_KINDS).map((object) =>
+  const objects = forDriver(...DRIVER_ARGS, ...BOTH_MODES, "--pod-info-on-mount", OWN_KINDS).map((object) =>
     // The only image that a node here lacks.
     JSON.parse(JSON.stringify(object).replace("busybox:1.37", IMAGES.workload)),
   );

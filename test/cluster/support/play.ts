@@ -33,6 +33,8 @@ export interface Outcome {
   readonly contestant: Contestant["name"];
   /** For how long CSINode did not list the driver, until it came back for good; undefined if it did not. */
   readonly missingMs: number | undefined;
+  /** When kubelet last told the registrar that the driver is registered, as its log says; undefined if never since. */
+  readonly registeredMs?: number | undefined;
   /** When a pod with a volume, made as time began, ran; undefined if it did not. */
   readonly podMs: number | undefined;
   /** How often kubelet restarted the registrar's container meanwhile. */
@@ -99,6 +101,7 @@ async function watch(
     title,
     contestant: contestant.name,
     missingMs: isStable() ? record.missingMs(plugin.driver, zero, performance.now()) : undefined,
+    registeredMs: await lastRegistered(stage, zero),
     podMs,
     restarts: [...after].reduce((sum, [uid, count]) => sum + count - (before.get(uid) ?? 0), 0),
   };
@@ -113,4 +116,17 @@ async function restartsByPod(stage: Stage): Promise<ReadonlyMap<string, number>>
       return [metadata.uid, registrar?.restartCount ?? 0] as const;
     }),
   );
+}
+
+/** When kubelet last told the registrar that the driver is registered: milliseconds since `zero`, undefined if before. */
+async function lastRegistered({ cluster, plugin }: Stage, zero: number): Promise<number | undefined> {
+  const log = await cluster.kubectl(
+    ...["logs", "--namespace=kube-system", `--selector=app.kubernetes.io/name=${plugin.daemonSet}`],
+    ...["--container=registrar", "--timestamps", "--tail=-1"],
+  );
+  const told = log.split("\n").filter((line) => /plugin_?registered:\s*true/i.test(line));
+  const times = told.map(
+    (line) => Date.parse(line.slice(0, line.indexOf(" "))) - performance.timeOrigin - zero,
+  );
+  return times.filter((time) => time > 0).at(-1);
 }

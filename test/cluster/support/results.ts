@@ -31,6 +31,7 @@ export function outcomeTable(titles: readonly string[], outcomes: readonly Outco
       [
         title,
         ...pair((some) => seconds(some.map(({ missingMs }) => missingMs))),
+        ...pair((some) => secondsOrDash(some.map(({ registeredMs }) => registeredMs))),
         ...pair((some) => seconds(some.map(({ podMs }) => podMs))),
         ...pair((some) =>
           range(
@@ -55,6 +56,12 @@ export function outcomeTable(titles: readonly string[], outcomes: readonly Outco
   return grid(head, rows);
 }
 
+/** As {@link seconds}, where nobody need be told anything. */
+function secondsOrDash(times: readonly (number | undefined)[]): string {
+  const told = times.filter((time) => time !== undefined);
+  return told.length === 0 ? "-" : seconds(told);
+}
+
 /** The median, and the range where there is one; what did not come back is told apart. */
 function seconds(times: readonly (number | undefined)[]): string {
   const back = times.filter((time) => time !== undefined).map((time) => time / 1000);
@@ -73,7 +80,7 @@ function range(values: readonly number[], tell: (value: number) => string): stri
   return low === high ? low : `${tell(median)} (${low} to ${high})`;
 }
 
-function describe({ title, contestant, missingMs, podMs, restarts }: Outcome): string {
+function describe({ title, contestant, missingMs, registeredMs, podMs, restarts }: Outcome): string {
   const told = (ms: number | undefined) => (ms === undefined ? "not back" : `${(ms / 1000).toFixed(1)} s`);
-  return `${title}: ${contestant}: missing ${told(missingMs)}, pod ${told(podMs)}, ${restarts} restarts`;
+  return `${title}: ${contestant}: missing ${told(missingMs)}, told ${registeredMs === undefined ? "-" : told(registeredMs)}, pod ${told(podMs)}, ${restarts} restarts`;
 }
