@@ -79,6 +79,8 @@ test("applied as it is written, it registers the driver, and its pod has its vol
   await kubectl("wait", "pod", "--namespace=kube-system", "--for=condition=Ready", "--timeout=90s", "--all");
   const volume = await kubectl("get", "pods", "--namespace=kube-system", "--output=name");
   expect(volume).toContain("pod/made-csi-example-com-node-inline");
-  await kubectlWith(objects, "delete", "--wait=true");
+  // Before its driver: without that nobody could unmount the volume, and the pod would never be gone.
+  await kubectl("delete", "pod", `${NAME.replaceAll(".", "-")}-node-inline`, "--namespace=kube-system");
+  await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
   await until(() => expect(record.isListed(NAME)).toBe(false), { what: "CSINode lists it no more" });
 });

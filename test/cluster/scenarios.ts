@@ -71,9 +71,10 @@ function apiServerAway(awayMs: number, variation: Partial<Scenario> = {}): Scena
       await controlPlane.apiServer.kill();
       await eachOf(stages, (stage) => killContainerOf(node, ids[stages.indexOf(stage)] ?? ""));
       await delay(awayMs);
+      const back = performance.now();
       await controlPlane.apiServer.start();
       await controlPlane.ready();
-      return "end";
+      return back;
     },
     ...variation,
   };

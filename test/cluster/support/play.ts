@@ -21,8 +21,8 @@ export interface Scenario {
   readonly change?: Change;
   /** Applies the plugins and waits for them by default. */
   readonly prepare?: (stages: readonly Stage[], change?: Change) => Promise<void>;
-  /** Time counts from its end if it answers "end", else from its beginning. */
-  readonly cause: (stages: readonly Stage[]) => Promise<"begin" | "end">;
+  /** Time counts from its beginning, from its end, or from a moment in between, as performance.now() counts. */
+  readonly cause: (stages: readonly Stage[]) => Promise<"begin" | "end" | number>;
   /** Undoes what outlives the plugins. */
   readonly undo?: (cluster: Cluster) => Promise<unknown>;
 }
@@ -60,7 +60,8 @@ export async function play(
     await prepare(stages, change);
     const before = await Promise.all(stages.map(restartsByPod));
     const begin = performance.now();
-    const zero = (await cause(stages)) === "end" ? performance.now() : begin;
+    const from = await cause(stages);
+    const zero = from === "begin" ? begin : from === "end" ? performance.now() : from;
     return await Promise.all(
       stages.map((stage, index) => watch(stage, scenario, zero, before[index] ?? new Map())),
     );
