@@ -1,12 +1,9 @@
-import { isOwn } from "./support/cluster";
 import { containerOf, OURS, TOPOLOGY_KEY } from "./support/objects";
 import { until } from "./support/patience";
 import { createStage, insideOf, type Stage } from "./support/stage";
-import { useCluster } from "./support/use-cluster";
+import { insideTest, useCluster } from "./support/use-cluster";
 
 const cluster = useCluster();
-/** What needs the node's inside is left out in somebody else's cluster. */
-const insideTest: (title: string, run: () => Promise<void>) => void = isOwn ? test : () => {};
 
 /** A file of the registrar's first process, as the node has it. */
 async function procfile(stage: Stage, file: string): Promise<string> {

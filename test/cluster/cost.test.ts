@@ -1,11 +1,9 @@
-import { isOwn } from "./support/cluster";
 import { EXAMPLE, OURS, registrationSocketOf } from "./support/objects";
 import { until } from "./support/patience";
 import { createStage, insideOf } from "./support/stage";
-import { useCluster } from "./support/use-cluster";
+import { insideTest, useCluster } from "./support/use-cluster";
 
 const cluster = useCluster();
-const insideTest: (title: string, run: () => Promise<void>) => void = isOwn ? test : () => {};
 const ROUNDS = 10;
 
 /** How many requests the API server has served, by verb and resource, but for those that go on by themselves. */

@@ -1,17 +1,21 @@
 import { SCENARIOS } from "./scenarios";
+import { isOwn } from "./support/cluster";
 import { CONTESTANTS, type Contestant } from "./support/objects";
 import { type Outcome, play, type Scenario } from "./support/play";
 import { keepOutcome } from "./support/results";
-import { useCluster } from "./support/use-cluster";
+import { sayLeftOut, useCluster } from "./support/use-cluster";
 
 const cluster = useCluster();
 
 const plays = Number(process.env.CLUSTER_PLAYS ?? 1);
 const hasOfficial = CONTESTANTS.length > 1;
-const playable = SCENARIOS.filter(
-  ({ needsInside, needsOfficial }) =>
-    (!needsInside || process.env.KUBECONFIG === undefined) && (!needsOfficial || hasOfficial),
-);
+const [playable, leftOut] = [
+  SCENARIOS.filter(
+    ({ needsInside, needsOfficial }) => (isOwn || !needsInside) && (hasOfficial || !needsOfficial),
+  ),
+  SCENARIOS.filter(({ needsInside }) => !isOwn && needsInside),
+];
+for (const { title } of leftOut) sayLeftOut(title);
 
 describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i", () => {
   test.each(playable)("$title", async (scenario) => {

@@ -1,4 +1,4 @@
-import { type Cluster, startCluster } from "./cluster";
+import { type Cluster, isOwn, startCluster } from "./cluster";
 
 /** A cluster for the tests of one file: a function that answers it once the tests run. */
 export function useCluster(): () => Cluster {
@@ -11,4 +11,15 @@ export function useCluster(): () => Cluster {
     if (!cluster) throw new Error("the cluster has not started");
     return cluster;
   };
+}
+
+/** A test that needs the node's inside: left out, and said so, in a cluster that is not the suite's own. */
+export function insideTest(title: string, run: () => Promise<void>): void {
+  if (isOwn) test(title, run);
+  else sayLeftOut(title);
+}
+
+/** Says what is not tried in somebody else's cluster. */
+export function sayLeftOut(title: string): void {
+  process.stdout.write(`left out, as it needs the node's inside: ${title}\n`);
 }
