@@ -152,7 +152,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    title: "power cut: dead sockets left, from the start of kubelet on",
+    title: "power cut, dead sockets left, from kubelet's health on",
     needsInside: true,
     ours: { comesBack: true },
     cause: async (stages) => {

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { programPath } from "./build";
 import type { ControlPlane } from "./control-plane";
@@ -93,12 +94,28 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       `--index-name=${image}`,
       tarball,
     );
+  /** Resolves when kubelet is well; starts it again when it ended, as a service manager does: CRI may not be up yet. */
+  const keptUp = async (kubelet: Part) => {
+    const wellAt = "http://127.0.0.1:10248/healthz";
+    await until(
+      async () => {
+        const ended = await Promise.race([kubelet.exited.then(() => true), delay(200).then(() => false)]);
+        if (ended) await kubelet.start();
+        const { ok } = await fetch(wellAt);
+        if (!ok) throw new Error(`${wellAt} is not well`);
+      },
+      { what: "kubelet is well" },
+    );
+    return kubelet;
+  };
   const kubelet = await start(
     "kubelet",
     ...[kubernetes, "kubelet", `--hostname-override=${name}`, `--node-ip=${options.address}`],
     ...["--config=/var/lib/kubelet-config.yaml", `--kubeconfig=${controlPlane.kubeconfig(`node-${name}`)}`],
     ...["--root-dir=/var/lib/kubelet", "--cert-dir=/var/lib/kubelet/pki", "--v=2"],
   );
+
+  await keptUp(kubelet);
 
   const close = async () => {
     if (existsSync(`/proc/${machine.pid}`)) process.kill(childOf(machine.pid), "SIGKILL");
@@ -117,6 +134,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       await containerd.start();
       await runtimeReady();
       await kubelet.start();
+      await keptUp(kubelet);
     },
     close,
     [Symbol.asyncDispose]: close,
