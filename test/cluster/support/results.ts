@@ -43,16 +43,8 @@ export function outcomeTable(titles: readonly string[], outcomes: readonly Outco
       ],
     ];
   });
-  const head = [
-    "",
-    "missing, ours",
-    "official",
-    "pod, ours",
-    "official",
-    "restarts, ours",
-    "official",
-    "plays",
-  ];
+  const measures = ["missing", "told", "pod", "restarts"];
+  const head = ["", ...measures.flatMap((measure) => [`${measure}, ours`, "official"]), "plays"];
   return grid(head, rows);
 }
 
