@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   const jest = [
     process.execPath,
     join(ROOT, "node_modules", "jest", "bin", "jest.js"),
-    "--config=jest.cluster.config.js",
+    "--config=test/cluster/jest.config.js",
     "--runInBand",
     ...(values.only ? [`--testNamePattern=${values.only}`] : []),
     // Nothing in it can be tried elsewhere.

@@ -35,13 +35,12 @@ export async function buildPrograms(announce: (text: string) => void): Promise<v
     throw new Error("Go is needed to build Kubernetes: no go command is in PATH");
   });
   const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${LINKER_FLAGS}`];
-  const build = ["build", ...flags, "-o", `${BIN}/`, "./..."];
   const stamp = join(BIN, "inputs.sha256");
-  const inputs = await hashInputs([goVersion, ...build]);
+  const inputs = await hashInputs([goVersion, ...flags]);
   if ((await readFile(stamp, "utf8").catch(() => "")) === inputs) return;
   announce(`building Kubernetes ${KUBERNETES_VERSION} with ${goVersion}: half an hour the first time`);
   await mkdir(BIN, { recursive: true });
-  await go(build);
+  await go(["build", ...flags, "-o", `${BIN}/`, "./..."]);
   await writeFile(stamp, inputs);
 }
 

@@ -54,7 +54,7 @@ function secondsOrDash(times: readonly (number | undefined)[]): string {
   return told.length === 0 ? "-" : seconds(told);
 }
 
-/** The median, and the range where there is one; what did not come back is told apart. */
+/** The range, and the median of an odd number of plays; what did not come back is told apart. */
 function seconds(times: readonly (number | undefined)[]): string {
   const back = times.filter((time) => time !== undefined).map((time) => time / 1000);
   const lost = times.length - back.length;
@@ -69,7 +69,9 @@ function range(values: readonly number[], tell: (value: number) => string): stri
   const [least, median, most] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
   if (least === undefined || median === undefined || most === undefined) return "-";
   const [low, high] = [tell(least), tell(most)];
-  return low === high ? low : `${tell(median)} (${low} to ${high})`;
+  if (low === high) return low;
+  // Of an even number no play is the middle one.
+  return sorted.length % 2 === 0 ? `${low} to ${high}` : `${tell(median)} (${low} to ${high})`;
 }
 
 function describe({ title, contestant, missingMs, registeredMs, podMs, restarts }: Outcome): string {

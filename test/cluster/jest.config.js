@@ -1,8 +1,9 @@
-const base = require("./jest.config.js");
+const base = require("../../jest.config.js");
 
 /** The suite in a real cluster, which `npm run test:cluster` makes first. @type {import("jest").Config} */
 module.exports = {
   ...base,
+  rootDir: "../..",
   testMatch: ["<rootDir>/test/cluster/**/*.test.ts"],
   testPathIgnorePatterns: [],
   testTimeout: 600_000,
