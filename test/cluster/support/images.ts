@@ -72,7 +72,7 @@ export async function makeImages(
     });
 
   const node = process.env.IMAGE_NODE ?? process.execPath;
-  const sources = ["Dockerfile", "package-lock.json", "build.mjs", "code-cache.mjs", "src", "proto"];
+  const sources = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
   make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) => {
     const [build, runtime] = [join(root, "build"), join(root, "runtime")];
     for (const base of [build, runtime]) mkdirSync(base);
