@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A control group of ours in each hierarchy of the machine, below which everything of a cluster runs. */
@@ -84,7 +83,7 @@ const linesOf = (file: string) => readFileSync(file, "utf8").trimEnd().split("\n
 export function whyNoGroups(): string | undefined {
   try {
     const { folders } = makeClusterGroup(`registrar-probe-${process.pid}`);
-    execFileSync("rmdir", folders);
+    for (const folder of folders) rmdirSync(folder);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
