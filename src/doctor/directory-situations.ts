@@ -2,6 +2,7 @@ import { judgeDriverName } from "../registrar/driver/driver-name";
 import { registrationSocketPath } from "../registrar/registration/registration-socket";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import type { DirectoryFacts, Facts, SelinuxFacts } from "./facts";
+import { kubeletDirectoryOf } from "./kubelet-directory";
 import { patientOf } from "./registration-situations";
 
 /** The directory, where it is a folder. */
@@ -93,7 +94,10 @@ export function kubeletPath({ target, driver, kubeletPath: found }: Facts) {
 export function socketPath(facts: Facts) {
   const patient = patientOf(facts);
   if (patient.kind !== "driver" || judgeDriverName(patient.name).kind === "unsafe") return [];
-  const folders = [facts.directory.path, ...folder(facts).flatMap(({ place }) => place?.path ?? [])];
+  const asKubeletCallsThem = folder(facts).flatMap(({ place }) =>
+    place ? [kubeletDirectoryOf(place, facts.target.kubeletRegistrationPath)] : [],
+  );
+  const folders = [facts.directory.path, ...asKubeletCallsThem];
   const paths = folders.map((one) => registrationSocketPath(one, patient.name));
   const longest = paths.reduce((one, other) =>
     Buffer.byteLength(other) > Buffer.byteLength(one) ? other : one,

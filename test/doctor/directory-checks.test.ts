@@ -65,7 +65,8 @@ test.each<Case>([
   ["directory-kubelets", "unknown", /does not tell what is mounted/, { folder: { place: undefined } }],
 
   ["socket-path", "ok", /x\.csi-reg\.sock is short enough/, {}],
-  ["socket-path", "problem", /has 1\d\d bytes/, place(`/${"d".repeat(100)}/kubelet/plugins_registry`)],
+  ["socket-path", "problem", /has 1\d\d bytes/, kubeletPath(`/${"d".repeat(100)}/plugins/x.csi/csi.sock`)],
+  ["socket-path", "ok", /short enough/, place(`/${"d".repeat(100)}/var/lib/kubelet/plugins_registry`)],
 
   ["kubelet", "unknown", /cannot be seen from here/, {}],
   ["kubelet", "ok", /runs/, kubeletSocket({ kind: "accepting" })],

@@ -9,18 +9,12 @@ import (
 )
 
 // printingHandler stands between the plugin manager and kubelet's CSI registration handler: it forwards each call,
-// prints how it ended, and can be told to answer for the real one. RegisterPlugin and DeRegisterPlugin changed their
-// parameters over the releases: see register_*.go and deregister_*.go.
+// prints how it ended, and can be told to answer for the real one. Its methods changed their parameters
+// over the releases: see validate_*.go, register_*.go, deregister_*.go and handler_*.go.
 type printingHandler struct {
 	real   *csi.RegistrationHandler
 	events *printer
 	faults *faults
-}
-
-func (h *printingHandler) ValidatePlugin(name string, endpoint string, versions []string) error {
-	return h.answer("validate", name, endpoint, versions, func() error {
-		return h.real.ValidatePlugin(name, endpoint, versions)
-	})
 }
 
 func (h *printingHandler) answer(stage, name, endpoint string, versions []string, real func() error) error {

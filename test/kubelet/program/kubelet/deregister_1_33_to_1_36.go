@@ -1,4 +1,4 @@
-//go:build kubelet1.33
+//go:build kubelet1.33 && !kubelet1.37
 
 package main
 

@@ -1,4 +1,4 @@
-//go:build kubelet1.30
+//go:build kubelet1.30 && !kubelet1.37
 
 package main
 

@@ -1,0 +1,53 @@
+import { EXAMPLE, OURS, registrationSocketOf } from "./support/objects";
+import { until } from "./support/patience";
+import { createStage, insideOf } from "./support/stage";
+import { insideTest, useCluster } from "./support/use-cluster";
+
+const cluster = useCluster();
+const ROUNDS = 10;
+
+/** How many requests the API server has served, by verb and resource, but for those that go on by themselves. */
+async function requests(): Promise<ReadonlyMap<string, number>> {
+  const metrics = await cluster().kubectl("get", "--raw=/metrics");
+  const counts = new Map<string, number>();
+  for (const [, labels = "", count] of metrics.matchAll(/^apiserver_request_total\{(.*)\} (\S+)$/gm)) {
+    const label = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? "";
+    if (!["csinodes", "nodes"].includes(label("resource"))) continue;
+    if (["LIST", "WATCH"].includes(label("verb"))) continue;
+    const key = [label("verb"), label("resource"), label("subresource")].filter(Boolean).join(" ");
+    counts.set(key, (counts.get(key) ?? 0) + Number(count));
+  }
+  return counts;
+}
+
+insideTest(
+  "what a registration costs the API server: a handful of kubelet's requests, none of the registrar's",
+  async () => {
+    const { node } = insideOf(cluster());
+    const { record } = cluster();
+    await using stage = createStage(cluster(), OURS);
+    await stage.apply();
+    await stage.registered();
+    const before = await requests();
+    for (let round = 0; round < ROUNDS; round++) {
+      const registeredAt = record.since(EXAMPLE.driver);
+      await node.run("rm", registrationSocketOf(EXAMPLE));
+      await until(
+        () =>
+          expect(record.isListed(EXAMPLE.driver) && record.since(EXAMPLE.driver) > registeredAt).toBe(true),
+        { what: "the driver was deregistered and registered again" },
+      );
+    }
+    const after = await requests();
+    const each = [...after].map(([key, count]) => [key, (count - (before.get(key) ?? 0)) / ROUNDS] as const);
+    process.stdout.write(
+      `requests for each deregistration and registration: ${each.map((one) => one.join(": ")).join(", ")}\n`,
+    );
+    const writes = each
+      .filter(([key]) => /^(PUT|PATCH|POST|DELETE)/.test(key))
+      .reduce((sum, [, count]) => sum + count, 0);
+    expect(writes).toBeGreaterThan(0);
+    // Two objects, CSINode and Node, at each of the two; and now and then a conflict.
+    expect(writes).toBeLessThan(6);
+  },
+);

@@ -1,0 +1,18 @@
+import { CONTESTANTS, EXAMPLE } from "./support/objects";
+import { createStage } from "./support/stage";
+import { useCluster } from "./support/use-cluster";
+
+const cluster = useCluster();
+
+test.each(CONTESTANTS)(
+  "examples/daemonset.yaml registers its driver, and a pod uses its volume: $name",
+  async (contestant) => {
+    await using stage = createStage(cluster(), contestant);
+    await stage.apply();
+    await stage.registered();
+    await stage.mountsVolume("inline");
+    expect(await cluster().kubectl("logs", "inline")).toBe("read text of inline\n");
+    expect((await stage.status("registrar")).restartCount).toBe(0);
+    expect(cluster().record.isListed(EXAMPLE.driver)).toBe(true);
+  },
+);

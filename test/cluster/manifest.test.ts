@@ -1,0 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { ROOT } from "../docs/markdown";
+import { IMAGES } from "./support/images";
+import { OURS } from "./support/objects";
+import { until } from "./support/patience";
+import { useCluster } from "./support/use-cluster";
+
+const cluster = useCluster();
+const NAME = "made.csi.example.com";
+
+/** What `registrar manifest` writes, as objects. */
+function manifest(...flags: readonly string[]): readonly object[] {
+  const words = [join(ROOT, "dist", "cli.js"), "manifest", `--image=${OURS.image}`, ...flags];
+  const text = execFileSync(process.execPath, words, { encoding: "utf8" });
+  return parseAllDocuments(text).map((document) => document.toJS() as object);
+}
+const forDriver = (...flags: readonly string[]) =>
+  manifest(`--driver-name=${NAME}`, `--driver-image=${IMAGES.driver}`, ...flags);
+const BOTH_MODES = ["--lifecycle-mode=Persistent", "--lifecycle-mode=Ephemeral"];
+/** The usual two, and what the suite's driver is to be called. */
+const DRIVER_ARGS = [
+  "--driver-arg=--endpoint=unix:///csi/csi.sock",
+  "--driver-arg=--nodeid=$(NODE_NAME)",
+  `--driver-arg=--drivername=${NAME}`,
+];
+const OWN_KINDS = "--include=csidriver,daemonset,storageclass,inline-pod";
+
+test.each<readonly [string, readonly string[]]>([
+  ["the least", []],
+  ["every kind of object that Kubernetes itself knows", [OWN_KINDS]],
+  [
+    "names and places",
+    ["--name=other", "--namespace=default", "--plugin-folder=p", "--storage-class=slow", OWN_KINDS],
+  ],
+  [
+    "all about volumes",
+    [
+      "--attach-required",
+      "--pod-info-on-mount",
+      ...BOTH_MODES,
+      "--fs-group-policy=File",
+      "--storage-capacity",
+      OWN_KINDS,
+    ],
+  ],
+  [
+    "own arguments and port",
+    ["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=--v=5", "--http-port=9900"],
+  ],
+  ...["microk8s", "k0s", "rke2", "k3s", "tanzu"].map((name) => [name, [`--distribution=${name}`]] as const),
+  ["another root of kubelet's", ["--kubelet-root=/data/kubelet"]],
+])("the API server takes it strictly: %s", async (_title, flags) => {
+  const said = await cluster().kubectlWith(
+    forDriver(...flags),
+    ...["apply", "--server-side", "--dry-run=server", "--validate=strict"],
+  );
+  expect(said).toContain(`csidriver.storage.k8s.io/${NAME} serverside-applied (server dry run)`);
+  expect(said).not.toMatch(/warning/i);
+});
+
+test("the API server takes the DaemonSet for a whole node strictly", async () => {
+  const said = await cluster().kubectlWith(
+    manifest("--node-wide"),
+    ...["apply", "--server-side", "--dry-run=server", "--validate=strict"],
+  );
+  expect(said).toBe("daemonset.apps/csi-registrar serverside-applied (server dry run)\n");
+});
+
+test("applied as it is written, it registers the driver, and its pod has its volume", async () => {
+  const objects = forDriver(...DRIVER_ARGS, ...BOTH_MODES, "--pod-info-on-mount", OWN_KINDS).map((object) =>
+    // The only image that a node here lacks.
+    JSON.parse(JSON.stringify(object).replace("busybox:1.37", IMAGES.workload)),
+  );
+  const { kubectl, kubectlWith, record } = cluster();
+  await kubectlWith(objects, "apply", "--validate=strict");
+  await until(() => expect(record.isListed(NAME)).toBe(true), { what: "CSINode lists the driver" });
+  await kubectl("wait", "pod", "--namespace=kube-system", "--for=condition=Ready", "--timeout=90s", "--all");
+  const volume = await kubectl("get", "pods", "--namespace=kube-system", "--output=name");
+  expect(volume).toContain("pod/made-csi-example-com-node-inline");
+  // Before its driver: without that nobody could unmount the volume, and the pod would never be gone.
+  await kubectl("delete", "pod", `${NAME.replaceAll(".", "-")}-node-inline`, "--namespace=kube-system");
+  await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
+  await until(() => expect(record.isListed(NAME)).toBe(false), { what: "CSINode lists it no more" });
+});

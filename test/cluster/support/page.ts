@@ -1,0 +1,32 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, release } from "node:os";
+import { join } from "node:path";
+import { withFigures } from "../../../bench/figures";
+import { ROOT } from "../../docs/markdown";
+import { SCENARIOS } from "../scenarios";
+import { KUBERNETES_VERSION } from "./build";
+import { outcomeTable, readOutcomes } from "./results";
+
+/** Writes the figures of docs/cluster.md from what was kept in a file. */
+export function writePage(outcomesFile: string): void {
+  const page = join(ROOT, "docs", "cluster.md");
+  const table = outcomeTable(
+    SCENARIOS.map(({ title }) => title),
+    readOutcomes(outcomesFile),
+  );
+  const figures = `${conditions()}\n\n${table}`;
+  writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run test:cluster", figures));
+}
+
+function conditions(): string {
+  const day = new Date().toISOString().slice(0, 10);
+  const first = (program: string, ...words: readonly string[]) =>
+    execFileSync(program, words, { encoding: "utf8" }).split("\n", 1)[0] ?? "";
+  const containerd = /\d+\.\d+\.\d+/.exec(first("containerd", "--version"))?.[0];
+  const runc = /\d+\.\d+\.\d+/.exec(first("runc", "--version"))?.[0];
+  return [
+    `Played on ${day}: Kubernetes ${KUBERNETES_VERSION}, containerd ${containerd}, runc ${runc}, Linux ${release()},`,
+    `${cpus().length} processors (load ${loadavg()[1]?.toFixed(1)} at the end), Node ${process.versions.node} in our image.`,
+  ].join("\n");
+}

@@ -1,0 +1,133 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Cluster } from "./cluster";
+import type { Contestant } from "./objects";
+import { type Change, createStage, type Stage } from "./stage";
+
+/** What is done to node plugins, and measured from then on. */
+export interface Scenario {
+  readonly title: string;
+  /** Only a cluster of the suite's own lets one do it. */
+  readonly needsInside?: boolean;
+  /** Only with the official registrar's binary there is something to play. */
+  readonly needsOfficial?: boolean;
+  /** Its contestants are played one after the other, where they would wait for each other's processor time. */
+  readonly alone?: boolean;
+  /** Who is played, when it is not everybody. */
+  readonly only?: Contestant["name"];
+  /** What is still missing then is told as not back. 120 s by default. */
+  readonly limitMs?: number;
+  /** What must be true of ours; the rest is told and not judged. */
+  readonly ours: { readonly comesBack: boolean; readonly restarts?: number };
+  readonly change?: Change;
+  /** Applies the plugins and waits for them by default. */
+  readonly prepare?: (stages: readonly Stage[], change?: Change) => Promise<void>;
+  /** Time counts from its beginning, from its end, or from a moment in between, as performance.now() counts. */
+  readonly cause: (stages: readonly Stage[]) => Promise<"begin" | "end" | number>;
+  /** Undoes what outlives the plugins. */
+  readonly undo?: (cluster: Cluster) => Promise<unknown>;
+}
+
+/** What one play showed; times are milliseconds since time began to count. */
+export interface Outcome {
+  readonly title: string;
+  readonly contestant: Contestant["name"];
+  /** For how long CSINode did not list the driver, until it came back for good; undefined if it did not. */
+  readonly missingMs: number | undefined;
+  /** When kubelet last told the registrar that the driver is registered, as its log says; undefined if never since. */
+  readonly registeredMs?: number | undefined;
+  /** When a pod with a volume, made as time began, ran; undefined if it did not. */
+  readonly podMs: number | undefined;
+  /** How often kubelet restarted the registrar's container meanwhile. */
+  readonly restarts: number;
+}
+
+const STABLE_MS = 4_000;
+
+/** Plays a scenario once, with these contestants beside each other. */
+export async function play(
+  cluster: Cluster,
+  scenario: Scenario,
+  contestants: readonly Contestant[],
+): Promise<readonly Outcome[]> {
+  const { prepare = applyAndWait, change, cause, undo } = scenario;
+  const stages = contestants.map((contestant) =>
+    createStage(cluster, contestant, {
+      driver: `${contestant.name}.csi.example.com`,
+      daemonSet: `plugin-${contestant.name}`,
+    }),
+  );
+  try {
+    await prepare(stages, change);
+    const before = await Promise.all(stages.map(restartsByPod));
+    const begin = performance.now();
+    const from = await cause(stages);
+    const zero = from === "begin" ? begin : from === "end" ? performance.now() : from;
+    return await Promise.all(
+      stages.map((stage, index) => watch(stage, scenario, zero, before[index] ?? new Map())),
+    );
+  } finally {
+    await undo?.(cluster);
+    await Promise.all(stages.map((stage) => stage[Symbol.asyncDispose]()));
+  }
+}
+
+export async function applyAndWait(stages: readonly Stage[], change?: Change): Promise<void> {
+  await Promise.all(stages.map((stage) => stage.apply(change)));
+  await Promise.all(stages.map((stage) => stage.registered()));
+}
+
+/** Makes a pod with a volume and follows CSINode until both are well and stay so. */
+async function watch(
+  stage: Stage,
+  { title, limitMs = 120_000 }: Scenario,
+  zero: number,
+  before: ReadonlyMap<string, number>,
+): Promise<Outcome> {
+  const { cluster, contestant, plugin } = stage;
+  const { record } = cluster;
+  const giveUpAt = zero + limitMs;
+  const left = () => Math.max(1_000, giveUpAt - performance.now());
+  const pod = stage.mountsVolume(`user-of-${plugin.daemonSet}`, left()).then(
+    () => performance.now() - zero,
+    () => undefined,
+  );
+  const isStable = () =>
+    record.isListed(plugin.driver) &&
+    performance.now() - Math.max(record.since(plugin.driver), zero) > STABLE_MS;
+  while (!isStable() && performance.now() < giveUpAt) await delay(100);
+  const podMs = await pod;
+  while (!isStable() && performance.now() < giveUpAt) await delay(100);
+  const after = await restartsByPod(stage);
+  return {
+    title,
+    contestant: contestant.name,
+    missingMs: isStable() ? record.missingMs(plugin.driver, zero, performance.now()) : undefined,
+    registeredMs: await lastRegistered(stage, zero),
+    podMs,
+    restarts: [...after].reduce((sum, [uid, count]) => sum + count - (before.get(uid) ?? 0), 0),
+  };
+}
+
+/** How often the registrar's container was restarted, by the UID of its pod. */
+async function restartsByPod(stage: Stage): Promise<ReadonlyMap<string, number>> {
+  const pods = await stage.pods();
+  return new Map(
+    pods.map(({ metadata, status }) => {
+      const registrar = status.containerStatuses?.find(({ name }) => name === "registrar");
+      return [metadata.uid, registrar?.restartCount ?? 0] as const;
+    }),
+  );
+}
+
+/** When kubelet last told the registrar that the driver is registered: milliseconds since `zero`, undefined if before. */
+async function lastRegistered({ cluster, plugin }: Stage, zero: number): Promise<number | undefined> {
+  const log = await cluster.kubectl(
+    ...["logs", "--namespace=kube-system", `--selector=app.kubernetes.io/name=${plugin.daemonSet}`],
+    ...["--container=registrar", "--timestamps", "--tail=-1"],
+  );
+  const told = log.split("\n").filter((line) => /plugin_?registered:\s*true/i.test(line));
+  const times = told.map(
+    (line) => Date.parse(line.slice(0, line.indexOf(" "))) - performance.timeOrigin - zero,
+  );
+  return times.filter((time) => time > 0).at(-1);
+}

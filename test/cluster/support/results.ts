@@ -1,0 +1,80 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { grid } from "../../../bench/figures";
+import type { Outcome } from "./play";
+
+/** Tells an outcome, and keeps it for the page: one JSON object a line. */
+export function keepOutcome(outcome: Outcome): void {
+  process.stdout.write(`${describe(outcome)}\n`);
+  const file = process.env.CLUSTER_OUTCOMES;
+  if (file) appendFileSync(file, `${JSON.stringify(outcome)}\n`);
+}
+
+/** The outcomes that runs kept in a file; none where there is no file. */
+export function readOutcomes(file: string): readonly Outcome[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Outcome);
+}
+
+/** The table of the page: a row for each scenario, the official registrar beside ours. */
+export function outcomeTable(titles: readonly string[], outcomes: readonly Outcome[]): string {
+  const rows = titles.flatMap((title) => {
+    const of = (name: Outcome["contestant"]) =>
+      outcomes.filter((outcome) => outcome.title === title && outcome.contestant === name);
+    const [ours, official] = [of("ours"), of("official")];
+    if (ours.length + official.length === 0) return [];
+    const pair = (tell: (outcomes: readonly Outcome[]) => string) => [tell(ours), tell(official)];
+    return [
+      [
+        title,
+        ...pair((some) => seconds(some.map(({ missingMs }) => missingMs))),
+        ...pair((some) => secondsOrDash(some.map(({ registeredMs }) => registeredMs))),
+        ...pair((some) => seconds(some.map(({ podMs }) => podMs))),
+        ...pair((some) =>
+          range(
+            some.map(({ restarts }) => restarts),
+            String,
+          ),
+        ),
+        String(Math.max(ours.length, official.length)),
+      ],
+    ];
+  });
+  const measures = ["missing", "told", "pod", "restarts"];
+  const head = ["", ...measures.flatMap((measure) => [`${measure}, ours`, "official"]), "plays"];
+  return grid(head, rows);
+}
+
+/** As {@link seconds}, where nobody need be told anything. */
+function secondsOrDash(times: readonly (number | undefined)[]): string {
+  const told = times.filter((time) => time !== undefined);
+  return told.length === 0 ? "-" : seconds(told);
+}
+
+/** The range, and the median of an odd number of plays; what did not come back is told apart. */
+function seconds(times: readonly (number | undefined)[]): string {
+  const back = times.filter((time) => time !== undefined).map((time) => time / 1000);
+  const lost = times.length - back.length;
+  if (times.length === 0) return "-";
+  if (back.length === 0) return "not back";
+  const told = range(back, (time) => time.toFixed(1));
+  return lost > 0 ? `${told} s, not back ${lost} of ${times.length} times` : `${told} s`;
+}
+
+function range(values: readonly number[], tell: (value: number) => string): string {
+  const sorted = values.slice().sort((one, other) => one - other);
+  const [least, median, most] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
+  if (least === undefined || median === undefined || most === undefined) return "-";
+  const [low, high] = [tell(least), tell(most)];
+  if (low === high) return low;
+  // Of an even number no play is the middle one.
+  return sorted.length % 2 === 0 ? `${low} to ${high}` : `${tell(median)} (${low} to ${high})`;
+}
+
+function describe({ title, contestant, missingMs, registeredMs, podMs, restarts }: Outcome): string {
+  const told = (ms: number | undefined) => (ms === undefined ? "not back" : `${(ms / 1000).toFixed(1)} s`);
+  return `${title}: ${contestant}: missing ${told(missingMs)}, told ${registeredMs === undefined ? "-" : told(registeredMs)}, pod ${told(podMs)}, ${restarts} restarts`;
+}
