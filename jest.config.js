@@ -7,7 +7,12 @@ module.exports = {
   roots: ["<rootDir>/src", "<rootDir>/test"],
   testEnvironment: "node",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  testPathIgnorePatterns: ["<rootDir>/test/drivers/", "<rootDir>/test/image/", "<rootDir>/test/kubelet/"],
+  testPathIgnorePatterns: [
+    "<rootDir>/test/cluster/",
+    "<rootDir>/test/drivers/",
+    "<rootDir>/test/image/",
+    "<rootDir>/test/kubelet/",
+  ],
   transform: { "\\.ts$": "<rootDir>/test/support/esbuild-transform.js" },
   reporters: ["default", "<rootDir>/test/support/slowest-files.js"],
   // Never part of what is tested: longer than anything takes on a busy machine.

@@ -6,12 +6,19 @@ import { ROOT } from "../../docs/markdown";
 
 /** buildah with a store of its own, which needs neither a daemon nor overlay mounts nor other containers' rights. */
 export interface Buildah {
-  /** Makes an image of a root folder, whose programs run with these variables. */
-  imageOf(root: string, name: string, env: Readonly<Record<string, string>>): void;
+  /** Makes an image of a root folder, whose programs run with these variables; `entrypoint` is what a container runs. */
+  imageOf(
+    root: string,
+    name: string,
+    env: Readonly<Record<string, string>>,
+    entrypoint?: readonly string[],
+  ): void;
   /** Builds the Dockerfile. */
   build(name: string, args: Readonly<Record<string, string>>): void;
   /** Writes an image to a folder, in the layout that the OCI defines. */
   write(name: string, folder: string): void;
+  /** Writes an image to a tarball of that layout. */
+  archive(name: string, file: string): void;
   /** Starts a container of an image and answers the command line that runs something in it. */
   container(name: string): (options: readonly string[], ...words: readonly string[]) => readonly string[];
 }
@@ -38,10 +45,11 @@ export function createBuildah(folder: string): Buildah {
       maxBuffer: 2 ** 26,
     }).trim();
   return {
-    imageOf: (root, name, variables) => {
+    imageOf: (root, name, variables, entrypoint) => {
       const container = buildah("from", "scratch");
       buildah("copy", "-q", container, root, "/");
       const flags = Object.entries(variables).map(([key, value]) => `--env=${key}=${value}`);
+      if (entrypoint) flags.push(`--entrypoint=${JSON.stringify(entrypoint)}`);
       buildah("config", ...flags, container);
       buildah("commit", "-q", container, name);
       buildah("rm", container);
@@ -51,6 +59,7 @@ export function createBuildah(folder: string): Buildah {
       buildah("build", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, ".");
     },
     write: (name, to) => void buildah("push", "-q", name, `oci:${to}`),
+    archive: (name, file) => void buildah("push", "-q", name, `oci-archive:${file}`),
     container: (name) => {
       const container = buildah("from", name);
       return (options, ...words) => ["buildah", ...store, "run", ...options, container, "--", ...words];

@@ -1,0 +1,115 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildPrograms, programPath } from "./support/build";
+import { makeClusterGroup } from "./support/cgroups";
+import { givenPrograms, makeImages } from "./support/images";
+import { missingFromMachine } from "./support/machine";
+
+const USAGE = `usage: npm run test:cluster -- [--plays N] [--only TEXT] [--write] [JEST FLAG...]
+
+Runs the suite in a cluster: in one of its own, which needs root on Linux and builds Kubernetes the first time, or in
+that of KUBECONFIG.
+
+  --plays N    so many plays of each scenario whose times are told (1)
+  --write      writes docs/cluster.md when all is done
+
+  OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
+  HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver
+  KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out
+  REGISTRAR_IMAGE=NAME      with KUBECONFIG: the image that its nodes have
+`;
+const ROOT = join(__dirname, "..", "..");
+const say = (text: string) => void process.stderr.write(`${text}\n`);
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: {
+      plays: { type: "string", default: "1" },
+      write: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+    allowPositionals: true,
+    strict: false,
+  });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const jest = [
+    process.execPath,
+    join(ROOT, "node_modules", "jest", "bin", "jest.js"),
+    "--config=jest.cluster.config.js",
+    "--runInBand",
+    ...positionals,
+  ];
+  const env = { ...process.env, CLUSTER_PLAYS: String(values.plays), CLUSTER_WRITE: values.write ? "1" : "" };
+  return process.env.KUBECONFIG ? await run(jest, env) : await inOwnCluster(jest, env);
+}
+
+async function inOwnCluster(command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const missing = missingFromMachine();
+  if (missing.length > 0) {
+    say(
+      `npm run test:cluster cannot run here, for want of\n${missing.map((one) => `  - ${one}`).join("\n")}`,
+    );
+    say("With KUBECONFIG it runs in a cluster that is there already.");
+    return 1;
+  }
+  await buildPrograms(say);
+  const images = await makeImages(givenPrograms(), say);
+
+  const folder = mkdtempSync(join(tmpdir(), "registrar-cluster-"));
+  const { version, folders, hierarchies } = makeClusterGroup(basename(folder));
+  // Outlives this process, however that ends, until everything of the cluster is gone.
+  const janitor = spawn("sh", [join(__dirname, "support", "janitor.sh"), folder, ...folders], {
+    stdio: ["pipe", "ignore", "inherit"],
+    detached: true,
+  });
+  const swept = once(janitor, "exit");
+  try {
+    return await run(
+      [
+        // Enters the groups, then the namespaces; dies with this process, and everything inside with it.
+        ...[
+          "sh",
+          "-c",
+          'for group in $GROUPS_ENTERED; do echo $$ > "$group/cgroup.procs"; done; exec "$@"',
+          "sh",
+        ],
+        ...["setpriv", "--pdeathsig=SIGKILL", "unshare", "--fork", "--kill-child", "--mount-proc"],
+        ...["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"],
+        ...["sh", join(__dirname, "support", "enter-cluster.sh"), String(version), ...hierarchies, "--"],
+        ...[programPath("kubernetes"), "init", ...command],
+      ],
+      {
+        ...env,
+        GROUPS_ENTERED: folders.join(" "),
+        CLUSTER_FOLDER: folder,
+        CLUSTER_IMAGES: JSON.stringify(images),
+      },
+    );
+  } finally {
+    janitor.stdin.end();
+    await swept;
+  }
+}
+
+async function run([program = "", ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(program, words, { stdio: "inherit", env, cwd: ROOT });
+  const [code, signal] = await once(child, "exit");
+  return signal === null ? code : 1;
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    say(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  },
+);

@@ -1,0 +1,133 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { programPath } from "./build";
+import { type ControlPlane, startControlPlane } from "./control-plane";
+import { type DriverRecord, recordDrivers } from "./driver-record";
+import { IMAGES } from "./images";
+import { type Node, startNode } from "./node";
+import { until } from "./patience";
+import { startProxy } from "./proxy";
+
+const run = promisify(execFile);
+const ADDRESS = "192.168.99.1";
+
+/** What talks to an API server. */
+export interface Client {
+  /** kubectl as an administrator: its output. Rejects with its own words. */
+  kubectl(...words: readonly string[]): Promise<string>;
+  /** As kubectl, with objects for its stdin; answers both of its outputs. */
+  kubectlWith(objects: readonly object[], ...words: readonly string[]): Promise<string>;
+}
+
+/** What only a cluster of our own lets one touch. */
+export interface Inside {
+  readonly controlPlane: ControlPlane;
+  readonly node: Node;
+}
+
+/** A Kubernetes to try things in, with the suite's images on its node. */
+export interface Cluster extends Client, AsyncDisposable {
+  /** Where DaemonSets put their pods, and what is watched. */
+  readonly nodeName: string;
+  /** An object or a list, by its path; rejects where there is none. */
+  get<Object>(path: string): Promise<Object>;
+  /** What CSINode lists, from the start. */
+  readonly record: DriverRecord;
+  readonly inside?: Inside;
+}
+
+/** Whether the suite has a cluster of its own, rather than that of KUBECONFIG. */
+export const isOwn = process.env.CLUSTER_FOLDER !== undefined;
+const KUBECTL = isOwn ? ([programPath("kubernetes"), "kubectl"] as const) : (["kubectl"] as const);
+
+/** Resolves when the node is ready for pods; leaves nothing running when it rejects. */
+export async function startCluster(): Promise<Cluster> {
+  const owned: AsyncDisposable[] = [];
+  const own = <Owned extends AsyncDisposable>(one: Owned): Owned => {
+    owned.unshift(one);
+    return one;
+  };
+  const dispose = async () => {
+    for (const one of owned) await one[Symbol.asyncDispose]();
+  };
+  try {
+    const inside = isOwn ? await startInside(own) : undefined;
+    const kubeconfig = inside?.controlPlane.kubeconfig("admin") ?? process.env.KUBECONFIG ?? "";
+    const client = createClient(kubeconfig);
+    const nodeName = await readyNode(client);
+    const proxy = own(await startProxy([...KUBECTL, `--kubeconfig=${kubeconfig}`]));
+    const record = own(await recordDrivers(proxy.url, nodeName));
+    const get = async <Object>(path: string) => {
+      const answer = await fetch(`${proxy.url}${path}`);
+      if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as Object;
+    };
+    return { ...client, get, nodeName, record, ...(inside && { inside }), [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+type Own = <Owned extends AsyncDisposable>(one: Owned) => Owned;
+
+async function startInside(own: Own): Promise<Inside> {
+  const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
+  const name = "node-1";
+  const controlPlane = own(
+    await startControlPlane({ folder, address: ADDRESS, nodes: [name], controllers: true }),
+  );
+  const node = own(
+    await startNode({
+      folder: join(folder, name),
+      controlPlane,
+      address: ADDRESS,
+      images: JSON.parse(process.env.CLUSTER_IMAGES ?? "{}"),
+      sandboxImage: IMAGES.pause,
+    }),
+  );
+  return { controlPlane, node };
+}
+
+function createClient(kubeconfig: string): Client {
+  const [program, ...first] = [...KUBECTL, `--kubeconfig=${kubeconfig}`];
+  return {
+    kubectl: async (...words) => {
+      const { stdout } = await run(program, [...first, ...words], { maxBuffer: 1 << 26 });
+      return stdout;
+    },
+    kubectlWith: async (objects, ...words) => {
+      const child = spawn(program, [...first, ...words, "--filename=-"], { stdio: "pipe" });
+      const said: string[] = [];
+      for (const output of [child.stdout, child.stderr])
+        output.on("data", (chunk) => said.push(String(chunk)));
+      child.stdin.end(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+      const [code] = await once(child, "close");
+      if (code !== 0)
+        throw new Error(`kubectl ${words.join(" ")} ended with ${code}: ${said.join("").trim()}`);
+      return said.join("");
+    },
+  };
+}
+
+function readyNode({ kubectl }: Client): Promise<string> {
+  return until(
+    async () => {
+      const { items } = JSON.parse(await kubectl("get", "nodes", "--output=json")) as { items: NodeObject[] };
+      const ready = items.find(({ status }) =>
+        status.conditions.some(({ type, status: is }) => type === "Ready" && is === "True"),
+      );
+      if (!ready) throw new Error(`of ${items.length} nodes none is ready`);
+      return ready.metadata.name;
+    },
+    { what: "a node is ready", limitMs: 180_000, everyMs: 500 },
+  );
+}
+
+interface NodeObject {
+  readonly metadata: { readonly name: string };
+  readonly status: { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+}

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** What the API server says is registered on a node, over time: CSINode, watched. */
+export interface DriverRecord extends AsyncDisposable {
+  isListed(driver: string): boolean;
+  /** Since when the driver is what it is now, listed or not, as performance.now() counts. */
+  since(driver: string): number;
+  /** For how long of the time between two moments the driver was not listed, in milliseconds. */
+  missingMs(driver: string, from: number, to: number): number;
+}
+
+interface Moment {
+  readonly at: number;
+  readonly drivers: ReadonlySet<string>;
+}
+
+interface CSINode {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly spec?: { readonly drivers?: readonly { readonly name: string }[] | null };
+}
+
+/** Resolves when the first state is known; `proxy` is an API server without credentials. */
+export async function recordDrivers(proxy: string, node: string): Promise<DriverRecord> {
+  const moments: Moment[] = [];
+  const stopping = new AbortController();
+  const url = `${proxy}/apis/storage.k8s.io/v1/csinodes`;
+  let known: () => void = () => {};
+  const first = new Promise<void>((resolve) => {
+    known = resolve;
+  });
+  const add = (csiNode: CSINode | undefined) => {
+    const drivers = new Set((csiNode?.spec?.drivers ?? []).map(({ name }) => name));
+    moments.push({ at: performance.now(), drivers });
+    known();
+  };
+  const following = follow();
+  await first;
+
+  async function follow(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      // While the API server is away nobody can know: what was last said stands.
+      await listAndWatch().catch(() => {});
+      await delay(100, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  }
+  async function listAndWatch(): Promise<void> {
+    const only = `fieldSelector=metadata.name=${node}`;
+    const { signal } = stopping;
+    const answer = await fetch(`${url}?${only}`, { signal });
+    if (!answer.ok) throw new Error(`${answer.status}`);
+    const list = (await answer.json()) as { metadata: { resourceVersion: string }; items: CSINode[] };
+    add(list.items[0]);
+    const version = list.metadata.resourceVersion;
+    const watched = await fetch(`${url}?${only}&watch=1&resourceVersion=${version}`, { signal });
+    let rest = "";
+    for await (const chunk of (watched.body ?? []) as AsyncIterable<Uint8Array>) {
+      const lines = (rest + Buffer.from(chunk).toString()).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const { type, object } = JSON.parse(line) as { type: string; object: CSINode };
+        if (type === "ERROR") return;
+        if (type !== "BOOKMARK") add(type === "DELETED" ? undefined : object);
+      }
+    }
+  }
+  const isListed = (driver: string) => moments.at(-1)?.drivers.has(driver) ?? false;
+  return {
+    isListed,
+    since: (driver) => {
+      const now = isListed(driver);
+      const change = moments.findLastIndex(({ drivers }) => drivers.has(driver) !== now);
+      return moments[change + 1]?.at ?? Number.NaN;
+    },
+    missingMs: (driver, from, to) =>
+      moments.reduce((sum, { at, drivers }, index) => {
+        if (drivers.has(driver)) return sum;
+        const ends = Math.min(moments[index + 1]?.at ?? to, to);
+        return sum + Math.max(0, ends - Math.max(at, from));
+      }, 0),
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await following;
+    },
+  };
+}

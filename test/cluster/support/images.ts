@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ROOT } from "../../docs/markdown";
+import { BUILD_VARIABLES, type Buildah, createBuildah } from "../../image/support/buildah";
+import { makeBuildBase, makeRuntimeBase } from "../../image/support/stand-in-bases";
+import { copyProgram, whereIs } from "../../support/sandbox/program-files";
+import { createTempFolder } from "../../support/temp-folder";
+import { BIN, programPath } from "./build";
+
+/** What the suite's pods are made of, by the name that they use, each a tarball in the OCI's layout. */
+export type Images = Readonly<Record<string, string>>;
+
+export const IMAGES = {
+  /** What the Dockerfile makes. */
+  ours: "localhost/registrar:test",
+  /** What `program/podprogram` is in a pod: its sandbox, a driver, a user of a volume. */
+  pause: "localhost/pause:test",
+  driver: "localhost/driver:test",
+  workload: "localhost/workload:test",
+  /** The official registrar, where `OFFICIAL_REGISTRAR` names its binary. */
+  official: "localhost/official:test",
+  /** Kubernetes' hostpath driver, where `HOSTPATH_DRIVER` names its binary. */
+  hostpath: "localhost/hostpath:test",
+} as const;
+
+/** Binaries that somebody built elsewhere. */
+export interface GivenPrograms {
+  readonly official?: string | undefined;
+  readonly hostpath?: string | undefined;
+}
+
+export function givenPrograms(): GivenPrograms {
+  return { official: process.env.OFFICIAL_REGISTRAR, hostpath: process.env.HOSTPATH_DRIVER };
+}
+
+/** Makes the images unless the very same were made before; `announce` is told what is being made. */
+export async function makeImages(
+  { official, hostpath }: GivenPrograms,
+  announce: (text: string) => void,
+): Promise<Images> {
+  await using folder = await createTempFolder();
+  const store = () => createBuildah(folder.path);
+  const made: Record<string, string> = {};
+  const make = (name: string, inputs: readonly string[], build: (buildah: Buildah, root: string) => void) => {
+    const tarball = join(BIN, "images", `${basename(name).replace(":", "-")}.tar`);
+    made[name] = tarball;
+    const hash = hashOf(inputs);
+    const stamp = `${tarball}.sha256`;
+    if (existsSync(tarball) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
+    announce(`making the image ${name}`);
+    mkdirSync(join(BIN, "images"), { recursive: true });
+    rmSync(tarball, { force: true });
+    const root = folder.at("root", basename(tarball));
+    mkdirSync(root, { recursive: true });
+    const buildah = store();
+    build(buildah, root);
+    buildah.archive(name, tarball);
+    writeFileSync(stamp, hash);
+  };
+  const single = (name: string, program: string, entrypoint: readonly string[]) =>
+    make(name, [program], (buildah, root) => {
+      // What mounts by calling these.
+      if (name === IMAGES.hostpath)
+        for (const tool of ["mount", "umount"]) copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
+      cpSync(program, join(root, entrypoint[0] ?? ""));
+      buildah.imageOf(root, name, { PATH: "/usr/bin" }, entrypoint);
+    });
+
+  const node = process.env.IMAGE_NODE ?? process.execPath;
+  const sources = ["Dockerfile", "package-lock.json", "build.mjs", "code-cache.mjs", "src", "proto"];
+  make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) => {
+    const [build, runtime] = [join(root, "build"), join(root, "runtime")];
+    for (const base of [build, runtime]) mkdirSync(base);
+    makeBuildBase(build, node);
+    makeRuntimeBase(runtime, node);
+    buildah.imageOf(build, "localhost/build-base", { PATH: "/usr/bin", ...BUILD_VARIABLES });
+    buildah.imageOf(runtime, "localhost/runtime-base", { PATH: "/nodejs/bin" });
+    buildah.build(IMAGES.ours, {
+      BUILD_IMAGE: "localhost/build-base",
+      RUNTIME_IMAGE: "localhost/runtime-base",
+      VERSION: "test",
+    });
+  });
+  const pod = programPath("podprogram");
+  for (const part of ["pause", "driver", "workload"] as const)
+    single(IMAGES[part], pod, ["/podprogram", part]);
+  if (official) single(IMAGES.official, official, ["/csi-node-driver-registrar"]);
+  if (hostpath) single(IMAGES.hostpath, hostpath, ["/hostpathplugin"]);
+  return made;
+}
+
+/** Of all files below the paths, by name and content. */
+function hashOf(paths: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const path of paths) {
+    const folder = readdirOrNothing(path);
+    if (folder === undefined) hash.update(`\0${path}\0`).update(readFileSync(path));
+    for (const name of folder ?? []) hash.update(`\0${name}\0`).update(readFileSync(join(path, name)));
+  }
+  return hash.digest("hex");
+}
+
+/** The files below a folder; undefined for what is none. */
+function readdirOrNothing(path: string): readonly string[] | undefined {
+  try {
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(path.length))
+      .sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw error;
+    return undefined;
+  }
+}

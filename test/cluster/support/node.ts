@@ -1,0 +1,131 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { programPath } from "./build";
+import type { ControlPlane } from "./control-plane";
+import { CNI_CONFIGURATION, containerdConfiguration, kubeletConfiguration } from "./node-configuration";
+import { type Part, startPart } from "./part";
+import { until } from "./patience";
+
+const run = promisify(execFile);
+const NAMESPACES = ["--mount", "--pid", "--ipc", "--uts"];
+const RUNTIME_SOCKET = "/run/containerd/containerd.sock";
+
+export interface NodeOptions {
+  /** What the node writes, kept when its power is cut; its last part is the node's name. */
+  readonly folder: string;
+  readonly controlPlane: ControlPlane;
+  readonly address: string;
+  /** Images in the OCI's layout, one tarball each, by the name that pods use. */
+  readonly images: Readonly<Record<string, string>>;
+  readonly sandboxImage: string;
+}
+
+/** A node of one's own: containerd and kubelet in namespaces, inside those of the cluster. */
+export interface Node extends AsyncDisposable {
+  readonly name: string;
+  readonly kubelet: Part;
+  readonly containerd: Part;
+  /** A path of the node as this process sees it: `/var/lib/kubelet` and so on; nothing outside `/var`. */
+  at(path: string): string;
+  /** Runs a program on the node: its output. */
+  run(...command: readonly string[]): Promise<string>;
+  /** Everything on the node ends between two instructions; its files stay as they are, sockets too. */
+  cutPower(): Promise<void>;
+  /** Starts the node again after its power was cut. */
+  boot(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startNode(options: NodeOptions): Promise<Node> {
+  const { folder, controlPlane, images } = options;
+  const name = folder.split("/").at(-1) ?? "";
+  const logs = join(folder, "logs");
+  const at = (path: string) => join(folder, path);
+  for (const path of ["logs", "var/lib/kubelet", "var/lib/cni"]) mkdirSync(at(path), { recursive: true });
+  writeFileSync(at("var/lib/containerd.toml"), containerdConfiguration(RUNTIME_SOCKET, options.sandboxImage));
+  writeFileSync(at("var/lib/cni/pods.conflist"), CNI_CONFIGURATION);
+  writeFileSync(at("var/lib/resolv.conf"), "");
+  writeFileSync(
+    at("var/lib/kubelet-config.yaml"),
+    kubeletConfiguration({
+      runtimeSocket: RUNTIME_SOCKET,
+      address: options.address,
+      caFile: controlPlane.caFile,
+    }),
+  );
+
+  const enter = ["unshare", ...NAMESPACES, "--mount-proc", "--fork", "--kill-child"];
+  const kubernetes = programPath("kubernetes");
+  const machine = await startPart(
+    "node",
+    [...enter, "sh", join(__dirname, "enter-node.sh"), folder, kubernetes, "init", "/bin/sleep", "infinity"],
+    join(logs, "node.log"),
+  );
+  /** The command that runs a program on the node. */
+  const inside = (command: readonly string[]) => {
+    const target = `--target=${childOf(machine.pid)}`;
+    return ["nsenter", target, ...NAMESPACES, "--", "env", "TMPDIR=/run/tmp", ...command];
+  };
+  const runInside = async (...command: readonly string[]) => {
+    const [program = "", ...words] = inside(command);
+    const { stdout } = await run(program, words, { maxBuffer: 1 << 26 });
+    return stdout;
+  };
+  const start = (part: string, ...command: readonly string[]) =>
+    startPart(part, () => inside(command), join(logs, `${part}.log`), childOf);
+  const entered = () =>
+    until(() => runInside("test", "-e", "/run/entered"), { what: "the node's namespaces are ready" });
+  const runtimeReady = () =>
+    until(() => runInside("ctr", `--address=${RUNTIME_SOCKET}`, "version"), { what: "containerd answers" });
+
+  await entered();
+  const containerd = await start("containerd", "containerd", "--config=/var/lib/containerd.toml");
+  await runtimeReady();
+  for (const [image, tarball] of Object.entries(images))
+    await runInside(
+      "ctr",
+      `--address=${RUNTIME_SOCKET}`,
+      "--namespace=k8s.io",
+      "images",
+      "import",
+      `--index-name=${image}`,
+      tarball,
+    );
+  const kubelet = await start(
+    "kubelet",
+    ...[kubernetes, "kubelet", `--hostname-override=${name}`, `--node-ip=${options.address}`],
+    ...["--config=/var/lib/kubelet-config.yaml", `--kubeconfig=${controlPlane.kubeconfig(`node-${name}`)}`],
+    ...["--root-dir=/var/lib/kubelet", "--cert-dir=/var/lib/kubelet/pki", "--v=2"],
+  );
+
+  const close = async () => {
+    if (existsSync(`/proc/${machine.pid}`)) process.kill(childOf(machine.pid), "SIGKILL");
+    await Promise.all([machine.exited, kubelet.exited, containerd.exited]);
+  };
+  return {
+    name,
+    kubelet,
+    containerd,
+    at,
+    run: runInside,
+    cutPower: close,
+    boot: async () => {
+      await machine.start();
+      await entered();
+      await containerd.start();
+      await runtimeReady();
+      await kubelet.start();
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The only child of a process that entered a PID namespace: the program itself. */
+function childOf(pid: number): number {
+  const child = Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"), 10);
+  if (Number.isNaN(child)) throw new Error(`process ${pid} has no child`);
+  return child;
+}

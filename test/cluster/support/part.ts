@@ -1,0 +1,81 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
+
+/** A long-running program of the cluster that can be killed and started again; what it writes goes to a file. */
+export interface Part extends AsyncDisposable {
+  readonly name: string;
+  /** Where both of its outputs go, over all its lives. */
+  readonly logFile: string;
+  /** The process of this life, as this machine counts. */
+  readonly pid: number;
+  /** Resolves when this life ended; never rejects. */
+  readonly exited: Promise<void>;
+  /** Ends it at once, as the kernel's out-of-memory killer does; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts the same command again; the former life must have ended. */
+  start(): Promise<void>;
+  /** SIGTERM, and SIGKILL if that does not help within 10 s; resolves when it ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Resolves when the program runs; rejects when it cannot be executed. A `command` that is a function is asked anew at
+ * each start; `programOf` leads from what was spawned to what is meant, where a command runs the program as its child.
+ */
+export async function startPart(
+  name: string,
+  command: readonly string[] | (() => readonly string[]),
+  logFile: string,
+  programOf: (spawned: number) => number = (spawned) => spawned,
+): Promise<Part> {
+  let life = await live();
+
+  async function live() {
+    const [program = "", ...words] = typeof command === "function" ? command() : command;
+    const log = openSync(logFile, "a");
+    const child = spawn(program, words, { stdio: ["ignore", log, log] });
+    closeSync(log);
+    const exited = new Promise<void>((resolve) => {
+      child.once("exit", () => resolve());
+    });
+    await once(child, "spawn");
+    return { child, exited };
+  }
+  function signal(name: NodeJS.Signals): void {
+    const { pid = 0, exitCode, signalCode } = life.child;
+    if (exitCode === null && signalCode === null) process.kill(programOf(pid), name);
+  }
+  async function kill(): Promise<void> {
+    signal("SIGKILL");
+    await life.exited;
+  }
+  async function close(): Promise<void> {
+    const forced = setTimeout(() => signal("SIGKILL"), 10_000);
+    signal("SIGTERM");
+    await life.exited;
+    clearTimeout(forced);
+  }
+  return {
+    name,
+    logFile,
+    get pid() {
+      return life.child.pid ?? 0;
+    },
+    get exited() {
+      return life.exited;
+    },
+    kill,
+    start: async () => {
+      await life.exited;
+      life = await live();
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The last lines of a part's log, for an error's text. */
+export function lastWords({ logFile }: Part): string {
+  return readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-15).join("\n");
+}
