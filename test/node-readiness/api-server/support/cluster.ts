@@ -26,6 +26,8 @@ export interface Cluster extends AsyncDisposable {
   readonly admin: ApiClient;
   /** As kubelet of a node does it, with its own certificate: NodeRestriction watches. */
   writeCsiNode(node: string, drivers: readonly string[], limit?: number): Promise<void>;
+  /** The same, for the Node's own status. */
+  writeStatus(node: string, status: object): Promise<void>;
   listedDrivers(node: string): Promise<readonly string[]>;
   node(name: string): Promise<NodeView>;
   setTaints(node: string, taints: readonly Taint[]): Promise<void>;
@@ -150,6 +152,13 @@ export async function startCluster(
       await must(
         kubelet.call({ method: "PATCH", path: `${csiNodePath}/${name}`, body, contentType }, signal),
       );
+    },
+    writeStatus: async (name, status) => {
+      const kubelet = kubelets.get(name);
+      if (kubelet === undefined) throw new Error(`no kubelet on ${name}`);
+      const path = `/api/v1/nodes/${name}/status`;
+      const contentType = "application/strategic-merge-patch+json";
+      await must(kubelet.call({ method: "PATCH", path, body: { status }, contentType }, signal));
     },
     setTaints: async (name, taints) => {
       const call = {
