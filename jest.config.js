@@ -12,6 +12,7 @@ module.exports = {
     "<rootDir>/test/drivers/",
     "<rootDir>/test/image/",
     "<rootDir>/test/kubelet/",
+    "<rootDir>/test/node-readiness/api-server/",
   ],
   transform: { "\\.ts$": "<rootDir>/test/support/esbuild-transform.js" },
   reporters: ["default", "<rootDir>/test/support/slowest-files.js"],

@@ -16,6 +16,8 @@ const PARTS = {
     "cli/help",
     ...["demo", "doctor", "driver", "kubelet", "manifest"].map((name) => `cli/commands/${name}`),
   ],
+  "node-readiness": ["cli/node-readiness"],
+  kubeconfig: ["cli/kubeconfig"],
   "json-line": ["logging/json-line"],
   metrics: ["prom-client"],
 };

@@ -16,6 +16,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   grpc: ["errors.ts", "logging", "sockets"],
   registrar: ["errors.ts", "backoff.ts", "pause.ts", "logging", "sockets", "grpc"],
   diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar"],
+  // It only listens: what it listens to knows nothing of it, and nobody but cli starts it.
+  "node-readiness": ["errors.ts", "backoff.ts", "logging", "registrar"],
   // Development and tests, and tools beside the product: nothing above this line imports them.
   simulator: ["errors.ts", "logging", "sockets", "grpc"],
   manifest: ["errors.ts", "sockets", "registrar"],
@@ -26,6 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "sockets",
     "grpc",
     "registrar",
+    "node-readiness",
     "diagnostics",
     "simulator",
     "manifest",

@@ -23,6 +23,8 @@ const rowOf =
     describe,
   });
 const string = rowOf("string", (text) => ({ value: text }));
+/** Given again, it adds to what was given before. */
+const list = rowOf("list", (text) => ({ value: text === "" ? [] : ([text] as readonly string[]) }));
 const int = rowOf("int", parseInt64);
 const duration = rowOf("duration", parseDurationMs);
 const verbosity = rowOf("verbosity", parseVerbosity);
@@ -64,6 +66,10 @@ export const flagTable = {
     ),
     "reregister-on-driver-restart": bool("register the driver again when it comes back"),
     "require-driver": bool("not ready while the driver is away"),
+    "remove-startup-taint": list("", "taint to remove once registered, repeatable"),
+    "node-condition": string("", "condition to keep on the node, by its type"),
+    "node-condition-delay": duration("30s", "before it is False"),
+    "node-name": string("", "for these; else NODE_NAME, KUBE_NODE_NAME"),
     "metrics-path": string("/metrics", "path of the metrics"),
     "termination-log": string("/dev/termination-log", "existing file for the reason of a failure"),
     mode: {

@@ -7,6 +7,8 @@ import type { Registrations } from "../registrar/registrations";
 /** One named check; resolves with the reason of a failure, undefined where all is well. */
 export interface Check {
   readonly name: string;
+  /** It is told and does not count, unless it is required by name. */
+  readonly informative?: boolean;
   run(): Promise<string | undefined>;
 }
 
@@ -100,23 +102,35 @@ function checksOf(
 
 /**
  * Runs checks and reports in the form of Kubernetes' own health paths: `ok`, or with `verbose` or after a failure a
- * line for each check. `exclude` names checks that do not count.
+ * line for each check. `exclude` names checks that do not count, `require` informative ones that do.
  */
 export async function runChecks(
   path: string,
   checks: readonly Check[],
-  { verbose, exclude }: { readonly verbose: boolean; readonly exclude: readonly string[] },
+  {
+    verbose,
+    exclude,
+    require = [],
+  }: {
+    readonly verbose: boolean;
+    readonly exclude: readonly string[];
+    readonly require?: readonly string[];
+  },
 ): Promise<CheckReport> {
   const lines: string[] = [];
   let passed = true;
-  for (const { name, run } of checks) {
+  for (const { name, informative = false, run } of checks) {
     if (exclude.includes(name)) {
       lines.push(`[+]${name} excluded: ok`);
       continue;
     }
     const problem = await run();
-    passed &&= problem === undefined;
-    lines.push(problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${escapeUnprintable(problem)}`);
+    const counts = !informative || require.includes(name);
+    passed &&= problem === undefined || !counts;
+    const failed = `failed${counts ? "" : " (does not count)"}`;
+    lines.push(
+      problem === undefined ? `[+]${name} ok` : `[-]${name} ${failed}: ${escapeUnprintable(problem)}`,
+    );
   }
   const unknown = exclude.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0)

@@ -34,7 +34,7 @@ export function createHealthRoute(registrations: Registrations, parentLog: Logge
 
 /**
  * `/livez` and `/readyz` as Kubernetes' components have them: GET and HEAD, `?verbose`, `?exclude=name`; and
- * `?driver=name` where `checksFor` heeds it.
+ * `?require=name` for a check that does not count otherwise, `?driver=name` where `checksFor` heeds it.
  */
 export function createChecksRoute(
   name: string,
@@ -48,7 +48,8 @@ export function createChecksRoute(
     const query = new URL(request.url ?? "/", "http://localhost").searchParams;
     const verbose = query.has("verbose");
     const checks = checksFor(query.get("driver"));
-    const report = await runChecks(name, checks, { verbose, exclude: query.getAll("exclude") });
+    const [exclude, require] = [query.getAll("exclude"), query.getAll("require")];
+    const report = await runChecks(name, checks, { verbose, exclude, require });
     answer(response, report.passed ? 200 : 503, report.body);
   };
 }

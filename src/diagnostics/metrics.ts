@@ -4,6 +4,7 @@ import type { DriverCall } from "../registrar/events";
 import type { Registrations } from "../registrar/registrations";
 import { counted } from "./checks";
 import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
+import { nodeReadinessMetrics, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
 
 /** As csi-lib-utils' sidecars have them (metrics.go), so that their dashboards and alerts fit. */
@@ -23,11 +24,15 @@ interface Metrics {
  * The metrics path. prom-client writes the text; it weighs some megabytes, so it is loaded at the first scrape, and
  * the calls to the driver seen until then are handed to it.
  */
-export function createMetricsRoute(registrations: Registrations, facts: ProcessFacts): Route {
+export function createMetricsRoute(
+  registrations: Registrations,
+  facts: ProcessFacts,
+  nodeReadiness?: ViewNodeReadiness,
+): Route {
   const unscraped: (readonly [DriverCall, string])[] = [];
   let loading: Promise<Metrics> | undefined;
   const load = () => {
-    loading ??= loadMetrics(registrations, facts).then((metrics) => {
+    loading ??= loadMetrics(registrations, facts, nodeReadiness).then((metrics) => {
       for (const [call, driverName] of unscraped.splice(0)) metrics.observe(call, driverName);
       return metrics;
     });
@@ -47,11 +52,18 @@ export function createMetricsRoute(registrations: Registrations, facts: ProcessF
   };
 }
 
-async function loadMetrics(registrations: Registrations, facts: ProcessFacts): Promise<Metrics> {
+async function loadMetrics(
+  registrations: Registrations,
+  facts: ProcessFacts,
+  nodeReadiness: ViewNodeReadiness | undefined,
+): Promise<Metrics> {
   const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
   const registry = new Registry();
   const registers = [registry];
-  for (const { kind, name, help, labelNames = [], samples } of METRICS) {
+  for (const { kind, name, help, labelNames = [], samples } of [
+    ...METRICS,
+    ...(nodeReadiness ? nodeReadinessMetrics(nodeReadiness) : []),
+  ]) {
     const Metric = kind === "gauge" ? Gauge : Counter;
     new Metric({
       name,

@@ -5,6 +5,7 @@ import { livenessChecks, readinessChecks } from "./checks";
 import { createChecksRoute, createHealthRoute } from "./health";
 import type { ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
+import { nodeReadinessCheck, type ViewNodeReadiness } from "./node-readiness";
 import { createProfilingRoutes } from "./pprof";
 import type { Route } from "./server";
 import { createStatusRoute } from "./statusz";
@@ -17,26 +18,32 @@ export interface RoutesOptions {
   readonly requireDriver: boolean;
   /** The command line to show under /debug/pprof/; undefined serves no profiles. */
   readonly profiledCommandLine: readonly string[] | undefined;
+  /** The node's readiness, where somebody keeps it. */
+  readonly nodeReadiness?: ViewNodeReadiness | undefined;
 }
 
 /** Every path of the HTTP endpoint; all of them only read. Throws INVALID_OPTION where the metrics would not be found. */
 export function createRoutes(
   registrations: Registrations,
-  { metricsPath, requireDriver, profiledCommandLine }: RoutesOptions,
+  { metricsPath, requireDriver, profiledCommandLine, nodeReadiness }: RoutesOptions,
   { log, facts }: { readonly log: Logger; readonly facts: ProcessFacts },
 ): ReadonlyMap<string, Route> {
+  const nodeChecks = nodeReadiness === undefined ? [] : [nodeReadinessCheck(nodeReadiness)];
   const routes = new Map<string, Route>([
     ["/healthz", createHealthRoute(registrations, log)],
     ["/livez", createChecksRoute("livez", livenessChecks)],
     [
       "/readyz",
-      createChecksRoute("readyz", (driver) => readinessChecks(registrations, { requireDriver, driver })),
+      createChecksRoute("readyz", (driver) => [
+        ...readinessChecks(registrations, { requireDriver, driver }),
+        ...nodeChecks,
+      ]),
     ],
-    ["/statusz", createStatusRoute(registrations, facts)],
+    ["/statusz", createStatusRoute(registrations, facts, nodeReadiness)],
     ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
   ]);
   checkMetricsPath(metricsPath, [...routes.keys()]);
-  return routes.set(metricsPath, createMetricsRoute(registrations, facts));
+  return routes.set(metricsPath, createMetricsRoute(registrations, facts, nodeReadiness));
 }
 
 function checkMetricsPath(path: string, taken: readonly string[]): void {

@@ -3,16 +3,24 @@ import { escapeJson } from "../logging/escape";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
 import type { ProcessFacts } from "./metric-table";
+import { describeNodeReadiness, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
 
 /**
  * `/statusz`: what is going on, for people; as JSON for whoever sends `Accept: application/json`. The head follows
  * Kubernetes' components (KEP-4827); below it stands the driver's state, its latest changes, and what was counted.
  */
-export function createStatusRoute(registrations: Registrations, facts: ProcessFacts): Route {
+export function createStatusRoute(
+  registrations: Registrations,
+  facts: ProcessFacts,
+  nodeReadiness?: ViewNodeReadiness,
+): Route {
   return (request, response) => {
     const wantsJson = /\bapplication\/json\b/.test(request.headers.accept ?? "");
-    const page = describe(registrations, facts, Date.now());
+    const page = {
+      ...describe(registrations, facts, Date.now()),
+      ...(nodeReadiness && { nodeReadiness: describeNodeReadiness(nodeReadiness()) }),
+    };
     response.writeHead(200, {
       "content-type": wantsJson ? "application/json" : "text/plain; charset=utf-8",
       "x-content-type-options": "nosniff",

@@ -11,6 +11,7 @@ interface Alert {
 }
 
 const DRIVER = "{{ $labels.driver_name }}";
+const TAINT = "{{ $labels.taint }}";
 const NODE = "node {{ $labels.node }}";
 const POD = "{{ $labels.namespace }}/{{ $labels.pod }}";
 
@@ -65,6 +66,16 @@ const ALERTS: readonly Alert[] = [
     description:
       `The registrar in ${POD} has stood by for 15 minutes because another one holds the driver's registration. The ` +
       "driver may be deployed twice.",
+  },
+  {
+    alert: "CSIStartupTaintStays",
+    expr: "registrar_startup_taint_overdue == 1",
+    for: "1m",
+    severity: "warning",
+    summary: `Startup taint ${TAINT} of CSI driver ${DRIVER} stays on ${NODE}`,
+    description:
+      `Kubelet has registered the driver, and its startup taint has been on for a minute all the same: no pod ` +
+      `is scheduled there. /statusz and the log of the registrar in ${POD} say what the API server answers.`,
   },
 ];
 

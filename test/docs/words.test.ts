@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands";
 import { flagTable } from "../../src/cli/flags";
 import { METRICS } from "../../src/diagnostics/metric-table";
+import { NODE_READINESS_METRICS } from "../../src/diagnostics/node-readiness";
 import { CHECKS } from "../../src/doctor/checks";
 import type { RegistrationEvent, StateName } from "../../src/registrar/registration/state";
 import { leadsTo } from "../support/registration-states";
@@ -19,6 +20,8 @@ const WORDS_OF_OTHERS = [
 /** Flags of other programs, the measurements among them, and those that stand for any flag. */
 const FLAGS_OF_OTHERS = [
   ...["--ignore-scripts", "--previous", "--root-dir", "--x", "--x=v"],
+  "--enable-csi-node-aware-scheduling",
+  "--register-with-taints=disk.csi.example.com/agent-not-ready=:NoExecute",
   ...readdirSync(join(ROOT, "bench"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith("main.ts"))
     .flatMap((name) => readText(join("bench", name)).match(/--[a-z][a-z-]+/g) ?? []),
@@ -60,7 +63,7 @@ test.each(FLAGS_SHOWN)("$path: there is $what", ({ what }) => {
 test.each(everywhere((text) => text.match(/\bregistrar_[a-z_]+\b/g) ?? []))(
   "$path: there is a metric $what",
   ({ what }) => {
-    expect(METRICS.map(({ name }) => name)).toContain(what);
+    expect([...METRICS, ...NODE_READINESS_METRICS].map(({ name }) => name)).toContain(what);
   },
 );
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { METRICS } from "../../src/diagnostics/metric-table";
+import { NODE_READINESS_METRICS } from "../../src/diagnostics/node-readiness";
 import { nodeWideDaemonSet } from "../../src/manifest/node-wide";
 import { PARTS, type Part, resolveManifestOptions } from "../../src/manifest/options";
 import { makeManifests } from "../../src/manifest/parts";
@@ -147,7 +148,7 @@ describe("the alerts", () => {
     const selectors = rules.flatMap(({ expr }) => selectorsIn(expr));
     expect(selectors.length).toBeGreaterThanOrEqual(rules.length);
     for (const [, name, selection = ""] of selectors) {
-      const metric = METRICS.find((one) => one.name === name);
+      const metric = [...METRICS, ...NODE_READINESS_METRICS].find((one) => one.name === name);
       expect(metric?.name).toBe(name);
       for (const [, label] of selection.matchAll(/(\w+)!?=/g)) expect(metric?.labelNames).toContain(label);
     }
@@ -160,6 +161,7 @@ describe("the alerts", () => {
       "CSIRegistrationFlapping",
       "CSIDriverDisconnected",
       "CSIRegistrarStandby",
+      "CSIStartupTaintStays",
     ]);
     for (const { annotations, labels } of rules) {
       expect(annotations.summary).toContain("{{ $labels.driver_name }}");

@@ -3,6 +3,7 @@ import { DISTRIBUTIONS } from "../../manifest/distributions";
 import { type NodeWideOptions, nodeWideDaemonSet } from "../../manifest/node-wide";
 import { choiceFlag, countFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
+import { addNodeReadiness, readinessFlags } from "./manifest-node-readiness";
 
 const flags = {
   image: { ...textFlag("image of the registrar"), demandOption: true },
@@ -15,6 +16,7 @@ const flags = {
     conflicts: "distribution",
   },
   "http-port": { ...countFlag("port for health and metrics"), default: "9809" },
+  ...readinessFlags,
 } as const;
 
 /** Writes the DaemonSet of one registrar for all drivers of a node; resolves with the exit code. */
@@ -25,7 +27,7 @@ export const runNodeWideManifest = createCommand(
     flags,
     check: (values) => {
       try {
-        nodeWideDaemonSet(optionsOf(values));
+        addNodeReadiness([nodeWideDaemonSet(optionsOf(values))], values);
         return undefined;
       } catch (error) {
         return messageOf(error);
@@ -36,7 +38,7 @@ export const runNodeWideManifest = createCommand(
   },
   async (values) => {
     const { renderManifests } = await import("../../manifest/yaml");
-    process.stdout.write(renderManifests([nodeWideDaemonSet(optionsOf(values))]));
+    process.stdout.write(renderManifests(addNodeReadiness([nodeWideDaemonSet(optionsOf(values))], values)));
     return 0;
   },
 );

@@ -8,8 +8,10 @@ import {
   type Part,
   resolveManifestOptions,
 } from "../../manifest/options";
+import { makeManifests } from "../../manifest/parts";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
+import { addNodeReadiness, readinessFlags, readinessRuleFlag } from "./manifest-node-readiness";
 import { runNodeWideManifest } from "./manifest-node-wide";
 
 const flags = {
@@ -33,14 +35,14 @@ const flags = {
     conflicts: "distribution",
   },
   "plugin-folder": {
-    ...textFlag("folder of the driver's socket under plugins/"),
+    ...textFlag("folder of the driver's socket"),
     defaultDescription: "the driver's name",
   },
   "http-port": { ...countFlag("port for health and metrics"), default: "9809" },
   "attach-required": switchFlag("volumes are attached before they are mounted"),
   "pod-info-on-mount": switchFlag("pass the pod's name to the driver; on with inline volumes"),
   "lifecycle-mode": {
-    ...listFlag(`kinds of volumes, repeatable: ${LIFECYCLE_MODES.join(", ")}`, (text) =>
+    ...listFlag(`kinds of volumes: ${LIFECYCLE_MODES.join(", ")}`, (text) =>
       parseChoice(text, LIFECYCLE_MODES),
     ),
     defaultDescription: "Persistent",
@@ -51,6 +53,8 @@ const flags = {
   },
   "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
+  ...readinessFlags,
+  ...readinessRuleFlag,
 } as const;
 
 /** Writes Kubernetes objects as YAML: a driver's, or with `--node-wide` one registrar for all; resolves with the exit code. */
@@ -66,7 +70,7 @@ const runDriverManifest = createCommand(
     flags,
     check: (values) => {
       try {
-        resolveManifestOptions(optionsOf(values));
+        addNodeReadiness(makeManifests(resolveManifestOptions(optionsOf(values))), values, values.driverName);
         return undefined;
       } catch (error) {
         return messageOf(error);
@@ -83,11 +87,9 @@ const runDriverManifest = createCommand(
     ],
   },
   async (values) => {
-    const [{ makeManifests }, { renderManifests }] = await Promise.all([
-      import("../../manifest/parts"),
-      import("../../manifest/yaml"),
-    ]);
-    process.stdout.write(renderManifests(makeManifests(resolveManifestOptions(optionsOf(values)))));
+    const { renderManifests } = await import("../../manifest/yaml");
+    const manifests = makeManifests(resolveManifestOptions(optionsOf(values)));
+    process.stdout.write(renderManifests(addNodeReadiness(manifests, values, values.driverName)));
     return 0;
   },
 );

@@ -1,4 +1,5 @@
 import type { ProcessFacts } from "../../diagnostics/metric-table";
+import type { ViewNodeReadiness } from "../../diagnostics/node-readiness";
 import { messageOf } from "../../errors";
 import { createFdStream } from "../../logging/fd-stream";
 import { createKlogSink } from "../../logging/klog-sink";
@@ -48,13 +49,17 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       return fail(undefined, "Only one of `--health-port` and `--http-endpoint` can be set");
     warnAboutFlags(flags, paths, log);
 
+    const keepNodeReady = wantsNodeReadiness(flags)
+      ? await (await import("../node-readiness")).prepareNodeReadiness(flags, process.env, isNodeWide(flags))
+      : undefined;
     await using registrar = await start(flags, paths, { signal, logger: log });
     const registrations = "all" in registrar ? registrar : only(registrar);
     void keepHeapSmall();
     collectWhenQuiet(registrations);
     collectAfterCrowds();
     warmUpWhileWaiting(registrations);
-    const diagnostics = await startDiagnostics(flags, registrations, log);
+    await using nodeReadiness = keepNodeReady?.(registrations, log);
+    const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.status, log);
     const outcome = await registrar.closed;
     await diagnostics?.[Symbol.asyncDispose]();
     switch (outcome.kind) {
@@ -73,6 +78,11 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     if (signal.aborted) return 0;
     return fail(error, "Cannot start");
   }
+}
+
+/** Without these flags nothing of it is loaded, and no API server needed. */
+function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags): boolean {
+  return removeStartupTaint.length > 0 || nodeCondition !== "";
 }
 
 /** Kubelet's words first, then the likely cause, if there is one: the end may be cut off. */
@@ -131,6 +141,7 @@ function namesIn(list: string): readonly string[] {
 async function startDiagnostics(
   flags: Flags,
   registrations: Registrations,
+  nodeReadiness: ViewNodeReadiness | undefined,
   log: Logger,
 ): Promise<AsyncDisposable | undefined> {
   const endpoint = flags.healthPort > 0 ? `:${flags.healthPort}` : flags.httpEndpoint;
@@ -144,7 +155,7 @@ async function startDiagnostics(
   if (profiledCommandLine) log.info("Starting profiling", { endpoint });
   const routes = createRoutes(
     registrations,
-    { ...flags, profiledCommandLine },
+    { ...flags, profiledCommandLine, nodeReadiness },
     { log, facts: processFacts() },
   );
   return startDiagnosticsServer(endpoint, routes, { log });

@@ -1,0 +1,58 @@
+import { RegistrarError } from "../errors";
+import type { Logger } from "../logging/logger";
+import { type ApiAccess, type Environment, inClusterAccess } from "../node-readiness/api/access";
+import { resolveNodeReadinessOptions } from "../node-readiness/options";
+import { observeRegistrations } from "../node-readiness/registrations";
+import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
+import type { Registrations } from "../registrar/registrations";
+import type { Flags } from "./flags";
+
+/** The flags that node readiness goes by. */
+export type NodeReadinessFlags = Pick<
+  Flags,
+  "removeStartupTaint" | "nodeCondition" | "nodeConditionDelayMs" | "nodeName"
+>;
+
+/** The variables that charts set already to say which node a pod runs on. */
+const NODE_NAME_VARIABLES = ["NODE_NAME", "KUBE_NODE_NAME"];
+
+/**
+ * Checks everything that can be checked before there is a registration, and answers what starts it. Rejects with
+ * INVALID_OPTION: what the flags ask for could never be done.
+ */
+export async function prepareNodeReadiness(
+  flags: NodeReadinessFlags,
+  environment: Environment,
+  severalDrivers: boolean,
+): Promise<(registrations: Registrations, log: Logger) => NodeReadiness> {
+  const options = {
+    nodeName: nodeNameFrom(flags.nodeName, environment),
+    access: await accessFrom(environment),
+    startupTaints: flags.removeStartupTaint,
+    condition: flags.nodeCondition === "" ? undefined : flags.nodeCondition,
+    conditionDelayMs: flags.nodeConditionDelayMs,
+    severalDrivers,
+  };
+  resolveNodeReadinessOptions(options);
+  return (registrations, logger) =>
+    startNodeReadiness(observeRegistrations(registrations), options, { logger });
+}
+
+/** The name of the Node that this is. Throws INVALID_OPTION where nobody says it. */
+export function nodeNameFrom(flag: string, environment: Environment): string {
+  const name = flag || NODE_NAME_VARIABLES.map((variable) => environment[variable]).find(Boolean);
+  if (name) return name;
+  throw new RegistrarError(
+    "INVALID_OPTION",
+    "--remove-startup-taint and --node-condition need the node's name: give --node-name, or set NODE_NAME from " +
+      "fieldRef spec.nodeName",
+  );
+}
+
+/** A kubeconfig where one is named, else what every pod has. */
+export async function accessFrom(environment: Environment): Promise<ApiAccess> {
+  const { KUBECONFIG: file } = environment;
+  if (!file) return inClusterAccess(environment);
+  const { readKubeconfig } = await import("./kubeconfig");
+  return readKubeconfig(file);
+}

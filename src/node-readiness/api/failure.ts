@@ -1,0 +1,53 @@
+import { boundText } from "../../logging/bound";
+import { fieldsOf } from "../node";
+
+/** Why a call to the API server came to nothing. */
+export type ApiFailure =
+  /** No answer: no connection, none that can be trusted, none in time. */
+  | { readonly kind: "unreachable"; readonly message: string }
+  /** What we would prove ourselves with cannot be read. */
+  | { readonly kind: "no-credentials"; readonly message: string }
+  /** The token or certificate does not count. */
+  | { readonly kind: "unauthorized"; readonly message: string }
+  /** RBAC or an admission policy says no. */
+  | { readonly kind: "forbidden"; readonly message: string }
+  | { readonly kind: "not-found"; readonly message: string }
+  /** Somebody else wrote in between, or the patch's test failed. */
+  | { readonly kind: "conflict"; readonly message: string }
+  /** The resource version is too old to watch from. */
+  | { readonly kind: "expired"; readonly message: string }
+  /** Overloaded, or not yet at work; `retryAfterMs` where it said so. */
+  | { readonly kind: "unavailable"; readonly message: string; readonly retryAfterMs: number | undefined }
+  | { readonly kind: "unexpected"; readonly message: string };
+
+/** What a call came to. */
+export type ApiAnswer =
+  | { readonly kind: "answered"; readonly object: unknown }
+  | { readonly kind: "failed"; readonly failure: ApiFailure };
+
+/** What a status code and, if there is one, a Status object mean (API conventions, "HTTP Status codes"). */
+export function failureOf(code: number, body: unknown, retryAfter: string | undefined): ApiFailure {
+  const { message: told } = fieldsOf(body);
+  const message = boundText(typeof told === "string" && told !== "" ? told : `HTTP status ${code}`);
+  const seconds = Number(retryAfter);
+  const retryAfterMs = retryAfter !== undefined && seconds >= 0 ? seconds * 1000 : undefined;
+  switch (code) {
+    case 401:
+      return { kind: "unauthorized", message };
+    case 403:
+      return { kind: "forbidden", message };
+    case 404:
+      return { kind: "not-found", message };
+    case 409:
+    case 422:
+      return { kind: "conflict", message };
+    case 410:
+      return { kind: "expired", message };
+    case 429:
+    case 503:
+    case 504:
+      return { kind: "unavailable", message, retryAfterMs };
+    default:
+      return { kind: "unexpected", message: code === 200 ? message : `HTTP status ${code}: ${message}` };
+  }
+}

@@ -1,0 +1,148 @@
+import type { Logger } from "../logging/logger";
+import type { Outcome } from "./api/node-api";
+import { conditionFor, planCondition } from "./condition";
+import type { NodeView } from "./node";
+import { earlier, type Pass, type PassOutcome } from "./pass";
+import type { ObservedRegistration } from "./registrations";
+import { DRIVER_PLACEHOLDER } from "./startup-taint";
+
+/** What there is to tell of one condition. */
+export interface ConditionStatus {
+  readonly driverName: string | undefined;
+  readonly type: string;
+  /** What the Node says; undefined where it says nothing. */
+  readonly status: string | undefined;
+  readonly reason: string | undefined;
+  readonly writes: number;
+}
+
+/** Keeps the conditions as they should be. */
+export interface ConditionKeeper {
+  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<PassOutcome>;
+  status(
+    registrations: readonly ObservedRegistration[],
+    pass: Pick<Pass, "store">,
+  ): readonly ConditionStatus[];
+}
+
+export interface ConditionKeeperOptions {
+  /** May have `{driver}` in it. */
+  readonly type: string;
+  /** A driver must be unregistered for so long before the condition says so. Milliseconds. */
+  readonly delayMs: number;
+}
+
+/** CSINode is not watched: while it lacks a driver that kubelet says is registered, it is read so often. */
+const LOOK_AGAIN_MS = 10_000;
+
+const GONE: ObservedRegistration = {
+  driverName: undefined,
+  state: "gone",
+  registeredAt: undefined,
+  refusal: undefined,
+};
+
+/** States in which nothing is counted against the driver: another registrar has the say. */
+const NOT_OURS = ["standby", "stopping", "stopped"];
+
+/** Makes a keeper of one condition, or of one for each driver. */
+export function createConditionKeeper(
+  { type, delayMs }: ConditionKeeperOptions,
+  { log: parentLog }: { readonly log: Logger },
+): ConditionKeeper {
+  const log = parentLog.named("condition-keeper");
+  const isForEach = type.includes(DRIVER_PLACEHOLDER);
+  /** By type; since when the driver is not registered. */
+  const missingSince = new Map<string, number>();
+  const writes = new Map<string, number>();
+  /** By type, the drivers that there ever were. */
+  const names = new Map<string, string>();
+
+  /** Whom each condition is about. Where there is one for all, that is the only driver. */
+  const subjects = (registrations: readonly ObservedRegistration[]) => {
+    if (!isForEach)
+      return registrations.slice(0, 1).map((registration) => ({
+        type,
+        driverName: registration.driverName,
+        registration,
+      }));
+    for (const { driverName } of registrations)
+      if (driverName !== undefined) names.set(type.replaceAll(DRIVER_PLACEHOLDER, driverName), driverName);
+    return [...names].map(([ofDriver, driverName]) => ({
+      type: ofDriver,
+      driverName,
+      registration: registrations.find((one) => one.driverName === driverName) ?? GONE,
+    }));
+  };
+
+  type Subject = ReturnType<typeof subjects>[number];
+
+  /** Whether CSINode lists the driver; what the Node says already is not looked up anew. */
+  const isListed = async (subject: Subject, node: NodeView, pass: Pass): Promise<Outcome<boolean>> => {
+    const { registration, driverName } = subject;
+    if (registration.state !== "registered" || driverName === undefined)
+      return { kind: "done", value: false };
+    const wanted = conditionFor(subject.type, { registration, driverName, listed: true });
+    if (wanted === undefined || planCondition(node, wanted, new Date(pass.now)) === undefined)
+      return { kind: "done", value: true };
+    const drivers = await pass.listedDrivers();
+    return drivers.kind === "failed" ? drivers : { kind: "done", value: drivers.value.includes(driverName) };
+  };
+
+  const passFor = async (subject: Subject, pass: Pass): Promise<PassOutcome> => {
+    const { registration, driverName } = subject;
+    const { node } = pass.store;
+    if (node === undefined) return { kind: "settled" };
+    const listing = await isListed(subject, node, pass);
+    if (listing.kind === "failed")
+      return { kind: "failed", doing: "reading CSINode", failure: listing.failure };
+    const listed = listing.value;
+    const lookAgainMs = registration.state === "registered" && !listed ? LOOK_AGAIN_MS : undefined;
+
+    if (listed || NOT_OURS.includes(registration.state)) missingSince.delete(subject.type);
+    else if (!missingSince.has(subject.type)) missingSince.set(subject.type, pass.now);
+    const leftMs = (missingSince.get(subject.type) ?? -Infinity) + delayMs - pass.now;
+    if (leftMs > 0) return { kind: "settled", againInMs: earlier(leftMs, lookAgainMs) };
+
+    const wanted = conditionFor(subject.type, { registration, driverName, listed });
+    const patch = wanted && planCondition(node, wanted, new Date(pass.now));
+    if (wanted === undefined || patch === undefined) return { kind: "settled", againInMs: lookAgainMs };
+    const patched = await pass.api.patchStatus(patch, pass.signal);
+    if (patched.kind === "failed")
+      return { kind: "failed", doing: "setting the node's condition", failure: patched.failure };
+    pass.store.see(patched.value);
+    writes.set(subject.type, (writes.get(subject.type) ?? 0) + 1);
+    const { status, reason } = wanted;
+    log.info("Node condition set", {
+      condition: subject.type,
+      status,
+      reason,
+      ...(driverName === undefined ? {} : { csiDriverName: driverName }),
+    });
+    return { kind: "settled", againInMs: lookAgainMs };
+  };
+
+  return {
+    pass: async (registrations, pass) => {
+      let againInMs: number | undefined;
+      let failed: PassOutcome | undefined;
+      for (const subject of subjects(registrations)) {
+        const outcome = await passFor(subject, pass);
+        if (outcome.kind === "failed") failed ??= outcome;
+        else againInMs = earlier(againInMs, outcome.againInMs);
+      }
+      return failed ?? { kind: "settled", againInMs };
+    },
+    status: (registrations, { store }) =>
+      subjects(registrations).map(({ type: ofDriver, driverName }) => {
+        const current = store.node?.conditions.find((condition) => condition.type === ofDriver);
+        return {
+          driverName,
+          type: ofDriver,
+          status: current?.status,
+          reason: current?.reason,
+          writes: writes.get(ofDriver) ?? 0,
+        };
+      }),
+  };
+}

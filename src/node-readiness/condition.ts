@@ -1,0 +1,88 @@
+import { RegistrarError } from "../errors";
+import type { NodeCondition, NodeView } from "./node";
+import type { ObservedRegistration } from "./registrations";
+import { DRIVER_PLACEHOLDER, isQualifiedName } from "./startup-taint";
+
+/** What a Node's condition is to say; when it was written is no part of it. */
+export interface WantedCondition {
+  readonly type: string;
+  readonly status: "True" | "False";
+  /** One word for programs. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A condition's type: `{driver}` in it stands for the driver's name. Throws INVALID_OPTION where it can be none. */
+export function parseConditionType(text: string): string {
+  const known = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"];
+  const refuse = (why: string): never => {
+    throw new RegistrarError("INVALID_OPTION", `node condition ${JSON.stringify(text)}: ${why}`);
+  };
+  if (known.includes(text)) refuse("this one is kubelet's own");
+  if (!isQualifiedName(text.replaceAll(DRIVER_PLACEHOLDER, "driver.example.com")))
+    refuse("the type must be NAME or DNS-NAME/NAME, as example.com/CSIDriverRegistered is");
+  return text;
+}
+
+/** Of kubelet's words, in an object that everybody reads. */
+const MAX_WORDS = 500;
+
+/** What is known of a driver when its condition is judged. */
+export interface DriverStanding {
+  readonly registration: Pick<ObservedRegistration, "state" | "refusal">;
+  /** Undefined before the driver told it. */
+  readonly driverName: string | undefined;
+  /** Whether CSINode lists it; looked up only where kubelet says that it is registered. */
+  readonly listed: boolean;
+}
+
+/**
+ * What the condition is to say of a driver. Undefined where another registrar has the say: the one that this one stands
+ * by for, or the one that comes after it.
+ */
+export function conditionFor(
+  type: string,
+  { registration: { state, refusal }, driverName, listed }: DriverStanding,
+): WantedCondition | undefined {
+  const driver = driverName === undefined ? "the CSI driver" : `CSI driver ${driverName}`;
+  const no = (reason: string, message: string) => ({ type, status: "False" as const, reason, message });
+  switch (state) {
+    case "registered":
+      if (!listed) return no("NotInCSINode", `kubelet says that it registered ${driver}, CSINode lacks it`);
+      return { type, status: "True", reason: "Registered", message: `kubelet has registered ${driver}` };
+    case "refused":
+      return no("Refused", `kubelet refused ${driver}: ${(refusal ?? "").slice(0, MAX_WORDS)}`);
+    case "waiting":
+      return no("DriverNotAnswering", `${driver} has not answered the registrar`);
+    case "publishing":
+    case "listening":
+    case "asked":
+      return no("NotRegistered", `kubelet has not registered ${driver}`);
+    case "gone":
+      return no("DriverGone", `${driver} is gone from this node`);
+    case "standby":
+    case "stopping":
+    case "stopped":
+      return undefined;
+    default:
+      return state satisfies never;
+  }
+}
+
+/**
+ * The strategic merge patch of the Node's status that makes the condition so, undefined where it is so already. Lists of
+ * conditions are merged by type (core/v1, NodeStatus), so nobody else's is touched and no precondition is needed.
+ * Words that changed alone are not worth a write.
+ */
+export function planCondition(node: NodeView, wanted: WantedCondition, now: Date): object | undefined {
+  const current = node.conditions.find(({ type }) => type === wanted.type);
+  if (current?.status === wanted.status && current.reason === wanted.reason) return undefined;
+  const time = now.toISOString().replace(/\.\d+Z$/, "Z");
+  const since = current?.status === wanted.status ? current.lastTransitionTime : undefined;
+  const condition: NodeCondition & { readonly lastHeartbeatTime: string } = {
+    ...wanted,
+    lastHeartbeatTime: time,
+    lastTransitionTime: since ?? time,
+  };
+  return { status: { conditions: [condition] } };
+}

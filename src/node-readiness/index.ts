@@ -1,0 +1,11 @@
+/**
+ * Startup taints and a condition of a node, kept by what kubelet says of its drivers: `registrar/node-readiness`. It
+ * listens to registrations, and does nothing when it is imported.
+ */
+
+export { only, type Registrations } from "../registrar/registrations";
+export { type ApiAccess, type Environment, inClusterAccess, type Secret } from "./api/access";
+export { accessFromKubeconfig } from "./api/kubeconfig";
+export type { NodeReadinessOptions } from "./options";
+export { type ObservedRegistration, type ObservedRegistrations, observeRegistrations } from "./registrations";
+export { type NodeReadiness, type NodeReadinessStatus, startNodeReadiness } from "./start-node-readiness";

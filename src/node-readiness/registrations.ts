@@ -1,0 +1,41 @@
+import type { StateName } from "../registrar/registration/state";
+import type { Registrations } from "../registrar/registrations";
+
+/** Where a registration stands, as far as a node's readiness depends on it. */
+export interface ObservedRegistration {
+  /** Undefined before the driver told it. */
+  readonly driverName: string | undefined;
+  /** `gone`: the driver left the node, and nobody registers it any more. */
+  readonly state: StateName | "gone";
+  /** When kubelet last changed its mind to "registered", in milliseconds since the epoch. */
+  readonly registeredAt: number | undefined;
+  /** Kubelet's words, where it refused. */
+  readonly refusal: string | undefined;
+}
+
+/** Registrations to listen to. Nothing is ever asked of them. */
+export interface ObservedRegistrations {
+  all(): readonly ObservedRegistration[];
+  /** Calls `listener` after something changed; returns what ends that. */
+  subscribe(listener: () => void): () => void;
+}
+
+/** The registrations of a process, or of one driver (`only`). */
+export function observeRegistrations(registrations: Registrations): ObservedRegistrations {
+  return {
+    all: () =>
+      registrations.all.map((registration) => {
+        const { state, identity, history, tally } = registration.status();
+        return {
+          driverName: identity?.name,
+          state,
+          registeredAt: history.findLast(({ to }) => to === "registered")?.at,
+          refusal: tally.refusal,
+        };
+      }),
+    subscribe: (listener) =>
+      registrations.subscribe(({ kind }) => {
+        if (kind === "state-changed" || kind === "driver-answered") listener();
+      }),
+  };
+}

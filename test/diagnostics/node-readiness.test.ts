@@ -1,0 +1,85 @@
+import { runChecks } from "../../src/diagnostics/checks";
+import {
+  describeNodeReadiness,
+  type NodeReadinessView,
+  nodeReadinessCheck,
+  nodeReadinessMetrics,
+} from "../../src/diagnostics/node-readiness";
+import { PROCESS_FACTS } from "../support/diagnostics";
+
+const VIEW: NodeReadinessView = {
+  nodeName: "node-1",
+  api: { calls: 7, failures: { forbidden: 2 }, trouble: undefined },
+  taints: [
+    {
+      driverName: "d",
+      taint: "d/agent-not-ready:NoSchedule",
+      present: true,
+      overdueSince: undefined,
+      hindrance: undefined,
+      removals: 1,
+      lastRemovalMs: 250,
+    },
+  ],
+  conditions: [{ driverName: "d", type: "d/Registered", status: "True", reason: "Registered", writes: 1 }],
+};
+const [taint] = VIEW.taints;
+const OVERDUE: NodeReadinessView = {
+  ...VIEW,
+  taints: taint ? [{ ...taint, overdueSince: 5, hindrance: "CSINode does not list the driver" }] : [],
+};
+const IN_TROUBLE: NodeReadinessView = {
+  ...VIEW,
+  api: {
+    ...VIEW.api,
+    trouble: { kind: "forbidden", doing: "watching the Node", message: "no\nrights", since: 5 },
+  },
+};
+
+test.each<[string, NodeReadinessView, string | undefined]>([
+  ["all is well", VIEW, undefined],
+  [
+    "a taint is on that should be gone",
+    OVERDUE,
+    "taint d/agent-not-ready:NoSchedule is still on: CSINode does not list the driver",
+  ],
+  ["the API server refuses", IN_TROUBLE, "watching the Node: no\nrights"],
+])("the check when %s", async (_what, view, reason) => {
+  expect(await nodeReadinessCheck(() => view).run()).toBe(reason);
+});
+
+test("it is told by ?verbose and counts only where it is required", async () => {
+  const checks = [nodeReadinessCheck(() => IN_TROUBLE)];
+  const usual = { verbose: false, exclude: [] };
+  expect(await runChecks("readyz", checks, usual)).toEqual({ passed: true, body: "ok" });
+  expect(await runChecks("readyz", checks, { ...usual, verbose: true })).toEqual({
+    passed: true,
+    body: "[-]node-readiness failed (does not count): watching the Node: no\\nrights\nreadyz check passed\n",
+  });
+  const required = await runChecks("readyz", checks, { ...usual, require: ["node-readiness"] });
+  expect(required).toMatchObject({
+    passed: false,
+    body: expect.stringContaining("[-]node-readiness failed: "),
+  });
+});
+
+test("metrics", () => {
+  const rows = nodeReadinessMetrics(() => OVERDUE);
+  const values = Object.fromEntries(rows.map(({ name, samples }) => [name, samples(PROCESS_FACTS, [])]));
+  const labels = { driver_name: "d", taint: "d/agent-not-ready" };
+  expect(values).toEqual({
+    registrar_startup_taint_overdue: [{ labels, value: 1 }],
+    registrar_startup_taint_removals_total: [{ labels, value: 1 }],
+    registrar_startup_taint_removal_seconds: [{ labels, value: 0.25 }],
+    registrar_node_condition: [{ labels: { driver_name: "d", condition: "d/Registered" }, value: 1 }],
+    registrar_api_requests_total: [{ value: 7 }],
+    registrar_api_failures_total: [{ labels: { kind: "forbidden" }, value: 2 }],
+  });
+});
+
+test("the status page has times that people can read", () => {
+  expect(describeNodeReadiness(IN_TROUBLE)).toMatchObject({
+    node: "node-1",
+    apiServer: { calls: 7, trouble: "forbidden", since: "1970-01-01T00:00:00.005Z" },
+  });
+});

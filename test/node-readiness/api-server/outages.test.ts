@@ -1,0 +1,129 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../../support/eventually";
+import { DRIVER } from "../support/controlled-registrations";
+import { FOREIGN_TAINT, QUICK_PACE, STARTUP_TAINT } from "../support/fixture";
+import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+import { startKeeper } from "./support/keeper";
+
+const IN_TROUBLE =
+  "API server does not do what the node's readiness needs, trying again; the registration stands";
+const WELL_AGAIN = "API server does what it is asked for again";
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  await cluster.setTaints("node-1", [FOREIGN_TAINT, STARTUP_TAINT]);
+});
+
+const taints = async () => (await cluster.node("node-1")).taints;
+
+test("the API server is killed and comes back: told once, the watch goes on, what is due is done", async () => {
+  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE });
+  const { apiServer, ready } = cluster.controlPlane;
+  await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(true));
+  await apiServer.kill();
+  keeper.registrations.set("registered");
+  const { fields } = await keeper.log.when(IN_TROUBLE);
+  expect(fields).toMatchObject({ check: expect.stringContaining("does the API server run") });
+  await eventually(() => expect(keeper.readiness.status().api.failures.unreachable).toBeGreaterThan(3));
+  await apiServer.start();
+  await ready();
+  await keeper.log.when("Startup taint removed");
+  await keeper.log.when(WELL_AGAIN);
+  expect(keeper.readiness.status().api.trouble).toBeUndefined();
+  expect(keeper.log.all(IN_TROUBLE).length).toBeLessThan(4);
+
+  await cluster.setTaints("node-1", [STARTUP_TAINT]);
+  await keeper.log.when("Startup taint removed", 2);
+});
+
+test("a role without the rule: told with the rule to paste; the rule is added and it goes on", async () => {
+  const { kubectl } = cluster.controlPlane;
+  const removed = await kubectl("get", "clusterrolebinding", ACCOUNT, "-o", "json");
+  await kubectl("delete", "clusterrolebinding", ACCOUNT);
+  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE });
+  keeper.registrations.set("registered");
+  const { fields } = await keeper.log.when(IN_TROUBLE);
+  expect(fields.check).toContain(
+    '[{apiGroups: [""], resources: [nodes], verbs: [get, watch, patch]}, ' +
+      "{apiGroups: [storage.k8s.io], resources: [csinodes], verbs: [get]}]",
+  );
+  await eventually(() => expect(keeper.readiness.status().api.failures.forbidden).toBeGreaterThan(3));
+  expect(keeper.log.all(IN_TROUBLE)).toHaveLength(1);
+
+  const { metadata, ...rest } = JSON.parse(removed);
+  await cluster.apply(JSON.stringify({ ...rest, metadata: { name: metadata.name } }));
+  await keeper.log.when("Startup taint removed");
+  await keeper.log.when(WELL_AGAIN);
+});
+
+test("the rules that are told are enough, as they are told", async () => {
+  const { kubectl } = cluster.controlPlane;
+  const rules =
+    '[{apiGroups: [""], resources: [nodes], verbs: [get, watch, patch]}, {apiGroups: [storage.k8s.io], resources: [csinodes], verbs: [get]}]';
+  const before = await kubectl("get", "clusterrole", ACCOUNT, "-o", "json");
+  await kubectl("delete", "clusterrole", ACCOUNT);
+  await cluster.apply(
+    `apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: ${ACCOUNT}}\nrules: ${rules}\n`,
+  );
+  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE });
+  keeper.registrations.set("registered");
+  await keeper.log.when("Startup taint removed");
+  const role = JSON.parse(before);
+  await cluster.apply(
+    JSON.stringify({
+      apiVersion: role.apiVersion,
+      kind: role.kind,
+      metadata: { name: ACCOUNT },
+      rules: role.rules,
+    }),
+  );
+});
+
+test("the policy refuses: told as a matter of the policy, and nothing is lost", async () => {
+  await using keeper = await startKeeper(cluster, {
+    pace: QUICK_PACE,
+    access: await cluster.accessFrom("node-2"),
+  });
+  keeper.registrations.set("registered");
+  const { fields } = await keeper.log.when(IN_TROUBLE);
+  expect(fields.err).toContain("a registrar may change its own node only");
+  expect(fields.check).toContain("is the pod's token bound to node node-1");
+  expect(await taints()).toContainEqual(STARTUP_TAINT);
+});
+
+test("a node that is not there: told with what to check, and looked after once it is", async () => {
+  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE, nodeName: "node-3" });
+  const { fields } = await keeper.log.when(IN_TROUBLE);
+  expect(fields.check).toContain('is there a Node "node-3"? See --node-name');
+  await cluster.apply(JSON.stringify({ kind: "Node", apiVersion: "v1", metadata: { name: "node-3" } }));
+  await keeper.log.when(WELL_AGAIN);
+});
+
+test("a token that is replaced in its file counts from the next call on", async () => {
+  const path = join(cluster.folder, "token");
+  const token = { kind: "file", path } as const;
+  writeFileSync(path, "not-a-token");
+  await using keeper = await startKeeper(cluster, {
+    pace: QUICK_PACE,
+    access: { ...(await cluster.accessFrom("node-1")), token },
+  });
+  const { fields } = await keeper.log.when(IN_TROUBLE);
+  expect(fields.check).toContain("is the token of this cluster");
+  writeFileSync(path, `${await cluster.token("node-1")}\n`);
+  await keeper.log.when(WELL_AGAIN);
+  keeper.registrations.set("registered");
+  await keeper.log.when("Startup taint removed");
+});
+
+test("a server that the CA does not vouch for gets no token", async () => {
+  const access = { ...(await cluster.accessFrom("node-1")), authority: undefined };
+  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE, access });
+  const { fields } = await keeper.log.when(IN_TROUBLE);
+  expect(String(fields.err)).toMatch(/certificate|self[- ]signed/i);
+});

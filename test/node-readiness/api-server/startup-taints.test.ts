@@ -1,0 +1,154 @@
+import { eventually } from "../../support/eventually";
+import { DRIVER } from "../support/controlled-registrations";
+import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
+import { type Cluster, startCluster } from "./support/cluster";
+import { startKeeper } from "./support/keeper";
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await cluster.writeCsiNode("node-1", []);
+  await cluster.setTaints("node-1", [FOREIGN_TAINT, STARTUP_TAINT]);
+});
+
+const taints = async () => (await cluster.node("node-1")).taints;
+/** What a watch that is at work tells shows that it is. */
+const watching = (readiness: Awaited<ReturnType<typeof startKeeper>>["readiness"]) =>
+  eventually(() => expect(readiness.status().taints[0]?.present).toBe(true));
+
+test("the taint goes within a second of kubelet's registration status, and CSINode has the limit by then", async () => {
+  await using keeper = await startKeeper(cluster);
+  await watching(keeper.readiness);
+  keeper.registrations.set("asked");
+  // Kubelet writes CSINode, driver and limit at once, and tells the registrar behind that.
+  await cluster.writeCsiNode("node-1", [DRIVER], 25);
+  expect(await taints()).toContainEqual(STARTUP_TAINT);
+  keeper.registrations.set("registered");
+  const removed = await keeper.log.when("Startup taint removed");
+  expect(await taints()).toEqual([FOREIGN_TAINT]);
+  expect(removed.fields).toMatchObject({ taint: `${STARTUP_TAINT.key}:NoSchedule` });
+  const csiNode = JSON.parse(await cluster.controlPlane.kubectl("get", "csinode", "node-1", "-o", "json"));
+  expect(csiNode.spec.drivers).toMatchObject([{ name: DRIVER, allocatable: { count: 25 } }]);
+});
+
+test("without the driver in CSINode it stays, with it it goes", async () => {
+  await using keeper = await startKeeper(cluster);
+  keeper.registrations.set("registered");
+  await keeper.log.when("Startup taint stays: kubelet says that it registered the driver, CSINode lacks it");
+  expect(await taints()).toContainEqual(STARTUP_TAINT);
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  await keeper.log.when("Startup taint removed");
+});
+
+test("a taint that is put on later goes too, each time", async () => {
+  await cluster.setTaints("node-1", []);
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  await using keeper = await startKeeper(cluster);
+  keeper.registrations.set("registered");
+  for (const round of [1, 2, 3]) {
+    await cluster.setTaints("node-1", [STARTUP_TAINT, FOREIGN_TAINT]);
+    await keeper.log.when("Startup taint removed", round);
+    expect(await taints()).toEqual([FOREIGN_TAINT]);
+  }
+});
+
+test("a Node that is deleted and made anew, with its taint and no CSINode, is looked after like the first", async () => {
+  await using keeper = await startKeeper(cluster);
+  const { kubectl } = cluster.controlPlane;
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  keeper.registrations.set("registered");
+  await keeper.log.when("Startup taint removed");
+  await kubectl("delete", "node", "node-1");
+  await kubectl("delete", "csinode", "node-1");
+  await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(false));
+
+  const node = {
+    kind: "Node",
+    apiVersion: "v1",
+    metadata: { name: "node-1" },
+    spec: { taints: [STARTUP_TAINT] },
+  };
+  await cluster.apply(JSON.stringify(node));
+  await eventually(() =>
+    expect(keeper.readiness.status().taints[0]?.hindrance).toBe("CSINode does not list the driver"),
+  );
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  await keeper.log.when("Startup taint removed", 2);
+  expect(await taints()).not.toContainEqual(STARTUP_TAINT);
+});
+
+test("two removers and a rude third that rewrites all taints, 200 rounds: nothing lost, nothing brought back", async () => {
+  const other = "other.csi.example.com";
+  const otherTaint = { key: `${other}/agent-not-ready`, effect: "NoExecute" };
+  const pace = {
+    taint: { unlisted: { initialMs: 50, maxMs: 50 }, fight: { initialMs: 1, maxMs: 1 } },
+  };
+  const adminAccess = {
+    ...(await cluster.accessFrom("node-1")),
+    token: { kind: "value", value: cluster.controlPlane.adminToken } as const,
+  };
+  await cluster.writeCsiNode("node-1", [DRIVER, other]);
+  await using ours = await startKeeper(cluster, { pace });
+  await using theirs = await startKeeper(cluster, { pace, access: adminAccess });
+  theirs.registrations.remove(DRIVER);
+  ours.registrations.set("registered");
+  theirs.registrations.set("registered", other);
+
+  let rude = true;
+  let rewrites = 0;
+  /** Reads all taints and writes all of them back with one of its own changed, if nobody was quicker. */
+  const rewriting = (async () => {
+    while (rude) {
+      const node = await cluster.node("node-1");
+      const kept = node.taints.filter(({ key }) => key !== "rude");
+      const metadata = { resourceVersion: node.resourceVersion };
+      const body = {
+        metadata,
+        spec: { taints: [{ key: "rude", value: `${rewrites}`, effect: "NoExecute" }, ...kept] },
+      };
+      const path = "/api/v1/nodes/node-1";
+      const contentType = "application/merge-patch+json";
+      const written = await cluster.admin.call(
+        { method: "PATCH", path, body, contentType },
+        new AbortController().signal,
+      );
+      if (written.kind === "answered") rewrites += 1;
+    }
+  })();
+  /** Adds to the list what is not there, as a node group's manager does. */
+  const putOn = async () => {
+    for (;;) {
+      const node = await cluster.node("node-1");
+      const body = [
+        { op: "test", path: "/metadata/resourceVersion", value: node.resourceVersion },
+        { op: "add", path: "/spec/taints", value: [...node.taints, STARTUP_TAINT, otherTaint] },
+      ];
+      const contentType = "application/json-patch+json";
+      const call = { method: "PATCH", path: "/api/v1/nodes/node-1", body, contentType } as const;
+      const put = await cluster.admin.call(call, new AbortController().signal);
+      if (put.kind === "answered") return;
+    }
+  };
+  await cluster.setTaints("node-1", [FOREIGN_TAINT]);
+  for (let round = 1; round <= 200; round += 1) {
+    await putOn();
+    await eventually(async () => {
+      const keys = (await taints()).map(({ key }) => key);
+      expect(keys).not.toContain(STARTUP_TAINT.key);
+      expect(keys).not.toContain(otherTaint.key);
+      expect(keys).toContain(FOREIGN_TAINT.key);
+    });
+  }
+  rude = false;
+  await rewriting;
+  expect(rewrites).toBeGreaterThan(200);
+  const left = (await taints()).map(({ key }) => key).sort();
+  expect(left).toEqual([FOREIGN_TAINT.key, "rude"].sort());
+  const removals = [ours, theirs].map(({ readiness }) =>
+    readiness.status().taints.reduce((sum, { removals: count }) => sum + count, 0),
+  );
+  expect(removals).toEqual([200, 200]);
+});

@@ -1,0 +1,86 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { inClusterAccess, readSecret } from "../../../src/node-readiness/api/access";
+import { accessFromKubeconfig } from "../../../src/node-readiness/api/kubeconfig";
+import { createTempFolder } from "../../support/temp-folder";
+
+test.each([
+  ["10.96.0.1", "https://10.96.0.1:443"],
+  ["fd00::1", "https://[fd00::1]:443"],
+  ["kubernetes.default.svc", "https://kubernetes.default.svc:443"],
+])("a pod reaches %s at %s", (host, server) => {
+  const environment = { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: "443" };
+  expect(inClusterAccess(environment, "/sa")).toEqual({
+    server,
+    authority: { kind: "file", path: "/sa/ca.crt" },
+    token: { kind: "file", path: "/sa/token" },
+  });
+});
+
+test.each([{}, { KUBERNETES_SERVICE_HOST: "h" }, { KUBERNETES_SERVICE_PORT: "1" }])(
+  "%p is no pod",
+  (environment) => {
+    expect(() => inClusterAccess(environment)).toThrow("this is no pod");
+  },
+);
+
+test("a secret in a file is read anew, without the line's end; an empty file is none", async () => {
+  await using folder = await createTempFolder();
+  const path = folder.at("token");
+  const secret = { kind: "file", path } as const;
+  writeFileSync(path, "one\n");
+  expect(await readSecret(secret)).toBe("one");
+  writeFileSync(path, "two");
+  expect(await readSecret(secret)).toBe("two");
+  writeFileSync(path, "\n");
+  await expect(readSecret(secret)).rejects.toThrow(`${path} is empty`);
+  mkdirSync(folder.at("folder"));
+  await expect(readSecret({ kind: "file", path: folder.at("folder") })).rejects.toThrow("EISDIR");
+  expect(await readSecret(undefined)).toBeUndefined();
+});
+
+const config = (cluster: object, user: object) => ({
+  "current-context": "dev",
+  contexts: [{ name: "dev", context: { cluster: "c", user: "u" } }],
+  clusters: [{ name: "other" }, { name: "c", cluster }],
+  users: [{ name: "u", user }],
+});
+const SERVER = { server: "https://127.0.0.1:6443", "certificate-authority-data": "Q0E=" };
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+test("a kubeconfig's current context leads the way", () => {
+  const user = { token: "t" };
+  expect(accessFromKubeconfig(config({ ...SERVER, "tls-server-name": "kube" }, user), "/home")).toMatchObject(
+    {
+      server: "https://127.0.0.1:6443",
+      authority: { kind: "value", value: "CA" },
+      serverName: "kube",
+      token: { kind: "value", value: "t" },
+      certificate: undefined,
+    },
+  );
+  const files = { "client-certificate": "me.crt", "client-key-data": base64("KEY"), tokenFile: "/abs/token" };
+  expect(
+    accessFromKubeconfig(config({ server: "https://h", "certificate-authority": "ca.crt" }, files), "/home"),
+  ).toMatchObject({
+    authority: { kind: "file", path: "/home/ca.crt" },
+    token: { kind: "file", path: "/abs/token" },
+    certificate: { kind: "file", path: "/home/me.crt" },
+    key: { kind: "value", value: "KEY" },
+  });
+});
+
+test.each<[string, unknown, string]>([
+  ["no file at all", undefined, "no undefined among its contexts"],
+  [
+    "a context that is not there",
+    { ...config(SERVER, {}), "current-context": "x" },
+    'no "x" among its contexts',
+  ],
+  ["a cluster that is not there", { ...config(SERVER, {}), clusters: [] }, 'no "c" among its clusters'],
+  ["plain HTTP", config({ server: "http://h" }, {}), "must begin with https://"],
+  ["a server that is not proven", config({ ...SERVER, "insecure-skip-tls-verify": true }, {}), "is refused"],
+  ["a program", config(SERVER, { exec: { command: "aws" } }), "exec is not supported"],
+  ["a password", config(SERVER, { username: "u", password: "p" }), "username is not supported"],
+])("%s is refused", (_what, value, why) => {
+  expect(() => accessFromKubeconfig(value, "/home")).toThrow(why);
+});

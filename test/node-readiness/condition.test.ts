@@ -1,0 +1,77 @@
+import { conditionFor, parseConditionType, planCondition } from "../../src/node-readiness/condition";
+import type { NodeCondition, NodeView } from "../../src/node-readiness/node";
+import { registrationIn } from "./support/controlled-registrations";
+
+const TYPE = "disk.csi.example.com/Registered";
+const NOW = new Date("2026-11-22T01:02:03.456Z");
+const nodeWith = (...conditions: readonly NodeCondition[]): NodeView => ({
+  uid: "u",
+  resourceVersion: "1",
+  taints: [],
+  conditions,
+});
+
+test.each([
+  ["registered", true, "True", "Registered"],
+  ["registered", false, "False", "NotInCSINode"],
+  ["refused", false, "False", "Refused"],
+  ["waiting", false, "False", "DriverNotAnswering"],
+  ["publishing", false, "False", "NotRegistered"],
+  ["listening", false, "False", "NotRegistered"],
+  ["asked", false, "False", "NotRegistered"],
+  ["gone", false, "False", "DriverGone"],
+] as const)("%s, listed %s: %s because of %s", (state, listed, status, reason) => {
+  const registration = registrationIn(state);
+  const said = conditionFor(TYPE, { registration, driverName: "d", listed });
+  expect(said).toMatchObject({ type: TYPE, status, reason, message: expect.stringContaining("d") });
+});
+
+test.each(["standby", "stopping", "stopped"] as const)("%s says nothing: another has the say", (state) => {
+  const registration = registrationIn(state);
+  expect(conditionFor(TYPE, { registration, driverName: "d", listed: false })).toBeUndefined();
+});
+
+test("kubelet's words are told, and not without end", () => {
+  const registration = { state: "refused", refusal: "x".repeat(5_000) } as const;
+  const said = conditionFor(TYPE, { registration, driverName: "d", listed: false });
+  expect(said?.message).toContain("kubelet refused CSI driver d: xxx");
+  expect(said?.message.length).toBeLessThan(600);
+});
+
+const WANTED = { type: TYPE, status: "True", reason: "Registered", message: "m" } as const;
+const time = "2026-11-22T01:02:03Z";
+const earlier = "2026-01-01T00:00:00Z";
+const patchWith = (lastTransitionTime: string, wanted: object = WANTED) => ({
+  status: { conditions: [{ ...wanted, lastHeartbeatTime: time, lastTransitionTime }] },
+});
+
+test.each<[string, NodeView, object | undefined]>([
+  ["nothing there", nodeWith(), patchWith(time)],
+  ["only others' there", nodeWith({ type: "Ready", status: "True" }), patchWith(time)],
+  ["another status", nodeWith({ ...WANTED, status: "False", lastTransitionTime: earlier }), patchWith(time)],
+  [
+    "another reason: the status did not turn",
+    nodeWith({ ...WANTED, reason: "Old", lastTransitionTime: earlier }),
+    patchWith(earlier),
+  ],
+  ["the same", nodeWith(WANTED), undefined],
+  ["the same in other words", nodeWith({ ...WANTED, message: "other" }), undefined],
+])("the patch for %s", (_what, node, patch) => {
+  expect(planCondition(node, WANTED, NOW)).toEqual(patch);
+});
+
+test.each(["CSIDriverRegistered", "example.com/CSIDriverRegistered", "{driver}/Registered"])(
+  "%s is a type",
+  (text) => {
+    expect(parseConditionType(text)).toBe(text);
+  },
+);
+
+test.each([
+  ["Ready", "kubelet's own"],
+  ["", "the type must be"],
+  ["a b", "the type must be"],
+  ["A.B/c", "the type must be"],
+])("%p is none", (text, why) => {
+  expect(() => parseConditionType(text)).toThrow(why);
+});

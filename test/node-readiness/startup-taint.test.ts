@@ -1,0 +1,79 @@
+import type { NodeView, Taint } from "../../src/node-readiness/node";
+import { parseStartupTaint, planRemoval, startupTaintsOf } from "../../src/node-readiness/startup-taint";
+
+const OURS = { key: "disk.csi.example.com/agent-not-ready", effect: "NoSchedule" };
+const OURS_TOO = {
+  key: "disk.csi.example.com/agent-not-ready",
+  value: "x",
+  effect: "NoExecute",
+  timeAdded: "t",
+};
+const OTHER = { key: "other.csi.example.com/agent-not-ready", effect: "NoSchedule" };
+const nodeWith = (taints: readonly Taint[]): NodeView => ({
+  uid: "u",
+  resourceVersion: "1",
+  taints,
+  conditions: [],
+});
+const remove = (place: number, value: object) => [
+  { op: "test", path: `/spec/taints/${place}`, value },
+  { op: "remove", path: `/spec/taints/${place}` },
+];
+const ANY = { key: OURS.key, effect: undefined };
+
+test.each([
+  ["no taint", [], [ANY], undefined],
+  ["others' taints only", [OTHER], [ANY], undefined],
+  ["the only one", [OURS], [ANY], remove(0, OURS)],
+  ["one among others", [OTHER, OURS, OTHER], [ANY], remove(1, OURS)],
+  [
+    "two effects, last place first",
+    [OURS, OTHER, OURS_TOO],
+    [ANY],
+    [...remove(2, OURS_TOO), ...remove(0, OURS)],
+  ],
+  ["the effect that is meant", [OURS, OURS_TOO], [{ ...ANY, effect: "NoExecute" }], remove(1, OURS_TOO)],
+  ["an effect that is not there", [OURS], [{ ...ANY, effect: "NoExecute" }], undefined],
+  ["a key that begins alike", [{ ...OURS, key: `${OURS.key}-2` }], [ANY], undefined],
+  ["nothing wanted", [OURS], [], undefined],
+])("the patch for %s", (_what, taints, wanted, patch) => {
+  expect(planRemoval(nodeWith(taints), wanted)).toEqual(patch);
+});
+
+test.each([
+  ["a/b", { key: "a/b", effect: undefined }],
+  ["plain", { key: "plain", effect: undefined }],
+  ["{driver}/agent-not-ready", { key: "{driver}/agent-not-ready", effect: undefined }],
+  [
+    "ebs.csi.aws.com/agent-not-ready:NoExecute",
+    { key: "ebs.csi.aws.com/agent-not-ready", effect: "NoExecute" },
+  ],
+])("%s is read", (text, parsed) => {
+  expect(parseStartupTaint(text)).toEqual(parsed);
+});
+
+test.each([
+  ["", "the key must be"],
+  ["a b", "the key must be"],
+  ["Example.com/x", "the key must be"],
+  ["a/b/c", "the key must be"],
+  ["{node}/x", "the key must be"],
+  [`${"a".repeat(64)}`, "the key must be"],
+  ["a/b:Never", "the effect must be one of NoSchedule"],
+  ["a/b:NoSchedule:", "the effect must be one of"],
+  ["a=b:NoSchedule", "without a value"],
+  ["node.kubernetes.io/not-ready", "Kubernetes' node controllers"],
+  ["node.cloudprovider.kubernetes.io/uninitialized", "the cloud's controller"],
+  ["readiness.k8s.io/x:NoSchedule", "--node-condition"],
+])("%p is refused", (text, why) => {
+  expect(() => parseStartupTaint(text)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  expect(() => parseStartupTaint(text)).toThrow(why);
+});
+
+test("the driver's name takes its place", () => {
+  const taints = [parseStartupTaint("{driver}/agent-not-ready:NoExecute"), parseStartupTaint("a/b")];
+  expect(startupTaintsOf("disk.csi.example.com", taints)).toEqual([
+    { key: "disk.csi.example.com/agent-not-ready", effect: "NoExecute" },
+    { key: "a/b", effect: undefined },
+  ]);
+});

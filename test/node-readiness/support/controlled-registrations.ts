@@ -1,0 +1,46 @@
+import type { ObservedRegistration, ObservedRegistrations } from "../../../src/node-readiness/registrations";
+
+export const DRIVER = "disk.csi.example.com";
+
+/** Registrations whose states a test sets. */
+export interface ControlledRegistrations extends ObservedRegistrations {
+  set(state: ObservedRegistration["state"], driverName?: string): void;
+  remove(driverName: string): void;
+}
+
+/** Makes one registration in a state, of a driver. */
+export function registrationIn(
+  state: ObservedRegistration["state"],
+  driverName: string | undefined = DRIVER,
+): ObservedRegistration {
+  return {
+    driverName,
+    state,
+    registeredAt: state === "registered" ? Date.now() : undefined,
+    refusal: state === "refused" ? "topology clash" : undefined,
+  };
+}
+
+/** Makes registrations, of which there is one at first: kubelet has not called. */
+export function createRegistrations(): ControlledRegistrations {
+  const byName = new Map([[DRIVER, registrationIn("listening")]]);
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  return {
+    all: () => [...byName.values()],
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    set: (state, driverName = DRIVER) => {
+      byName.set(driverName, registrationIn(state, driverName));
+      tell();
+    },
+    remove: (driverName) => {
+      byName.delete(driverName);
+      tell();
+    },
+  };
+}
