@@ -51,7 +51,7 @@ async function loadMetrics(registrations: Registrations, facts: ProcessFacts): P
   const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
   const registry = new Registry();
   const registers = [registry];
-  for (const { kind, name, help, labelNames = [], samples } of METRICS) {
+  for (const { kind, name, help, labelNames = [], samples, readsAll } of METRICS) {
     const Metric = kind === "gauge" ? Gauge : Counter;
     new Metric({
       name,
@@ -60,7 +60,8 @@ async function loadMetrics(registrations: Registrations, facts: ProcessFacts): P
       registers,
       collect() {
         this.reset();
-        for (const { labels = {}, value } of samples(facts, counted(registrations))) this.inc(labels, value);
+        const read = readsAll ? registrations.all : counted(registrations);
+        for (const { labels = {}, value } of samples(facts, read)) this.inc(labels, value);
       },
     });
   }

@@ -1,10 +1,10 @@
-import { RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
 import { livenessChecks, readinessChecks } from "./checks";
 import { createChecksRoute, createHealthRoute } from "./health";
 import type { ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
+import { checkMetricsPath, type FIXED_PATHS } from "./metrics-path";
 import { createProfilingRoutes } from "./pprof";
 import type { Route } from "./server";
 import { createStatusRoute } from "./statusz";
@@ -25,24 +25,18 @@ export function createRoutes(
   { metricsPath, requireDriver, profiledCommandLine }: RoutesOptions,
   { log, facts }: { readonly log: Logger; readonly facts: ProcessFacts },
 ): ReadonlyMap<string, Route> {
-  const routes = new Map<string, Route>([
-    ["/healthz", createHealthRoute(registrations, log)],
-    ["/livez", createChecksRoute("livez", livenessChecks)],
-    [
-      "/readyz",
-      createChecksRoute("readyz", (driver) => readinessChecks(registrations, { requireDriver, driver })),
-    ],
-    ["/statusz", createStatusRoute(registrations, facts)],
-    ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
-  ]);
-  checkMetricsPath(metricsPath, [...routes.keys()]);
-  return routes.set(metricsPath, createMetricsRoute(registrations, facts));
-}
-
-function checkMetricsPath(path: string, taken: readonly string[]): void {
-  const refuse = (why: string) => {
-    throw new RegistrarError("INVALID_OPTION", `metrics-path ${JSON.stringify(path)} ${why}`);
+  checkMetricsPath(metricsPath, { isProfiled: profiledCommandLine !== undefined });
+  const fixed: Readonly<Record<(typeof FIXED_PATHS)[number], Route>> = {
+    "/healthz": createHealthRoute(registrations, log),
+    "/livez": createChecksRoute("livez", livenessChecks),
+    "/readyz": createChecksRoute("readyz", (driver) =>
+      readinessChecks(registrations, { requireDriver, driver }),
+    ),
+    "/statusz": createStatusRoute(registrations, facts),
   };
-  if (!/^\/[^?#\s]*$/.test(path)) refuse("is no path of a URL: it must begin with /, as /metrics does");
-  if (taken.includes(path)) refuse(`is served already; taken are ${taken.join(", ")}`);
+  return new Map<string, Route>([
+    ...Object.entries(fixed),
+    ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
+    [metricsPath, createMetricsRoute(registrations, facts)],
+  ]);
 }
