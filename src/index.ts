@@ -19,8 +19,9 @@ export type {
   RegistrationFailurePolicy,
   RegistrationOptions,
 } from "./registrar/options";
+export type { DriverStatus, DriverTrouble } from "./registrar/registration/driver-status";
 export type { RegistrationOutcome } from "./registrar/registration/outcome";
-export { type DriverStatus, HISTORY_LENGTH, type Registration } from "./registrar/registration/registration";
+export { HISTORY_LENGTH, type Registration } from "./registrar/registration/registration";
 export type { SelfCheck } from "./registrar/registration/self-check";
 export type {
   PublishReason,

@@ -40,6 +40,7 @@ export const switchFlag = (describe: string) => ({ type: "boolean", describe }) 
 /** Text or JSON lines: every command that reports events has it. */
 export const outputFlag = {
   ...choiceFlag("one line for each event, for people or for programs", ["text", "json"]),
+  alias: "o",
   default: "text",
 } as const;
 

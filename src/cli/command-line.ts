@@ -1,6 +1,14 @@
 import type { CamelCaseKey, InferredOptionTypes, Options } from "yargs";
 import { RegistrarError } from "../errors";
 import { nearWord } from "./near-word";
+import { print } from "./print";
+
+/** Words in the grammar of our commands. */
+export interface Translated {
+  readonly words: readonly string[];
+  /** What was noticed on the way: is handed on beside the flags. */
+  readonly remark?: string | undefined;
+}
 
 /** A command of ours as its user sees it. */
 export interface CommandLine<Flags extends FlagRows> {
@@ -9,9 +17,9 @@ export interface CommandLine<Flags extends FlagRows> {
   readonly describe: string;
   /** In the order of the help. */
   readonly flags: Flags;
-  /** Translates words of another grammar into our commands' grammar, or says what is wrong with them. */
-  translate?(argv: readonly string[]): { readonly words: readonly string[] } | { readonly problem: string };
-  /** What is wrong with flags that are each valid; undefined if nothing is. */
+  /** Puts words of another grammar into that of our commands, or says what is wrong with them. */
+  translate?(argv: readonly string[]): Translated | { readonly problem: string };
+  /** What is wrong with flags that are right each by itself; undefined where nothing is. */
   check?(flags: FlagValues<Flags>): string | undefined;
   /** Lines to copy, without the program's name. */
   readonly examples: readonly string[];
@@ -39,16 +47,17 @@ const WIDTH = 100;
  */
 export function createCommand<const Flags extends FlagRows>(
   commandLine: CommandLine<Flags>,
-  run: (flags: FlagValues<Flags>) => Promise<number>,
+  run: (flags: FlagValues<Flags>, remark: string | undefined) => Promise<number>,
 ): (argv: readonly string[]) => Promise<number> {
   const printError = (text: string) => process.stderr.write(`registrar ${commandLine.name}: ${text}\n`);
   return async (argv) => {
     const parser = await createParser(commandLine);
     if (argv.some((word) => /^--?h(elp)?(=|$)/.test(word))) {
-      process.stdout.write(`${withoutTypes(await parser.getHelp())}\n`);
-      return 0;
+      return print(`${withoutTypes(await parser.getHelp())}\n`);
     }
-    const translated = commandLine.translate?.(argv) ?? { words: argv };
+    const translated: Translated | { readonly problem: string } = commandLine.translate?.(argv) ?? {
+      words: argv,
+    };
     if ("problem" in translated) {
       printError(translated.problem);
       return EXIT_USAGE;
@@ -67,7 +76,7 @@ export function createCommand<const Flags extends FlagRows>(
       return EXIT_USAGE;
     }
     try {
-      return await run(flags);
+      return await run(flags, translated.remark);
     } catch (error) {
       if (!(error instanceof RegistrarError)) throw error;
       printError(error.message);

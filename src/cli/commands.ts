@@ -30,24 +30,46 @@ export const COMMANDS: readonly Command[] = [
     run: async (argv) => (await import("./commands/doctor")).runDoctor(argv),
   },
   {
+    name: "status",
+    summary: "show the drivers of this node and where their registrars stand",
+    run: async (argv) => (await import("./commands/status")).runStatus(argv),
+  },
+  {
     name: "manifest",
     summary: "write the YAML that deploys a driver with this registrar",
     run: async (argv) => (await import("./commands/manifest")).runManifest(argv),
   },
 ];
 
+/** What people type out of habit, and what they mean. */
+const MEANT: Readonly<Record<string, string>> = {
+  help: "registrar --help",
+  version: "registrar --version",
+  check: "registrar doctor",
+  diagnose: "registrar doctor",
+  analyze: "registrar doctor -f FILE",
+  health: "registrar --mode=health-probe",
+  ready: "registrar --mode=ready-probe",
+  probe: "registrar --mode=ready-probe",
+  run: "registrar with flags and no word",
+  start: "registrar with flags and no word",
+  serve: "registrar with flags and no word",
+  register: "registrar with flags and no word",
+};
+
 /**
- * The error for a first word that is nearly one of our commands; undefined for every other first word, which belongs to
- * Go's grammar: it ends the flags, and it is ignored together with the flags after it.
+ * What to tell somebody whose first word is a command that we do not have; undefined for every other first word, such
+ * as a path, which is for Go's grammar: there it ends the flags and is ignored, as are the flags behind it.
  *
- * A usage error for a near miss breaks no drop-in user. With the official registrar, a line that starts with a plain
- * word sets no flag, so the required --kubelet-registration-path is missing and the start always fails.
+ * That such a word ends us with a usage error takes nothing from a drop-in user. At the official registrar a line that
+ * starts with a plain word sets no flag, so the required --kubelet-registration-path is missing, and it always fails.
  */
 export function correctCommand(firstWord: string | undefined): string | undefined {
-  if (firstWord === undefined || firstWord.startsWith("-")) return undefined;
-  const near = nearWord(
-    firstWord,
-    COMMANDS.map(({ name }) => name),
-  );
-  return near === undefined ? undefined : `there is no command "${firstWord}"; did you mean "${near}"?`;
+  if (firstWord === undefined || !/^[a-z][a-z-]*$/i.test(firstWord) || /^(?:true|false)$/i.test(firstWord))
+    return undefined;
+  const names = COMMANDS.map(({ name }) => name);
+  const near = nearWord(firstWord.toLowerCase(), names);
+  const meant = MEANT[firstWord.toLowerCase()] ?? (near && `registrar ${near}`);
+  const advice = meant === undefined ? `the commands are ${names.join(", ")}` : `did you mean: ${meant}?`;
+  return `there is no command "${firstWord}"; ${advice}`;
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Logger } from "../logging/logger";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import type { Flags } from "./flags";
+import { adviceOnHostPaths } from "./host-path-advice";
 import type { PathResolution } from "./paths";
 import { isNodeWide, warnAboutPatterns } from "./pattern-warnings";
 
@@ -36,6 +37,8 @@ export function warnAboutFlags(
     warnAboutAddress(address, log);
   const endpoints = isNodeWide(flags) ? flags.every.kubeletRegistrationPath : [paths.kubeletRegistrationPath];
   for (const endpoint of endpoints) warnAboutEndpoint(endpoint, log);
+  for (const { told, advice } of adviceOnHostPaths(flags, paths))
+    log.warn("Kubelet will not find the driver", { kubeletRegistrationPath: told, ...advice });
 }
 
 function warnAboutAddress(csiAddress: string, log: Logger): void {

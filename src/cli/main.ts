@@ -1,8 +1,11 @@
 import { basename } from "node:path";
 import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
-import { OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
+import { acceptedFlags, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
+import { nearWord } from "./near-word";
+import { print } from "./print";
 import { version } from "./version";
+import { leaveRemovedDirectory } from "./working-directory";
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -22,6 +25,8 @@ async function main(argv: readonly string[]): Promise<number> {
     );
     return EXIT_FAILURE;
   }
+  if (leaveRemovedDirectory())
+    printError("registrar: the working directory was removed: relative paths begin at / instead");
   const command = COMMANDS.find(({ name }) => name === argv[0]);
   if (command) return command.run(argv.slice(1));
   const correction = correctCommand(argv[0]);
@@ -32,18 +37,17 @@ async function main(argv: readonly string[]): Promise<number> {
 
   const line = parseFlags(argv);
   if (line.kind === "help") {
-    printError(await help());
-    return 0;
+    // The official prints it on stderr; whoever asks for it wants to page or search it.
+    return print(`${await help()}\n`);
   }
   if (line.kind === "error") {
-    printError(`${line.message}\n${await help()}`);
+    printError(`${line.message}\n${adviceOn(line.message)}`);
     return EXIT_USAGE;
   }
   const { flags } = line;
   const logging = resolveLogging(flags);
   if (logging.kind === "valid" && flags.version) {
-    process.stdout.write(`${programPath} ${version}\n`);
-    return 0;
+    return print(`${programPath} ${version}\n`);
   }
   if (logging.kind === "valid" && flags.mode === OFFICIAL_PROBE_MODE && flags.kubeletRegistrationPath !== "")
     return 0;
@@ -55,9 +59,17 @@ async function main(argv: readonly string[]): Promise<number> {
   return runRegister(flags, logging);
 }
 
+/** What to do about a mistake on the command line. */
+function adviceOn(message: string): string {
+  const [, unknown] = /^flag provided but not defined: -(.*)$/s.exec(message) ?? [];
+  const near = unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
+  const advice = `see ${basename(programPath)} --help`;
+  return near === undefined ? advice : `did you mean --${near}? Else ${advice}`;
+}
+
 async function help(): Promise<string> {
   const { renderHelp } = await import("./help");
-  return renderHelp(basename(programPath), Math.min(process.stderr.columns ?? 110, 110), COMMANDS);
+  return renderHelp(basename(programPath), Math.min(process.stdout.columns ?? 110, 110), COMMANDS);
 }
 
 function printError(text: string): void {

@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { DEFAULT_KUBELET_ROOT } from "../kubelet-roots";
 import { parseCsiAddress } from "../registrar/driver/csi-address";
 
 /** Where DaemonSets mount the plugin registration directory in the registrar's container. */
 export const CONTAINER_DIRECTORY = "/registration";
-const DEFAULT_KUBELET_ROOT = "/var/lib/kubelet";
 const ROOT_VARIABLE = "KUBELET_ROOT_DIR";
 
 /** Kubelet's own plugin registration directory on a node: in KUBELET_ROOT_DIR if that is set. */

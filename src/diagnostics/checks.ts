@@ -1,5 +1,5 @@
-import { boundText } from "../logging/bound";
 import { escapeGo, escapeUnprintable } from "../logging/escape";
+import { reasonOf } from "../registrar/registration/reason";
 import type { Registration } from "../registrar/registration/registration";
 import type { StateName } from "../registrar/registration/state";
 import type { Registrations } from "../registrar/registrations";
@@ -10,6 +10,8 @@ export interface Check {
   /** It is told and does not count, unless it is required by name. */
   readonly informative?: boolean;
   run(): Promise<string | undefined>;
+  /** What is to be said although all is well, where there is something. */
+  note?(): string | undefined;
 }
 
 /** What a health path answers. */
@@ -40,10 +42,24 @@ export function readinessChecks(
   const wanted = counted(registrations).filter((one) => driver === null || nameOf(one) === driver);
   if (wanted.length === 0 && driver !== null)
     return [{ name: driver, run: async () => "there is no such driver here" }];
-  return wanted.flatMap((registration) => {
+  const uncounted = driver === null ? registrations.all.filter((one) => !wanted.includes(one)) : [];
+  const checks = wanted.flatMap((registration) => {
     const prefix = registrations.scope === "one-driver" ? "" : `${escapeGo(nameOf(registration))}/`;
-    return checksOf(registration, options).map(({ name, run }) => ({ name: `${prefix}${name}`, run }));
+    return checksOf(registration, options).map((check) => ({ ...check, name: `${prefix}${check.name}` }));
   });
+  return [...checks, ...uncounted.map(uncountedCheck)];
+}
+
+/** A socket that was found and whose driver does not count: it fails nothing, but is not passed over in silence. */
+function uncountedCheck(registration: Registration): Check {
+  return {
+    name: escapeGo(registration.csiAddress ?? nameOf(registration)),
+    run: async () => undefined,
+    note: () => {
+      const status = registration.status();
+      return `does not count, state is ${status.state}: ${reasonOf(status) ?? "it is served elsewhere"}`;
+    },
+  };
 }
 
 /**
@@ -60,6 +76,8 @@ export function counted({ scope, all }: Registrations): readonly Registration[] 
   });
 }
 
+const LOST = "the connection to the CSI driver is lost";
+
 /**
  * Ready: kubelet said that the driver is registered, and the socket over which it did is ours and answers. With
  * `requireDriver` the driver must be connected too; without, kubelet reaches the driver by itself.
@@ -74,10 +92,10 @@ function checksOf(
       run: async () => {
         const { connected, identity } = registration.status();
         if (connected || (identity !== undefined && !requireDriver)) return undefined;
-        return identity === undefined
-          ? "the CSI driver has not answered yet"
-          : "the connection to the CSI driver is lost";
+        return identity === undefined ? "the CSI driver has not answered yet" : LOST;
       },
+      note: () =>
+        registration.status().connected ? undefined : `${LOST}, which --require-driver would count`,
     },
     {
       name: "socket",
@@ -91,10 +109,12 @@ function checksOf(
     {
       name: "registered",
       run: async () => {
-        const { state, tally } = registration.status();
-        if (state === "registered") return undefined;
-        const refusal = tally.refusal === undefined ? "" : `, kubelet refused: ${boundText(tally.refusal)}`;
-        return `state is ${state}${refusal}`;
+        const status = registration.status();
+        if (status.state === "registered") return undefined;
+        const since = status.history.at(-1)?.at;
+        const sinceText = since === undefined ? "" : ` since ${new Date(since).toISOString()}`;
+        const reason = reasonOf(status);
+        return `state is ${status.state}${sinceText}${reason === undefined ? "" : `: ${reason}`}`;
       },
     },
   ];
@@ -119,7 +139,7 @@ export async function runChecks(
 ): Promise<CheckReport> {
   const lines: string[] = [];
   let passed = true;
-  for (const { name, informative = false, run } of checks) {
+  for (const { name, informative = false, run, note } of checks) {
     if (exclude.includes(name)) {
       lines.push(`[+]${name} excluded: ok`);
       continue;
@@ -128,9 +148,9 @@ export async function runChecks(
     const counts = !informative || require.includes(name);
     passed &&= problem === undefined || !counts;
     const failed = `failed${counts ? "" : " (does not count)"}`;
-    lines.push(
-      problem === undefined ? `[+]${name} ok` : `[-]${name} ${failed}: ${escapeUnprintable(problem)}`,
-    );
+    const said = note?.();
+    const passing = said === undefined ? `[+]${name} ok` : `[+]${name} ok: ${escapeUnprintable(said)}`;
+    lines.push(problem === undefined ? passing : `[-]${name} ${failed}: ${escapeUnprintable(problem)}`);
   }
   const unknown = exclude.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0)

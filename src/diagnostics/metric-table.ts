@@ -1,7 +1,8 @@
 import { boundText } from "../logging/bound";
 import { escapeJson } from "../logging/escape";
-import type { DriverStatus, Registration } from "../registrar/registration/registration";
-import { STATE_NAMES } from "../registrar/registration/state";
+import type { DriverStatus } from "../registrar/registration/driver-status";
+import type { Registration } from "../registrar/registration/registration";
+import { type PublishReason, STATE_NAMES } from "../registrar/registration/state";
 
 /** What a process knows of itself; the CLI provides it. */
 export interface ProcessFacts {
@@ -25,6 +26,8 @@ export interface MetricRow {
   readonly help: string;
   readonly labelNames?: readonly string[];
   readonly samples: (facts: ProcessFacts, registrations: readonly Registration[]) => readonly Sample[];
+  /** Reads those registrations too that do not count: of a whole node, sockets without a driver to register. */
+  readonly readsAll?: true;
 }
 
 /** The driver_name label before the driver told its name (csi-lib-utils, metrics.go). */
@@ -35,7 +38,17 @@ const STATES = STATE_NAMES.filter((name) => name !== "stopped");
 
 const driver = ({ identity }: DriverStatus) => ({ driver_name: identity?.name ?? UNKNOWN_DRIVER });
 const one = (value: number): readonly Sample[] => [{ value }];
-const seconds = (at: number | undefined) => (at ?? 0) / 1000;
+/** What leads to a publication, so that each counter is there from the start and its first increase is seen. */
+const PUBLISH_REASONS: readonly PublishReason[] = [
+  "driver-named",
+  "driver-renamed",
+  "driver-restarted",
+  "socket-gone",
+  "socket-dead",
+  "kubelet-silent",
+  "retry",
+  "peer-gone",
+];
 /** The samples of every driver. */
 const ofEach =
   (read: (status: DriverStatus) => readonly Sample[]): MetricRow["samples"] =>
@@ -44,6 +57,13 @@ const ofEach =
 /** One sample for every driver, labelled with its name. */
 const ofDriver = (read: (status: DriverStatus) => number) =>
   ofEach((status) => [{ labels: driver(status), value: read(status) }]);
+
+/** A moment of each driver, in seconds; none where it never was. */
+const ofTime = (read: (status: DriverStatus) => number | undefined) =>
+  ofEach((status) => {
+    const at = read(status);
+    return at === undefined ? [] : [{ labels: driver(status), value: at / 1000 }];
+  });
 
 /** Every metric but the histogram of calls. Names and labels are a promise to dashboards: see docs/operations.md. */
 export const METRICS: readonly MetricRow[] = [
@@ -83,16 +103,16 @@ export const METRICS: readonly MetricRow[] = [
   {
     kind: "gauge",
     name: "registrar_last_get_info_timestamp_seconds",
-    help: "When kubelet last called GetInfo, as unix time; 0 for never",
+    help: "When kubelet last called GetInfo, as unix time; absent where it never did",
     labelNames: ["driver_name"],
-    samples: ofDriver(({ tally }) => seconds(tally.lastGetInfoAt)),
+    samples: ofTime(({ tally }) => tally.lastGetInfoAt),
   },
   {
     kind: "gauge",
     name: "registrar_last_notice_timestamp_seconds",
-    help: "When kubelet last called NotifyRegistrationStatus, as unix time; 0 for never",
+    help: "When kubelet last called NotifyRegistrationStatus, as unix time; absent where it never did",
     labelNames: ["driver_name"],
-    samples: ofDriver(({ tally }) => seconds(tally.lastStatusAt)),
+    samples: ofTime(({ tally }) => tally.lastStatusAt),
   },
   {
     kind: "counter",
@@ -117,9 +137,9 @@ export const METRICS: readonly MetricRow[] = [
     help: "How often the registration socket was put in place, by what led to it",
     labelNames: ["driver_name", "reason"],
     samples: ofEach((status) =>
-      Object.entries(status.tally.publications).map(([reason, value]) => ({
+      PUBLISH_REASONS.map((reason) => ({
         labels: { ...driver(status), reason },
-        value,
+        value: status.tally.publications[reason] ?? 0,
       })),
     ),
   },
@@ -151,6 +171,19 @@ export const METRICS: readonly MetricRow[] = [
   },
   {
     kind: "gauge",
+    name: "registrar_driver_trouble",
+    help: "1 for a driver's socket behind which there is nothing to register, by what is wrong: no-answer, name-withheld, failed",
+    labelNames: ["csi_address", "reason"],
+    readsAll: true,
+    samples: (_facts, registrations) =>
+      registrations.flatMap(({ csiAddress, status }) => {
+        const { trouble } = status();
+        if (trouble === undefined || csiAddress === undefined) return [];
+        return [{ labels: { csi_address: escapeJson(csiAddress), reason: trouble.kind }, value: 1 }];
+      }),
+  },
+  {
+    kind: "gauge",
     name: "registrar_build_info",
     help: "Version of this registrar and of Node",
     labelNames: ["version", "node_version"],
@@ -160,7 +193,7 @@ export const METRICS: readonly MetricRow[] = [
     kind: "gauge",
     name: "process_start_time_seconds",
     help: "Start time of the process since unix epoch in seconds.",
-    samples: ({ startedAt }) => one(seconds(startedAt)),
+    samples: ({ startedAt }) => one(startedAt / 1000),
   },
   {
     kind: "counter",

@@ -60,7 +60,7 @@ async function loadMetrics(
   const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
   const registry = new Registry();
   const registers = [registry];
-  for (const { kind, name, help, labelNames = [], samples } of [
+  for (const { kind, name, help, labelNames = [], samples, readsAll } of [
     ...METRICS,
     ...(nodeReadiness ? nodeReadinessMetrics(nodeReadiness) : []),
   ]) {
@@ -72,7 +72,8 @@ async function loadMetrics(
       registers,
       collect() {
         this.reset();
-        for (const { labels = {}, value } of samples(facts, counted(registrations))) this.inc(labels, value);
+        const read = readsAll ? registrations.all : counted(registrations);
+        for (const { labels = {}, value } of samples(facts, read)) this.inc(labels, value);
       },
     });
   }

@@ -2,6 +2,7 @@ import { Session } from "node:inspector/promises";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { getHeapSnapshot } from "node:v8";
+import type { PROFILE_PATHS } from "./metrics-path";
 import type { Route } from "./server";
 
 const DEFAULT_SECONDS = 30;
@@ -14,7 +15,10 @@ const INDEX = `Profiles of this process, on the paths of Go's net/http/pprof, in
 /debug/pprof/cmdline              command line, separated by NUL
 `;
 
-/** The routes of --enable-pprof. One profile of a kind at a time: each heap snapshot weighs as much as the heap. */
+/**
+ * The routes of --enable-pprof. One profile of a kind at a time: each heap snapshot weighs as much as the heap. A CPU
+ * profile ends when its client leaves.
+ */
 export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyMap<string, Route> {
   let profiling = false;
   let snapshooting = false;
@@ -29,10 +33,13 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
     profiling = true;
     const session = new Session();
     session.connect();
+    const left = new AbortController();
+    response.once("close", () => left.abort());
     try {
       await session.post("Profiler.enable");
       await session.post("Profiler.start");
-      await delay(asked * 1000);
+      await delay(asked * 1000, undefined, { signal: left.signal }).catch(() => {});
+      if (left.signal.aborted) return;
       const { profile } = await session.post("Profiler.stop");
       download(response, "cpu.cpuprofile").end(JSON.stringify(profile));
     } finally {
@@ -59,12 +66,13 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
       response.writeHead(200, { "content-type": "text/plain; charset=utf-8" }).end(body);
     };
 
-  return new Map<string, Route>([
-    ["/debug/pprof/", text(INDEX)],
-    ["/debug/pprof/cmdline", text(commandLine.join("\0"))],
-    ["/debug/pprof/profile", profile],
-    ["/debug/pprof/heap", heap],
-  ]);
+  const routes: Readonly<Record<(typeof PROFILE_PATHS)[number], Route>> = {
+    "/debug/pprof/": text(INDEX),
+    "/debug/pprof/cmdline": text(commandLine.join("\0")),
+    "/debug/pprof/profile": profile,
+    "/debug/pprof/heap": heap,
+  };
+  return new Map(Object.entries(routes));
 }
 
 function download(response: Parameters<Route>[1], name: string): Parameters<Route>[1] {

@@ -1,10 +1,10 @@
-import { RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
 import { livenessChecks, readinessChecks } from "./checks";
 import { createChecksRoute, createHealthRoute } from "./health";
 import type { ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
+import { checkMetricsPath, type FIXED_PATHS } from "./metrics-path";
 import { nodeReadinessCheck, type ViewNodeReadiness } from "./node-readiness";
 import { createProfilingRoutes } from "./pprof";
 import type { Route } from "./server";
@@ -28,28 +28,20 @@ export function createRoutes(
   { metricsPath, requireDriver, profiledCommandLine, nodeReadiness }: RoutesOptions,
   { log, facts }: { readonly log: Logger; readonly facts: ProcessFacts },
 ): ReadonlyMap<string, Route> {
+  checkMetricsPath(metricsPath, { isProfiled: profiledCommandLine !== undefined });
   const nodeChecks = nodeReadiness === undefined ? [] : [nodeReadinessCheck(nodeReadiness)];
-  const routes = new Map<string, Route>([
-    ["/healthz", createHealthRoute(registrations, log)],
-    ["/livez", createChecksRoute("livez", livenessChecks)],
-    [
-      "/readyz",
-      createChecksRoute("readyz", (driver) => [
-        ...readinessChecks(registrations, { requireDriver, driver }),
-        ...nodeChecks,
-      ]),
-    ],
-    ["/statusz", createStatusRoute(registrations, facts, nodeReadiness)],
-    ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
-  ]);
-  checkMetricsPath(metricsPath, [...routes.keys()]);
-  return routes.set(metricsPath, createMetricsRoute(registrations, facts, nodeReadiness));
-}
-
-function checkMetricsPath(path: string, taken: readonly string[]): void {
-  const refuse = (why: string) => {
-    throw new RegistrarError("INVALID_OPTION", `metrics-path ${JSON.stringify(path)} ${why}`);
+  const fixed: Readonly<Record<(typeof FIXED_PATHS)[number], Route>> = {
+    "/healthz": createHealthRoute(registrations, log),
+    "/livez": createChecksRoute("livez", livenessChecks),
+    "/readyz": createChecksRoute("readyz", (driver) => [
+      ...readinessChecks(registrations, { requireDriver, driver }),
+      ...nodeChecks,
+    ]),
+    "/statusz": createStatusRoute(registrations, facts, nodeReadiness),
   };
-  if (!/^\/[^?#\s]*$/.test(path)) refuse("is no path of a URL: it must begin with /, as /metrics does");
-  if (taken.includes(path)) refuse(`is served already; taken are ${taken.join(", ")}`);
+  return new Map<string, Route>([
+    ...Object.entries(fixed),
+    ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
+    [metricsPath, createMetricsRoute(registrations, facts, nodeReadiness)],
+  ]);
 }

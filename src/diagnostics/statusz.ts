@@ -1,5 +1,6 @@
 import { boundText } from "../logging/bound";
 import { escapeJson } from "../logging/escape";
+import { reasonOf } from "../registrar/registration/reason";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
 import type { ProcessFacts } from "./metric-table";
@@ -42,12 +43,14 @@ function describe(registrations: Registrations, facts: ProcessFacts, now: number
 }
 
 function describeDriver(registration: Registration, facts: ProcessFacts) {
-  const { state, history, identity, connected, registrationSocketPath, tally } = registration.status();
+  const status = registration.status();
+  const { state, history, identity, connected, registrationSocketPath, tally } = status;
   return {
     name: identity?.name,
     vendorVersion: identity && boundText(identity.vendorVersion),
     connected,
     state,
+    reason: reasonOf(status),
     since: time(history.at(-1)?.at ?? facts.startedAt),
     socket: registrationSocketPath,
     csiAddress: registration.csiAddress,
@@ -67,8 +70,9 @@ function asText(value: unknown, indent = ""): string {
   if (typeof value !== "object" || value === null) return `${String(value)}\n`;
   return Object.entries(value)
     .filter(([, one]) => one !== undefined)
-    .map(([key, one]) => {
-      if (key === "history")
+    .map(([place, one]) => {
+      const key = Array.isArray(value) ? headOf(one as Driver) : place;
+      if (place === "history")
         return `${indent}history:\n${(one as Change[]).map((c) => `${indent}  ${asLine(c)}\n`).join("")}`;
       const nested = typeof one === "object" && one !== null;
       return nested ? `${indent}${key}:\n${asText(one, `${indent}  `)}` : `${indent}${key}: ${asText(one)}`;
@@ -76,9 +80,18 @@ function asText(value: unknown, indent = ""): string {
     .join("");
 }
 
+type Driver = ReturnType<typeof describeDriver>;
+
+/** What a driver is headed by, for people. */
+function headOf({ name, csiAddress }: Driver): string {
+  const text = name ?? csiAddress ?? "driver";
+  const quoted = quote(text);
+  return quoted === `"${text}"` ? text : quoted;
+}
+
 const quote = (text: string) => escapeJson(JSON.stringify(text));
 
-type Change = ReturnType<typeof describeDriver>["history"][number];
+type Change = Driver["history"][number];
 
 function asLine({ at, from, to, event: { kind, ...details } }: Change): string {
   const more = Object.values(details)

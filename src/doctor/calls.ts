@@ -1,9 +1,14 @@
-import { type Client, Metadata } from "@grpc/grpc-js";
+import type { Client } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
-import type { PluginIdentity, PluginInfo, Protos, Unary } from "../grpc/protos";
+import type { PluginIdentity, Protos, Unary } from "../grpc/protos";
 import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../grpc/unary";
-import { SELF_CHECK_KEY, STATE_KEY } from "../registrar/registration/self-check-protocol";
-import type { Answer, DriverFacts, RegistrationFacts, SocketFacts } from "./facts";
+import {
+  REASON_KEY,
+  SELF_CHECK_KEY,
+  SINCE_KEY,
+  STATE_KEY,
+} from "../registrar/registration/self-check-protocol";
+import type { Answer, DriverFacts, RegistrationFacts, RegistrationReport, SocketFacts } from "./facts";
 
 /** Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second: it gets more time here too. */
 const NODE_GET_INFO_FACTOR = 10;
@@ -20,7 +25,7 @@ export interface Questioner {
   askRegistration(socket: SocketFacts): Promise<RegistrationAnswer>;
 }
 
-type RegistrationAnswer = Pick<RegistrationFacts, "info" | "state">;
+type RegistrationAnswer = Pick<RegistrationFacts, "info" | "report">;
 type EmptyRequest = Readonly<Record<string, never>>;
 
 /** Makes one who waits `timeoutMs` at most for an answer, for that of NodeGetInfo ten times as long. */
@@ -43,13 +48,22 @@ export function createQuestioner(protos: Protos, timeoutMs: number): Questioner 
       });
     },
     askRegistration: (socket) => {
-      const silent: RegistrationAnswer = { info: NOT_ASKED, state: undefined };
+      const silent: RegistrationAnswer = { info: NOT_ASKED, report: undefined };
       return withClient(socket, silent, async (client) => {
-        let state: string | undefined;
-        const call = callGetInfo(client, registration.GetInfo, timeoutMs, (headers) => {
-          state = headers.get(STATE_KEY)[0]?.toString();
-        });
-        return { info: await answerOf(call), state };
+        let report: RegistrationReport | undefined;
+        const call = callUnary(
+          client,
+          registration.GetInfo,
+          {},
+          {
+            timeoutMs,
+            metadata: { [SELF_CHECK_KEY]: "1" },
+            onHeaders: (headers) => {
+              report = reportIn(headers);
+            },
+          },
+        );
+        return { info: await answerOf(call), report };
       });
     },
   };
@@ -77,24 +91,21 @@ async function answerOf<Value>(call: Promise<Value>): Promise<Answer<Value>> {
   }
 }
 
-/** GetInfo with the mark of a self-check; beside the answer, its headers tell of the registration's state. */
-function callGetInfo(
-  client: Client,
-  method: Unary<EmptyRequest, PluginInfo>,
-  timeoutMs: number,
-  onHeaders: (headers: Metadata) => void,
-): Promise<PluginInfo> {
-  return new Promise((resolve, reject) => {
-    client
-      .makeUnaryRequest(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        {},
-        Metadata.fromHttp2Headers({ [SELF_CHECK_KEY]: "1" }),
-        { deadline: Date.now() + timeoutMs },
-        (error, response) => (response === undefined ? reject(error) : resolve(response)),
-      )
-      .on("metadata", onHeaders);
-  });
+/** What a registrar of ours says of itself in the headers of its answer; undefined of all others. */
+function reportIn(headers: Readonly<Record<string, string>>): RegistrationReport | undefined {
+  const { [STATE_KEY]: state, [SINCE_KEY]: since, [REASON_KEY]: reason } = headers;
+  if (state === undefined) return undefined;
+  return {
+    state,
+    since: since !== undefined && /^\d+$/.test(since) ? Number(since) : undefined,
+    reason: reason === undefined ? undefined : decoded(reason),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,8 +1,9 @@
-import { accessSync, constants, readFileSync, realpathSync, watch } from "node:fs";
+import { accessSync, constants, realpathSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { errnoOf } from "../errors";
+import { type Place, placeOf } from "../mounts";
+import { readMounts } from "../sockets/mount-table";
 import type { DirectoryFacts } from "./facts";
-import { type Place, parseMountinfo, placeOf } from "./mountinfo";
 import { listRegistrations } from "./registration-facts";
 import { fileTypeOf, lookAtSocket, ownershipOf, statsOf } from "./socket-facts";
 
@@ -27,8 +28,7 @@ export async function lookAtDirectory(path: string, procfs: string): Promise<Dir
 
 function placeAt(path: string, procfs: string): Place | undefined {
   try {
-    const mounts = parseMountinfo(readFileSync(join(procfs, "self", "mountinfo"), "utf8"));
-    return placeOf(realpathSync(path), mounts);
+    return placeOf(realpathSync(path), readMounts(procfs) ?? []);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../grpc/protos";
-import type { Place } from "./mountinfo";
+import type { HostPathVerdict } from "../host-path";
+import type { Place } from "../mounts";
 
 /** Where to look; paths are absolute and as seen from here. */
 export interface Target {
@@ -8,6 +9,12 @@ export interface Target {
   /** The same socket on the host, as kubelet is told; undefined where nobody said it. */
   readonly kubeletRegistrationPath: string | undefined;
   readonly pluginRegistrationPath: string;
+  /** Driver sockets as patterns, `/plugins/STAR/csi.sock` with `*` for STAR: every one that fits is looked at. */
+  readonly patterns?: readonly string[];
+  /** Where the host's root is seen: `/host` in a debugging pod. Host paths are looked up below it. Default `/`. */
+  readonly hostRoot?: string;
+  /** Why a registrar would not start with the arguments given; undefined where it would. */
+  readonly startProblem?: string | undefined;
 }
 
 export interface Ownership {
@@ -54,12 +61,20 @@ export interface DriverFacts {
   readonly nodeInfo: Answer<NodeInfo>;
 }
 
+/** Where a registration stands, by its registrar's own word. */
+export interface RegistrationReport {
+  readonly state: string;
+  /** Milliseconds since the epoch; undefined where it was not told. */
+  readonly since: number | undefined;
+  readonly reason: string | undefined;
+}
+
 /** One socket in the registration directory, or something else in the place of one. */
 export interface RegistrationFacts {
   readonly socket: SocketFacts;
   readonly info: Answer<PluginInfo>;
   /** Where the registration stands, as registrars of this project tell; undefined of all others. */
-  readonly state: string | undefined;
+  readonly report: RegistrationReport | undefined;
   /** Where a CSI driver is said to be; undefined where there is no such answer. */
   readonly endpoint: Pick<DriverFacts, "socket" | "identity"> | undefined;
 }
@@ -110,6 +125,10 @@ export type SelinuxFacts =
 export interface Facts {
   readonly target: Target;
   readonly driver: DriverFacts | undefined;
+  /** What the mounts say of the driver's path on the host; undefined where nothing was told, or they say nothing. */
+  readonly hostPath: HostPathVerdict | undefined;
+  /** The other living sockets under kubelet's `plugins`, and those that fit a pattern. */
+  readonly found: readonly DriverFacts[];
   /** What is at the kubelet registration path, seen from here. */
   readonly kubeletPath: SocketFacts | undefined;
   readonly directory: DirectoryFacts;

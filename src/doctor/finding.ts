@@ -13,70 +13,53 @@ export interface Verdict {
   readonly subject: string;
   readonly text: string;
   /** What to do about it, in one line; undefined where there is nothing to do. */
-  readonly cure: string | undefined;
+  readonly fix?: string | undefined;
+  /** What lies behind it: of the problems with one cause, the first is the one to fix. */
+  readonly cause?: string | undefined;
 }
 
 /** A verdict and the check that came to it. */
 export interface Finding extends Verdict {
+  /** Stable, and a heading in docs/doctor.md. */
+  readonly code: string;
   readonly check: string;
 }
 
-/** One question to the facts. */
-export interface Check {
-  /** Stable: programs go by it. */
+/** What is told of a check: in the help, and in docs/doctor.md. */
+export interface CheckPage {
+  /** Stable: programs and links go by it. */
+  readonly code: string;
+  /** Stable too, and easier to say. */
   readonly name: string;
-  /** None where the question does not arise. */
-  readonly findings: (facts: Facts) => readonly Finding[];
+  /** What it looks at. */
+  readonly asks: string;
+  /** Why that matters. */
+  readonly matters: string;
+  /** What to do where it is not well. */
+  readonly fix: string;
 }
 
-type Situation = { readonly kind: string };
-
-/** For each kind of situation what is to be said of it; null or false: nothing. */
-export type Verdicts<Found extends Situation> = {
-  readonly [Kind in Found["kind"]]: ((situation: Found & { readonly kind: Kind }) => Verdict | false) | null;
-};
-
-/** A check is the situations that it tells apart, and a verdict on each kind of them. */
-export function check<Situations extends readonly Situation[]>(
-  name: string,
-  situationsIn: (facts: Facts) => Situations,
-  verdicts: Verdicts<Situations[number]>,
-): Check {
-  const verdictOn = verdicts as Readonly<Record<string, ((situation: Situation) => Verdict | false) | null>>;
-  return {
-    name,
-    findings: (facts) =>
-      situationsIn(facts).flatMap((situation) => {
-        const verdict = verdictOn[situation.kind]?.(situation);
-        return verdict ? [{ check: name, ...verdict }] : [];
-      }),
-  };
+/** One question to the facts, and what each answer means. None where the question does not arise. */
+export interface Check<Seen = Facts> extends CheckPage {
+  readonly verdicts: (facts: Seen) => readonly Verdict[];
 }
 
-export const ok = (subject: string, text: string): Verdict => ({
-  status: "ok",
-  subject,
-  text,
-  cure: undefined,
-});
+/** What checks make of the facts. */
+export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] {
+  return checks.flatMap(({ code, name, verdicts }) =>
+    verdicts(facts).map((verdict) => ({ code, check: name, ...verdict })),
+  );
+}
 
-export const unknown = (subject: string, text: string, cure?: string): Verdict => ({
-  status: "unknown",
-  subject,
-  text,
-  cure,
-});
+type Say = (subject: string, text: string, fix?: string, cause?: string) => Verdict;
 
-export const warning = (subject: string, text: string, cure: string): Verdict => ({
-  status: "warning",
-  subject,
-  text,
-  cure,
-});
+const say =
+  (status: Status): Say =>
+  (subject, text, fix, cause) => ({ status, subject, text, fix, cause });
 
-export const problem = (subject: string, text: string, cure: string): Verdict => ({
-  status: "problem",
-  subject,
-  text,
-  cure,
-});
+export const ok: (subject: string, text: string) => Verdict = say("ok");
+export const unknown: Say = say("unknown");
+export const warning: (subject: string, text: string, fix: string, cause?: string) => Verdict =
+  say("warning");
+export const problem: (subject: string, text: string, fix: string, cause?: string) => Verdict =
+  say("problem");

@@ -1,8 +1,12 @@
+import { dirname, join } from "node:path";
 import { loadProtos } from "../grpc/protos";
+import { type HostPathVerdict, judgeHostPath } from "../host-path";
+import { readMounts, realPathOf } from "../sockets/mount-table";
 import { createQuestioner } from "./calls";
 import { lookAtDirectory } from "./directory-facts";
-import type { Facts, Target } from "./facts";
+import type { Facts, SocketFacts, Target } from "./facts";
 import { KNOWN_DIRECTORIES, lookAtSelinux, otherDirectories } from "./host-facts";
+import { socketsFitting, socketsUnder } from "./plugin-sockets";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
 
@@ -30,20 +34,67 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
     sysfs = "/sys",
     knownDirectories = KNOWN_DIRECTORIES,
   } = options;
-  const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath } = target;
+  const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
   const questioner = createQuestioner(loadProtos(), timeoutMs);
   const lookAtDriver = async (path: string) => questioner.askDriver(await lookAtSocket(path));
   const registrationPaths = listRegistrations(pluginRegistrationPath).paths;
+  const known = knownDirectories.map((path) => join(hostRoot, path));
   const [driver, kubeletPath, directory, registrations] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtDriver(csiSocketPath),
-    kubeletRegistrationPath === undefined ? undefined : lookAtSocket(kubeletRegistrationPath),
+    kubeletRegistrationPath?.startsWith("/")
+      ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
+      : undefined,
     lookAtDirectory(pluginRegistrationPath, procfs),
-    Promise.all(registrationPaths.map((path) => lookAtRegistration(path, questioner))),
+    Promise.all(registrationPaths.map((path) => lookAtRegistration(path, questioner, hostRoot))),
   ]);
-  const host = {
-    uid: options.uid,
-    selinux: lookAtSelinux(procfs, sysfs),
-    otherDirectories: otherDirectories(pluginRegistrationPath, knownDirectories),
+  const others = await lookForOthers(target, driver?.socket);
+  return {
+    target,
+    driver,
+    hostPath: hostPathVerdict(target, procfs),
+    found: await Promise.all(others.map((socket) => questioner.askDriver(socket))),
+    kubeletPath,
+    directory,
+    registrations,
+    host: {
+      uid: options.uid,
+      selinux: lookAtSelinux(procfs, sysfs),
+      otherDirectories: otherDirectories(pluginRegistrationPath, known),
+    },
   };
-  return { target, driver, kubeletPath, directory, registrations, host };
+}
+
+/** Living sockets of other drivers; unreadable and dead ones say nothing: a driver may be gone for good. */
+async function lookForOthers(
+  { pluginRegistrationPath, patterns = [] }: Target,
+  known: SocketFacts | undefined,
+): Promise<readonly SocketFacts[]> {
+  const plugins = join(dirname(pluginRegistrationPath), "plugins");
+  const paths = new Set([...socketsUnder(plugins), ...patterns.flatMap(socketsFitting)]);
+  const sockets = await Promise.all(Array.from(paths, lookAtSocket));
+  const seen = new Set(inodesOf(known));
+  return sockets.filter((socket) => {
+    if (socket.kind !== "accepting" || seen.has(socket.inode)) return false;
+    seen.add(socket.inode);
+    return true;
+  });
+}
+
+function inodesOf(socket: SocketFacts | undefined): readonly string[] {
+  return socket !== undefined && "inode" in socket ? [socket.inode] : [];
+}
+
+function hostPathVerdict(target: Target, procfs: string): HostPathVerdict | undefined {
+  const { csiSocketPath = target.patterns?.[0], kubeletRegistrationPath, pluginRegistrationPath } = target;
+  const mounts = readMounts(procfs);
+  if (csiSocketPath === undefined || kubeletRegistrationPath === undefined || mounts === undefined)
+    return undefined;
+  // Below the host's own root the mounts of this namespace say nothing.
+  if (target.hostRoot !== undefined && target.hostRoot !== "/") return undefined;
+  return judgeHostPath({
+    csiSocketPath: realPathOf(csiSocketPath),
+    kubeletRegistrationPath,
+    pluginRegistrationPath: realPathOf(pluginRegistrationPath),
+    mounts,
+  });
 }

@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { KUBELET_ROOTS } from "../registrar/registration/hints";
+import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../kubelet-roots";
 import type { SelinuxFacts } from "./facts";
 import { isFolder } from "./socket-facts";
 
-const DEFAULT_ROOT = "/var/lib/kubelet";
-
 /** Plugin registration directories of kubelets as distributions set them up, the default one first. */
 export const KNOWN_DIRECTORIES: readonly string[] = [
-  ...new Set([DEFAULT_ROOT, ...Object.values(KUBELET_ROOTS)]),
+  ...new Set([DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)]),
 ].map((root) => join(root, "plugins_registry"));
 
 /** Those of `directories` that exist, but for `path`. */

@@ -1,13 +1,16 @@
 import { join } from "node:path";
+import type { Place } from "../mounts";
 import { KNOWN_DIRECTORIES } from "./host-facts";
-import type { Place } from "./mountinfo";
 
 /**
  * The plugin registration directory as kubelet calls it. What the mount tells is the path on the directory's own file
  * system: that is longer than kubelet's where kubelet's root is a bind mount, and shorter where it is a file system of
  * its own. So what kubelet is told counts first, then where kubelets usually are.
  */
-export function kubeletDirectoryOf(place: Place, kubeletRegistrationPath: string | undefined): string {
+export function kubeletDirectoryOf(
+  place: Pick<Place, "path">,
+  kubeletRegistrationPath: string | undefined,
+): string {
   const root = /^(\/.+?)\/plugins\//.exec(kubeletRegistrationPath ?? "")?.[1];
   if (root !== undefined) return join(root, "plugins_registry");
   const [longest] = KNOWN_DIRECTORIES.filter((known) => place.path.endsWith(known)).sort(

@@ -21,12 +21,23 @@ export function listRegistrations(directory: string): { readonly paths: string[]
   }
 }
 
-/** Looks at a registration socket, asks who is there and, of a CSI driver, whether it is where that says. */
-export async function lookAtRegistration(path: string, questioner: Questioner): Promise<RegistrationFacts> {
+/**
+ * Looks at a registration socket, asks who is there and, of a CSI driver, whether it is where that says: a path of the
+ * host, whose root is at `hostRoot` here.
+ */
+export async function lookAtRegistration(
+  path: string,
+  questioner: Questioner,
+  hostRoot: string,
+): Promise<RegistrationFacts> {
   const socket = await lookAtSocket(path);
-  const { info, state } = await questioner.askRegistration(socket);
+  const { info, report } = await questioner.askRegistration(socket);
   const isCsi = info.kind === "answered" && info.value.type === "CSIPlugin";
-  if (!isCsi || !info.value.endpoint.startsWith("/")) return { socket, info, state, endpoint: undefined };
-  const there = await lookAtSocket(info.value.endpoint);
-  return { socket, info, state, endpoint: { socket: there, identity: await questioner.askIdentity(there) } };
+  if (!isCsi) return { socket, info, report, endpoint: undefined };
+  // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
+  const told = info.value.endpoint === "" ? path : info.value.endpoint;
+  if (!told.startsWith("/")) return { socket, info, report, endpoint: undefined };
+  const there = await lookAtSocket(told === path ? path : join(hostRoot, told));
+  const identity = await questioner.askIdentity(there);
+  return { socket, info, report, endpoint: { socket: there, identity } };
 }

@@ -1,46 +1,84 @@
-import { examine } from "./checks";
+import { NODE_CHECKS } from "./checks";
+import { type DriverRow, driversIn } from "./drivers";
 import type { Facts } from "./facts";
-import type { Finding, Status } from "./finding";
+import { type Finding, findingsOf, type Status } from "./finding";
 
-/** What the doctor has to say. Its JSON form is a promise to programs: see the help of `registrar doctor`. */
-export interface Report {
+/** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
+export const SCHEMA = "registrar.doctor/1";
+
+/** A finding as it is told. */
+export interface ReportedFinding {
+  readonly code: string;
+  readonly check: string;
+  readonly status: Status;
+  readonly subject: string;
+  readonly text: string;
+  /** Null where there is nothing to do. */
+  readonly fix: string | null;
+  /** The code of the problem that this one follows from: with that fixed, it goes. Null where it stands by itself. */
+  readonly follows: string | null;
+}
+
+/** What the doctor has to say. Its JSON form is a promise to programs: see docs/doctor.md. */
+export interface Report<Target = NodeTarget> {
+  readonly schema: typeof SCHEMA;
   /** No problem was found; there may be warnings, and things that cannot be seen. */
   readonly healthy: boolean;
-  /** What was looked at, by the names of the flags; null where nobody said it. */
-  readonly target: {
-    readonly csiAddress: string | null;
-    readonly kubeletRegistrationPath: string | null;
-    readonly pluginRegistrationPath: string;
-  };
-  /** How many findings there are of each status. */
+  readonly target: Target;
+  readonly drivers: readonly DriverRow[];
+  /** How many findings there are of each status; of problems, those that do not follow from another. */
   readonly summary: Readonly<Record<Status, number>>;
-  readonly findings: readonly (Omit<Finding, "cure"> & { readonly cure: string | null })[];
+  readonly findings: readonly ReportedFinding[];
+}
+
+/** What was looked at, by the names of the flags; null where nobody said it. */
+export interface NodeTarget {
+  readonly csiAddress: string | null;
+  readonly kubeletRegistrationPath: string | null;
+  readonly pluginRegistrationPath: string;
 }
 
 /** Makes the report on what was seen. */
 export function reportOn(facts: Facts): Report {
-  const findings = examine(facts);
-  const count = (status: Status) => findings.filter((finding) => finding.status === status).length;
-  const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath } = facts.target;
+  const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, patterns = [] } = facts.target;
+  const target: NodeTarget = {
+    csiAddress: csiSocketPath ?? patterns[0] ?? null,
+    kubeletRegistrationPath: kubeletRegistrationPath ?? null,
+    pluginRegistrationPath,
+  };
+  return reportOf(target, findingsOf(NODE_CHECKS, facts), driversIn(facts));
+}
+
+/** Puts findings into the form of a report. */
+export function reportOf<Target>(
+  target: Target,
+  findings: readonly Finding[],
+  drivers: readonly DriverRow[] = [],
+): Report<Target> {
+  const reported = withFollowers(findings);
+  const count = (status: Status) =>
+    reported.filter((finding) => finding.status === status && finding.follows === null).length;
   return {
+    schema: SCHEMA,
     healthy: count("problem") === 0,
-    target: {
-      csiAddress: csiSocketPath ?? null,
-      kubeletRegistrationPath: kubeletRegistrationPath ?? null,
-      pluginRegistrationPath,
-    },
+    target,
+    drivers,
     summary: {
       problem: count("problem"),
       warning: count("warning"),
       unknown: count("unknown"),
       ok: count("ok"),
     },
-    findings: findings.map(({ check, status, subject, text, cure }) => ({
-      check,
-      status,
-      subject,
-      text,
-      cure: cure ?? null,
-    })),
+    findings: reported,
   };
+}
+
+/** Of the problems and warnings with one cause, the first is the one to fix, and the others follow from it. */
+function withFollowers(findings: readonly Finding[]): readonly ReportedFinding[] {
+  return findings.map((finding) => {
+    const { code, check, status, subject, text, fix = null, cause } = finding;
+    const first = cause === undefined ? finding : findings.find((other) => other.cause === cause);
+    const follows = first === undefined || first === finding ? null : first.code;
+    return { code, check, status, subject, text, fix, follows };
+  });
 }

@@ -1,6 +1,7 @@
 import { escapeGo } from "../logging/escape";
+import { type Cell, renderColumns, wrap } from "./columns";
 import type { Status } from "./finding";
-import type { Report } from "./report";
+import type { Report, ReportedFinding } from "./report";
 
 /** How the table is to look. */
 export interface TableLook {
@@ -19,29 +20,70 @@ const LOOKS: Readonly<Record<Status, { readonly word: string; readonly sgr: stri
   warning: { word: "WARNING", sgr: "33" },
   problem: { word: "PROBLEM", sgr: "1;31" },
 };
+/** The worst last: that is what stands above the prompt. */
+const ORDER: readonly Status[] = ["ok", "unknown", "warning", "problem"];
 
-/** The report as a table for people: status, check, what was found and, below it, the cure; then the sum of it. */
-export function renderTable({ findings, summary, healthy }: Report, { width, colors }: TableLook): string {
-  const paint = (sgr: string, text: string) => (colors ? `\u001b[${sgr}m${text}\u001b[0m` : text);
-  const statusWidth = Math.max(...Object.values(LOOKS).map(({ word }) => word.length));
-  const checkWidth = Math.max(0, ...findings.map(({ check }) => check.length));
-  const margin = " ".repeat(statusWidth + GAP.length + checkWidth + GAP.length);
-  const textWidth = Math.max(MIN_TEXT_WIDTH, width - margin.length);
-
-  const rows = findings.flatMap(({ status, check, subject, text, cure }) => {
-    const { word, sgr } = LOOKS[status];
-    const head = paint(sgr, word.padEnd(statusWidth)) + GAP + check.padEnd(checkWidth) + GAP;
-    const [first = "", ...more] = wrap(plain(`${subject} ${text}`), textWidth);
-    const cureLines = cure === null ? [] : wrap(plain(cure), textWidth - 3);
-    return [
-      head + first,
-      ...more.map((line) => margin + line),
-      ...cureLines.map((line, index) => `${margin}${index === 0 ? "-> " : "   "}${line}`),
-    ];
-  });
-  const counts = (Object.keys(LOOKS) as Status[]).reverse().map((status) => counted(summary[status], status));
+/**
+ * The report for people: the drivers, what was found of each status, and last the problems, each with what to do and
+ * what follows from it; then the sum of it.
+ */
+export function renderTable(report: Report<unknown>, look: TableLook): string {
+  const { drivers, findings, summary, healthy } = report;
+  const paint = (sgr: string, text: string) => (look.colors ? `\u001b[${sgr}m${text}\u001b[0m` : text);
+  const table = drivers.length === 0 ? [] : [...driverTable(report, look), ""];
+  const leading = findings.filter(({ follows }) => follows === null);
+  const rows = ORDER.flatMap((status) =>
+    leading
+      .filter((finding) => finding.status === status)
+      .flatMap((finding) => findingLines(finding, findings, look, paint)),
+  );
+  const counts = [...ORDER].reverse().map((status) => counted(summary[status], status));
   const sum = healthy ? paint(LOOKS.ok.sgr, "No problem found") : paint(LOOKS.problem.sgr, "Not well");
-  return [...rows, "", `${sum}: ${counts.join(", ")}.`, ""].join("\n");
+  return [...table, ...rows, "", `${sum}: ${counts.join(", ")}.`, ""].join("\n");
+}
+
+function driverTable({ drivers }: Report<unknown>, look: TableLook): readonly string[] {
+  const rows = drivers.map(({ name, state, since, reason, csiSocket }): readonly Cell[] => [
+    plain(name ?? "(no name)"),
+    state,
+    since ?? "-",
+    plain([reason, csiSocket].filter(Boolean).join("; ")),
+  ]);
+  return renderColumns(["DRIVER", "STATE", "SINCE", "WHY, WHERE"], rows, look.width);
+}
+
+function findingLines(
+  finding: ReportedFinding,
+  all: readonly ReportedFinding[],
+  { width }: TableLook,
+  paint: (sgr: string, text: string) => string,
+): readonly string[] {
+  const statusWidth = Math.max(...Object.values(LOOKS).map(({ word }) => word.length));
+  const checkWidth = Math.max(...all.map(({ check }) => check.length));
+  const codeWidth = Math.max(...all.map(({ code }) => code.length));
+  const { status, code, check, subject, text, fix } = finding;
+  const { word, sgr } = LOOKS[status];
+  const head = [paint(sgr, word.padEnd(statusWidth)), code.padEnd(codeWidth), check.padEnd(checkWidth)];
+  const margin = " ".repeat(statusWidth + codeWidth + checkWidth + 3 * GAP.length);
+  const textWidth = Math.max(MIN_TEXT_WIDTH, width - margin.length);
+  const block = (lead: string, words: string) =>
+    wrap(plain(words), textWidth - lead.length).map(
+      (line, index) => margin + (index === 0 ? lead : " ".repeat(lead.length)) + line,
+    );
+  const [first = "", ...more] = wrap(plain(`${subject} ${text}`), textWidth);
+  const followers =
+    finding.status === "ok" ? [] : all.filter((one) => one.follows === code && isWith(one, finding));
+  return [
+    head.join(GAP) + GAP + first,
+    ...more.map((line) => margin + line),
+    ...(fix === null ? [] : block("-> ", fix)),
+    ...followers.flatMap((one) => block("so ", `${one.code}: ${one.subject} ${one.text}`)),
+  ];
+}
+
+/** Followers stand under the first finding of the code that they follow. */
+function isWith(follower: ReportedFinding, finding: ReportedFinding): boolean {
+  return follower.follows === finding.code && finding.follows === null;
 }
 
 function counted(count: number, status: Status): string {
@@ -51,15 +93,4 @@ function counted(count: number, status: Status): string {
 /** Text that steers no terminal and stays on its line; quotes, which do neither, are left as they are. */
 function plain(text: string): string {
   return escapeGo(text).replaceAll('\\"', '"');
-}
-
-function wrap(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

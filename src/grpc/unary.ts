@@ -14,6 +14,8 @@ export interface UnaryCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Request metadata: lower-case keys. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Is told the response metadata, which come before the response: lower-case keys, of each the first value. */
+  readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void;
 }
 
 /**
@@ -77,6 +79,13 @@ export function callUnary<Request, Response>(
       },
     );
     signal?.addEventListener("abort", cancel, { once: true });
+    const { onHeaders } = options;
+    if (onHeaders)
+      call.on("metadata", (headers: Metadata) =>
+        onHeaders(
+          Object.fromEntries(Object.entries(headers.getMap()).map(([key, value]) => [key, String(value)])),
+        ),
+      );
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Manifest } from "./manifest";
-import type { ResolvedManifestOptions } from "./options";
+import type { ResolvedBasics } from "./options";
 
 interface Alert {
   readonly alert: string;
@@ -15,7 +15,10 @@ const TAINT = "{{ $labels.taint }}";
 const NODE = "node {{ $labels.node }}";
 const POD = "{{ $labels.namespace }}/{{ $labels.pod }}";
 
-/** What somebody should look at. No rule fires for a registrar that is down, because it has no series then. */
+/**
+ * What deserves that somebody looks. A registrar that is down has no series: its restarts are kube-state-metrics' to
+ * tell, and that none is scraped at all is told by the absence of all series.
+ */
 const ALERTS: readonly Alert[] = [
   {
     alert: "CSIDriverNotRegistered",
@@ -34,8 +37,39 @@ const ALERTS: readonly Alert[] = [
     severity: "warning",
     summary: `Kubelet refuses CSI driver ${DRIVER} on ${NODE}`,
     description:
-      `Kubelet refused the driver of ${POD}. The reason is in the registrar's log and, if the registrar exited ` +
-      "because of it, in `kubectl describe pod`.",
+      `Kubelet told the registrar in ${POD} that it does not register the driver. Its reason stands in the registrar's ` +
+      "log and on its /statusz. Seen with --on-registration-failure=retry; without it the registrar has ended by then, " +
+      "and CSIRegistrarRestarting fires.",
+  },
+  {
+    alert: "CSIRegistrarRestarting",
+    expr: 'increase(kube_pod_container_status_restarts_total{container=~".*registrar.*"}[15m]) > 2',
+    severity: "warning",
+    summary: `The registrar in ${POD} restarts again and again`,
+    description:
+      "Why it ended stands in `kubectl describe pod` under Last State, kubelet's words of refusal too, with what to " +
+      "change behind them. Needs kube-state-metrics.",
+  },
+  {
+    alert: "CSIRegistrarsUnseen",
+    expr: "absent(registrar_build_info)",
+    for: "15m",
+    severity: "warning",
+    summary: "No registrar is scraped in this cluster",
+    description:
+      "Prometheus has no series of any registrar: their pods are down, or it does not scrape them (PodMonitor, port " +
+      "--http-endpoint). As long as this fires, no other alert about registrations can.",
+  },
+  {
+    alert: "CSIDriverNotRegistrable",
+    expr: "registrar_driver_trouble == 1",
+    for: "10m",
+    severity: "warning",
+    summary: `A CSI driver on ${NODE} cannot be registered: {{ $labels.reason }}`,
+    description:
+      `The registrar in ${POD} found the driver socket {{ $labels.csi_address }}. no-answer: GetPluginInfo fails or hangs. ` +
+      "name-withheld: another driver of the node has its name, or the name is not wanted. failed: its name is not safe, " +
+      "or its registration socket cannot be made. /statusz tells the reason in words.",
   },
   {
     alert: "CSIRegistrationFlapping",
@@ -79,8 +113,8 @@ const ALERTS: readonly Alert[] = [
   },
 ];
 
-/** The alerts as a PrometheusRule of the Prometheus Operator, for every driver that has a registrar. */
-export function alertRules({ namespace }: Pick<ResolvedManifestOptions, "namespace">): Manifest {
+/** When to call somebody: PrometheusRule of the Prometheus Operator. It serves every driver with a registrar. */
+export function alertRules({ namespace }: Pick<ResolvedBasics, "namespace">): Manifest {
   return {
     about: [
       "Alerts for every driver that has a registrar. The label node comes from the PodMonitor. Your Prometheus loads only",

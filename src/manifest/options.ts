@@ -1,4 +1,5 @@
 import { RegistrarError } from "../errors";
+import { DEFAULT_KUBELET_ROOT } from "../kubelet-roots";
 import { registrationSocketPath } from "../registrar/registration/registration-socket";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import {
@@ -28,27 +29,31 @@ export const PARTS = [
 ] as const;
 export type Part = (typeof PARTS)[number];
 
-/** What a manifest is made of. */
-export interface ManifestOptions {
-  /** What the driver answers to GetPluginInfo. */
-  readonly driverName: string;
+/** What every DaemonSet with a registrar is made of. */
+export interface BasicOptions {
   /** Image of the registrar. */
   readonly image: string;
-  readonly driverImage: string;
-  /** Default: the flags for endpoint and node ID that most drivers have. */
-  readonly driverArgs?: readonly string[] | undefined;
-  /** What to include. Default: the CSIDriver and the DaemonSet. */
-  readonly parts?: readonly Part[] | undefined;
-  /** Name of the DaemonSet and of what belongs to it. Default: derived from the driver's name. */
+  /** Name of the DaemonSet, and of what belongs to it. Default: `csi-registrar`, or made from the driver's name. */
   readonly name?: string | undefined;
   /** Default `kube-system`. */
   readonly namespace?: string | undefined;
   /** Kubelet's --root-dir. Default `/var/lib/kubelet`. */
   readonly kubeletRoot?: string | undefined;
-  /** Folder of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
-  readonly pluginFolder?: string | undefined;
   /** Where the registrar serves health and metrics. Default 9809. */
   readonly httpPort?: number | undefined;
+}
+
+/** What the manifest of a driver is made of. */
+export interface ManifestOptions extends BasicOptions {
+  /** What the driver answers to GetPluginInfo. */
+  readonly driverName: string;
+  readonly driverImage: string;
+  /** Default: the endpoint and the node ID, as most drivers take them. */
+  readonly driverArgs?: readonly string[] | undefined;
+  /** What to include. Default: the CSIDriver and the DaemonSet. */
+  readonly parts?: readonly Part[] | undefined;
+  /** Folder of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
+  readonly pluginFolder?: string | undefined;
   /** Whether volumes are attached, by an external-attacher, before they are mounted. Default false. */
   readonly attachRequired?: boolean | undefined;
   /** Whether the driver gets the pod's name. Default: true with inline volumes. */
@@ -65,6 +70,9 @@ export interface ManifestOptions {
 
 type Defined<Options> = { readonly [Key in keyof Options]-?: Exclude<Options[Key], undefined> };
 
+/** The same with every default filled in. */
+export type ResolvedBasics = Defined<BasicOptions>;
+
 /** Options with every default filled in, and the paths that follow from them. */
 export interface ResolvedManifestOptions extends Defined<ManifestOptions> {
   /** The folder of the driver's socket, on the host. */
@@ -80,19 +88,16 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
   const parts = options.parts ?? ["csidriver", "daemonset"];
   const hasInlinePod = parts.includes("inline-pod");
   const lifecycleModes = options.lifecycleModes ?? (hasInlinePod ? LIFECYCLE_MODES : ["Persistent"]);
-  const kubeletRoot = options.kubeletRoot ?? "/var/lib/kubelet";
+  const basics = resolveBasics(options, nameFrom(driverName));
+  const { kubeletRoot } = basics;
   const pluginPath = `${kubeletRoot}/plugins/${options.pluginFolder ?? driverName}`;
   const resolved: ResolvedManifestOptions = {
+    ...basics,
     driverName,
-    image: options.image,
     driverImage: options.driverImage,
     driverArgs: options.driverArgs ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
     parts: PARTS.filter((part) => parts.includes(part)),
-    name: options.name ?? nameFrom(driverName),
-    namespace: options.namespace ?? "kube-system",
-    kubeletRoot,
     pluginFolder: options.pluginFolder ?? driverName,
-    httpPort: options.httpPort ?? 9809,
     attachRequired: options.attachRequired ?? false,
     podInfoOnMount: options.podInfoOnMount ?? lifecycleModes.includes("Ephemeral"),
     lifecycleModes: LIFECYCLE_MODES.filter((mode) => lifecycleModes.includes(mode)),
@@ -108,17 +113,28 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
   return resolved;
 }
 
-function checkNames(options: ResolvedManifestOptions): void {
-  checkImage("image", options.image);
-  checkImage("driver-image", options.driverImage);
-  checkLabel("name", options.name);
-  checkLabel("namespace", options.namespace);
-  checkHostPath("kubelet-root", options.kubeletRoot);
-  checkFolderName("plugin-folder", options.pluginFolder);
-  checkSubdomain("storage-class", options.storageClassName);
-  const { httpPort } = options;
+/** Fills the defaults of what every DaemonSet has and checks it; throws INVALID_OPTION. */
+export function resolveBasics(options: BasicOptions, defaultName: string): ResolvedBasics {
+  const { image, name = defaultName, namespace = "kube-system", httpPort = 9809 } = options;
+  const kubeletRoot = withoutEndingSlash(options.kubeletRoot ?? DEFAULT_KUBELET_ROOT);
+  checkImage("image", image);
+  checkLabel("name", name);
+  checkLabel("namespace", namespace);
+  checkHostPath("kubelet-root", kubeletRoot);
   if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
     refuse("http-port", String(httpPort), "must be from 1 to 65535");
+  return { image, name, namespace, kubeletRoot, httpPort };
+}
+
+/** A shell's completion puts one behind a folder. */
+function withoutEndingSlash(path: string): string {
+  return path.replace(/(?<=[^/])\/$/, "");
+}
+
+function checkNames(options: ResolvedManifestOptions): void {
+  checkImage("driver-image", options.driverImage);
+  checkFolderName("plugin-folder", options.pluginFolder);
+  checkSubdomain("storage-class", options.storageClassName);
 }
 
 /** Kubelet connects to both sockets by their paths on the host, so shorter mount points in containers do not help. */
@@ -137,6 +153,12 @@ function checkPathLengths({
   if (bytes > MAX_SOCKET_PATH_BYTES) {
     throw tooLong("the registration socket", registrationPath, bytes, "only a shorter --driver-name helps");
   }
+}
+
+/** Throws for a part that belongs to a single driver. */
+export function refusePart(part: Part, known: readonly string[]): never {
+  const text = `--include ${part} is for a single driver; with --node-wide there are ${known.join(", ")}`;
+  throw new RegistrarError("INVALID_OPTION", text);
 }
 
 function tooLong(what: string, path: string, bytes: number, advice: string): RegistrarError {

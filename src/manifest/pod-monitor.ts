@@ -1,10 +1,10 @@
 import { podLabels } from "./daemon-set";
 import type { Manifest } from "./manifest";
-import type { ResolvedManifestOptions } from "./options";
+import type { ResolvedBasics } from "./options";
 import { HEALTH_PORT_NAME } from "./registrar-container";
 
 /** How Prometheus finds the registrars' metrics: PodMonitor of the Prometheus Operator. */
-export function podMonitor(options: ResolvedManifestOptions): Manifest {
+export function podMonitor(options: Pick<ResolvedBasics, "name" | "namespace">): Manifest {
   const { name, namespace } = options;
   return {
     about: [

@@ -33,6 +33,7 @@ export function registrarContainer({ image, kubeletRegistrationPath, httpPort }:
     args: [
       "--csi-address=/csi/csi.sock",
       `--kubelet-registration-path=${kubeletRegistrationPath}`,
+      "--on-registration-failure=retry",
       `--http-endpoint=:${httpPort}`,
       "--v=2",
     ],
@@ -52,6 +53,12 @@ export function registrarComments(at: readonly (string | number)[]): readonly Co
     {
       at: [...at, "args", 0],
       lines: ["The driver's socket as this container sees it, then as kubelet does, on the host."],
+    },
+    {
+      at: [...at, "args", 2],
+      lines: [
+        "A refusal is tried again after 1 s to 30 s, not after the minutes of a crash loop, and alerts see it.",
+      ],
     },
     {
       at: [...at, "livenessProbe"],

@@ -27,7 +27,7 @@ export function registerDriver(
     {
       csiAddress: options.csiAddress,
       followDriver: driver.follow,
-      driver: () => ({ identity: driver.identity, connected: driver.connected }),
+      driver: () => ({ identity: driver.identity, connected: driver.connected, trouble: driver.trouble }),
       events,
       protos,
       log,

@@ -37,7 +37,11 @@ export async function startRegistration(
     {
       csiAddress: undefined,
       followDriver: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
-      driver: () => ({ identity: { name, vendorVersion: "", manifest: {} }, connected: true }),
+      driver: () => ({
+        identity: { name, vendorVersion: "", manifest: {} },
+        connected: true,
+        trouble: undefined,
+      }),
       events,
       protos: loadProtos(),
       log,

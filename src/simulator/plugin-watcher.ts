@@ -132,7 +132,7 @@ export function startPluginWatcher(
   };
 
   try {
-    mkdirSync(pluginDir, { recursive: true, mode: 0o755 });
+    makeFolder(pluginDir);
     scan(pluginDir);
   } catch (cause) {
     close();
@@ -147,7 +147,14 @@ export function startPluginWatcher(
   };
 }
 
-/** Inode numbers are reused at once, the time of birth is not. */
+/** Step by step: in /proc, where nothing can be made, Node's own `recursive` never returns. */
+function makeFolder(path: string): void {
+  if (statOf(path)?.isDirectory()) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o755 });
+}
+
+/** Inode numbers are used again at once, the time of birth is not. */
 function sameFile(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
 }

@@ -7,8 +7,18 @@ import { hintOrPause } from "../pause";
 import { statsOf } from "./files";
 import { watchPath } from "./path-watch";
 
-/** While a socket is waited for, a line says so this often (csi-lib-utils' cadence). */
-const STILL_CONNECTING_MS = 10_000;
+/**
+ * While a socket is waited for, a line says so: at first as often as csi-lib-utils does, in the end once an hour. Each
+ * pace but the last is kept six times.
+ */
+const STILL_CONNECTING_MS: readonly number[] = [10_000, 60_000, 600_000, 3_600_000];
+const LINES_AT_A_PACE = 6;
+
+/** How long to wait before the nth line, counted from 0. Milliseconds. */
+export function reminderMs(nth: number): number {
+  const pace = Math.min(Math.floor(nth / LINES_AT_A_PACE), STILL_CONNECTING_MS.length - 1);
+  return STILL_CONNECTING_MS[pace] ?? 0;
+}
 
 /** The reason why a unix socket does not accept a connection; undefined where it does. */
 export function tryConnect(path: string): Promise<Error | undefined> {
@@ -35,7 +45,7 @@ export async function isDeadSocket(path: string): Promise<boolean> {
 export interface AcceptingOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** How often a line says so. Milliseconds. @default 10000 */
+  /** How often a line says so. Milliseconds. @default reminderMs */
   readonly remindEveryMs?: number | undefined;
   /** Called when nobody accepts a connection. */
   readonly onRefused?: (() => void) | undefined;
@@ -45,19 +55,22 @@ export interface AcceptingOptions {
 
 /**
  * Resolves when a connection to the socket is accepted, with what stands for its file: another one for each server that
- * makes the socket anew. Logs `Still connecting` until then. Wakes by inotify, with a backoff of 1 ms to 5 s as the net.
- * Rejects when `signal` is aborted.
+ * makes the socket anew. Logs `Still connecting` until then: after 10 s at first, once an hour in the end. Wakes by
+ * inotify, with a backoff of 1 ms to 5 s as the net. Rejects when `signal` is aborted.
  */
 export async function untilAccepting(path: string, options: AcceptingOptions): Promise<string> {
-  const { signal, remindEveryMs = STILL_CONNECTING_MS, onRefused, except } = options;
+  const { signal, remindEveryMs, onRefused, except } = options;
   const log = options.log.named("unix-socket");
   const startedAtMs = performance.now();
   let problem: Error | undefined;
-  const reminder = setInterval(() => {
+  let reminders = 0;
+  const remind = () => {
     const waited = `${Math.round((performance.now() - startedAtMs) / 1000)}s`;
     const lastError = explainConnectError(problem, path);
     if (lastError) log.info("Still connecting", { address: `unix://${path}`, waited, lastError });
-  }, remindEveryMs);
+    reminder = setTimeout(remind, remindEveryMs ?? reminderMs(++reminders));
+  };
+  let reminder = setTimeout(remind, remindEveryMs ?? reminderMs(0));
   const watch = watchPath(path, log);
   try {
     for (let attempt = 0; !signal.aborted; attempt++) {
@@ -74,7 +87,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
       else watch.rearm();
     }
   } finally {
-    clearInterval(reminder);
+    clearTimeout(reminder);
     watch.close();
   }
   throw signal.reason;

@@ -5,10 +5,10 @@ test.each([
   ["kublet", "kubelet"],
   ["drivr", "driver"],
 ])("the first word %s is told to be %s", (word, meant) => {
-  expect(correctCommand(word)).toBe(`there is no command "${word}"; did you mean "${meant}"?`);
+  expect(correctCommand(word)).toBe(`there is no command "${word}"; did you mean: registrar ${meant}?`);
 });
 
-test.each([undefined, "", "-dmeo", "--demo", "word", "/csi/csi.sock", "true"])(
+test.each([undefined, "", "-dmeo", "--demo", "/csi/csi.sock", "true"])(
   "the first word %s is left to Go's grammar",
   (word) => {
     expect(correctCommand(word)).toBeUndefined();

@@ -1,6 +1,7 @@
 import { type Check, readinessChecks, runChecks } from "../../src/diagnostics/checks";
+import type { DriverStatus } from "../../src/registrar/registration/driver-status";
 import type { RegistrationOutcome } from "../../src/registrar/registration/outcome";
-import type { DriverStatus, Registration } from "../../src/registrar/registration/registration";
+import type { Registration } from "../../src/registrar/registration/registration";
 import type { SelfCheck } from "../../src/registrar/registration/self-check";
 import type { Registrations } from "../../src/registrar/registrations";
 
@@ -77,7 +78,7 @@ describe("readiness of a sidecar", () => {
     expect(await judge(only("one-driver", registrarLike({})))).toEqual({
       driver: "the CSI driver has not answered yet",
       socket: "there is no registration socket yet",
-      registered: "state is waiting",
+      registered: "state is waiting: the CSI driver has not told its name",
     });
   });
 
@@ -93,7 +94,9 @@ describe("readiness of a sidecar", () => {
     "not in state %s",
     async (state) => {
       const registrar = registrarLike({ state, connected: true, identity: identity("x.csi") });
-      expect(await judge(only("one-driver", registrar))).toMatchObject({ registered: `state is ${state}` });
+      expect(await judge(only("one-driver", registrar))).toMatchObject({
+        registered: expect.stringContaining(`state is ${state}`),
+      });
     },
   );
 
@@ -111,6 +114,29 @@ describe("readiness of a sidecar", () => {
   });
 });
 
+test("that the driver is away is said although it does not count", async () => {
+  const away = registrarLike({ ...registered("x.csi").status(), connected: false });
+  const checks = readinessChecks(only("one-driver", away), { requireDriver: false, driver: null });
+  const { passed, body } = await runChecks("readyz", checks, { ...plain, verbose: true });
+  expect(body).toMatch(/^\[\+\]driver ok: the connection to the CSI driver is lost, which --require-driver/);
+  expect(passed).toBe(true);
+});
+
+test("since when and why are told beside the state", async () => {
+  const history = [
+    { from: "registered", to: "standby", event: { kind: "socket-taken", alias: undefined }, at: 1_000 },
+  ] as const;
+  const standby = registrarLike({
+    ...registered("x.csi").status(),
+    state: "standby",
+    history,
+    registrationSocketPath: "/reg/x-reg.sock",
+  });
+  expect((await judge(only("one-driver", standby))).registered).toBe(
+    "state is standby since 1970-01-01T00:00:01.000Z: another registrar of the driver holds /reg/x-reg.sock",
+  );
+});
+
 describe("readiness of a whole node", () => {
   const fleet = only(
     "node-wide",
@@ -122,9 +148,10 @@ describe("readiness of a whole node", () => {
   test("names each driver's checks, and does not wait for a driver that was never there", async () => {
     expect(await judge(fleet)).toMatchObject({
       "a.csi/registered": undefined,
-      "b.csi/registered": "state is refused, kubelet refused: no such topology",
+      "b.csi/registered": "state is refused: kubelet refused: no such topology",
     });
-    expect(Object.keys(await judge(fleet))).toHaveLength(6);
+    // Six of the two that count, and a line for the socket that does not.
+    expect(Object.keys(await judge(fleet))).toHaveLength(7);
   });
 
   test("of one driver is that driver's", async () => {
@@ -137,7 +164,7 @@ describe("readiness of a whole node", () => {
 
   test.each([
     ["failed", ["b.csi/driver", "b.csi/socket", "b.csi/registered"]],
-    ["stopped", []],
+    ["stopped", ["/csi.sock"]],
   ])("of a driver whose registration has %s", async (kind, checks) => {
     const outcome = { kind, error: "a file is in the way" } as unknown as RegistrationOutcome;
     const over = registrarLike({ state: "stopped", identity: identity("b.csi"), outcome });

@@ -89,7 +89,7 @@ describe("/readyz", () => {
       body: [
         "[-]driver failed: the CSI driver has not answered yet",
         "[-]socket failed: there is no registration socket yet",
-        "[-]registered failed: state is waiting",
+        "[-]registered failed: state is waiting: the CSI driver has not told its name",
         "readyz check failed\n",
       ].join("\n"),
     });
@@ -97,7 +97,9 @@ describe("/readyz", () => {
     await using _driver = await startScriptedDriver(node.csiAddress, { name });
     await started.state("listening");
     expect(await http.ask("/readyz?exclude=registered")).toMatchObject(ok);
-    expect((await http.ask("/readyz")).body).toContain("[-]registered failed: state is listening\n");
+    expect((await http.ask("/readyz")).body).toMatch(
+      /^\[-\]registered failed: state is listening since \S+: kubelet has not called$/m,
+    );
 
     await registerOnce(node.socketPath(name));
     await started.state("registered");

@@ -128,6 +128,10 @@ test("are valid before there is a driver, and escape what it says of itself", as
   const before = parseMetrics((await http.ask("/elsewhere")).body);
   expect(before.get('registrar_registered{driver_name="unknown-driver"}')).toBe(0);
   expect((await http.ask("/metrics")).status).toBe(404);
+  const labels = 'driver_name="unknown-driver"';
+  // From 0 on, so that the first increase is seen; a time that never was is absent.
+  expect(before.get(`registrar_publications_total{${labels},reason="socket-gone"}`)).toBe(0);
+  expect(before.has(`registrar_last_notice_timestamp_seconds{${labels}}`)).toBe(false);
 
   const vendorVersion = 'a"b\\c\nregistrar_registered 1';
   await using _driver = await startScriptedDriver(node.csiAddress, { name, vendorVersion });

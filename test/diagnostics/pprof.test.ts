@@ -1,4 +1,6 @@
+import { request } from "node:http";
 import { serveDiagnostics } from "../support/diagnostics";
+import { eventually } from "../support/eventually";
 import { createTestNode, startTestRegistrar, type TestNode } from "../support/registrar-node";
 
 let node: TestNode;
@@ -12,6 +14,7 @@ async function serve(profiledCommandLine?: readonly string[]) {
   const http = await serveDiagnostics(started, { profiledCommandLine });
   return {
     ask: http.ask,
+    port: http.port,
     [Symbol.asyncDispose]: async () => {
       await http[Symbol.asyncDispose]();
       await started[Symbol.asyncDispose]();
@@ -54,6 +57,22 @@ test("one CPU profile is taken at a time, and the next when it is done", async (
   ]);
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   expect((await http.ask("/debug/pprof/profile?seconds=0.01")).status).toBe(200);
+});
+
+test("a CPU profile ends when its client leaves", async () => {
+  await using http = await serve([]);
+  const client = request(`http://127.0.0.1:${http.port}/debug/pprof/profile?seconds=300`).on(
+    "error",
+    () => {},
+  );
+  client.end();
+  await eventually(async () =>
+    expect((await http.ask("/debug/pprof/profile?seconds=0.01")).status).toBe(409),
+  );
+  client.destroy();
+  await eventually(async () =>
+    expect((await http.ask("/debug/pprof/profile?seconds=0.01")).status).toBe(200),
+  );
 });
 
 test.each(["0", "-1", "301", "soon", ""])("seconds=%s is refused", async (seconds) => {

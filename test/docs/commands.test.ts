@@ -71,6 +71,7 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void>> = {
   },
   bash: ([file = ""]) => expect(isThere(file)).toBe(true),
   git: () => {},
+  helm: () => {},
   grep: () => {},
   tail: () => {},
 };

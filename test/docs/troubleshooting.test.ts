@@ -1,4 +1,5 @@
-import { hintForRefusal, KUBELET_ROOTS } from "../../src/registrar/registration/hints";
+import { KUBELET_ROOTS } from "../../src/kubelet-roots";
+import { hintForRefusal } from "../../src/registrar/registration/hints";
 import { codeIn, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 
 const page = readText("docs/troubleshooting.md");

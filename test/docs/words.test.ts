@@ -5,7 +5,8 @@ import { COMMANDS } from "../../src/cli/commands";
 import { flagTable } from "../../src/cli/flags";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { NODE_READINESS_METRICS } from "../../src/diagnostics/node-readiness";
-import { CHECKS } from "../../src/doctor/checks";
+import { NODE_CHECKS } from "../../src/doctor/checks";
+import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
 import type { RegistrationEvent, StateName } from "../../src/registrar/registration/state";
 import { leadsTo } from "../support/registration-states";
 import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown";
@@ -33,7 +34,7 @@ const FLAGS: readonly string[] = [
   ...COMMANDS.flatMap(({ name }) => {
     const cli = join(ROOT, "dist", "cli.js");
     const { stdout } = spawnSync(process.execPath, [cli, name, "--help"], { encoding: "utf8" });
-    return Array.from(stdout.matchAll(/^ {2,}--([\w-]+)/gm), ([, flag = ""]) => flag);
+    return Array.from(stdout.matchAll(/^ {2,}(?:-\w, +)?--([\w-]+)/gm), ([, flag = ""]) => flag);
   }),
 ];
 const FILES = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
@@ -92,10 +93,11 @@ test.each(LINES)("$path: $what", ({ what }) => {
   expect(leadsTo(from as StateName, reason as RegistrationEvent["kind"])).toBe(to);
 });
 
-test("what the doctor is shown to say has the names of its checks", () => {
-  const shown = fencesIn(readText("docs/operations.md"), "text")
-    .flatMap((fence) => Array.from(fence.matchAll(/^(?:ok|unknown|WARNING|PROBLEM) +([\w-]+) /gm)))
-    .map(([, name]) => name);
-  expect(shown.length).toBeGreaterThan(10);
-  expect(CHECKS.map(({ name }) => name)).toEqual(expect.arrayContaining([...new Set(shown)]));
+test("what the doctor is shown to say has the codes and names of its checks", () => {
+  const shown = fencesIn(readText("docs/doctor.md"), "text")
+    .flatMap((fence) => Array.from(fence.matchAll(/^(?:ok|unknown|WARNING|PROBLEM) +(CSI\d+) +([\w-]+) /gm)))
+    .map(([, code, name]) => `${code} ${name}`);
+  expect(shown.length).toBeGreaterThan(5);
+  const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS].map(({ code, name }) => `${code} ${name}`);
+  expect(checks).toEqual(expect.arrayContaining([...new Set(shown)]));
 });

@@ -1,14 +1,14 @@
-import { CHECKS } from "../../src/doctor/checks";
+import { NODE_CHECKS } from "../../src/doctor/checks";
 import type { SocketFacts } from "../../src/doctor/facts";
 import type { Status } from "../../src/doctor/finding";
 import { reportOn } from "../../src/doctor/report";
-import { findingsOf, healthyFacts } from "./healthy-facts";
+import { ELSEWHERE, findingsOf, healthyFacts } from "./healthy-facts";
 
 type Changes = Parameters<typeof healthyFacts>[0];
 type Case = readonly [check: string, status: Status, text: RegExp, changes: Changes];
 
 const place = (path: string, fileSystem = "ext4", isMountPoint = true): Changes => ({
-  folder: { place: { path, fileSystem, isMountPoint } },
+  folder: { place: { path, fileSystem, isMountPoint, ...ELSEWHERE } },
 });
 const selinux = (label: string, mode?: "enforcing" | "permissive"): Changes => ({
   host: { selinux: { kind: "on", mode, label } },
@@ -34,13 +34,30 @@ const CSI = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
 test.each<Case>([
   ["registration-directory", "ok", /is a folder \(mode 0750, owner 0:0\)/, {}],
-  ["registration-directory", "problem", /cannot be read: EACCES/, { folder: { unlistable: "EACCES" } }],
+  [
+    "registration-directory",
+    "unknown",
+    /may not be read by this user: EACCES/,
+    { folder: { unlistable: "EACCES" } },
+  ],
   ["directory-writable", "ok", /\(user ID 0\)/, {}],
   [
     "directory-writable",
     "problem",
     /EACCES \(user ID 65534; mode 0750/,
     { folder: { unwritable: "EACCES" }, host: { uid: 65534 } },
+  ],
+  [
+    "directory-writable",
+    "unknown",
+    /may not be written to by this user/,
+    {
+      folder: {
+        unwritable: "EACCES",
+        place: { path: "/k/plugins_registry", fileSystem: "ext4", isMountPoint: false, ...ELSEWHERE },
+      },
+      host: { uid: 1000 },
+    },
   ],
   ["directory-writable", "problem", /mounted read-only/, { folder: { unwritable: "EROFS" } }],
 
@@ -102,7 +119,12 @@ test.each<Case>([
   ],
 
   ["kubelet-path", "unknown", /cannot be seen from here/, {}],
-  ["kubelet-path", "unknown", /was not named/, { facts: { kubeletPath: undefined } }],
+  [
+    "kubelet-path",
+    "unknown",
+    /was not named/,
+    { facts: { target: { ...healthyFacts().target, kubeletRegistrationPath: undefined } } },
+  ],
   ["kubelet-path", "problem", /no absolute path/, kubeletPath("csi.sock")],
   ["kubelet-path", "problem", /no absolute path/, kubeletPath(`unix://${CSI}`)],
   [
@@ -126,8 +148,8 @@ test.each<Case>([
   expect(`${finding?.subject} ${finding?.text}`).toMatch(text);
 });
 
-test("each problem and each warning comes with a cure of one line, each name is there once", () => {
-  const names = CHECKS.map(({ name }) => name);
+test("each problem and each warning comes with a fix of one line, each name is there once", () => {
+  const names = NODE_CHECKS.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   const { findings } = reportOn(
     healthyFacts({
@@ -138,14 +160,16 @@ test("each problem and each warning comes with a cure of one line, each name is 
   );
   const bad = findings.filter(({ status }) => status === "problem" || status === "warning");
   expect(bad.map(({ check }) => check)).toEqual(["directory-writable", "inotify", "registration"]);
-  for (const { cure } of bad) expect(cure).toMatch(/^[^\n]+$/);
+  for (const { fix } of bad) expect(fix).toMatch(/^[^\n]+$/);
 });
 
 test("a registrar in a container that has the directory mounted by itself does not see what is beside it", () => {
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
   const path = "/var/lib/kubelet/plugins_registry";
   const seen = (isMountPoint: boolean) => {
-    const facts = healthyFacts({ folder: { path, place: { path, fileSystem: "ext4", isMountPoint } } });
+    const facts = healthyFacts({
+      folder: { path, place: { path, fileSystem: "ext4", isMountPoint, ...ELSEWHERE } },
+    });
     return findingsOf("registration-endpoint", facts).map(({ status, text }) => [
       status,
       text.includes(endpoint),

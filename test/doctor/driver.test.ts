@@ -1,16 +1,16 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { startForeignSocket } from "../support/foreign-socket";
-import { openWard } from "./ward";
+import { createDoctorNode } from "./doctor-node";
 
 test("a driver that is well", async () => {
-  await using ward = await openWard();
-  await ward.driver({
+  await using node = await createDoctorNode();
+  await node.driver({
     vendorVersion: "1.2",
     nodeId: "n1",
     topology: { "example.com/zone": "a" },
     maxVolumes: 12,
   });
-  const { says } = await ward.visit();
+  const { says } = await node.look();
   expect(says("driver-socket")).toMatch(
     /^ok: .*csi\.sock accepts connections \(mode 0\d{3}, owner \d+:\d+\)$/,
   );
@@ -24,66 +24,64 @@ test("a driver that is well", async () => {
 });
 
 test("no driver: its folder is there, or is not", async () => {
-  await using ward = await openWard();
-  const { healthy, says } = await ward.visit();
+  await using node = await createDoctorNode();
+  const { healthy, says } = await node.look();
   expect(healthy).toBe(false);
-  expect(says("driver-socket")).toMatch(
-    /^problem: .*is not there, its folder is; cure: see whether the driver runs/,
-  );
+  expect(says("driver-socket")).toMatch(/^problem: .*is not there, its folder is; fix: start the driver/);
   expect(says("driver-identity")).toMatch(/^unknown: /);
   expect(says("driver-node-info")).toBe("");
-  const elsewhere = await ward.visit({ csiSocketPath: ward.at("no", "csi.sock") });
-  expect(elsewhere.says("driver-socket")).toMatch(/nor is its folder; cure: mount the folder here/);
+  const elsewhere = await node.look({ csiSocketPath: node.at("no", "csi.sock") });
+  expect(elsewhere.says("driver-socket")).toMatch(/nor is its folder; fix: mount the folder here/);
 });
 
 test("a socket that a driver left behind", async () => {
-  await using ward = await openWard();
-  await (await ward.driver()).kill();
-  const { says } = await ward.visit();
+  await using node = await createDoctorNode();
+  await (await node.driver()).kill();
+  const { says } = await node.look();
   expect(says("driver-socket")).toMatch(
-    /^problem: .*ECONNREFUSED: nobody listens.*; cure: restart the driver$/,
+    /^problem: .*ECONNREFUSED: nobody listens.*; fix: start the driver, or see why/,
   );
 });
 
 test("something else in the socket's place", async () => {
-  await using ward = await openWard();
-  writeFileSync(ward.csiAddress, "");
-  expect((await ward.visit()).says("driver-socket")).toMatch(/^problem: .*csi\.sock is a file, not a socket/);
-  const { says } = await ward.visit({ csiSocketPath: ward.directory });
+  await using node = await createDoctorNode();
+  writeFileSync(node.csiAddress, "");
+  expect((await node.look()).says("driver-socket")).toMatch(/^problem: .*csi\.sock is a file, not a socket/);
+  const { says } = await node.look({ csiSocketPath: node.directory });
   expect(says("driver-socket")).toMatch(/reg is a folder, not a socket/);
 });
 
 test("a path that is too long for a socket is not connected to, as it would be cut", async () => {
-  await using ward = await openWard();
-  const cut = ward.at("s".repeat(106 - ward.at("").length));
+  await using node = await createDoctorNode();
+  const cut = node.at("s".repeat(106 - node.at("").length));
   let connected = false;
-  await using _there = await startForeignSocket(ward.at("short"), () => {
+  await using _there = await startForeignSocket(node.at("short"), () => {
     connected = true;
   });
-  renameSync(ward.at("short"), cut);
+  renameSync(node.at("short"), cut);
   const tooLong = `${cut}.sock`;
-  const { says } = await ward.visit({ csiSocketPath: tooLong, kubeletRegistrationPath: tooLong });
-  expect(says("driver-socket")).toMatch(/^problem: .*has 112 bytes, a unix socket path may have 107; cure: /);
+  const { says } = await node.look({ csiSocketPath: tooLong, kubeletRegistrationPath: tooLong });
+  expect(says("driver-socket")).toMatch(/^problem: .*has 112 bytes, a unix socket path may have 107; fix: /);
   expect(says("kubelet-path")).toMatch(/^problem: .*has 112 bytes/);
   expect(connected).toBe(false);
 });
 
 test("a driver that hangs, and is asked no further", async () => {
-  await using ward = await openWard();
-  const driver = await ward.driver({ faults: [{ kind: "hang", method: "GetPluginInfo" }] });
-  const { says } = await ward.visit({}, { impatient: true });
+  await using node = await createDoctorNode();
+  const driver = await node.driver({ faults: [{ kind: "hang", method: "GetPluginInfo" }] });
+  const { says } = await node.look({}, { impatient: true });
   expect(says("driver-identity")).toMatch(
-    /^problem: the CSI driver does not answer GetPluginInfo in time; cure: /,
+    /^problem: the CSI driver does not answer GetPluginInfo in time; fix: /,
   );
   expect(driver.events.history().filter(({ kind }) => kind === "called")).toHaveLength(1);
 });
 
 test("something that is no CSI driver", async () => {
-  await using ward = await openWard();
-  const plugin = await ward.plugin("y-reg.sock", { name: "y" });
-  const { says } = await ward.visit({ csiSocketPath: `${ward.directory}/y-reg.sock` });
+  await using node = await createDoctorNode();
+  const plugin = await node.plugin("y-reg.sock", { name: "y" });
+  const { says } = await node.look({ csiSocketPath: `${node.directory}/y-reg.sock` });
   expect(says("driver-identity")).toMatch(
-    /^problem: .*fails GetPluginInfo: Unimplemented: .*; cure: correct --csi-address/,
+    /^problem: .*fails GetPluginInfo: Unimplemented: .*; fix: correct --csi-address/,
   );
   await plugin.close();
 });
@@ -94,47 +92,61 @@ test.each([
   ["../evil", "problem: ../evil cannot be registered: it contains '/'"],
   ["", "problem:  cannot be registered: it is empty"],
 ])("the name %j", async (name, expected) => {
-  await using ward = await openWard();
-  await ward.driver({ name });
-  const { says } = await ward.visit();
+  await using node = await createDoctorNode();
+  await node.driver({ name });
+  const { says } = await node.look();
   expect(says("driver-name")).toContain(expected);
 });
 
 test("a driver that is not ready, or cannot tell", async () => {
-  await using ward = await openWard();
-  const driver = await ward.driver({ faults: [{ kind: "not-ready" }] });
-  const { says, healthy, summary } = await ward.visit();
+  await using node = await createDoctorNode();
+  const driver = await node.driver({ faults: [{ kind: "not-ready" }] });
+  const { says, healthy, summary } = await node.look();
   expect(says("driver-ready")).toMatch(
-    /^warning: the CSI driver says in Probe that it is not ready; cure: wait/,
+    /^warning: the CSI driver says in Probe that it is not ready; fix: wait/,
   );
   expect([summary.warning, healthy]).toEqual([1, false]);
   driver.setFaults([{ kind: "error", method: "Probe", code: "FAILED_PRECONDITION", message: "no disk" }]);
-  expect((await ward.visit()).says("driver-ready")).toMatch(/fails Probe: FailedPrecondition: .*no disk/);
+  expect((await node.look()).says("driver-ready")).toMatch(/fails Probe: FailedPrecondition: .*no disk/);
 });
 
 test.each([
-  [{ nodeId: "" }, /^problem: .*empty node ID, which kubelet refuses; cure: tell the driver its node's name/],
+  [{ nodeId: "" }, /^problem: .*empty node ID, which kubelet refuses; fix: tell the driver its node's name/],
   [{ nodeId: "n".repeat(300) }, /^problem: .*the API server refuses: .*nodeID/],
   [{ topology: { "not a key": "a" } }, /^problem: .*the API server refuses: .*not a key/],
   [
     { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", message: "no metadata" }] },
-    /^problem: .*fails NodeGetInfo, and kubelet refuses it: Unavailable: .*no metadata; cure: see/,
+    /^problem: .*fails NodeGetInfo, and kubelet refuses it: Unavailable: .*no metadata; fix: see/,
   ],
   [
     { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] },
-    /; cure: name the socket of the driver's node plugin, not the controller's$/,
+    /; fix: name the socket of the driver's node plugin, not the controller's$/,
   ],
 ] as const)("node information %j", async (options, expected) => {
-  await using ward = await openWard();
-  await ward.driver(options);
-  expect((await ward.visit()).says("driver-node-info")).toMatch(expected);
+  await using node = await createDoctorNode();
+  await node.driver(options);
+  expect((await node.look()).says("driver-node-info")).toMatch(expected);
 });
 
 test("node information that does not come", async () => {
-  await using ward = await openWard();
-  await ward.driver({ faults: [{ kind: "hang", method: "NodeGetInfo" }] });
-  const { says } = await ward.visit({}, { impatient: true });
+  await using node = await createDoctorNode();
+  await node.driver({ faults: [{ kind: "hang", method: "NodeGetInfo" }] });
+  const { says } = await node.look({}, { impatient: true });
   expect(says("driver-node-info")).toMatch(
     /^problem: .*does not answer NodeGetInfo in time; kubelet waits 2 minutes/,
   );
+});
+
+test("a dead driver is one problem, whatever else fails for it", async () => {
+  await using node = await createDoctorNode();
+  await (await node.driver()).kill();
+  await node.plugin("x.csi-reg.sock", {});
+  const { findings, summary } = await node.look();
+  const problems = findings.filter(({ status }) => status === "problem");
+  expect(problems.map(({ code, follows }) => [code, follows])).toEqual([
+    ["CSI002", null],
+    ["CSI007", "CSI002"],
+    ["CSI016", "CSI002"],
+  ]);
+  expect(summary.problem).toBe(1);
 });

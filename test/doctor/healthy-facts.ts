@@ -1,11 +1,14 @@
-import { examine } from "../../src/doctor/checks";
+import { NODE_CHECKS } from "../../src/doctor/checks";
 import type { DirectoryFacts, Facts, HostFacts } from "../../src/doctor/facts";
-import type { Finding } from "../../src/doctor/finding";
+import { type Finding, findingsOf as findingsOfChecks } from "../../src/doctor/finding";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;
 
 const DIRECTORY = "/registration";
 const CSI_ADDRESS = "/csi/csi.sock";
+
+/** What a place has besides, where it does not matter. */
+export const ELSEWHERE = { device: "8:1", mountPoint: "/registration", isWholeFileSystem: false };
 
 /** What is seen in the pod of a driver that is well, by a registrar that does not tell. */
 export function healthyFacts(
@@ -30,6 +33,8 @@ export function healthyFacts(
       probe: { kind: "answered", value: { ready: null } },
       nodeInfo: { kind: "answered", value: { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null } },
     },
+    hostPath: undefined,
+    found: [],
     kubeletPath: { kind: "missing", path: endpoint, folderInSight: false },
     directory: {
       kind: "folder",
@@ -38,7 +43,12 @@ export function healthyFacts(
       unlistable: undefined,
       unwritable: undefined,
       unwatchable: undefined,
-      place: { fileSystem: "ext4", path: "/var/lib/kubelet/plugins_registry", isMountPoint: true },
+      place: {
+        fileSystem: "ext4",
+        path: "/var/lib/kubelet/plugins_registry",
+        isMountPoint: true,
+        ...ELSEWHERE,
+      },
       kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", folderInSight: false },
       ...changes.folder,
     },
@@ -49,7 +59,7 @@ export function healthyFacts(
           kind: "answered",
           value: { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] },
         },
-        state: undefined,
+        report: undefined,
         endpoint: {
           socket: { kind: "missing", path: endpoint, folderInSight: false },
           identity: { kind: "not-asked" },
@@ -63,5 +73,5 @@ export function healthyFacts(
 
 /** The findings of one check, as far as a table of cases goes. */
 export function findingsOf(check: string, facts: Facts): readonly Finding[] {
-  return examine(facts).filter((finding) => finding.check === check);
+  return findingsOfChecks(NODE_CHECKS, facts).filter((finding) => finding.check === check);
 }

@@ -4,30 +4,34 @@ import { renderTable } from "../../src/doctor/table";
 import { healthyFacts } from "./healthy-facts";
 
 const finding = (changes: Partial<Report["findings"][number]> = {}): Report["findings"][number] => ({
+  code: "CSI015",
   check: "registration",
   status: "problem",
+  follows: null,
   subject: "x.csi",
   text: "has no registration socket in /registration",
-  cure: "see whether its registrar runs, and whether its --plugin-registration-path leads here",
+  fix: "see whether its registrar runs, and whether its --plugin-registration-path leads here",
   ...changes,
 });
 const report = (...findings: Report["findings"]): Report => ({
+  schema: "registrar.doctor/1",
   healthy: false,
+  drivers: [],
   target: { csiAddress: null, kubeletRegistrationPath: null, pluginRegistrationPath: "/registration" },
   summary: { problem: 1, warning: 0, unknown: 0, ok: 1 },
   findings,
 });
-const well = finding({ status: "ok", check: "driver-name", text: "is a legal name", cure: null });
+const well = finding({ status: "ok", check: "driver-name", text: "is a legal name", fix: null });
 
-test("columns stand under each other, text and cure are wrapped within theirs", () => {
+test("columns stand under each other, text and fix are wrapped within theirs", () => {
   expect(renderTable(report(well, finding()), { width: 60, colors: false }).split("\n")).toEqual([
-    "ok       driver-name   x.csi is a legal name",
-    "PROBLEM  registration  x.csi has no registration socket in",
-    "                       /registration",
-    "                       -> see whether its registrar runs,",
-    "                          and whether its",
-    "                          --plugin-registration-path leads",
-    "                          here",
+    "ok       CSI015  driver-name   x.csi is a legal name",
+    "PROBLEM  CSI015  registration  x.csi has no registration",
+    "                               socket in /registration",
+    "                               -> see whether its registrar",
+    "                                  runs, and whether its",
+    "                                  --plugin-registration-path",
+    "                                  leads here",
     "",
     "Not well: 1 problem, 0 warnings, 0 unknown, 1 ok.",
     "",
@@ -38,7 +42,7 @@ test.each([60, 80, 100, 200])("at %d columns no line is longer", (width) => {
   const lines = renderTable(reportOn(healthyFacts()), { width, colors: false }).split("\n");
   const words = lines.flatMap((line) => line.trim().split(" "));
   const longestWord = Math.max(...words.map(({ length }) => length));
-  for (const line of lines) expect(line.length).toBeLessThanOrEqual(Math.max(width, 40 + longestWord));
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(Math.max(width, 50 + longestWord));
 });
 
 test("colors, where wanted, change nothing else", () => {
@@ -62,4 +66,38 @@ test("without problems it says so", () => {
   expect(renderTable({ healthy, ...rest }, { width: 100, colors: false })).toMatch(
     /\nNo problem found: 0 problems, 0 warnings, \d+ unknown, \d+ ok\.\n$/,
   );
+});
+
+test("the drivers stand first, the problems last, and what follows from one below it", () => {
+  const driver = {
+    name: "x.csi",
+    state: "refused",
+    since: "2026-01-01T00:00:00.000Z",
+    reason: "kubelet refused: no",
+    csiSocket: "/csi/csi.sock",
+    registrationSocket: "/registration/x.csi-reg.sock",
+  };
+  const follower = finding({
+    code: "CSI016",
+    follows: "CSI015",
+    text: "is not where it is said to be",
+    fix: null,
+  });
+  const lines = renderTable(
+    { ...report(finding(), well, follower), drivers: [driver] },
+    { width: 200, colors: false },
+  ).split("\n");
+  expect(lines.slice(0, 2)).toEqual([
+    "DRIVER  STATE    SINCE                     WHY, WHERE",
+    "x.csi   refused  2026-01-01T00:00:00.000Z  kubelet refused: no; /csi/csi.sock",
+  ]);
+  expect(lines.slice(3).map((line) => line.trim().slice(0, 14))).toEqual([
+    "ok       CSI01",
+    "PROBLEM  CSI01",
+    "-> see whether",
+    "so CSI016: x.c",
+    "",
+    "Not well: 1 pr",
+    "",
+  ]);
 });

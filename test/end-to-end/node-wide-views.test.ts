@@ -42,7 +42,18 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
     `[-]${BLOCKED}/registered failed: state is stopped`,
   ])
     expect(all.body).toContain(line);
-  for (const absent of [DENIED, "hanging", "twin"]) expect(all.body).not.toContain(absent);
+  // What does not count is told too, with the reason.
+  for (const [folder, reason] of [
+    [DENIED, `its name ${DENIED} is withheld: `],
+    ["twin", `its name ${A} is withheld: another driver of this node has it`],
+    ["hanging", "the CSI driver does not tell its name: DeadlineExceeded"],
+  ] as const)
+    await eventually(async () => {
+      const { body } = await http.get("/readyz");
+      expect(body).toContain(`[+]${csiAddress(folder)} ok: does not count, state is waiting: ${reason}`);
+      const { body: metrics } = await http.get("/metrics");
+      expect(metrics).toContain(`registrar_driver_trouble{csi_address="${csiAddress(folder)}",reason="`);
+    });
   await eventually(async () => expect(await http.get(`/readyz?driver=${A}`)).toMatchObject({ status: 200 }));
   expect(await http.get(`/readyz?driver=${REFUSED}`)).toMatchObject({ status: 503 });
   expect(await http.get("/readyz?driver=nobody")).toMatchObject({

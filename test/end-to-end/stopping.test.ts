@@ -2,7 +2,7 @@ import { nodeTest, onNode, registered } from "./support/node";
 import { openCall } from "./support/open-call";
 import { patience } from "./support/process";
 
-const SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT"] as const;
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
 
 test.each(SIGNALS)(
   "%s removes the socket, which deregisters the driver, and ends with exit code 0",
@@ -29,6 +29,15 @@ test.each(SIGNALS)(
     expect(await registrar.exit()).toEqual({ code: 0, signal: null });
   }),
 );
+
+nodeTest("SIGUSR1 opens no inspector, and ends nothing", async (node) => {
+  const registrar = node.registrar();
+  await registrar.line("Skipping HTTP server");
+  registrar.kill("SIGUSR1");
+  await node.driver();
+  await registrar.reached("listening");
+  expect(registrar.stderr).not.toContain("Debugger");
+});
 
 nodeTest("a call that runs is given time to finish", async (node) => {
   await node.driver();

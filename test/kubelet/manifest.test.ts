@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DISTRIBUTIONS } from "../../src/manifest/distributions";
+import { KUBELET_ROOTS } from "../../src/kubelet-roots";
 import { type ManifestOptions, PARTS, resolveManifestOptions } from "../../src/manifest/options";
 import { makeManifests } from "../../src/manifest/parts";
 import { renderManifests } from "../../src/manifest/yaml";
@@ -32,7 +32,7 @@ test.each<readonly [string, Partial<ManifestOptions>]>([
   ["at its shortest", { driverName: "x", name: "y", namespace: "z", pluginFolder: "p", driverArgs: [] }],
   ["at its longest", { driverName: "x".repeat(63), pluginFolder: "p", namespace: "n".repeat(63) }],
   ["with a name of many parts", { driverName: "a.b-c.d0.example.com", storageClassName: "fast.local" }],
-  ...Object.entries(DISTRIBUTIONS).map(([name, kubeletRoot]) => [`on ${name}`, { kubeletRoot }] as const),
+  ...Object.entries(KUBELET_ROOTS).map(([name, kubeletRoot]) => [`on ${name}`, { kubeletRoot }] as const),
 ])("the API server takes what `registrar manifest` writes: %s", (_, options) => {
   const required = { driverName: "x.csi.example.com", image: "registrar:v1", driverImage: "x:v1" };
   const manifests = makeManifests(resolveManifestOptions({ ...required, parts: PARTS, ...options }));

@@ -1,4 +1,4 @@
-import { DISTRIBUTIONS } from "../../src/manifest/distributions";
+import { KUBELET_ROOTS } from "../../src/kubelet-roots";
 import { type ManifestOptions, resolveManifestOptions } from "../../src/manifest/options";
 
 const REQUIRED: ManifestOptions = {
@@ -73,7 +73,7 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ storageClassName: "A" }, /^--storage-class "A" must be lower case letters/],
   [{ kubeletRoot: "var/lib" }, /^--kubelet-root "var\/lib" must be an absolute path/],
   [{ kubeletRoot: "/" }, /^--kubelet-root/],
-  [{ kubeletRoot: "/var/" }, /^--kubelet-root/],
+  [{ kubeletRoot: "/var//" }, /^--kubelet-root/],
   [{ kubeletRoot: "/a/../b" }, /^--kubelet-root/],
   [{ kubeletRoot: "/a:b" }, /^--kubelet-root/],
   [{ pluginFolder: ".." }, /^--plugin-folder ".." must be the name of a folder/],
@@ -106,11 +106,11 @@ test("paths that are too long for a socket on the host are refused: 107 bytes pa
 });
 
 test("distributions are named by one word each", () => {
-  expect(DISTRIBUTIONS).toMatchObject({
+  expect(KUBELET_ROOTS).toMatchObject({
     microk8s: "/var/snap/microk8s/common/var/lib/kubelet",
     k0s: "/var/lib/k0s/kubelet",
     rke2: "/var/lib/kubelet",
     k3s: "/var/lib/kubelet",
   });
-  for (const name of Object.keys(DISTRIBUTIONS)) expect(name).toMatch(/^[a-z0-9]+$/);
+  for (const name of Object.keys(KUBELET_ROOTS)) expect(name).toMatch(/^[a-z0-9]+$/);
 });

@@ -25,6 +25,7 @@ export async function serveDiagnostics(
   const server = startDiagnosticsServer("127.0.0.1:0", routes, { log: log.logger });
   const port = await server.listening;
   return {
+    port,
     ask: (path: string, method = "GET", headers: Record<string, string> = {}) =>
       askHttp(port, path, { method, headers }),
     [Symbol.asyncDispose]: server.close,

@@ -1,108 +1,122 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { CHECKS } from "../../doctor/checks";
+import { NODE_CHECKS } from "../../doctor/checks";
 import type { Target } from "../../doctor/facts";
+import { findingsOf } from "../../doctor/finding";
 import { gatherFacts } from "../../doctor/gather";
-import { KNOWN_DIRECTORIES } from "../../doctor/host-facts";
-import { reportOn } from "../../doctor/report";
+import { MANIFEST_CHECKS } from "../../doctor/manifest-checks";
+import { readDeployments } from "../../doctor/read-deployments";
+import { type Report, reportOf, reportOn } from "../../doctor/report";
 import { renderTable } from "../../doctor/table";
+import { RegistrarError } from "../../errors";
 import { escapeJson } from "../../logging/escape";
+import { pause } from "../../pause";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
-import { isPattern } from "../../registrar/node-wide/path-pattern";
-import { choiceFlag, durationFlag, parseDuration, textFlag } from "../command-flags";
+import { choiceFlag, durationFlag, listFlag, parseDuration, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { isDirectory } from "../directories";
-import { CONTAINER_DIRECTORY, nodeDirectory } from "../paths";
-import { translateRegistrarWords } from "./doctor/registrar-words";
+import { nodeDirectory } from "../paths";
+import { print } from "../print";
+import { readObjects } from "./doctor/read-files";
+import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
+import { settingsOf } from "./doctor/settings";
+import { resolveTarget } from "./doctor/target";
 
-/** Where a registrar looks for the driver unless told otherwise. */
-const DEFAULT_CSI_ADDRESS = "/run/csi/socket";
 /** Where no terminal says how wide it is. */
 const DEFAULT_WIDTH = 100;
+/** Between two looks, with `--wait`. */
+const LOOK_EVERY_MS = 1_000;
 
 const flags = {
+  file: {
+    ...listFlag("YAML files or folders to judge before they are applied, - for stdin; repeatable", String),
+    alias: "f",
+  },
   "csi-address": { ...textFlag("CSI driver socket as seen from here"), coerce: parseAddress },
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
+  "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
   timeout: {
     ...durationFlag("limit of a call; NodeGetInfo may take ten times as long"),
     default: "1s",
     coerce: parseTimeout,
   },
+  wait: durationFlag("look again until no problem is found, at most so long"),
   output: {
     ...choiceFlag("a table for people, or one object for programs", ["text", "json"]),
+    alias: "o",
     default: "text",
   },
 } as const;
 
-/** Says why a driver is not registered, and changes nothing; resolves with the exit code. */
+/** Says why drivers are not registered, and changes nothing; resolves with the exit code. */
 export const runDoctor = createCommand(
   {
     name: "doctor",
     describe: [
       "Tells why a CSI driver is not registered: on a node, in a container, or anywhere. It changes nothing.",
-      "Give it the registrar's own arguments, all of them: those that say nothing about where to look are checked and",
-      "ignored. Without --csi-address it looks at every driver that is announced.",
+      "Give it the registrar's own arguments, all of them: those that say nothing about where to look are checked too.",
+      "Without --csi-address it looks at every driver of the node, registered or not.",
     ].join(" "),
     flags,
-    translate: (argv) => translateRegistrarWords(argv, Object.keys(flags)),
+    translate: (argv) => {
+      const translated = translateRegistrarWords(argv, Object.keys(flags), ["file"]);
+      return "problem" in translated ? translated : { ...translated, remark: startProblemIn(argv) };
+    },
     examples: [
       "doctor",
       "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
+      "doctor --host-root=/host --wait=60s",
+      "doctor -f daemonset.yaml -f -",
     ],
     notes: [
       [
-        "JSON: {healthy, target, summary: {problem, warning, unknown, ok},",
-        "findings: [{check, status, subject, text, cure}]}. Keys, checks and statuses stay, texts may change;",
-        "cure is null where there is none.",
+        "JSON: {schema, healthy, target, drivers: [{name, state, since, reason, csiSocket, registrationSocket}],",
+        "summary: {problem, warning, unknown, ok},",
+        "findings: [{code, check, status, subject, text, fix, follows}]}. docs/doctor.md has every code.",
       ].join(" "),
-      `Checks: ${CHECKS.map(({ name }) => name).join(", ")}.`,
+      `Checks: ${[...NODE_CHECKS, ...MANIFEST_CHECKS].map(({ name }) => name).join(", ")}.`,
       "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag.",
     ],
   },
-  async (flags) => {
-    const target = resolveTarget(flags, nodeDirectory(process.env), { exists: existsSync, isDirectory });
-    const facts = await gatherFacts(target, { timeoutMs: flags.timeout, uid: process.getuid?.() });
-    const report = reportOn(facts);
-    process.stdout.write(
-      flags.output === "json"
-        ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
-        : renderTable(report, { width: process.stdout.columns ?? DEFAULT_WIDTH, colors: wantsColors() }),
-    );
-    return report.healthy ? 0 : 1;
+  async (flags, startProblem) => {
+    const tell = (report: Report<unknown>) => {
+      const width = process.stdout.columns ?? DEFAULT_WIDTH;
+      const written = print(
+        flags.output === "json"
+          ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
+          : renderTable(report, { width, colors: wantsColors() }),
+      );
+      return written || (report.healthy ? 0 : 1);
+    };
+    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file));
+    const where = { exists: existsSync, isDirectory };
+    const target = { ...resolveTarget(flags, nodeDirectory(process.env), where), startProblem };
+    return tell(await lookUntilHealthy(target, flags.timeout, flags.wait ?? 0));
   },
 );
 
-interface TargetFlags {
-  readonly csiAddress?: string | undefined;
-  readonly kubeletRegistrationPath?: string | undefined;
-  readonly pluginRegistrationPath?: string | undefined;
+/** Judges what is to be applied; nothing of this machine is looked at. */
+async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>> {
+  const facts = readDeployments(await readObjects(files), settingsOf);
+  if (facts.deployments.length === 0)
+    throw new RegistrarError(
+      "INVALID_OPTION",
+      "no registrar in these files: no container has its arguments or its image",
+    );
+  return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
 }
 
-/**
- * What to look at where the flags leave it open: the driver socket that registrars take by default, if there is one;
- * the directory in a container, else that of a kubelet on this node, `onNode` before others. As for the registrar
- * itself, on a node the driver's socket and the path that kubelet is told are the same.
- */
-export function resolveTarget(
-  flags: TargetFlags,
-  onNode: string,
-  fileSystem: { exists(path: string): boolean; isDirectory(path: string): boolean },
-): Target {
-  const isThere = fileSystem.exists(DEFAULT_CSI_ADDRESS);
-  const csiSocketPath = onePath(flags.csiAddress ?? (isThere ? DEFAULT_CSI_ADDRESS : undefined));
-  const directories = [CONTAINER_DIRECTORY, onNode, ...KNOWN_DIRECTORIES];
-  const found = directories.find(fileSystem.isDirectory);
-  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? onNode);
-  const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
-  const kubeletRegistrationPath =
-    onePath(flags.kubeletRegistrationPath) ?? (isOnNode ? csiSocketPath : undefined);
-  return { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
-}
-
-/** A pattern, as a registrar for a whole node is given, names no single driver; an empty path names none. */
-function onePath(path: string | undefined): string | undefined {
-  return path === "" || (path !== undefined && isPattern(path)) ? undefined : path;
+/** The report of the first look that finds no problem, or of the last within `waitMs`. */
+async function lookUntilHealthy(target: Target, timeoutMs: number, waitMs: number): Promise<Report> {
+  const never = new AbortController().signal;
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const report = reportOn(await gatherFacts(target, { timeoutMs, uid: process.getuid?.() }));
+    const leftMs = until - performance.now();
+    if (report.healthy || leftMs <= 0) return report;
+    await pause(Math.min(LOOK_EVERY_MS, leftMs), never);
+  }
 }
 
 function parseAddress(text: string): string {

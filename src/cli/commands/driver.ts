@@ -1,5 +1,8 @@
+import { resolve } from "node:path";
+import { RegistrarError } from "../../errors";
 import { startCsiDriver } from "../../simulator/csi-driver";
 import type { CsiDriverFault } from "../../simulator/csi-driver-options";
+import { tryConnect } from "../../sockets/unix-socket";
 import { countFlag, durationFlag, listFlag, outputFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { durationText, tellEvents, writeLine } from "../event-lines";
@@ -53,6 +56,11 @@ export const runDriver = createCommand(
       faults,
     };
     const { output, restartEvery, renameTo = flags.name } = flags;
+    if ((await tryConnect(resolve(flags.csiAddress))) === undefined)
+      throw new RegistrarError(
+        "SOCKET_UNUSABLE",
+        `somebody listens on ${flags.csiAddress} already: stop that driver first, or give another --csi-address`,
+      );
     const signal = untilStopped();
     if (output === "text" && flags.listenAfter > 0)
       writeLine(`It will listen in ${durationText(flags.listenAfter)}.`);

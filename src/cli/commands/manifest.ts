@@ -1,5 +1,6 @@
-import { messageOf } from "../../errors";
-import { DISTRIBUTIONS } from "../../manifest/distributions";
+import { messageOf, RegistrarError } from "../../errors";
+import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../kubelet-roots";
+import type { Manifest } from "../../manifest/manifest";
 import {
   FS_GROUP_POLICIES,
   LIFECYCLE_MODES,
@@ -8,16 +9,17 @@ import {
   type Part,
   resolveManifestOptions,
 } from "../../manifest/options";
-import { makeManifests } from "../../manifest/parts";
+import { makeManifests, makeNodeWideManifests } from "../../manifest/parts";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
+import { print } from "../print";
 import { addNodeReadiness, readinessFlags, readinessRuleFlag } from "./manifest-node-readiness";
-import { runNodeWideManifest } from "./manifest-node-wide";
 
 const flags = {
-  "driver-name": { ...textFlag("the driver's name in GetPluginInfo"), demandOption: true },
+  "driver-name": textFlag("what the driver answers to GetPluginInfo"),
   image: { ...textFlag("image of the registrar"), demandOption: true },
-  "driver-image": { ...textFlag("image of the driver"), demandOption: true },
+  "driver-image": textFlag("image of the driver"),
+  "node-wide": switchFlag("one registrar for every driver of a node, in place of a driver's own"),
   "driver-arg": listFlag(
     "argument of the driver, instead of the usual two; repeatable, written --driver-arg=ARG",
     String,
@@ -26,9 +28,9 @@ const flags = {
     ...listFlag(`what to write, separated by commas: ${PARTS.join(", ")}, all`, parseParts),
     defaultDescription: "csidriver,daemonset",
   },
-  name: { ...textFlag("name of the DaemonSet"), defaultDescription: "from the driver's" },
-  namespace: { ...textFlag("its namespace"), default: "kube-system" },
-  distribution: choiceFlag("sets kubelet's root directory", Object.keys(DISTRIBUTIONS)),
+  name: { ...textFlag("name of the DaemonSet"), defaultDescription: "from the driver's, or csi-registrar" },
+  namespace: { ...textFlag("where it goes"), default: "kube-system" },
+  distribution: choiceFlag("sets kubelet's root directory", DISTRIBUTIONS),
   "kubelet-root": {
     ...textFlag("kubelet's root directory"),
     defaultDescription: "/var/lib/kubelet",
@@ -57,20 +59,21 @@ const flags = {
   ...readinessRuleFlag,
 } as const;
 
-/** Writes Kubernetes objects as YAML: a driver's, or with `--node-wide` one registrar for all; resolves with the exit code. */
-export async function runManifest(argv: readonly string[]): Promise<number> {
-  const others = argv.filter((word) => !/^--?node-wide$/.test(word));
-  return others.length < argv.length ? runNodeWideManifest(others) : runDriverManifest(argv);
-}
+/** What a node-wide registrar's manifest has no use for. */
+const FOR_A_DRIVER = [
+  ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "attach-required", "pod-info-on-mount"],
+  ...["lifecycle-mode", "storage-capacity", "storage-class", "node-readiness-rule"],
+] as const;
 
-const runDriverManifest = createCommand(
+/** Writes Kubernetes objects as YAML: a driver's, or with `--node-wide` one registrar for all; resolves with the exit code. */
+export const runManifest = createCommand(
   {
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
     flags,
     check: (values) => {
       try {
-        addNodeReadiness(makeManifests(resolveManifestOptions(optionsOf(values))), values, values.driverName);
+        makeAll(values);
         return undefined;
       } catch (error) {
         return messageOf(error);
@@ -82,28 +85,51 @@ const runDriverManifest = createCommand(
       "manifest --node-wide --image registrar:v1",
     ],
     notes: [
-      "--node-wide writes one registrar for every driver of a node instead, and has flags of its own: see its --help.",
+      "--node-wide takes no flag that is about a driver, and has the parts daemonset, podmonitor and alerts.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
   async (values) => {
     const { renderManifests } = await import("../../manifest/yaml");
-    const manifests = makeManifests(resolveManifestOptions(optionsOf(values)));
-    process.stdout.write(renderManifests(addNodeReadiness(manifests, values, values.driverName)));
-    return 0;
+    return print(renderManifests(makeAll(values)));
   },
 );
 
-function optionsOf(values: FlagValues<typeof flags>): ManifestOptions {
-  const { distribution, kubeletRoot, include, driverArg, storageClass } = values;
-  return {
+type Values = FlagValues<typeof flags>;
+
+function makeAll(values: Values): readonly Manifest[] {
+  const { distribution, include, driverName, driverImage } = values;
+  const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
+  const parts = include?.flat();
+  if (values.nodeWide) {
+    const given = FOR_A_DRIVER.filter((flag) => values[camelCase(flag)] !== undefined);
+    if (given.length > 0)
+      throw new RegistrarError("INVALID_OPTION", `--${given[0]} means nothing with --node-wide`);
+    return addNodeReadiness(makeNodeWideManifests({ ...values, kubeletRoot }, parts), values);
+  }
+  if (driverName === undefined || driverImage === undefined) {
+    const missing = [
+      driverName === undefined && "--driver-name",
+      driverImage === undefined && "--driver-image",
+    ];
+    const text = `it needs ${missing.filter(Boolean).join(" and ")}, or --node-wide; see registrar manifest --help`;
+    throw new RegistrarError("INVALID_OPTION", text);
+  }
+  const options: ManifestOptions = {
     ...values,
-    driverArgs: driverArg,
-    parts: include?.flat(),
-    kubeletRoot: distribution === undefined ? kubeletRoot : DISTRIBUTIONS[distribution],
+    driverName,
+    driverImage,
+    kubeletRoot,
+    parts,
+    driverArgs: values.driverArg,
     lifecycleModes: values.lifecycleMode,
-    storageClassName: storageClass,
+    storageClassName: values.storageClass,
   };
+  return addNodeReadiness(makeManifests(resolveManifestOptions(options)), values, driverName);
+}
+
+function camelCase(flag: (typeof FOR_A_DRIVER)[number]): keyof Values {
+  return flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof Values;
 }
 
 function parseParts(text: string): readonly Part[] {

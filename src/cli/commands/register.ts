@@ -1,18 +1,21 @@
 import type { ProcessFacts } from "../../diagnostics/metric-table";
 import type { ViewNodeReadiness } from "../../diagnostics/node-readiness";
 import { messageOf } from "../../errors";
+import { createPreciseClock } from "../../logging/clock";
 import { createFdStream } from "../../logging/fd-stream";
 import { createKlogSink } from "../../logging/klog-sink";
 import { textLine } from "../../logging/klog-text";
 import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
+import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import type { NodeRegistrar } from "../../registrar/node-wide/start-node-registrar";
-import { hintForRefusal } from "../../registrar/registration/hints";
+import { type DriverPaths, explainRefusal } from "../../registrar/registration/explain-refusal";
 import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import { startRegistrar } from "../../registrar/start-registrar";
 import { isDirectory } from "../directories";
+import { BOTH_PORTS, checkHttpFlags, httpEndpointOf } from "../flag-checks";
 import { warnAboutFlags } from "../flag-warnings";
 import type { Flags } from "../flags";
 import { collectAfterCrowds, collectWhenQuiet, keepHeapSmall } from "../garbage";
@@ -45,8 +48,8 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
 
     log.info("Version", { version, node: process.version });
     log.info("Running node-driver-registrar", { mode: flags.mode });
-    if (flags.healthPort > 0 && flags.httpEndpoint !== "")
-      return fail(undefined, "Only one of `--health-port` and `--http-endpoint` can be set");
+    if (flags.healthPort > 0 && flags.httpEndpoint !== "") return fail(undefined, BOTH_PORTS);
+    checkHttpFlags(flags);
     warnAboutFlags(flags, paths, log);
 
     const keepNodeReady = wantsNodeReadiness(flags)
@@ -66,7 +69,9 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       case "stopped":
         return 0;
       case "refused":
-        leaveReason(explainRefusal(outcome.error, paths.kubeletRegistrationPath));
+        leaveReason(
+          reasonOfRefusal(outcome.error, { ...paths, csiSocketPath: parseCsiAddress(flags.csiAddress) }),
+        );
         return 1;
       case "failed":
         leaveReason(messageOf(outcome.error));
@@ -86,8 +91,8 @@ function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags): boole
 }
 
 /** Kubelet's words first, then the likely cause, if there is one: the end may be cut off. */
-function explainRefusal(text: string, endpoint: string): string {
-  const hint = hintForRefusal(text, endpoint);
+function reasonOfRefusal(text: string, paths: DriverPaths): string {
+  const hint = explainRefusal(text, paths);
   return `kubelet refused the driver: ${text}${hint === undefined ? "" : ` (${hint})`}`;
 }
 
@@ -102,8 +107,9 @@ async function createCliLogger(config: LoggingConfig): Promise<Logger> {
     config.format === "json" ? (await import("../../logging/json-line")).createJsonLine() : textLine;
   const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
   const stream = createFdStream(STDERR_FD);
+  const now = createPreciseClock();
   return createLogger(
-    limitRepeats(createKlogSink({ ...config, lineOf, pid: process.pid, stream, infoStream })),
+    limitRepeats(createKlogSink({ ...config, lineOf, pid: process.pid, stream, infoStream, now })),
   );
 }
 
@@ -144,8 +150,8 @@ async function startDiagnostics(
   nodeReadiness: ViewNodeReadiness | undefined,
   log: Logger,
 ): Promise<AsyncDisposable | undefined> {
-  const endpoint = flags.healthPort > 0 ? `:${flags.healthPort}` : flags.httpEndpoint;
-  if (endpoint === "") {
+  const endpoint = httpEndpointOf(flags);
+  if (endpoint === undefined) {
     log.info("Skipping HTTP server");
     return undefined;
   }

@@ -1,6 +1,10 @@
+import { status } from "@grpc/grpc-js";
+import { messageOf } from "../../errors";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
+import { grpcCodeName } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import type { Events, RegistrarEvent } from "../events";
+import type { DriverTrouble } from "../registration/driver-status";
 import type { Inbox } from "../registration/inbox";
 import { failedBy } from "../registration/outcome";
 import type { RegistrationEvent } from "../registration/state";
@@ -30,6 +34,7 @@ export interface FollowContext {
 export interface DriverFollower {
   readonly identity: PluginIdentity | undefined;
   readonly connected: boolean;
+  readonly trouble: DriverTrouble | undefined;
   /** Tells the driver's registration what happens to the driver, until `signal` is aborted. Never rejects. */
   follow(inbox: Inbox<RegistrationEvent>, signal: AbortSignal): Promise<void>;
 }
@@ -42,11 +47,13 @@ export function createDriverFollower(
   const log = parentLog.named("follow-driver");
   let identity: PluginIdentity | undefined;
   let connected = false;
+  let trouble: DriverTrouble | undefined;
 
   const follow = async (inbox: Inbox<RegistrationEvent>, signal: AbortSignal): Promise<void> => {
     const fail = (error: unknown) => {
       if (signal.aborted) return;
       log.error(error, "Cannot register the CSI driver");
+      trouble = { kind: "failed", text: messageOf(error) };
       inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) });
     };
 
@@ -59,8 +66,14 @@ export function createDriverFollower(
     };
     const onNamed = (name: string) => {
       if (!admit) registerAs(name);
-      else if (registeredAs === undefined) admit(name, log).then(() => registerAs(name), fail);
-      else {
+      else if (registeredAs === undefined) {
+        const text = `its name ${name} is withheld: another driver of this node has it, or it is not wanted`;
+        trouble = { kind: "name-withheld", text };
+        admit(name, log).then(() => {
+          trouble = undefined;
+          registerAs(name);
+        }, fail);
+      } else {
         // Under its former name another driver may come now, and whether it may have the new one is to be asked.
         const message = "CSI driver came back under another name, starting over";
         log.info(message, { was: registeredAs, csiDriverName: name });
@@ -98,7 +111,13 @@ export function createDriverFollower(
           connected = false;
           events.emit({ kind: "driver-lost" });
         },
-        onCall: (call) => events.emit({ kind: "driver-call", call }),
+        onCall: (call) => {
+          if (call.code !== status.OK) {
+            const text = `the CSI driver does not tell its name: ${grpcCodeName(call.code)}`;
+            if (identity === undefined) trouble = { kind: "no-answer", text };
+          } else if (trouble?.kind === "no-answer") trouble = undefined;
+          events.emit({ kind: "driver-call", call });
+        },
       },
     ).catch(fail);
   };
@@ -109,6 +128,9 @@ export function createDriverFollower(
     },
     get connected() {
       return connected;
+    },
+    get trouble() {
+      return trouble;
     },
     follow,
   };

@@ -11,6 +11,8 @@ export interface RegistrationLoopOptions {
   readonly onRegistrationFailure: "exit" | "retry";
   /** Bounds each call to a registration socket, in milliseconds. */
   readonly timeoutMs: number;
+  /** The driver's socket as this process sees it; undefined where the driver runs in this process. */
+  readonly csiSocketPath?: string | undefined;
   /**
    * What to do at the start where a living registrar has our socket's place: take it, as the newest does, or stand by
    * for it. @default "take"

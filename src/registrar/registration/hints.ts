@@ -1,4 +1,5 @@
 import type { ConnectionTally } from "../../grpc/acceptor";
+import { otherKubeletRoots } from "../../kubelet-roots";
 
 /** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.36. */
 const REFUSALS: readonly { readonly text: RegExp; readonly hint: (endpoint: string) => string }[] = [
@@ -63,24 +64,15 @@ export function meansPeer(text: string): boolean {
   return /already registered with a higher supported version/.test(text);
 }
 
-/** Kubelet's root folder where it is not /var/lib/kubelet. */
-export const KUBELET_ROOTS: Readonly<Record<string, string>> = {
-  microk8s: "/var/snap/microk8s/common/var/lib/kubelet",
-  k0s: "/var/lib/k0s/kubelet",
-  "rke2, k3s": "/var/lib/kubelet",
-  "Tanzu (Pivotal)": "/var/vcap/data/kubelet",
-};
-
 /** What to check when kubelet does not call. */
 export function explainSilence(pluginRegistrationPath: string, connections: ConnectionTally): string {
   if (connections.rejected > 0)
     return `something connected and was cut off before any call, for a breach of HTTP/2: ${connections.lastRejection}`;
   if (connections.cutBeforeCall > 0)
     return "something connected and left before any call: is it kubelet, and does its log say why?";
-  const roots = Object.entries(KUBELET_ROOTS).map(([name, root]) => `${root} (${name})`);
   return [
     `${pluginRegistrationPath} must be the host's <kubelet root>/plugins_registry`,
-    `kubelet's root is /var/lib/kubelet unless --root-dir says otherwise: ${roots.join(", ")}`,
+    `kubelet's root is /var/lib/kubelet unless --root-dir says otherwise: ${otherKubeletRoots().join(", ")}`,
     "SELinux may keep kubelet from the socket",
     "and kubelet must be running",
   ].join("; ");

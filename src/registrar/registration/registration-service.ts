@@ -2,10 +2,22 @@ import type { ServiceHost } from "../../grpc/acceptor";
 import type { Protos, RegistrationStatus } from "../../grpc/protos";
 import { unaryHandler } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
-import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "./self-check-protocol";
+import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check-protocol";
 
 /** Versions of the CSI specification's major line that we stand for, as the official registrar has since 2018. */
 export const SUPPORTED_VERSIONS: readonly string[] = ["1.0.0"];
+
+/** Most characters of a reason. */
+const MAX_REASON_LENGTH = 1_000;
+
+/** Where a registration stands, by its own word. */
+export interface SelfReport {
+  readonly state: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  /** Undefined where the state says it all. */
+  readonly reason: string | undefined;
+}
 
 /** What the service answers, and who hears what kubelet said. */
 export interface RegistrationServiceOptions {
@@ -13,7 +25,7 @@ export interface RegistrationServiceOptions {
   /** The kubelet registration path: where kubelet finds the CSI driver socket on the host. */
   readonly endpoint: string;
   /** For self-checks. */
-  readonly state: () => string;
+  readonly report: () => SelfReport;
   readonly onGetInfo: () => void;
   readonly onRegistrationStatus: (status: { readonly registered: boolean; readonly error: string }) => void;
 }
@@ -36,7 +48,13 @@ export function addRegistrationService(
     {
       GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
         if (metadata.get(SELF_CHECK_KEY).length > 0) {
-          sendMetadata({ [STATE_KEY]: options.state(), [ENDPOINT_KEY]: encodeURI(options.endpoint) });
+          const { state, since, reason } = options.report();
+          sendMetadata({
+            [STATE_KEY]: state,
+            [ENDPOINT_KEY]: encodeURI(options.endpoint),
+            [SINCE_KEY]: String(since),
+            ...(reason === undefined ? {} : { [REASON_KEY]: encodeReason(reason) }),
+          });
         } else {
           log.v(4).info("Received GetInfo call", { request: "" });
           setImmediate(options.onGetInfo);
@@ -58,6 +76,11 @@ export function addRegistrationService(
       }),
     },
   );
+}
+
+/** A header is ASCII, and not long. */
+function encodeReason(reason: string): string {
+  return encodeURIComponent(Buffer.from(reason.slice(0, MAX_REASON_LENGTH)).toString());
 }
 
 /** The registration status in protobuf's text form, as the official registrar logs it. */

@@ -1,33 +1,19 @@
 import { startGrpcAcceptor } from "../../grpc/acceptor";
-import type { PluginIdentity, Protos } from "../../grpc/protos";
+import type { Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { Events, RegistrarEvent } from "../events";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
+import type { DriverStatus } from "./driver-status";
 import { meansPeer } from "./hints";
 import { createInbox, type Inbox } from "./inbox";
 import { runRegistration } from "./loop";
 import { errorOf, type RegistrationOutcome } from "./outcome";
+import { reasonOf } from "./reason";
 import { addRegistrationService } from "./registration-service";
 import { createRegistrationSocket } from "./registration-socket";
 import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
-import type { RegistrationEvent, RegistrationState, StateChange, StateName } from "./state";
-import { createTally, type Tally } from "./tally";
-
-/** Where one driver's registration stands, at the moment of asking. */
-export interface DriverStatus {
-  /** What the driver last answered; undefined before it answered. */
-  readonly identity: PluginIdentity | undefined;
-  /** Whether there is a connection to the driver; always, where the driver runs in this process. */
-  readonly connected: boolean;
-  readonly state: StateName;
-  /** The latest changes of state, oldest first, at most HISTORY_LENGTH. */
-  readonly history: readonly StateChange[];
-  /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
-  readonly registrationSocketPath: string | undefined;
-  readonly tally: Tally;
-  /** How it ended; undefined as long as it has not. */
-  readonly outcome: RegistrationOutcome | undefined;
-}
+import type { RegistrationEvent, RegistrationState, StateChange } from "./state";
+import { createTally } from "./tally";
 
 /** One driver's registration with kubelet while it runs, in the hands of its owner. */
 export interface Registration extends AsyncDisposable {
@@ -64,7 +50,7 @@ export interface RegistrationParts {
   readonly csiAddress: string | undefined;
   /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
   readonly followDriver: (inbox: Inbox<RegistrationEvent>, signal: AbortSignal) => Promise<void>;
-  readonly driver: () => Pick<DriverStatus, "identity" | "connected">;
+  readonly driver: () => Pick<DriverStatus, "identity" | "connected" | "trouble">;
   readonly events: Events<RegistrarEvent>;
   readonly protos: Protos;
   readonly log: Logger;
@@ -81,6 +67,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   let state: RegistrationState = { kind: "waiting" };
   let history: readonly StateChange[] = [];
   let outcome: RegistrationOutcome | undefined;
+  const startedAt = Date.now();
   const facts = () => ("facts" in state ? state.facts : undefined);
 
   const server = startGrpcAcceptor({
@@ -91,7 +78,10 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
         {
           driverName: () => facts()?.driverName ?? "",
           endpoint: options.kubeletRegistrationPath,
-          state: () => state.kind,
+          report: () => {
+            const now = status();
+            return { state: now.state, since: history.at(-1)?.at ?? startedAt, reason: reasonOf(now) };
+          },
           onGetInfo: () => {
             events.emit({ kind: "asked" });
             inbox.put({ kind: "get-info" });
@@ -138,6 +128,17 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     return closed;
   };
 
+  const status = (): DriverStatus => {
+    const known = facts();
+    return {
+      ...parts.driver(),
+      state: state.kind,
+      history,
+      registrationSocketPath: known?.everPublished ? socketPathOf(known, context) : undefined,
+      tally: tally.current,
+      outcome,
+    };
+  };
   const selfCheck = createCachedCheck(async (): Promise<SelfCheck> => {
     const known = facts();
     if (!known?.everPublished) return { kind: "ok" };
@@ -150,17 +151,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     csiAddress: parts.csiAddress,
     kubeletRegistrationPath: options.kubeletRegistrationPath,
     pluginRegistrationPath: options.pluginRegistrationPath,
-    status: () => {
-      const known = facts();
-      return {
-        ...parts.driver(),
-        state: state.kind,
-        history,
-        registrationSocketPath: known?.everPublished ? socketPathOf(known, context) : undefined,
-        tally: tally.current,
-        outcome,
-      };
-    },
+    status,
     selfCheck,
     subscribe: events.subscribe,
     ready: untilRegistered(events, closed),

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
 import { runCommand } from "./support/command";
 
 describe.each(["demo", "kubelet", "driver", "doctor", "manifest"])("registrar %s --help", (name) => {
@@ -96,13 +98,45 @@ test.each<readonly [words: string, complaint: string]>([
 
 test("a mistyped command ends with 2 and the near one", () => {
   const { status, stderr } = runCommand("dmeo", "--list");
-  expect(stderr).toBe('registrar: there is no command "dmeo"; did you mean "demo"?\n');
+  expect(stderr).toBe('registrar: there is no command "dmeo"; did you mean: registrar demo?\n');
   expect(status).toBe(2);
+});
+
+test.each([
+  ["help", "did you mean: registrar --help?"],
+  ["version", "did you mean: registrar --version?"],
+  ["check", "did you mean: registrar doctor?"],
+  ["word", "the commands are demo, kubelet"],
+])("the word %s starts no registrar: it ends with 2, and says what was meant", (word, advice) => {
+  const { status, stdout, stderr } = runCommand(word, "--csi-address=/x");
+  expect(stderr).toContain(`registrar: there is no command "${word}"; ${advice}`);
+  expect([status, stdout]).toEqual([2, ""]);
+});
+
+test("-o is short for --output", () => {
+  const { status, stderr } = runCommand("kubelet", "--plugin-dir=/x", "--print=node", "-o", "json");
+  expect(stderr).toContain("--print is for text");
+  expect(status).toBe(2);
+});
+
+test("what cannot be written to stdout ends with 1, and is said", () => {
+  const line = `exec ${process.execPath} dist/cli.js manifest --node-wide --image=r:1 > /dev/full`;
+  const { status, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });
+  expect(stderr).toMatch(/^registrar: cannot write to stdout: ENOSPC/);
+  expect(status).toBe(1);
+});
+
+test("in a working directory that was removed, commands work with absolute paths", () => {
+  const cli = resolve("dist/cli.js");
+  const line = `d=$(mktemp -d); cd $d; rmdir $d; exec ${process.execPath} ${cli} manifest --node-wide --image=r:1`;
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });
+  expect(stderr).toBe("registrar: the working directory was removed: relative paths begin at / instead\n");
+  expect(stdout).toContain("kind: DaemonSet");
+  expect(status).toBe(0);
 });
 
 test("any other first word ends the flags, as the official registrar has it", () => {
   const { status, stderr } = runCommand("--plugin-registration-path=/nowhere", "word", "--nope");
   expect(stderr).toContain("kubelet-registration-path is a required parameter");
   expect(status).toBe(1);
-  expect(runCommand("word", "--nope").status).toBe(1);
 });

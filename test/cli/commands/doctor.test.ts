@@ -1,5 +1,5 @@
-import { resolveTarget } from "../../../src/cli/commands/doctor";
-import { CHECKS } from "../../../src/doctor/checks";
+import { resolveTarget } from "../../../src/cli/commands/doctor/target";
+import { NODE_CHECKS } from "../../../src/doctor/checks";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { createSimulatedNode, type SimulatedNode } from "../../support/simulated-node";
 import { runCommand, startCommand } from "./support/command";
@@ -44,7 +44,7 @@ test("a driver that is registered: exit code 0", () =>
     });
     await kubelet.registered("x.csi");
     const { code, text, stderr } = await doctor();
-    expect(text).toMatch(/^ok {7}registration +x\.csi is registered with kubelet/m);
+    expect(text).toMatch(/^ok {7}CSI015 +registration +x\.csi is registered with kubelet/m);
     expect(text).toMatch(/^No problem found: 0 problems, /m);
     expect(text).toContain(kubeletRegistrationPath);
     expect(text).not.toContain("\u001b");
@@ -54,7 +54,7 @@ test("a driver that is registered: exit code 0", () =>
 test("a driver that is not: exit code 1, and what to do", () =>
   onNode(async ({ paths, doctor }) => {
     const { code, text } = await doctor();
-    expect(text).toMatch(/^PROBLEM {2}registration +x\.csi has no registration socket/m);
+    expect(text).toMatch(/^PROBLEM {2}CSI015 +registration +x\.csi has no registration socket/m);
     expect(text).toMatch(/^ +-> see whether its registrar runs/m);
     expect(code).toBe(1);
     expect(text).toContain(paths.pluginRegistrationPath);
@@ -64,7 +64,7 @@ test("JSON says the same to programs, in keys that stay", () =>
   onNode(async ({ paths, doctor }) => {
     const { code, text } = await doctor("--output=json");
     const report = JSON.parse(text);
-    expect(Object.keys(report)).toEqual(["healthy", "target", "summary", "findings"]);
+    expect(Object.keys(report)).toEqual(["schema", "healthy", "target", "drivers", "summary", "findings"]);
     expect(report.healthy).toBe(false);
     expect(report.target).toEqual({
       csiAddress: paths.csiAddress,
@@ -73,22 +73,35 @@ test("JSON says the same to programs, in keys that stay", () =>
     });
     expect(Object.keys(report.summary)).toEqual(["problem", "warning", "unknown", "ok"]);
     for (const finding of report.findings)
-      expect(Object.keys(finding)).toEqual(["check", "status", "subject", "text", "cure"]);
+      expect(Object.keys(finding)).toEqual(["code", "check", "status", "subject", "text", "fix", "follows"]);
     expect(report.findings).toContainEqual({
+      code: "CSI004",
       check: "driver-name",
       status: "ok",
       subject: "x.csi",
       text: "is a legal name",
-      cure: null,
+      fix: null,
+      follows: null,
     });
+    expect(report.schema).toBe("registrar.doctor/1");
+    expect(report.drivers).toEqual([
+      {
+        name: "x.csi",
+        state: "unpublished",
+        since: null,
+        reason: "the driver answers; no registrar has published it",
+        csiSocket: paths.csiAddress,
+        registrationSocket: null,
+      },
+    ]);
     expect(code).toBe(1);
   }));
 
 test("the help names the keys of the JSON form and every check", () => {
   const { stdout, status } = runCommand("doctor", "--help");
   const words = stdout.replace(/\s+/g, " ");
-  expect(words).toContain("findings: [{check, status, subject, text, cure}]");
-  for (const { name } of CHECKS) expect(words).toContain(name);
+  expect(words).toContain("findings: [{code, check, status, subject, text, fix, follows}]");
+  for (const { name } of NODE_CHECKS) expect(words).toContain(name);
   expect(status).toBe(0);
 });
 
@@ -105,8 +118,43 @@ test("a DaemonSet's whole arguments are the same to it", () =>
       "2s",
     ];
     const plain = await doctor();
-    expect(plain.text).toMatch(/^PROBLEM {2}registration/m);
+    expect(plain.text).toMatch(/^PROBLEM {2}CSI015/m);
     expect(await doctor(...arguments_)).toEqual(plain);
+  }));
+
+test.each([
+  ["--http-endpoint=nonsense", 'http-endpoint "nonsense" is not a listen address'],
+  ["--logging-format=yaml", "Unsupported log format"],
+  ["--driver-timeout=-1s", "driver-timeout must not be negative"],
+])("an argument with which the registrar would not start is a problem: %s", (flag, why) =>
+  onNode(async ({ doctor }) => {
+    const { code, text } = await doctor(flag);
+    expect(text.replace(/\s+/g, " ")).toContain(why);
+    expect(code).toBe(1);
+  }),
+);
+
+test("both ports, and a metrics path that is taken, are what the registrar refuses too", () =>
+  onNode(async ({ doctor }) => {
+    const both = await doctor("--health-port=1", "--http-endpoint=:2");
+    expect(both.text).toMatch(/^PROBLEM {2}CSI001 +command-line +the registrar does not start with these/m);
+    expect((await doctor("--http-endpoint=:1", "--metrics-path=/healthz")).text).toContain(
+      "is served already",
+    );
+  }));
+
+test("--wait looks again until all is well", () =>
+  onNode(async ({ node, paths, doctor }) => {
+    const waiting = doctor("--wait=60s");
+    const kubelet = await node.kubelet();
+    await using _registrar = await startTestRegistrar({
+      ...node,
+      ...paths,
+      options: paths,
+      socketPath: node.socketPathOf,
+    });
+    await kubelet.registered("x.csi");
+    expect((await waiting).code).toBe(0);
   }));
 
 test.each([
@@ -164,13 +212,13 @@ describe("what is looked at", () => {
       "a whole node's registrar",
       { csiAddress: "/p/*/s", kubeletRegistrationPath: "/h/*/s" },
       on(NODE),
-      [undefined, undefined, NODE],
+      [undefined, "/h/*/s", NODE],
     ],
     ["nothing at all", {}, on(), [undefined, undefined, NODE]],
   ] as const)(
     "in %s",
     (_, flags, fileSystem, [csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath]) => {
-      expect(resolveTarget(flags, NODE, fileSystem)).toEqual({
+      expect(resolveTarget(flags, NODE, fileSystem)).toMatchObject({
         csiSocketPath,
         kubeletRegistrationPath,
         pluginRegistrationPath,

@@ -114,3 +114,10 @@ test("a folder that it cannot watch is one line and exit code 1", () => {
   expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: EEXIST; .*\n$/);
   expect(status).toBe(1);
 });
+
+const onLinux = process.platform === "linux" ? test : test.skip;
+onLinux("a folder that cannot be made ends it, in /proc too", () => {
+  const { status, stderr } = runCommand("kubelet", "--plugin-dir", "/proc/registrar-test/x");
+  expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: ENOENT/);
+  expect(status).toBe(1);
+});

@@ -55,7 +55,28 @@ test("--kubelet-root is for all other distributions", () => {
   expect(run("--kubelet-root=/data/kubelet").stdout).toContain("path: /data/kubelet/plugins_registry");
 });
 
+test.each([["--node-wide"], ["--node-wide=true"], ["-node-wide"]])(
+  "%s writes one registrar for all drivers, and what goes with it",
+  (flag) => {
+    const { stdout, stderr } = runCommand(
+      "manifest",
+      flag,
+      "--image=r:1",
+      "--include=daemonset,podmonitor,alerts",
+    );
+    expect(stderr).toBe("");
+    expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(["DaemonSet", "PodMonitor", "PrometheusRule"]);
+    expect(stdout).toContain("--csi-address=/plugins/*/csi.sock");
+  },
+);
+
+test("a slash behind kubelet's root is taken off", () => {
+  expect(run("--kubelet-root=/data/kubelet/").stdout).toBe(run("--kubelet-root=/data/kubelet").stdout);
+});
+
 test.each([
+  [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
+  [["--node-wide", "--image=a", "--include=csidriver"], /--include csidriver is for a single driver/],
   [
     ["--driver-name=a_b", "--image=a", "--driver-image=b"],
     /^registrar manifest: --driver-name "a_b" is no driver name: /,

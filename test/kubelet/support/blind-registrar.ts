@@ -31,7 +31,7 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
         {
           driverName: () => driverName,
           endpoint: kubeletRegistrationPath,
-          state: () => "",
+          report: () => ({ state: "", since: 0, reason: undefined }),
           onGetInfo: () => {},
           onRegistrationStatus: () => {},
         },

@@ -1,9 +1,5 @@
-import {
-  explainSilence,
-  hintForRefusal,
-  KUBELET_ROOTS,
-  meansPeer,
-} from "../../../src/registrar/registration/hints";
+import { KUBELET_ROOTS } from "../../../src/kubelet-roots";
+import { explainSilence, hintForRefusal, meansPeer } from "../../../src/registrar/registration/hints";
 
 const ENDPOINT = "/var/lib/kubelet/plugins/x/csi.sock";
 /** How kubelet begins every refusal of a driver that it had validated (operation_generator.go). */

@@ -1,6 +1,6 @@
 import { pause } from "../../../pause";
 import type { RegistrationContext } from "../context";
-import { hintForRefusal } from "../hints";
+import { explainRefusal } from "../explain-refusal";
 import type { RegistrationEvent, StateOf } from "../state";
 import { SLOW_AFTER_REPEATS } from "../transition";
 
@@ -44,6 +44,6 @@ export async function awaitRetry(
 }
 
 function hinted(text: string, { options }: RegistrationContext): { readonly hint?: string } {
-  const hint = hintForRefusal(text, options.kubeletRegistrationPath);
+  const hint = explainRefusal(text, options);
   return hint === undefined ? {} : { hint };
 }

@@ -1,4 +1,4 @@
-import { parseMountinfo, placeOf } from "../../src/doctor/mountinfo";
+import { parseMountinfo, placeOf } from "../src/mounts";
 
 const CONTAINER = parseMountinfo(
   [

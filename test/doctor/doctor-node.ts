@@ -21,8 +21,8 @@ const PATIENT_MS = 60_000;
 /** For what never answers. */
 const IMPATIENT_MS = 1_000;
 
-/** A node in a folder, what is wrong with it, and the doctor's visit. */
-export interface Ward extends AsyncDisposable {
+/** A node in a folder, what is wrong with it, and the doctor's look. */
+export interface DoctorNode extends AsyncDisposable {
   readonly csiAddress: string;
   readonly directory: string;
   at(...names: readonly string[]): string;
@@ -34,16 +34,16 @@ export interface Ward extends AsyncDisposable {
   plugin(fileName: string, info: FakeRegistrarOptions["info"]): Promise<FakeRegistrar>;
   /** What is there, by kind, mode, inode and time of change. */
   tree(): readonly string[];
-  visit(target?: Partial<Target>, options?: { readonly impatient: boolean }): Promise<Visit>;
+  look(target?: Partial<Target>, options?: { readonly impatient: boolean }): Promise<Look>;
 }
 
-export interface Visit extends Report {
+export interface Look extends Report {
   readonly facts: Facts;
-  /** `problem: x.csi has ...; cure: ...`, a line for each finding of a check. */
+  /** `problem: x.csi has ...; fix: ...`, a line for each finding of a check. */
   says(check: string): string;
 }
 
-export async function openWard(): Promise<Ward> {
+export async function createDoctorNode(): Promise<DoctorNode> {
   const folder = await createTempFolder();
   const [csiAddress, directory] = [folder.at("csi.sock"), folder.at("reg")];
   mkdirSync(directory);
@@ -81,7 +81,7 @@ export async function openWard(): Promise<Ward> {
           const { mode, ino, ctimeMs } = lstatSync(join(folder.path, name));
           return [name, mode.toString(8), ino, ctimeMs].join(" ");
         }),
-    visit: async (target = {}, { impatient } = { impatient: false }) => {
+    look: async (target = {}, { impatient } = { impatient: false }) => {
       const paths = { csiSocketPath: csiAddress, kubeletRegistrationPath: csiAddress };
       const facts = await gatherFacts(
         { ...paths, pluginRegistrationPath: directory, ...target },
@@ -92,8 +92,7 @@ export async function openWard(): Promise<Ward> {
         report.findings
           .filter((finding) => finding.check === check)
           .map(
-            ({ status, subject, text, cure }) =>
-              `${status}: ${subject} ${text}${cure ? `; cure: ${cure}` : ""}`,
+            ({ status, subject, text, fix }) => `${status}: ${subject} ${text}${fix ? `; fix: ${fix}` : ""}`,
           )
           .join("\n");
       return { ...report, facts, says };

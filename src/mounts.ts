@@ -1,5 +1,7 @@
 /** A line of `/proc/self/mountinfo`, as far as it matters here (proc_pid_mountinfo(5)). */
 export interface Mount {
+  /** `8:1`: what tells one file system from another. */
+  readonly device: string;
   readonly mountPoint: string;
   /** Which folder of its file system is mounted, as called from that file system's root on. */
   readonly root: string;
@@ -16,16 +18,21 @@ export interface Place {
    */
   readonly path: string;
   readonly isMountPoint: boolean;
+  readonly device: string;
+  /** Where in this mount namespace the mount begins that holds the path. */
+  readonly mountPoint: string;
+  /** Whether that mount is a whole file system: then what it is called elsewhere cannot be seen. */
+  readonly isWholeFileSystem: boolean;
 }
 
 /** Reads mountinfo; lines that have another form are passed over. */
 export function parseMountinfo(text: string): readonly Mount[] {
   return text.split("\n").flatMap((line) => {
     const [before = "", after = ""] = line.split(" - ");
-    const [, , , root, mountPoint] = before.split(" ");
+    const [, , device, root, mountPoint] = before.split(" ");
     const [fileSystem] = after.split(" ");
-    if (root === undefined || mountPoint === undefined || !fileSystem) return [];
-    return [{ root: unescapeOctal(root), mountPoint: unescapeOctal(mountPoint), fileSystem }];
+    if (!device || root === undefined || mountPoint === undefined || !fileSystem) return [];
+    return [{ device, root: unescapeOctal(root), mountPoint: unescapeOctal(mountPoint), fileSystem }];
   });
 }
 
@@ -38,12 +45,15 @@ export function placeOf(path: string, mounts: readonly Mount[]): Place | undefin
     if (isWithin(path, mount.mountPoint) && isCloser) found = mount;
   }
   if (found === undefined) return undefined;
-  const { fileSystem, mountPoint, root } = found;
+  const { device, fileSystem, mountPoint, root } = found;
   const rest = mountPoint === "/" ? path : path.slice(mountPoint.length);
   return {
     fileSystem,
     path: `${root === "/" ? "" : root}${rest}` || "/",
     isMountPoint: mountPoint === path,
+    device,
+    mountPoint,
+    isWholeFileSystem: root === "/",
   };
 }
 

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { ReadObject } from "../../../doctor/read-deployments";
+import { messageOf, RegistrarError } from "../../../errors";
+
+const STDIN_FD = 0;
+
+/** The objects in files, folders and, for `-`, on stdin: YAML or JSON. Throws INVALID_OPTION for what is none. */
+export async function readObjects(names: readonly string[]): Promise<readonly ReadObject[]> {
+  const { parseAllDocuments } = await import("yaml");
+  return names.flatMap(filesIn).flatMap((file) => {
+    const refuse = (why: string) => new RegistrarError("INVALID_OPTION", `cannot read ${file}: ${why}`);
+    let text: string;
+    try {
+      text = readFileSync(file === "-" ? STDIN_FD : file, "utf8");
+    } catch (error) {
+      throw refuse(messageOf(error));
+    }
+    const documents = parseAllDocuments(text);
+    if (!Array.isArray(documents)) return [];
+    return documents.map((document) => {
+      const [error] = document.errors;
+      if (error) throw refuse(error.message.split("\n", 1)[0] ?? "");
+      return { file: file === "-" ? "stdin" : file, object: document.toJS() as unknown };
+    });
+  });
+}
+
+/** A folder stands for the YAML and JSON files in it, as it does for kubectl. */
+function filesIn(name: string): readonly string[] {
+  if (name === "-") return [name];
+  try {
+    if (!statSync(name).isDirectory()) return [name];
+  } catch (error) {
+    throw new RegistrarError("INVALID_OPTION", `cannot read ${name}: ${messageOf(error)}`);
+  }
+  return readdirSync(name)
+    .filter((file) => /\.(?:ya?ml|json)$/.test(file))
+    .sort()
+    .map((file) => join(name, file));
+}

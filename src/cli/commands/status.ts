@@ -1,0 +1,99 @@
+import { existsSync } from "node:fs";
+import { renderColumns } from "../../doctor/columns";
+import { type DriverRow, driversIn } from "../../doctor/drivers";
+import { gatherFacts } from "../../doctor/gather";
+import { escapeGo, escapeJson } from "../../logging/escape";
+import { pause } from "../../pause";
+import { choiceFlag, durationFlag, switchFlag, textFlag } from "../command-flags";
+import { createCommand } from "../command-line";
+import { isDirectory } from "../directories";
+import { untilStopped } from "../foreground";
+import { nodeDirectory } from "../paths";
+import { print } from "../print";
+import { resolveTarget } from "./doctor/target";
+
+/** Between two looks, with `--watch`. */
+const LOOK_EVERY_MS = 1_000;
+
+/** Asks the registrars of this node where they stand, and shows one row for each driver; resolves with the exit code. */
+export const runStatus = createCommand(
+  {
+    name: "status",
+    describe: [
+      "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
+      "The official registrar tells nothing: its state is `untold`. Why something is not well, doctor tells.",
+    ].join(" "),
+    flags: {
+      "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
+      "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
+      timeout: { ...durationFlag("limit of a call"), default: "1s" },
+      watch: { ...switchFlag("go on, and show each row anew when it changes"), alias: "w" },
+      output: {
+        ...choiceFlag("a table for people, or an object for each row", ["text", "json"]),
+        alias: "o",
+        default: "text",
+      },
+    },
+    examples: ["status", "status --watch", "status --host-root=/host -o json"],
+    notes: [
+      "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is what nobody told.",
+      "Exit codes: 0 every driver is registered, or --watch was stopped; 1 one is not, or there is none; 2 bad flag.",
+    ],
+  },
+  async (flags) => {
+    const target = resolveTarget(flags, nodeDirectory(process.env), { exists: existsSync, isDirectory });
+    const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
+    const look = async () => driversIn(await gatherFacts({ ...target, csiSocketPath: undefined }, options));
+    const show = (rows: readonly DriverRow[], isFirst: boolean) =>
+      print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
+    const first = await look();
+    if (first.length === 0 && flags.output === "text")
+      process.stderr.write(`registrar status: no driver in ${target.pluginRegistrationPath}\n`);
+    const written = show(first, true);
+    if (!flags.watch)
+      return written || (first.length > 0 && first.every(({ state }) => state === "registered") ? 0 : 1);
+
+    const signal = untilStopped();
+    for (let shown = first; await pause(LOOK_EVERY_MS, signal); ) {
+      const rows = await look();
+      const changed = [...changedIn(rows, shown), ...goneFrom(rows, shown)];
+      if (changed.length > 0 && show(changed, false) !== 0) return 1;
+      shown = rows;
+    }
+    return 0;
+  },
+);
+
+const keyOf = ({ registrationSocket, csiSocket }: DriverRow) => registrationSocket ?? csiSocket;
+
+function changedIn(rows: readonly DriverRow[], before: readonly DriverRow[]): readonly DriverRow[] {
+  const known = new Set(before.map((row) => JSON.stringify(row)));
+  return rows.filter((row) => !known.has(JSON.stringify(row)));
+}
+
+/** Rows of drivers that were there and are no more. */
+function goneFrom(rows: readonly DriverRow[], before: readonly DriverRow[]): readonly DriverRow[] {
+  const now = new Set(rows.map(keyOf));
+  const at = new Date().toISOString();
+  return before
+    .filter((row) => !now.has(keyOf(row)))
+    .map((row) => ({ ...row, state: "gone", since: at, reason: null }));
+}
+
+function jsonLines(rows: readonly DriverRow[]): string {
+  return rows.map((row) => `${escapeJson(JSON.stringify(row))}\n`).join("");
+}
+
+function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
+  if (rows.length === 0) return "";
+  const cells = rows.map(({ name, state, since, reason, csiSocket }) =>
+    [name ?? "(no name)", state, since ?? "-", reason ?? "-", csiSocket ?? "-"].map(plain),
+  );
+  const lines = renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells);
+  return `${(hasHeadings ? lines : lines.slice(1)).join("\n")}\n`;
+}
+
+/** Text that steers no terminal and stays on its line. */
+function plain(text: string): string {
+  return escapeGo(text).replaceAll('\\"', '"');
+}

@@ -1,0 +1,21 @@
+import { RegistrarError } from "../errors";
+
+/** The paths of the HTTP endpoint besides that of the metrics. */
+export const FIXED_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"] as const;
+/** Those of `--enable-pprof`. */
+export const PROFILE_PATHS = [
+  "/debug/pprof/",
+  "/debug/pprof/cmdline",
+  "/debug/pprof/profile",
+  "/debug/pprof/heap",
+] as const;
+
+/** Throws INVALID_OPTION where the metrics would not be found at this path, or hide something else. */
+export function checkMetricsPath(path: string, { isProfiled }: { readonly isProfiled: boolean }): void {
+  const refuse = (why: string) => {
+    throw new RegistrarError("INVALID_OPTION", `metrics-path ${JSON.stringify(path)} ${why}`);
+  };
+  const taken: readonly string[] = [...FIXED_PATHS, ...(isProfiled ? PROFILE_PATHS : [])];
+  if (!/^\/[^?#\s]*$/.test(path)) refuse("is no path of a URL: it must begin with /, as /metrics does");
+  if (taken.includes(path)) refuse(`is served already; taken are ${taken.join(", ")}`);
+}

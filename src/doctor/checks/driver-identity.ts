@@ -1,0 +1,38 @@
+import { type Check, ok, problem, unknown } from "../finding";
+import { DRIVER, SEE_DRIVER } from "../words";
+import { asked } from "./asked";
+
+export const driverIdentity: Check = {
+  code: "CSI003",
+  name: "driver-identity",
+  asks: "What the driver answers to GetPluginInfo.",
+  matters: "The registrar asks this first: it is the driver's name under which everything is registered.",
+  fix: "See the driver's log. `Unimplemented` means that what listens there is no CSI driver: correct `--csi-address`.",
+  verdicts: ({ driver }) =>
+    asked(driver?.identity).map((answer) => {
+      switch (answer.kind) {
+        case "answered": {
+          const { name, vendorVersion } = answer.value;
+          return ok(name, `is what GetPluginInfo answers, version ${vendorVersion || "not told"}`);
+        }
+        case "late":
+          return problem(
+            DRIVER,
+            "does not answer GetPluginInfo in time",
+            `${SEE_DRIVER}: it hangs or is still starting`,
+          );
+        case "failed":
+          return problem(
+            DRIVER,
+            `fails GetPluginInfo: ${answer.code}: ${answer.message}`,
+            answer.code === "Unimplemented"
+              ? "correct --csi-address: what listens there is no CSI driver"
+              : SEE_DRIVER,
+          );
+        case "not-asked":
+          return unknown(DRIVER, "could not be asked for its name, readiness and node information");
+        default:
+          return answer satisfies never;
+      }
+    }),
+};

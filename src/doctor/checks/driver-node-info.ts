@@ -1,0 +1,86 @@
+import type { NodeInfo } from "../../grpc/protos";
+import { invalidCsiNodeDriver, invalidLabels } from "../../simulator/api-validation";
+import { behaviourOf } from "../../simulator/versions";
+import { type Check, ok, problem, type Verdict } from "../finding";
+import { nameTold } from "../whose";
+import { DRIVER, SEE_DRIVER } from "../words";
+import { asked } from "./asked";
+
+export const driverNodeInfo: Check = {
+  code: "CSI006",
+  name: "driver-node-info",
+  asks: "What the driver answers to NodeGetInfo, held to the rules of kubelet and of the API server.",
+  matters:
+    "Kubelet calls this before it registers a driver, and refuses the driver for a failure or a bad answer.",
+  fix:
+    "Correct the driver's settings; most often it does not know its node's name. `Unimplemented`: this is the " +
+    "controller's socket, not that of the node plugin.",
+  verdicts: ({ driver }) =>
+    asked(driver?.nodeInfo).flatMap((answer) => {
+      switch (answer.kind) {
+        case "answered":
+          return [judge((driver && nameTold(driver)) ?? "", answer.value)];
+        case "late":
+          return [
+            problem(
+              DRIVER,
+              "does not answer NodeGetInfo in time; kubelet waits 2 minutes for it, then refuses the driver",
+              `${SEE_DRIVER}: it may not reach what tells it about its node; --timeout gives it more time here`,
+            ),
+          ];
+        case "failed":
+          return [
+            problem(
+              DRIVER,
+              `fails NodeGetInfo, and kubelet refuses it: ${answer.code}: ${answer.message}`,
+              answer.code === "Unimplemented"
+                ? "name the socket of the driver's node plugin, not the controller's"
+                : SEE_DRIVER,
+              "node-info",
+            ),
+          ];
+        case "not-asked":
+          return [];
+        default:
+          return answer satisfies never;
+      }
+    }),
+};
+
+function judge(name: string, info: NodeInfo): Verdict {
+  if (info.nodeId === "")
+    return problem(
+      DRIVER,
+      "answers NodeGetInfo with an empty node ID, which kubelet refuses",
+      "tell the driver its node's name, as its own documentation says: often by an environment variable",
+      "node-info",
+    );
+  const why = refusalOf(name, info);
+  return why === undefined
+    ? ok(info.nodeId, `is its node ID; ${placeText(info)}`)
+    : problem(
+        DRIVER,
+        `answers NodeGetInfo with what the API server refuses: ${why}`,
+        "correct the driver's settings",
+        "node-info",
+      );
+}
+
+/** The rules are the simulated kubelet's: the API server's, for what a CSINode and the labels of a Node may hold. */
+function refusalOf(
+  name: string,
+  { nodeId, maxVolumesPerNode, accessibleTopology }: NodeInfo,
+): string | undefined {
+  const topology = accessibleTopology?.segments ?? {};
+  const driver = { name, nodeId, maxVolumes: maxVolumesPerNode, topology };
+  const { maxNodeIdBytes } = behaviourOf("1.36");
+  return invalidCsiNodeDriver("this", driver, maxNodeIdBytes) ?? invalidLabels("this", topology);
+}
+
+function placeText({ maxVolumesPerNode, accessibleTopology }: NodeInfo): string {
+  const segments = Object.entries(accessibleTopology?.segments ?? {}).map(
+    ([key, value]) => `${key}=${value}`,
+  );
+  const topology = segments.length > 0 ? `topology ${segments.join(", ")}` : "no topology";
+  return `${topology}; ${maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "any number of volumes"}`;
+}

@@ -1,0 +1,58 @@
+import { judgeDriverName } from "../../registrar/driver/driver-name";
+import type { DriverFacts, Facts } from "../facts";
+import { type Check, problem, type Verdict, warning } from "../finding";
+import { isRegistered } from "../unpublished";
+import { nameTold } from "../whose";
+import { DRIVER, SEE_DRIVER } from "../words";
+
+export const driversFound: Check = {
+  code: "CSI020",
+  name: "drivers-found",
+  asks:
+    "Which living driver sockets there are under kubelet's `plugins`, or fit a pattern of `--csi-address`, and whether " +
+    "each has a registration socket.",
+  matters:
+    "A driver that runs while its registrar crash-loops has no registration socket: nothing else shows it.",
+  fix: "See the registrar of that driver: `kubectl describe pod` has its last words. Of two drivers with one name remove one.",
+  verdicts: (facts) => facts.found.flatMap((one) => judge(one, facts) ?? []),
+};
+
+function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
+  const { path } = driver.socket;
+  const { identity, nodeInfo } = driver;
+  const isWanted = facts.target.csiSocketPath === undefined;
+  const bad = isWanted ? problem : warning;
+  if (identity.kind === "failed")
+    return identity.code === "Unimplemented"
+      ? undefined // No CSI driver: other plugins have their sockets here too.
+      : bad(
+          path,
+          `has a driver that does not tell its name: ${identity.code}: ${identity.message}`,
+          SEE_DRIVER,
+        );
+  const name = nameTold(driver);
+  if (name === undefined) return undefined;
+  const verdict = judgeDriverName(name);
+  if (verdict.kind === "unsafe")
+    return bad(
+      path,
+      `has a driver that cannot be registered: ${verdict.problem}`,
+      "give the driver another name",
+    );
+  const twin = facts.found.find((other) => other !== driver && nameTold(other) === name);
+  if (twin !== undefined && !isRegistered(driver, facts))
+    return bad(
+      path,
+      `has a driver called ${name}, as has ${twin.socket.path}: only one of them can be registered`,
+      "remove one of the two deployments",
+    );
+  // A controller has no node service, and is not to be registered.
+  if (nodeInfo.kind === "failed" && nodeInfo.code === "Unimplemented") return undefined;
+  if (isRegistered(driver, facts) || facts.directory.kind !== "folder" || facts.directory.unlistable)
+    return undefined;
+  return bad(
+    path,
+    `has the driver ${name}, for which there is no registration socket in ${facts.directory.path}`,
+    `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} is well`,
+  );
+}

@@ -1,0 +1,57 @@
+import { behaviourOf } from "../../simulator/versions";
+import type { RegistrationFacts } from "../facts";
+import { type Check, ok, unknown, type Verdict, warning } from "../finding";
+import { isTargets } from "../whose";
+import { RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
+import { standingOf } from "./standing";
+
+export const otherRegistrations: Check = {
+  code: "CSI019",
+  name: "other-registrations",
+  asks: "How the other sockets in the registration directory are: those of other drivers, and of other kinds of plugins.",
+  matters: "Kubelet tries what does not answer again and again, with growing pauses.",
+  fix: "Remove what a driver that is gone for good has left; for what hangs, see its registrar.",
+  verdicts: (facts) => {
+    const rest = facts.registrations.filter((one) => !isTargets(one, facts));
+    const names = rest.flatMap(({ info }) => (info.kind === "answered" ? [info.value.name] : []));
+    const answering =
+      names.length > 0 ? [ok(names.join(", "), names.length === 1 ? "answers too" : "answer too")] : [];
+    return [...rest.flatMap((one) => judge(one) ?? []), ...answering];
+  },
+};
+
+function judge(one: RegistrationFacts): Verdict | undefined {
+  const standing = standingOf(one);
+  const { path } = standing;
+  switch (standing.kind) {
+    case "dead":
+      return warning(
+        path,
+        "was left behind: nobody listens on it, and kubelet tries it again and again",
+        "remove it if its driver is gone for good",
+      );
+    case "silent":
+      return warning(path, "does not answer GetInfo in time", SEE_REGISTRAR);
+    case "failing":
+      return warning(path, `fails GetInfo: ${standing.code}: ${standing.message}`, SEE_REGISTRAR);
+    case "blocked":
+      return warning(path, `is ${standing.fileType} in the place of a socket`, "remove it");
+    case "unreachable":
+      return unknown(path, `cannot be reached: ${standing.why}`, RUN_AS_ROOT);
+    case "untold":
+    case "told": {
+      if (one.info.kind !== "answered") return undefined;
+      const { type } = one.info.value;
+      const known: readonly string[] = behaviourOf("1.36").pluginTypes;
+      return known.includes(type)
+        ? undefined
+        : warning(
+            path,
+            `is of type "${type}", for which kubelet has no handler`,
+            "remove the plugin, or correct its type",
+          );
+    }
+    default:
+      return standing satisfies never;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Facts } from "../facts";
+import { type Check, ok, problem, unknown, type Verdict } from "../finding";
+import { ownershipText, RUN_AS_ROOT } from "../words";
+
+export const MOUNT_IT =
+  "mount the host's <kubelet root>/plugins_registry there, or name it with --plugin-registration-path";
+
+export const registrationDirectory: Check = {
+  code: "CSI008",
+  name: "registration-directory",
+  asks: "Whether the plugin registration directory is a folder that can be read.",
+  matters: "The registration socket goes there, and kubelet looks nowhere else.",
+  fix: "Mount the host's `<kubelet root>/plugins_registry` at `/registration` in the registrar's container.",
+  verdicts: ({ directory }) => [judge(directory)],
+};
+
+function judge(directory: Facts["directory"]): Verdict {
+  const { path } = directory;
+  const unreadable = (errno: string) =>
+    unknown(
+      path,
+      `may not be read by this user: ${errno}`,
+      `${RUN_AS_ROOT}: kubelet's directory is root's, mode 0750`,
+    );
+  switch (directory.kind) {
+    case "folder":
+      return directory.unlistable === undefined
+        ? ok(path, `is a folder (${ownershipText(directory.ownership)})`)
+        : unreadable(directory.unlistable);
+    case "missing":
+      return problem(path, "is not there", MOUNT_IT);
+    case "not-a-folder":
+      return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
+    case "out-of-reach":
+      return unreadable(directory.errno);
+    default:
+      return directory satisfies never;
+  }
+}

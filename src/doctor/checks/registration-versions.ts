@@ -1,0 +1,24 @@
+import { messageOf } from "../../errors";
+import { validateVersions } from "../../simulator/driver-versions";
+import { type Check, ok, problem, warning } from "../finding";
+import { answeringIn } from "../whose";
+
+export const registrationVersions: Check = {
+  code: "CSI017",
+  name: "registration-versions",
+  asks: "Whether kubelet accepts the versions that the registrar offers.",
+  matters: "Kubelet refuses a driver without a version 1.x.",
+  fix: "Offer `1.0.0`, as registrars do.",
+  verdicts: (facts) =>
+    answeringIn(facts).flatMap(({ info: { name, supportedVersions }, isTargets }) => {
+      try {
+        validateVersions("ValidatePlugin", name, supportedVersions, undefined);
+        return isTargets
+          ? [ok(name, `offers versions that kubelet accepts: ${supportedVersions.join(", ")}`)]
+          : [];
+      } catch (error) {
+        const text = `offers versions that kubelet refuses: ${messageOf(error)}`;
+        return [(isTargets ? problem : warning)(name, text, "offer 1.0.0, as registrars do")];
+      }
+    }),
+};

@@ -1,0 +1,152 @@
+import { dirname } from "node:path";
+import { explainSilence, hintForRefusal } from "../../registrar/registration/hints";
+import type { Facts, RegistrationReport } from "../facts";
+import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
+import { isTargets, whoseIn } from "../whose";
+import { isDown, RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
+import { type Standing, standingOf } from "./standing";
+
+const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
+
+export const registration: Check = {
+  code: "CSI015",
+  name: "registration",
+  asks: "Whether the driver has a registration socket, and what its registrar says of kubelet.",
+  matters:
+    "This is what everything else is for. Registrars of this project tell their state; the official one does not.",
+  fix:
+    "It depends on the state: `listening` means that kubelet does not call, `refused` comes with kubelet's words, and no " +
+    "socket at all means that no registrar runs here, or that it waits for the driver.",
+  verdicts: (facts) => {
+    const { directory, registrations } = facts;
+    const whose = whoseIn(facts);
+    if (directory.kind !== "folder") return [];
+    const theirs = registrations.filter((one) => isTargets(one, facts));
+    if (theirs.length > 0) return theirs.map((one) => judge(standingOf(one), facts));
+    if (directory.unlistable !== undefined)
+      return [
+        unknown("the registration", `cannot be looked for: ${directory.path} may not be read`, RUN_AS_ROOT),
+      ];
+    switch (whose.kind) {
+      case "nameless":
+        return [
+          unknown("the CSI driver", "has no known name: which registration socket is its own cannot be told"),
+        ];
+      case "all":
+        return [
+          unknown(directory.path, "has no registration socket on which a CSI driver's registrar answers"),
+        ];
+      case "driver":
+        return [
+          problem(
+            whose.name,
+            `has no registration socket in ${directory.path}`,
+            "see whether its registrar runs, and whether its --plugin-registration-path leads here",
+          ),
+        ];
+      default:
+        return whose satisfies never;
+    }
+  },
+};
+
+function judge(standing: Standing, facts: Facts): Verdict {
+  const { path } = standing;
+  switch (standing.kind) {
+    case "untold":
+      return unknown(
+        standing.name,
+        `has a registrar on ${path} that does not tell whether kubelet registered it`,
+        "kubectl get csinode NODE -o yaml lists the drivers that kubelet registered",
+      );
+    case "told":
+      return judgeState(standing.name, path, standing.report, facts);
+    case "dead":
+      return problem(
+        path,
+        "was left behind: nobody listens on it",
+        "start the registrar, which replaces it, or see why it ended",
+      );
+    case "silent":
+      return problem(path, "does not answer GetInfo in time, as kubelet asks it to", SEE_REGISTRAR);
+    case "failing":
+      return problem(path, `fails GetInfo: ${standing.code}: ${standing.message}`, SEE_REGISTRAR);
+    case "blocked":
+      return problem(
+        path,
+        `is ${standing.fileType} in the place of a socket: the registrar cannot use it`,
+        "remove it",
+      );
+    case "unreachable":
+      return standing.isForbidden
+        ? unknown(path, `may not be connected to by this user: ${standing.why}`, RUN_AS_ROOT)
+        : problem(
+            path,
+            `cannot be reached: ${standing.why}`,
+            "what is no plain short path here is none for kubelet",
+          );
+    default:
+      return standing satisfies never;
+  }
+}
+
+function judgeState(
+  name: string,
+  path: string,
+  { state, reason }: RegistrationReport,
+  facts: Facts,
+): Verdict {
+  const words = reason?.replace(/^.*?kubelet refused: /, "");
+  const because = words === undefined ? "" : `: ${words}`;
+  switch (state) {
+    case "registered":
+      return ok(name, `is registered with kubelet, says its registrar on ${path}`);
+    case "listening":
+      // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
+      return /refused/.test(reason ?? "")
+        ? refused(name, words, facts)
+        : problem(
+            name,
+            `is published on ${path}, but ${reason ?? "kubelet does not call"}`,
+            explainSilence(dirname(path), NO_CONNECTION),
+            silenceCause(facts),
+          );
+    case "refused":
+      return refused(name, words, facts);
+    default:
+      return warning(
+        name,
+        `is not registered yet: its registrar is ${state}${because}`,
+        `look again in a while, and ${SEE_REGISTRAR}`,
+      );
+  }
+}
+
+function refused(name: string, words: string | undefined, facts: Facts): Verdict {
+  const hint = hintForRefusal(
+    words ?? "",
+    facts.target.kubeletRegistrationPath ?? "the path that it is told",
+  );
+  return problem(
+    name,
+    `was refused by kubelet${words === undefined ? "" : `: ${words}`}`,
+    hint ?? `${SEE_REGISTRAR} for kubelet's reason, or kubectl describe pod`,
+    causeOfRefusal(words, facts),
+  );
+}
+
+/** Kubelet could not reach the driver: for the path that it was told, or because the driver is down. */
+function causeOfRefusal(reason: string | undefined, { driver, hostPath }: Facts): string | undefined {
+  if (!/dial unix /.test(reason ?? ""))
+    return /NodeGetInfo|node/i.test(reason ?? "") ? "node-info" : undefined;
+  if (hostPath !== undefined && hostPath.kind !== "fits" && hostPath.kind !== "unknown") return "host-path";
+  if (driver === undefined || !isDown(driver.socket)) return undefined;
+  return "inode" in driver.socket ? `down ${driver.socket.inode}` : `missing ${driver.socket.path}`;
+}
+
+function silenceCause({ directory }: Facts): string | undefined {
+  if (directory.kind !== "folder") return undefined;
+  if (directory.place?.fileSystem === "overlay") return "not-kubelets";
+  const { kubeletSocket } = directory;
+  return kubeletSocket.kind === "not-accepting" ? "kubelet-down" : undefined;
+}

@@ -1,0 +1,82 @@
+/** What a registrar's arguments come to, read by the registrar's own parser. */
+export interface RegistrarSettings {
+  /** Why the registrar would not start with them; undefined where it would. */
+  readonly problem: string | undefined;
+  readonly csiAddress: string;
+  readonly kubeletRegistrationPath: string;
+  readonly pluginRegistrationPath: string;
+  /** Port of the HTTP endpoint; undefined for none. */
+  readonly httpPort: number | undefined;
+  readonly metricsPath: string;
+}
+
+/** A volume of a container, with the folder of the host behind it where it is one. */
+export interface MountedFolder {
+  readonly mountPath: string;
+  readonly readOnly: boolean;
+  readonly volume: string;
+  /** Undefined for a volume that is no hostPath, or is not in the pod. */
+  readonly hostPath: string | undefined;
+  /** `hostPath`, `emptyDir`, ...; undefined for one that is not in the pod. */
+  readonly volumeKind: string | undefined;
+  readonly hostPathType: string | undefined;
+}
+
+/** An HTTP or exec probe of a container. */
+export interface ProbeFacts {
+  readonly kind: "livenessProbe" | "readinessProbe" | "startupProbe";
+  readonly httpPath: string | undefined;
+  /** As a number, where a name leads to one. */
+  readonly httpPort: number | undefined;
+  readonly command: readonly string[] | undefined;
+}
+
+/** One container with a registrar in an object that is to be applied. */
+export interface Deployment {
+  /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
+  readonly place: string;
+  readonly objectKind: string;
+  readonly container: string;
+  /** Whether it is the official registrar, by its image. */
+  readonly isOfficial: boolean;
+  readonly settings: RegistrarSettings;
+  readonly mounts: readonly MountedFolder[];
+  readonly probes: readonly ProbeFacts[];
+  /** In bytes; undefined for none. */
+  readonly memoryLimit: number | undefined;
+  readonly preStop: readonly string[] | undefined;
+  readonly runAsUser: number | undefined;
+  readonly runAsNonRoot: boolean;
+  readonly hostNetwork: boolean;
+  readonly maxSurge: number | string | undefined;
+  /** Whether a driver is in the same pod. */
+  readonly hasDriver: boolean;
+}
+
+/** Everything that is to be applied. */
+export interface ManifestFacts {
+  readonly deployments: readonly Deployment[];
+  /** Names of the CSIDriver objects. */
+  readonly csiDrivers: readonly string[];
+}
+
+/** Whether a text still has something to be filled in: by an installer, or by kubelet from what is not seen here. */
+export function isTemplate(text: string): boolean {
+  return /\{\{|\}\}|\$\(|\$\{|<[^>]*>|\$[A-Z]/.test(text);
+}
+
+/** The mount that holds a path of the container; undefined where nothing is mounted there. */
+export function mountOf(path: string, mounts: readonly MountedFolder[]): MountedFolder | undefined {
+  const isUnder = (folder: string) => path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+  return [...mounts]
+    .sort((one, other) => other.mountPath.length - one.mountPath.length)
+    .find(({ mountPath }) => isUnder(mountPath));
+}
+
+/** What the host calls a path of the container; undefined where that is not known. */
+export function onHost(path: string, mounts: readonly MountedFolder[]): string | undefined {
+  const mount = mountOf(path, mounts);
+  if (mount?.hostPath === undefined) return undefined;
+  const rest = mount.mountPath === "/" ? path : path.slice(mount.mountPath.length);
+  return `${mount.hostPath === "/" ? "" : mount.hostPath}${rest}`;
+}

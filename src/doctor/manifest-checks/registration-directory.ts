@@ -1,0 +1,51 @@
+import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../kubelet-roots";
+import { isWithin } from "../../mounts";
+import { type Deployment, isTemplate, type ManifestFacts, mountOf, onHost } from "../deployment";
+import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
+
+const MOUNT = `mount the hostPath ${DEFAULT_KUBELET_ROOT}/plugins_registry there`;
+
+export const manifestRegistrationDirectory: Check<ManifestFacts> = {
+  code: "CSI103",
+  name: "manifest-registration-directory",
+  asks: "Whether kubelet's `plugins_registry` is mounted where the registrar makes its socket, and may be written to.",
+  matters: "In any other folder kubelet does not look, and the registrar waits for ever.",
+  fix: "Mount the hostPath `<kubelet root>/plugins_registry` at `/registration`, without `readOnly`.",
+  verdicts: ({ deployments }) => deployments.map(judge),
+};
+
+function judge({ place, settings, mounts }: Deployment): Verdict {
+  const { pluginRegistrationPath: folder, kubeletRegistrationPath: told, csiAddress } = settings;
+  const mount = mountOf(folder, mounts);
+  if (mount === undefined) return problem(place, `has nothing mounted at ${folder}`, MOUNT);
+  if (mount.hostPath === undefined)
+    return problem(
+      place,
+      `has a volume of kind ${mount.volumeKind ?? "none"} at ${folder}, where kubelet does not look`,
+      MOUNT,
+    );
+  if (mount.readOnly)
+    return problem(
+      place,
+      `mounts ${folder} read-only: no socket can be made there`,
+      "take readOnly off that mount",
+    );
+  const host = onHost(folder, mounts) ?? "";
+  if (isTemplate(host)) return unknown(place, `has a directory that is to be filled in: ${host}`);
+  // Kubelets before 1.13 looked in plugins itself.
+  if (!/\/(?:plugins_registry|plugins)$/.test(host))
+    return warning(place, `mounts ${host} at ${folder}, which is no plugins_registry of a kubelet`, MOUNT);
+  const [one, other] = [rootOf(host), rootOf(onHost(csiAddress, mounts) ?? told)];
+  return one !== undefined && other !== undefined && one !== other
+    ? problem(
+        place,
+        `registers in ${one} and has the driver's socket in ${other}: a node has one kubelet root`,
+        `use one of them everywhere: ${one}, or ${other}`,
+      )
+    : ok(place, `makes its socket where kubelet looks: ${host}`);
+}
+
+/** The known kubelet root that a path is in. */
+function rootOf(path: string): string | undefined {
+  return Object.values<string>(KUBELET_ROOTS).find((root) => isWithin(path, root));
+}

@@ -1,0 +1,159 @@
+import type { Deployment, ManifestFacts, MountedFolder, ProbeFacts, RegistrarSettings } from "./deployment";
+
+/** A value out of YAML, of which nothing is known. */
+type Tree = Readonly<Record<string, unknown>>;
+
+/** An object that was read, and where. */
+export interface ReadObject {
+  readonly file: string;
+  readonly object: unknown;
+}
+
+/** Finds every container with a registrar, ours or the official one, in whatever holds pods. */
+export function readDeployments(
+  objects: readonly ReadObject[],
+  settingsOf: (args: readonly string[]) => RegistrarSettings,
+): ManifestFacts {
+  const all = objects.flatMap(({ file, object }) => unfold(object).map((one) => ({ file, object: one })));
+  return {
+    deployments: all.flatMap(({ file, object }) => deploymentsIn(file, object, settingsOf)),
+    csiDrivers: all
+      .filter(({ object }) => object.kind === "CSIDriver")
+      .map(({ object }) => text(tree(object.metadata).name)),
+  };
+}
+
+/** A List is its items. */
+function unfold(object: unknown): readonly Tree[] {
+  const one = tree(object);
+  return Array.isArray(one.items) && /List$/.test(text(one.kind)) ? one.items.flatMap(unfold) : [one];
+}
+
+function deploymentsIn(
+  file: string,
+  object: Tree,
+  settingsOf: (args: readonly string[]) => RegistrarSettings,
+): readonly Deployment[] {
+  const spec = tree(object.spec);
+  const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
+  const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
+  const registrars = containers.filter(isRegistrar);
+  const { name, namespace } = tree(object.metadata);
+  const owner = [namespace, name]
+    .filter((part) => part !== undefined)
+    .map(text)
+    .join("/");
+  return registrars.map((container) => {
+    const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
+    const limits = tree(tree(container.resources).limits);
+    const preStop = tree(tree(tree(container.lifecycle).preStop).exec).command;
+    return {
+      place: `${file}: ${text(object.kind)} ${owner}, container ${text(container.name)}`,
+      objectKind: text(object.kind),
+      container: text(container.name),
+      isOfficial: /(?:node-)?driver-registrar/.test(text(container.image)),
+      settings: settingsOf(argumentsOf(container)),
+      mounts: mountsOf(container, pod),
+      probes: probesOf(container),
+      memoryLimit: limits.memory === undefined ? undefined : bytesOf(text(limits.memory)),
+      preStop: Array.isArray(preStop) ? preStop.map(text) : undefined,
+      runAsUser: typeof security.runAsUser === "number" ? security.runAsUser : undefined,
+      runAsNonRoot: security.runAsNonRoot === true,
+      hostNetwork: pod.hostNetwork === true,
+      maxSurge: surgeOf(spec),
+      hasDriver: containers.length > registrars.length,
+    };
+  });
+}
+
+function isRegistrar(container: Tree): boolean {
+  const words = [...list(container.command), ...list(container.args)].map(text);
+  return (
+    words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
+    /(?:^|\/)[^/]*driver-registrar[^/]*$/.test(text(container.image))
+  );
+}
+
+/** The arguments behind the program, with `$(NAME)` filled in from the container's own environment, as kubelet does. */
+function argumentsOf(container: Tree): readonly string[] {
+  const [, ...behindProgram] = list(container.command).map(text);
+  const values = new Map(
+    list(container.env)
+      .map(tree)
+      .filter(({ value }) => value !== undefined)
+      .map(({ name, value }) => [text(name), text(value)]),
+  );
+  return [...behindProgram, ...list(container.args).map(text)].map((word) =>
+    word.replace(/\$\(([\w.-]+)\)/g, (whole, name: string) => values.get(name) ?? whole),
+  );
+}
+
+function mountsOf(container: Tree, pod: Tree): readonly MountedFolder[] {
+  const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));
+  return list(container.volumeMounts)
+    .map(tree)
+    .map((mount) => {
+      const volume = volumes.get(text(mount.name));
+      const hostPath = tree(volume?.hostPath);
+      const subPath = mount.subPath === undefined ? "" : `/${text(mount.subPath)}`;
+      return {
+        mountPath: plainPath(text(mount.mountPath)),
+        readOnly: mount.readOnly === true,
+        volume: text(mount.name),
+        hostPath: hostPath.path === undefined ? undefined : plainPath(text(hostPath.path)) + subPath,
+        volumeKind: Object.keys(volume ?? {}).find((key) => key !== "name"),
+        hostPathType: hostPath.type === undefined ? undefined : text(hostPath.type),
+      };
+    });
+}
+
+const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
+
+function probesOf(container: Tree): readonly ProbeFacts[] {
+  const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
+  return PROBES.flatMap((kind): readonly ProbeFacts[] => {
+    const probe = tree(container[kind]);
+    const http = probe.httpGet === undefined ? undefined : tree(probe.httpGet);
+    const { command } = tree(probe.exec);
+    if (http === undefined && command === undefined) return [];
+    const port = typeof http?.port === "string" ? (ports.get(http.port) ?? Number(http.port)) : http?.port;
+    return [
+      {
+        kind,
+        httpPath: http === undefined ? undefined : text(http.path ?? "/"),
+        httpPort: typeof port === "number" && port > 0 ? port : undefined,
+        command: Array.isArray(command) ? command.map(text) : undefined,
+      },
+    ];
+  });
+}
+
+function surgeOf(spec: Tree): number | string | undefined {
+  const { maxSurge } = tree(tree(spec.updateStrategy).rollingUpdate);
+  return typeof maxSurge === "number" || typeof maxSurge === "string" ? maxSurge : undefined;
+}
+
+/** A Kubernetes quantity in bytes; undefined for what is none. */
+function bytesOf(quantity: string): number | undefined {
+  const [, digits, unit = ""] = /^([\d.]+)([EPTGMK]i?|k|m)?$/.exec(quantity) ?? [];
+  if (digits === undefined) return undefined;
+  const power = "KMGTPE".indexOf(unit[0]?.toUpperCase() ?? "?") + 1;
+  if (unit === "m") return Number(digits) / 1000;
+  return Number(digits) * (unit.endsWith("i") ? 1024 : 1000) ** power;
+}
+
+function plainPath(path: string): string {
+  return path.replace(/\/{2,}/g, "/").replace(/(?<=[^/])\/$/, "");
+}
+
+function tree(value: unknown): Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Tree) : {};
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function text(value: unknown): string {
+  return value === undefined || value === null ? "" : String(value);
+}

@@ -1,0 +1,50 @@
+import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
+import type { Ownership, SocketFacts } from "./facts";
+
+// Words that several checks have in common.
+
+export const DRIVER = "the CSI driver";
+export const SEE_DRIVER = "see the driver's log";
+export const SEE_REGISTRAR = "see the log of its registrar";
+/** A doctor who may not look is not the registrar: its user is another matter. */
+export const RUN_AS_ROOT = "run registrar doctor as root";
+export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
+
+/** What is wrong with a path of so many bytes. */
+export function tooLong(bytes: number): string {
+  return `has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
+}
+
+/** `mode 0755, owner 0:0`. */
+export function ownershipText({ mode, uid, gid }: Ownership): string {
+  return `mode ${mode.toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
+}
+
+/** What is wrong with a socket, for a sentence that names its path. */
+export function socketText(socket: Exclude<SocketFacts, { readonly kind: "accepting" }>): string {
+  switch (socket.kind) {
+    case "not-accepting":
+      return socket.explanation;
+    case "missing":
+      return "it is not there";
+    case "not-a-socket":
+      return `it is ${socket.fileType}, not a socket`;
+    case "out-of-reach":
+      return socket.errno;
+    case "too-long":
+      return `it has ${socket.bytes} bytes, more than a unix socket path may have`;
+    default:
+      return socket satisfies never;
+  }
+}
+
+/** Stands for a socket on which nobody listens: whatever fails for that has one cause. */
+export function downCause(socket: SocketFacts): string | undefined {
+  const isDown = socket.kind === "not-accepting" && socket.errno === "ECONNREFUSED";
+  return isDown && "inode" in socket ? `down ${socket.inode}` : undefined;
+}
+
+/** Whether there is no driver at a path that may well be right: nobody listens there, or only the socket is missing. */
+export function isDown(socket: SocketFacts): boolean {
+  return downCause(socket) !== undefined || (socket.kind === "missing" && socket.folderInSight);
+}

@@ -1,0 +1,22 @@
+/** Kubelet's --root-dir where nobody set it. */
+export const DEFAULT_KUBELET_ROOT = "/var/lib/kubelet";
+
+/** Kubelet's root folder as distributions set it, by a word for each. */
+export const KUBELET_ROOTS = {
+  microk8s: "/var/snap/microk8s/common/var/lib/kubelet",
+  k0s: "/var/lib/k0s/kubelet",
+  rke2: DEFAULT_KUBELET_ROOT,
+  k3s: DEFAULT_KUBELET_ROOT,
+  tanzu: "/var/vcap/data/kubelet",
+} as const;
+
+export type Distribution = keyof typeof KUBELET_ROOTS;
+
+export const DISTRIBUTIONS = Object.keys(KUBELET_ROOTS) as readonly Distribution[];
+
+/** `/var/lib/k0s/kubelet (k0s)`, for those that differ from the default. */
+export function otherKubeletRoots(): readonly string[] {
+  return Object.entries(KUBELET_ROOTS)
+    .filter(([, root]) => root !== DEFAULT_KUBELET_ROOT)
+    .map(([distribution, root]) => `${root} (${distribution})`);
+}

@@ -1,0 +1,32 @@
+import type { PluginIdentity } from "../../grpc/protos";
+import type { RegistrationOutcome } from "./outcome";
+import type { StateChange, StateName } from "./state";
+import type { Tally } from "./tally";
+
+/** Why there is nothing of a driver that could be registered. */
+export interface DriverTrouble {
+  /**
+   * `no-answer`: it accepts connections, and GetPluginInfo fails. `name-withheld`: another driver of the node has its
+   * name, or the name is not wanted. `failed`: it cannot be registered, as with a name that is not safe.
+   */
+  readonly kind: "no-answer" | "name-withheld" | "failed";
+  readonly text: string;
+}
+
+/** Where one driver's registration stands, at the moment of asking. */
+export interface DriverStatus {
+  /** What the driver last answered; undefined before it answered. */
+  readonly identity: PluginIdentity | undefined;
+  /** Whether there is a connection to the driver; always, where the driver runs in this process. */
+  readonly connected: boolean;
+  /** What keeps the driver from being registered before kubelet has a say; undefined where nothing is known to. */
+  readonly trouble: DriverTrouble | undefined;
+  readonly state: StateName;
+  /** The latest changes of state, oldest first, at most HISTORY_LENGTH. */
+  readonly history: readonly StateChange[];
+  /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
+  readonly registrationSocketPath: string | undefined;
+  readonly tally: Tally;
+  /** How it ended; undefined as long as it has not. */
+  readonly outcome: RegistrationOutcome | undefined;
+}

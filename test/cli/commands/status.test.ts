@@ -1,0 +1,52 @@
+import { mkdirSync } from "node:fs";
+import { startCsiDriver, startKubelet } from "../../../src/testing";
+import { startTestRegistrar } from "../../support/registrar-node";
+import { createTempFolder } from "../../support/temp-folder";
+import { runCommand, startCommand } from "./support/command";
+
+async function makeNode() {
+  const folder = await createTempFolder();
+  const pluginRegistrationPath = folder.at("plugins_registry");
+  const csiAddress = folder.at("plugins", "x.csi", "csi.sock");
+  mkdirSync(pluginRegistrationPath);
+  mkdirSync(folder.at("plugins", "x.csi"), { recursive: true });
+  const paths = { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress };
+  return {
+    folder,
+    flag: `--plugin-registration-path=${pluginRegistrationPath}`,
+    driver: () => startCsiDriver({ csiAddress, name: "x.csi" }),
+    kubelet: () => startKubelet({ pluginDir: pluginRegistrationPath, reconcilePeriodMs: 10 }),
+    registrar: () =>
+      startTestRegistrar({
+        csiAddress,
+        pluginRegistrationPath,
+        options: paths,
+        socketPath: String,
+        [Symbol.asyncDispose]: async () => {},
+      }),
+  };
+}
+
+test("a driver without a registrar, and one that is registered", async () => {
+  const { folder, flag, ...node } = await makeNode();
+  await using _folder = folder;
+  const none = runCommand("status", flag);
+  expect([none.status, none.stdout]).toEqual([1, ""]);
+  expect(none.stderr).toMatch(/^registrar status: no driver in /);
+
+  await using _driver = await node.driver();
+  using watching = startCommand(["status", flag, "--watch", "-o", "json"]);
+  await watching.line(/"state":"unpublished"/);
+  {
+    await using kubelet = await node.kubelet();
+    await using _registrar = await node.registrar();
+    await kubelet.registered("x.csi");
+    await watching.line(/"name":"x\.csi","state":"registered","since":"\d{4}-/);
+    using once = startCommand(["status", flag]);
+    expect(await once.exitCode()).toBe(0);
+    expect(once.lines[0]).toMatch(/^DRIVER +STATE +SINCE +REASON +DRIVER SOCKET$/);
+    expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
+  }
+  await watching.line(/"state":"gone"/);
+  expect(await watching.end("SIGINT")).toBe(0);
+});

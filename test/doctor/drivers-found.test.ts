@@ -1,0 +1,94 @@
+import { mkdirSync } from "node:fs";
+import { createDoctorNode } from "./doctor-node";
+
+/** Nothing named: the doctor of a whole node. */
+const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
+
+async function withDriver(folder: string, options: object = {}) {
+  const node = await createDoctorNode();
+  mkdirSync(node.at("plugins", folder), { recursive: true });
+  const csiAddress = node.at("plugins", folder, "csi.sock");
+  await node.driver({ csiAddress, ...options });
+  return { node, csiAddress };
+}
+
+test("a driver that listens while its registrar crash-loops is a problem, without any flag", async () => {
+  const { node, csiAddress } = await withDriver("x.csi");
+  await using _node = node;
+  const { says, healthy, drivers } = await node.look(WHOLE);
+  expect(says("drivers-found")).toMatch(
+    /^problem: .*csi\.sock has the driver x\.csi, for which there is no registration socket in .*; fix: see its registrar/,
+  );
+  expect(healthy).toBe(false);
+  expect(drivers).toEqual([
+    expect.objectContaining({ name: "x.csi", state: "unpublished", csiSocket: csiAddress }),
+  ]);
+});
+
+test("one that is published is none, and its registrar tells since when and why", async () => {
+  const { node, csiAddress } = await withDriver("x.csi");
+  await using _node = node;
+  const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });
+  const registrar = await node.registrar({
+    csiAddress,
+    kubeletRegistrationPath: csiAddress,
+    onRegistrationFailure: "retry",
+  });
+  await kubelet.refused("x.csi");
+  await registrar.state("refused");
+  const { says, drivers } = await node.look(WHOLE);
+  expect(says("drivers-found")).toBe("");
+  expect(drivers).toEqual([
+    {
+      name: "x.csi",
+      state: "refused",
+      since: expect.stringMatching(/^\d{4}-.*Z$/),
+      reason: expect.stringMatching(/^kubelet refused: .*no room/),
+      csiSocket: csiAddress,
+      registrationSocket: `${node.directory}/x.csi-reg.sock`,
+    },
+  ]);
+});
+
+test.each([
+  [
+    "hangs",
+    { faults: [{ kind: "hang", method: "GetPluginInfo" }] },
+    /does not tell its name: DeadlineExceeded/,
+  ],
+  ["has an unsafe name", { name: "../evil" }, /cannot be registered: it contains '\/'/],
+])("one that %s is a problem", async (_, options, expected) => {
+  const { node } = await withDriver("x.csi", options);
+  await using _node = node;
+  expect((await node.look(WHOLE, { impatient: true })).says("drivers-found")).toMatch(expected);
+});
+
+test("a controller's socket is not to be registered", async () => {
+  const { node } = await withDriver("x.csi", {
+    faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }],
+  });
+  await using _node = node;
+  const { says, drivers } = await node.look(WHOLE);
+  expect(says("drivers-found")).toBe("");
+  expect(drivers).toEqual([]);
+});
+
+test("each socket that fits a pattern is looked at, and two of one name are told", async () => {
+  const { node } = await withDriver("a", { name: "same.csi" });
+  await using _node = node;
+  mkdirSync(node.at("plugins", "b"));
+  await node.driver({ csiAddress: node.at("plugins", "b", "csi.sock"), name: "same.csi" });
+  const patterns = [node.at("plugins", "*", "csi.sock")];
+  const { says } = await node.look({ ...WHOLE, patterns });
+  expect(says("drivers-found").split("\n")).toHaveLength(2);
+  expect(says("drivers-found")).toMatch(
+    /has a driver called same\.csi, as has .*only one of them can be registered/,
+  );
+});
+
+test("beside a driver that was named, others are worth a warning", async () => {
+  const { node } = await withDriver("y.csi", { name: "y.csi" });
+  await using _node = node;
+  await node.driver();
+  expect((await node.look()).says("drivers-found")).toMatch(/^warning: .*has the driver y\.csi/);
+});

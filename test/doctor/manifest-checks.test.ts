@@ -1,0 +1,222 @@
+import { settingsOf } from "../../src/cli/commands/doctor/settings";
+import { findingsOf } from "../../src/doctor/finding";
+import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
+import { readDeployments } from "../../src/doctor/read-deployments";
+
+const PATH = "/var/lib/kubelet/plugins/x.csi";
+
+/** A DaemonSet that is right, with changes to its registrar, its pod and its spec. */
+function daemonSet({ args = [], container = {}, pod = {}, spec = {}, name = "x" }: Changes = {}) {
+  const registrar = {
+    name: "registrar",
+    image: "registrar:v1",
+    args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${PATH}/csi.sock`, ...args],
+    volumeMounts: [
+      { name: "plugin", mountPath: "/csi" },
+      { name: "registration", mountPath: "/registration" },
+    ],
+    ...container,
+  };
+  const volumes = [
+    { name: "plugin", hostPath: { path: PATH } },
+    { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } },
+  ];
+  return {
+    kind: "DaemonSet",
+    metadata: { name, namespace: "ns" },
+    spec: {
+      template: { spec: { containers: [registrar, { name: "driver" }], volumes, ...pod } },
+      ...spec,
+    },
+  };
+}
+
+interface Changes {
+  readonly args?: readonly string[];
+  readonly container?: object;
+  readonly pod?: object;
+  readonly spec?: object;
+  readonly name?: string;
+}
+
+const CSI_DRIVER = { kind: "CSIDriver", metadata: { name: "x.csi" } };
+
+function said(...objects: readonly object[]): readonly string[] {
+  const read = objects.map((object) => ({ file: "a.yaml", object }));
+  return findingsOf(MANIFEST_CHECKS, readDeployments(read, settingsOf))
+    .filter(({ status }) => status !== "ok")
+    .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
+}
+
+const wrongPath = ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
+const probe = (port: number | string, path = "/healthz") => ({ livenessProbe: { httpGet: { path, port } } });
+const mounts = (...more: readonly object[]) => ({
+  volumeMounts: [{ name: "plugin", mountPath: "/csi" }, ...more],
+});
+
+test.each<readonly [what: string, expected: RegExp, Changes]>([
+  [
+    "a misspelt flag",
+    /^CSI101 problem: does not start: flag provided but not defined: -nope/,
+    { args: ["--nope"] },
+  ],
+  ["a bad endpoint", /^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
+  ["no path", /^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
+  [
+    "the container's path",
+    /^CSI102 problem: tells kubelet \/csi\/x\.sock, but .* -> write --kubelet-registration-path=\/var\/lib\/kubelet\/plugins\/x\.csi\/x\.sock$/,
+    { args: wrongPath },
+  ],
+  [
+    "an emptyDir",
+    /^CSI102 problem: .*volume of kind emptyDir/,
+    {
+      pod: {
+        volumes: [
+          { name: "plugin", emptyDir: {} },
+          { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } },
+        ],
+      },
+    },
+  ],
+  [
+    "nothing mounted for the driver",
+    /^CSI102 problem: has nothing mounted where --csi-address=\/other/,
+    {
+      args: ["--csi-address=/other/csi.sock"],
+    },
+  ],
+  [
+    "no registration directory",
+    /^CSI103 problem: has nothing mounted at \/registration/,
+    { container: mounts() },
+  ],
+  [
+    "a read-only one",
+    /^CSI103 problem: mounts \/registration read-only/,
+    {
+      container: mounts({ name: "registration", mountPath: "/registration", readOnly: true }),
+    },
+  ],
+  [
+    "two roots",
+    /^CSI103 problem: registers in \/var\/lib\/k0s\/kubelet and has the driver's socket in \/var\/lib\/kubelet/,
+    {
+      pod: {
+        volumes: [
+          { name: "plugin", hostPath: { path: PATH } },
+          { name: "registration", hostPath: { path: "/var/lib/k0s/kubelet/plugins_registry" } },
+        ],
+      },
+    },
+  ],
+  [
+    "a probe of nothing",
+    /^CSI104 problem: has a livenessProbe on HTTP, and the registrar serves none/,
+    {
+      container: probe(9809),
+    },
+  ],
+  [
+    "a probe of another port",
+    /^CSI104 problem: .*on port 1, and the registrar serves 2/,
+    {
+      args: ["--http-endpoint=:2"],
+      container: probe(1),
+    },
+  ],
+  [
+    "a probe of another path",
+    /^CSI104 problem: .*on \/health, which it does not serve/,
+    {
+      args: ["--http-endpoint=:2"],
+      container: probe(2, "/health"),
+    },
+  ],
+  [
+    "the official's readiness",
+    /^CSI104 problem: .*on \/readyz/,
+    {
+      args: ["--http-endpoint=:2"],
+      container: { ...probe(2, "/readyz"), image: "x/csi-node-driver-registrar:v2" },
+    },
+  ],
+  [
+    "little memory",
+    /^CSI105 warning: has a memory limit of 30Mi/,
+    {
+      container: { resources: { limits: { memory: "30Mi" } } },
+    },
+  ],
+  [
+    "too little memory",
+    /^CSI105 problem: has a memory limit of 19Mi/,
+    {
+      container: { resources: { limits: { memory: "20M" } } },
+    },
+  ],
+  [
+    "a hook",
+    /^CSI106 warning: .*rm -rf/,
+    {
+      container: {
+        lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", "rm -rf /registration/x"] } } },
+      },
+    },
+  ],
+  [
+    "surge",
+    /^CSI107 problem: updates with maxSurge 10%/,
+    {
+      spec: {
+        updateStrategy: { rollingUpdate: { maxSurge: "10%" } },
+      },
+    },
+  ],
+  [
+    "another user",
+    /^CSI108 problem: does not run as root: runAsUser 1000/,
+    {
+      pod: { securityContext: { runAsUser: 1000 } },
+    },
+  ],
+])("%s", (what, expected, changes) => {
+  const object = daemonSet(changes);
+  // What is given for a pod or a spec replaces its part only.
+  const whole = what === "surge" ? { ...object, spec: { ...daemonSet().spec, ...object.spec } } : object;
+  expect(said(whole, CSI_DRIVER)).toEqual([expect.stringMatching(expected)]);
+});
+
+test("what is right is passed over, and so is what an installer fills in", () => {
+  expect(said(daemonSet(), CSI_DRIVER)).toEqual([]);
+  expect(said(daemonSet({ args: ["--v=$(LEVEL)"] }), CSI_DRIVER)).toEqual([]);
+  const named = { ...probe("healthz"), ports: [{ name: "healthz", containerPort: 2 }] };
+  expect(said(daemonSet({ args: ["--http-endpoint=:2"], container: named }), CSI_DRIVER)).toEqual([]);
+});
+
+test("the environment of the container is filled in, as kubelet does", () => {
+  const container = {
+    args: ["--csi-address=$(ADDRESS)", "--kubelet-registration-path=$(HOST)"],
+    env: [
+      { name: "ADDRESS", value: "/csi/csi.sock" },
+      { name: "HOST", value: "/csi/csi.sock" },
+    ],
+  };
+  expect(said(daemonSet({ container }), CSI_DRIVER)).toEqual([
+    expect.stringContaining("write --kubelet-registration-path=/var/lib/kubelet/plugins/x.csi/csi.sock"),
+  ]);
+});
+
+test("two DaemonSets of one driver, on one port of the node, in a List", () => {
+  const changes = { args: ["--http-endpoint=:2"], pod: { hostNetwork: true } };
+  const one = daemonSet(changes);
+  const other = daemonSet({ ...changes, name: "y" });
+  expect(said({ kind: "List", items: [one, other, CSI_DRIVER] })).toEqual([
+    expect.stringMatching(/^CSI109 problem: both serve on port 2 of the node/),
+    expect.stringMatching(/^CSI110 problem: both register .*csi\.sock/),
+  ]);
+});
+
+test("no CSIDriver beside it is unknown, as it may be applied by itself", () => {
+  expect(said(daemonSet())).toEqual([expect.stringMatching(/^CSI111 unknown: has no CSIDriver/)]);
+});
