@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Logger } from "../logging/logger";
+import type { Mount } from "../mounts";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import type { Flags } from "./flags";
 import { adviceOnHostPaths } from "./host-path-advice";
@@ -11,6 +12,8 @@ export function warnAboutFlags(
   flags: Flags,
   paths: PathResolution & { kind: "paths" },
   parentLog: Logger,
+  /** @default those of this process */
+  mounts?: readonly Mount[],
 ): void {
   const log = parentLog.named("flag-warnings");
   for (const { flag, value } of paths.assumed)
@@ -37,7 +40,7 @@ export function warnAboutFlags(
     warnAboutAddress(address, log);
   const endpoints = isNodeWide(flags) ? flags.every.kubeletRegistrationPath : [paths.kubeletRegistrationPath];
   for (const endpoint of endpoints) warnAboutEndpoint(endpoint, log);
-  for (const { told, advice } of adviceOnHostPaths(flags, paths))
+  for (const { told, advice } of adviceOnHostPaths(flags, paths, mounts))
     log.warn("Kubelet will not find the driver", { kubeletRegistrationPath: told, ...advice });
 }
 

@@ -1,3 +1,4 @@
+import type { Mount } from "../mounts";
 import { parseCsiAddress } from "../registrar/driver/csi-address";
 import { adviceOnHostPath } from "../registrar/registration/explain-refusal";
 import type { Flags } from "./flags";
@@ -16,6 +17,7 @@ export interface HostPathAdvice {
 export function adviceOnHostPaths(
   flags: Pick<Flags, "csiAddress" | "every">,
   paths: { readonly kubeletRegistrationPath: string; readonly pluginRegistrationPath: string },
+  mounts?: readonly Mount[],
 ): readonly HostPathAdvice[] {
   const { pluginRegistrationPath } = paths;
   const every = isNodeWide(flags) ? flags.every.csiAddress : [flags.csiAddress];
@@ -24,7 +26,10 @@ export function adviceOnHostPaths(
     const kubeletRegistrationPath = told[index];
     if (kubeletRegistrationPath === undefined) return [];
     const csiSocketPath = pathIn(csiAddress);
-    const advice = adviceOnHostPath({ csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath });
+    const advice = adviceOnHostPath(
+      { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath },
+      mounts,
+    );
     return advice === undefined ? [] : [{ told: kubeletRegistrationPath, advice }];
   });
 }

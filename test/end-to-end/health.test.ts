@@ -52,7 +52,7 @@ nodeTest("/readyz is 503 before and 200 after registration", async (node) => {
     body: [
       "[-]driver failed: the CSI driver has not answered yet",
       "[-]socket failed: there is no registration socket yet",
-      "[-]registered failed: state is waiting",
+      "[-]registered failed: state is waiting: the CSI driver has not told its name",
       "readyz check failed",
       "",
     ].join("\n"),

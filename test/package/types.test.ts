@@ -4,7 +4,6 @@ import { type Consumer, createConsumer } from "./support/consumer";
 const PROGRAM = `
 import {
   createLogger,
-  type Registrar,
   RegistrarError,
   type RegistrarEvent,
   type Registration,

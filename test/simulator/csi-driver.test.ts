@@ -84,7 +84,8 @@ test("hangs until its client gives up, and answers late", async () => {
   });
   const impatient = new AbortController();
   const call = callUnary(client, identity.GetPluginInfo, {}, { ...bounds, signal: impatient.signal });
-  await events.when("called");
+  // Slow first, then hanging: given up any sooner, the fault would be left for the next call.
+  await events.when("fault-applied", { where: ({ fault }) => fault.kind === "hang" });
   impatient.abort();
   await expect(call).rejects.toMatchObject({ code: 1 });
   await expect(events.when("answered")).resolves.toMatchObject({ result: { kind: "error" } });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { identityOf } from "../../../support/identity-of";
-import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../../../support/registrar-node";
+import { createTestNode, startTestRegistrar, type TestNode } from "../../../support/registrar-node";
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
 
 const name = "x.csi";
@@ -47,7 +47,7 @@ describe("policy exit", () => {
     expect(line).toMatchObject({
       severity: "error",
       error: { message: `${PREFIX}rpc error: code = Unimplemented desc = unknown service csi.v1.Node` },
-      fields: { hint: expect.stringContaining(ENDPOINT) },
+      fields: { hint: expect.stringContaining("--kubelet-registration-path") },
     });
   });
 });
