@@ -1,20 +1,16 @@
-import { lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Facts, Target } from "../../src/doctor/facts";
 import { gatherFacts } from "../../src/doctor/gather";
 import { type Report, reportOn } from "../../src/doctor/report";
 import type { RegistrarOptions } from "../../src/registrar/options";
-import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
+import type { SimulatedCsiDriver } from "../../src/simulator/csi-driver";
 import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
-import { type SimulatedKubelet, startKubelet } from "../../src/simulator/kubelet";
+import type { SimulatedKubelet } from "../../src/simulator/kubelet";
 import type { KubeletOptions } from "../../src/simulator/kubelet-options";
-import {
-  type FakeRegistrar,
-  type FakeRegistrarOptions,
-  startFakeRegistrar,
-} from "../simulator/fake-registrar";
+import type { FakeRegistrar, FakeRegistrarOptions } from "../simulator/fake-registrar";
 import { startTestRegistrar } from "../support/registrar-node";
-import { createTempFolder } from "../support/temp-folder";
+import { createSimulatedNode } from "../support/simulated-node";
 
 /** Long enough for whatever answers at all. */
 const PATIENT_MS = 60_000;
@@ -44,35 +40,21 @@ export interface Look extends Report {
 }
 
 export async function createDoctorNode(): Promise<DoctorNode> {
-  const folder = await createTempFolder();
-  const [csiAddress, directory] = [folder.at("csi.sock"), folder.at("reg")];
-  mkdirSync(directory);
-  const parts: AsyncDisposable[] = [folder];
-  const keep = <Part extends AsyncDisposable>(part: Part): Part => {
-    parts.push(part);
-    return part;
-  };
+  const folder = await createSimulatedNode();
+  const { csiAddress, pluginDir: directory, keep } = folder;
   const node = { csiAddress, pluginRegistrationPath: directory };
   return {
     csiAddress,
     directory,
     at: folder.at,
-    driver: async (options) => keep(await startCsiDriver({ csiAddress, name: "x.csi", ...options })),
-    kubelet: async (options) =>
-      keep(await startKubelet({ pluginDir: directory, reconcilePeriodMs: 10, ...options })),
+    driver: folder.driver,
+    kubelet: folder.kubelet,
     registrar: async (options) => {
       const paths = { ...node, kubeletRegistrationPath: csiAddress };
       const whole = { ...node, options: paths, socketPath: (name: string) => folder.at("reg", name) };
       return keep(await startTestRegistrar({ ...whole, [Symbol.asyncDispose]: async () => {} }, options));
     },
-    plugin: async (fileName, info) => {
-      const plugin = await startFakeRegistrar({
-        socketPath: join(directory, fileName),
-        info: { endpoint: csiAddress, ...info },
-      });
-      parts.push({ [Symbol.asyncDispose]: plugin.close });
-      return plugin;
-    },
+    plugin: (fileName, info) => folder.plugin({ socketPath: join(directory, fileName), info }),
     tree: () =>
       readdirSync(folder.path, { recursive: true })
         .map(String)
@@ -97,8 +79,6 @@ export async function createDoctorNode(): Promise<DoctorNode> {
           .join("\n");
       return { ...report, facts, says };
     },
-    [Symbol.asyncDispose]: async () => {
-      for (const part of parts.reverse()) await part[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }

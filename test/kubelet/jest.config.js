@@ -1,3 +1,4 @@
+const { availableParallelism } = require("node:os");
 const base = require("../../jest.config.js");
 
 /** The suite with kubelet's real code: needs Go, builds for minutes the first time. @type {import("jest").Config} */
@@ -7,5 +8,7 @@ module.exports = {
   testMatch: ["<rootDir>/test/kubelet/**/*.test.ts"],
   testPathIgnorePatterns: [],
   globalSetup: "<rootDir>/test/kubelet/support/global-setup.ts",
-  testTimeout: 120_000,
+  testTimeout: 240_000,
+  // They wait for kubelet's loop of a second most of the time; but kubelet also gives GetInfo a second, and no more.
+  maxWorkers: 1 + availableParallelism(),
 };

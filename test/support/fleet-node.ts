@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import {
   type NodeRegistrar,
   type NodeRegistrarOptions,
@@ -7,9 +7,10 @@ import {
 import type { StateName } from "../../src/registrar/registration/state";
 import { eventually } from "./eventually";
 import { registerOnce } from "./fake-kubelet";
+import { PATIENCE_MS } from "./history";
+import { createNodeFolder } from "./node-folder";
 import { type RecordedLog, recordLog } from "./recorded-log";
 import { type Answer, type ScriptedDriver, startScriptedDriver } from "./scripted-driver";
-import { createTempFolder } from "./temp-folder";
 
 /** The folders of a node with many drivers, none of which is there at first. */
 export interface FleetNode extends AsyncDisposable {
@@ -29,22 +30,22 @@ export interface FleetNode extends AsyncDisposable {
 }
 
 export async function createFleetNode(): Promise<FleetNode> {
-  const folder = await createTempFolder();
-  const { at } = folder;
+  const folder = await createNodeFolder();
+  const { at, pluginDir } = folder;
   const drivers: ScriptedDriver[] = [];
   const csiAddress = (name: string) => at("plugins", name, "csi.sock");
-  mkdirSync(at("reg"));
   mkdirSync(at("plugins"));
   return {
     at,
     options: {
       csiAddresses: [csiAddress("*")],
       kubeletRegistrationPaths: ["/host/*/csi.sock"],
-      pluginRegistrationPath: at("reg"),
+      pluginRegistrationPath: pluginDir,
+      timeoutMs: PATIENCE_MS,
     },
     csiAddress,
-    socketPath: (name) => at("reg", `${name}-reg.sock`),
-    sockets: () => readdirSync(at("reg")).filter((name) => !name.startsWith(".")),
+    socketPath: folder.socketPathOf,
+    sockets: folder.visibleFiles,
     driver: async (name, ...answers) => {
       mkdirSync(at("plugins", name), { recursive: true });
       const driver = await startScriptedDriver(

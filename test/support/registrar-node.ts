@@ -1,10 +1,10 @@
-import { mkdir } from "node:fs/promises";
 import type { RegistrarOptions } from "../../src/registrar/options";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { StateName } from "../../src/registrar/registration/state";
 import { startRegistrar } from "../../src/registrar/start-registrar";
+import { PATIENCE_MS } from "./history";
+import { createNodeFolder } from "./node-folder";
 import { type RecordedLog, recordLog } from "./recorded-log";
-import { createTempFolder } from "./temp-folder";
 
 /** The folders of a node, and what a registrar is told about them. */
 export interface TestNode extends AsyncDisposable {
@@ -18,15 +18,19 @@ export interface TestNode extends AsyncDisposable {
 export const ENDPOINT = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
 export async function createTestNode(): Promise<TestNode> {
-  const folder = await createTempFolder();
-  const csiAddress = folder.at("csi.sock");
-  const pluginRegistrationPath = folder.at("registration");
-  await mkdir(pluginRegistrationPath);
+  const folder = await createNodeFolder();
+  const { csiAddress, pluginDir: pluginRegistrationPath } = folder;
   return {
     csiAddress,
     pluginRegistrationPath,
-    options: { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: ENDPOINT },
-    socketPath: (driverName) => folder.at("registration", `${driverName}-reg.sock`),
+    // A slow machine is no slow driver.
+    options: {
+      csiAddress,
+      pluginRegistrationPath,
+      kubeletRegistrationPath: ENDPOINT,
+      timeoutMs: PATIENCE_MS,
+    },
+    socketPath: folder.socketPathOf,
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CsiDriverOptions, SimulatedCsiDriver, SimulatedKubelet } from "../../../src/testing";
 import type { LogLine } from "./log-line";
-import { registered, type TestNode } from "./node";
+import { registered, registrarArguments, type TestNode } from "./node";
 import type { CliProcess, LineOptions } from "./process";
 
 /** The drivers of one node, each with a folder of its own, and a registrar of all of them. */
@@ -49,12 +49,7 @@ export function driverFoldersOf(node: TestNode): DriverFolders {
       return node.driver({ csiAddress: csiAddress(folder), name: folder, ...options });
     },
     remove: (folder) => rmSync(join(plugins, folder), { recursive: true }),
-    registrar: (...flags) =>
-      node.registrar(
-        `--csi-address=${csiAddress("*")}`,
-        `--kubelet-registration-path=${csiAddress("*")}`,
-        ...flags,
-      ),
+    registrar: (...flags) => node.cli([...registrarArguments(node, csiAddress("*")), ...flags]),
   };
 }
 

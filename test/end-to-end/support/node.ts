@@ -46,8 +46,11 @@ async function createTestNode(): Promise<TestNode> {
   };
 }
 
-/** What a registrar on this node is told, unless other flags follow. */
-export const registrarArguments = ({ csiAddress, pluginDir }: SimulatedNode): readonly string[] => [
+/** What a registrar on this node is told, unless other flags follow; patterns do not replace paths, but are added. */
+export const registrarArguments = (
+  { pluginDir, csiAddress: own }: SimulatedNode,
+  csiAddress = own,
+): readonly string[] => [
   `--csi-address=${csiAddress}`,
   `--kubelet-registration-path=${csiAddress}`,
   `--plugin-registration-path=${pluginDir}`,

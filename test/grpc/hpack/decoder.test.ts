@@ -44,6 +44,13 @@ const responseTable = [cookie, "content-encoding: gzip", date22];
 /** The response examples have a table of 256 bytes; here the encoder asks for it. */
 const TABLE_OF_256 = "3fe101";
 
+test("a table that is exactly full keeps its oldest entry", () => {
+  const decode = createHpackDecoder(LIMITS);
+  // 66 bytes of table (section 4.1: name, value and 32 each), and two entries of 33: "a" and "b" without a value.
+  decode(bytesOf("3f23 4001 6100 4001 6200"));
+  expect(tableOf(decode)).toEqual(["b: ", "a: "]);
+});
+
 describe("the examples of RFC 7541, appendix C", () => {
   test.each([
     [

@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { createHistory } from "../../support/history";
+import { createHistory, type History } from "../../support/history";
 import { createTempFolder } from "../../support/temp-folder";
 import type { ApiObjects } from "../support/kubelet";
 import { comparable } from "./comparable";
@@ -10,10 +10,31 @@ import type { Step } from "./step";
 import { storyOf } from "./story";
 import type { TestedKubelet } from "./tested-kubelet";
 
-/** Plays a scenario with a kubelet: what happened, and what the API objects are in the end. */
-export async function play({ name, script }: Scenario, tested: TestedKubelet) {
+/** So often a machine may stall in one scenario. */
+const MOST_PLAYS = 5;
+const GAVE_UP_GET_INFO = /RPC GetInfo .*\b(?:DeadlineExceeded|context deadline exceeded)/;
+
+/**
+ * Plays a scenario with a kubelet: what happened, and what the API objects are in the end. Kubelet's code gives GetInfo one
+ * second, by the real clock; where a machine with other work stalls us for longer it gives up a registrar that would have
+ * answered. That is no play of this script, whatever came of it, and it is played again.
+ */
+export async function play(scenario: Scenario, tested: TestedKubelet) {
+  for (let plays = 1; ; plays++) {
+    const steps = createHistory<Step>(`${tested.name}, which ${scenario.name}`);
+    const playing = playOnce(scenario, tested, steps);
+    await playing.catch(() => {});
+    const givenUp = steps.all().filter(({ what }) => GAVE_UP_GET_INFO.test(what)).length;
+    if (givenUp <= (scenario.hangs === "GetInfo" ? 1 : 0)) return playing;
+    if (plays === MOST_PLAYS)
+      throw new Error(
+        `${tested.name} gave up a GetInfo that was being answered, in ${plays} plays of ${plays}`,
+      );
+  }
+}
+
+async function playOnce({ script, hangs }: Scenario, tested: TestedKubelet, steps: History<Step>) {
   await using folder = await createTempFolder();
-  const steps = createHistory<Step>(`${tested.name}, which ${name}`);
   const onStep = (step: Step) => steps.add(comparable(step, folder.path));
   let objects: ApiObjects | undefined;
   const onObjects = (now: ApiObjects) => {
@@ -23,7 +44,7 @@ export async function play({ name, script }: Scenario, tested: TestedKubelet) {
 
   const pluginDir = folder.at("reg");
   await mkdir(pluginDir);
-  const kubelet = await tested.start({ pluginDir, onStep, onObjects });
+  const kubelet = await tested.start({ pluginDir, hangs, onStep, onObjects });
   await using node = createScriptedNode({ folder: folder.path, pluginDir, kubelet, steps, onStep });
   try {
     await script(node);

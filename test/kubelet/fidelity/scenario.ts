@@ -5,6 +5,8 @@ import type { RunningKubelet } from "./tested-kubelet";
 export interface Scenario {
   /** What kubelet does, as the rest of a sentence that "kubelet" begins. */
   readonly name: string;
+  /** A call that is left without an answer, once, until kubelet gives it up. */
+  readonly hangs?: "GetInfo" | "NotifyRegistrationStatus";
   /** Acts on the node, and waits for the last thing that kubelet does about it. */
   readonly script: (node: ScriptedNode) => Promise<void>;
 }

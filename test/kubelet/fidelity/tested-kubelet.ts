@@ -1,4 +1,5 @@
 import type { ApiObjects } from "../support/kubelet";
+import type { Scenario } from "./scenario";
 import type { Step } from "./step";
 
 /** Kubelet's code or the simulator: what is compared. */
@@ -11,6 +12,8 @@ export interface TestedKubelet {
 export interface TestedKubeletOptions {
   /** The plugin registration directory, which is there. */
   readonly pluginDir: string;
+  /** Which call is to be given up after kubelet's own time. */
+  readonly hangs: Scenario["hangs"];
   readonly onStep: (step: Step) => void;
   /** Is told the API objects at the start and after each change. */
   readonly onObjects: (objects: ApiObjects) => void;

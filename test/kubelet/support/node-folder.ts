@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { removeFolder } from "../../support/remove-folder";
+import { createTempFolder } from "../../support/temp-folder";
 
 export interface DriverPaths {
   /** The CSI driver socket as the host, and so kubelet, sees it. */
@@ -25,7 +25,8 @@ export interface NodeFolder extends AsyncDisposable {
 }
 
 export async function createNodeFolder(): Promise<NodeFolder> {
-  const root = await mkdtemp(join(tmpdir(), "node-"));
+  const folder = await createTempFolder();
+  const root = folder.path;
   const pluginRegistrationPath = join(root, "plugins_registry");
   await mkdir(pluginRegistrationPath);
 
@@ -54,12 +55,11 @@ export async function createNodeFolder(): Promise<NodeFolder> {
   async function removePluginDirectory(): Promise<void> {
     removeFolder(pluginRegistrationPath);
   }
-  const remove = () => rm(root, { recursive: true });
   return {
     pluginRegistrationPath,
     addDriver,
     removePluginDirectory,
     visibleSockets,
-    [Symbol.asyncDispose]: remove,
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }

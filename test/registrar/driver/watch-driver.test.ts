@@ -49,7 +49,11 @@ test("gives up on a call that hangs, not on the driver", async () => {
   await using _driver = await startScriptedDriver(socketPath, "hang", x);
   await using watch = watchAt(socketPath, { timeoutMs: 300 });
   await watch.untilAnswered();
-  expect(watch.calls.map(({ code }) => code)).toEqual([status.DEADLINE_EXCEEDED, status.OK]);
+  // The driver answers from its second call on; where the machine is slow, that may come late, too.
+  const [first, ...others] = watch.calls.map(({ code }) => code);
+  expect(first).toBe(status.DEADLINE_EXCEEDED);
+  expect(others.at(-1)).toBe(status.OK);
+  expect(others.slice(0, -1).filter((code) => code !== status.DEADLINE_EXCEEDED)).toEqual([]);
 });
 
 test.each([

@@ -12,6 +12,11 @@ afterEach(() => node[Symbol.asyncDispose]());
 
 const TAKEN = "Another CSI driver on this node has the name, waiting";
 const FAILED = "Cannot register the CSI driver";
+/** Sockets and files need all the others. */
+const fakeTimeouts = () =>
+  jest.useFakeTimers({
+    doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
+  });
 const RETRY = "Trying again later, or when the CSI driver restarts";
 const aFile = (driverName: string) => writeFileSync(node.socketPath(driverName), "");
 
@@ -84,16 +89,32 @@ describe("what befalls one driver", () => {
 
   test("what fails again and again is tried ever more seldom, up to every five minutes", async () => {
     await node.driver("evil", { name: "../evil" });
-    // Sockets and files need all but this.
-    jest.useFakeTimers({
-      doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
-    });
+    fakeTimeouts();
     try {
       await using started = await startTestFleet(node);
       for (const [nth, seconds] of [30, 60, 120, 240, 300, 300].entries()) {
         expect((await started.log.when(RETRY, nth + 1)).fields.after).toBe(`${seconds}s`);
         jest.advanceTimersByTime(seconds * 1_000);
       }
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test("what came back before its next try is not tried again", async () => {
+    aFile("a.csi");
+    const driver = await node.driver("a.csi");
+    fakeTimeouts();
+    try {
+      await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
+      await started.log.when(RETRY);
+      rmSync(node.socketPath("a.csi"));
+      await driver.stop();
+      await node.driver("a.csi");
+      await started.register("a.csi");
+      const [registration] = started.fleet.all;
+      jest.advanceTimersByTime(30_000);
+      expect(started.fleet.all[0]).toBe(registration);
     } finally {
       jest.useRealTimers();
     }

@@ -183,3 +183,9 @@ describe("a path that cannot be", () => {
       await Promise.allSettled(paths.map((path) => socket.publish(path)));
     }));
 });
+
+test("leaves no listener behind, however often it publishes", () =>
+  expectNothingLeft(async () => {
+    using socket = createOwnedSocket();
+    for (let round = 0; round < 3; round++) await socket.publish(folder.at(NAME));
+  }));

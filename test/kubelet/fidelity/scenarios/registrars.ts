@@ -30,6 +30,7 @@ export const untoldSuccess: Scenario = {
 export const registrars: readonly Scenario[] = [
   {
     name: "gives GetInfo a second, and tries again",
+    hangs: "GetInfo",
     script: async (node) => {
       await node.driver();
       const registrar = await node.registrar({ before: atFirst("GetInfo", hangs) });
@@ -98,6 +99,7 @@ export const registrars: readonly Scenario[] = [
   },
   {
     name: "gives a registrar five seconds to hear of its success",
+    hangs: "NotifyRegistrationStatus",
     script: async (node) => {
       await node.driver();
       const registrar = await node.registrar({ before: always("NotifyRegistrationStatus", hangs) });

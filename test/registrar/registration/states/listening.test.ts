@@ -1,4 +1,4 @@
-import { readdirSync, renameSync } from "node:fs";
+import { readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { controlWaits } from "../../../support/controlled-waits";
 import { eventually } from "../../../support/eventually";
@@ -66,6 +66,18 @@ describe("a socket that was left behind", () => {
     await started.state("registered");
     expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
     expect(visible()).toEqual([`${name}-reg.sock`]);
+  });
+
+  test("is of no matter for a socket that was registered once and had to be put back", async () => {
+    await leaveDeadSocket(node.socketPath(name));
+    await using started = await start();
+    await started.state("listening");
+    await registerOnce(node.socketPath(name));
+    await started.state("registered");
+    rmSync(node.socketPath(name));
+    await started.state("listening");
+    await eventually(() => expect(waits.pending()).toContain(30_000));
+    expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
   });
 
   test("is of no matter while kubelet is at it", async () => {

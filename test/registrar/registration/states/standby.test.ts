@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { controlWaits } from "../../../support/controlled-waits";
 import { eventually } from "../../../support/eventually";
@@ -33,10 +34,10 @@ const PEER_ERROR =
 const files = () => readdirSync(node.pluginRegistrationPath);
 
 /** A registrar that stands by for `peer`, which has taken its path. */
-async function standBy() {
+async function standBy(onConnection?: (socket: Socket) => void) {
   const started = await (await loading).startTestRegistrar(node);
   await started.state("listening");
-  const peer = await startForeignSocket(socketPath);
+  const peer = await startForeignSocket(socketPath, onConnection);
   await started.log.when("Standing by for the registrar that holds the socket");
   return { started, peer };
 }
@@ -67,6 +68,14 @@ test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
   expect(started.registrar.status().tally).toMatchObject({ takeovers: 1, publications: { "peer-gone": 1 } });
   await started.registrar.close();
   await peer.kill();
+});
+
+test("takes over when a peer ends that had something to say", async () => {
+  const { started, peer } = await standBy((socket) => socket.write("a server's first words"));
+  await eventually(() => expect(peer.connections()).toBeGreaterThan(1));
+  await peer.kill();
+  await started.state("listening");
+  await started.registrar.close();
 });
 
 test("stays in standby when one peer takes over from another", async () => {
