@@ -94,7 +94,7 @@ export function createEventLog<Event extends SimulatorEvent>(
       };
       const giveUp = (code: "ABORTED" | "TIMEOUT", why: string, cause?: unknown) => {
         settle();
-        const text = `waited for "${kind}" of ${whose} in vain: ${why}; ${tellSeen(history)}`;
+        const text = `"${kind}" of ${whose} did not happen: ${why}; ${tellSeen(history)}`;
         reject(new RegistrarError(code, text, { cause }));
       };
       const timer = setTimeout(() => giveUp("TIMEOUT", `it did not come within ${limitMs} ms`), limitMs);

@@ -64,7 +64,7 @@ test("a wait ends at its limit, and says what was seen", async () => {
   const log = createEventLog<Event>("the clock", { waitTimeoutMs: 1 });
   await expect(log.stream.when("tick")).rejects.toMatchObject({
     code: "TIMEOUT",
-    message: 'waited for "tick" of the clock in vain: it did not come within 1 ms; nothing was seen',
+    message: '"tick" of the clock did not happen: it did not come within 1 ms; nothing was seen',
   });
   for (let count = 0; count < 7; count++) log.append({ kind: "tick", count });
   await expect(log.stream.when("tock", { timeoutMs: 2 })).rejects.toMatchObject({
