@@ -10,6 +10,10 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "registrar/registration/registration.ts": "when a state changed, for people",
   "registrar/registration/tally.ts": "when kubelet called, for people",
   "logging/klog-sink.ts": "the time on a log line",
+  "logging/clock.ts": "the same, with microseconds",
+  "cli/commands/status.ts": "when it was asked, for people",
+  "node-readiness/start-node-readiness.ts": "compared with when kubelet registered a driver",
+  "node-readiness/taint-keeper.ts": "the same",
   "simulator/event-stream.ts": "when an event happened, for people",
   "cli/commands/register.ts": "when the process started, as Prometheus wants it",
   "cli/commands/demo/play.ts": "the demo compares events of several processes",
@@ -17,7 +21,6 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "cli/commands/demo/stage.ts": "the same",
   "sockets/dot-socket.ts": "the age of a file, whose times are of the day",
   "grpc/unary.ts": "a deadline, which grpc-js takes as a time of the day",
-  "doctor/calls.ts": "the same",
   "simulator/kubelet-client.ts": "the same",
 };
 

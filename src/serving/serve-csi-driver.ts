@@ -129,17 +129,11 @@ function startServing({ addServices }: ResolvedCsiServingOptions, log: Logger): 
 function hostOf(server: ServiceHost): CsiServiceHost {
   return {
     addService: (definition, handlers) => {
-      const served = Object.entries(definition).filter(
-        ([method]) => handlers[method] ?? handlers[lowerFirst(method)],
-      );
-      const methods = served.map(([method, { path }]) => {
+      const methods = Object.entries(definition).flatMap(([method, { path }]) => {
         const handler = handlers[method] ?? handlers[lowerFirst(method)];
-        return [method, handler && unaryMethod(path, handler)] as const;
+        return handler ? [[method, unaryMethod(path, handler)] as const] : [];
       });
-      server.addService(
-        Object.fromEntries(served) as unknown as Parameters<ServiceHost["addService"]>[0],
-        Object.fromEntries(methods) as Parameters<ServiceHost["addService"]>[1],
-      );
+      server.addService(definition, Object.fromEntries(methods));
     },
   };
 }

@@ -6,7 +6,7 @@ import { type CallContext, unaryHandler } from "../grpc/unary";
 export interface CsiCall<Request = unknown> extends EventEmitter {
   readonly request: Request;
   /** What the client sent along: `get("key")`. */
-  readonly metadata: Pick<Metadata, "get">;
+  readonly metadata: { get(key: string): readonly string[] };
   /** Whether nobody waits for the answer any more. The event `cancelled` tells the moment. */
   readonly cancelled: boolean;
   /** The same as a signal. */
@@ -68,7 +68,7 @@ function createCall(path: string, request: unknown, context: CallContext): CsiCa
   peerGone.addEventListener("abort", () => call.emit("cancelled", "cancelled"), { once: true });
   return Object.assign(call as EventEmitter & { readonly cancelled: boolean }, {
     request,
-    metadata: metadata as Pick<Metadata, "get">,
+    metadata,
     signal: peerGone,
     getPath: () => path,
     getPeer: () => "unix:",
