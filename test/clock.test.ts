@@ -14,6 +14,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "cli/commands/status.ts": "when it was asked, for people",
   "node-readiness/start-node-readiness.ts": "compared with when kubelet registered a driver",
   "node-readiness/taint-keeper.ts": "the same",
+  "node-readiness/trouble.ts": "since when the API server fails, for people",
   "simulator/event-stream.ts": "when an event happened, for people",
   "cli/commands/register.ts": "when the process started, as Prometheus wants it",
   "cli/commands/demo/play.ts": "the demo compares events of several processes",

@@ -6,7 +6,7 @@ export interface Trouble {
   readonly kind: ApiFailure["kind"];
   readonly doing: string;
   readonly message: string;
-  /** Milliseconds of `performance.now()`. */
+  /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
@@ -42,14 +42,14 @@ export function createTroubles({ log: parentLog, ...context }: TroubleContext): 
         if (before !== undefined && lasting.size === 0)
           log.info("API server does what it is asked for again", {
             doing,
-            after: `${Math.round((performance.now() - before.since) / 1000)}s`,
+            after: `${Math.round((Date.now() - before.since) / 1000)}s`,
           });
         return;
       }
       const { kind, message } = failure;
       failures[kind] = (failures[kind] ?? 0) + 1;
       const isTold = [...lasting.values()].some((trouble) => trouble.kind === kind);
-      const since = before?.kind === kind ? before.since : performance.now();
+      const since = before?.kind === kind ? before.since : Date.now();
       lasting.set(part, { kind, doing, message, since });
       if (!isTold)
         log.warn(
