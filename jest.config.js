@@ -13,6 +13,7 @@ module.exports = {
     "<rootDir>/test/image/",
     "<rootDir>/test/kubelet/",
     "<rootDir>/test/node-readiness/api-server/",
+    "<rootDir>/test/projects/",
   ],
   transform: { "\\.ts$": "<rootDir>/test/support/esbuild-transform.js" },
   reporters: ["default", "<rootDir>/test/support/slowest-files.js"],

@@ -1,4 +1,5 @@
-// npm run sbom [-- FILE]: what this package needs in production, as a CycloneDX list, from the lock file alone.
+// npm run sbom [-- FILE]: what reaches a user, as a CycloneDX list: the library's dependencies by the lock file, and the
+// packages of which something is in the bundle of the command line.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -9,13 +10,17 @@ const { name, packages } = JSON.parse(readFileSync("package-lock.json", "utf8"))
 const flags = ["--package-lock-only", "--sbom-format=cyclonedx", "--sbom-type=application"];
 const list = JSON.parse(execFileSync("npm", ["sbom", ...flags], { encoding: "utf8", maxBuffer: 2 ** 26 }));
 
-// With --omit=dev npm 11 also leaves out what production and development both need.
-const production = new Set(
-  Object.entries(packages)
-    .filter(([, { dev }]) => !dev)
-    .map(([path, { version }]) => `${path.split("node_modules/").at(-1) || name}@${version}`),
+const licences = readFileSync("dist/THIRD-PARTY-LICENSES.txt", "utf8");
+const bundled = Array.from(
+  licences.matchAll(/^(\S+) (\d\S*) \(.+\)$/gm),
+  ([, name, version]) => `${name}@${version}`,
 );
-const isWanted = (ref) => production.has(ref);
+// With --omit=dev npm 11 also leaves out what production and development both need.
+const installed = Object.entries(packages)
+  .filter(([, { dev }]) => !dev)
+  .map(([path, { version }]) => `${path.split("node_modules/").at(-1) || name}@${version}`);
+const wanted = new Set([...installed, ...bundled]);
+const isWanted = (ref) => wanted.has(ref);
 list.components = list.components.filter((component) => isWanted(component["bom-ref"]));
 list.dependencies = list.dependencies
   .filter(({ ref }) => isWanted(ref))

@@ -12,6 +12,8 @@ export type RegistrarErrorCode =
   | "REFUSED"
   /** A peer broke HTTP/2, HPACK or gRPC rules, or exceeded a documented bound. */
   | "PROTOCOL"
+  /** A wait of the test kit reached its limit; the message says what was seen. */
+  | "TIMEOUT"
   /** Given up because the caller closed it, or aborted its signal. */
   | "ABORTED"
   /** A fault of this package; `cause` has it. */

@@ -6,13 +6,12 @@
 export { RegistrarError, type RegistrarErrorCode } from "./errors";
 export type { PluginIdentity } from "./grpc/protos";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
+export type { LoggerOption } from "./logging/logger-option";
+export type { StartOptions } from "./options/start-options";
 export type { DriverCall, RegistrarEvent } from "./registrar/events";
 export type { NameLists } from "./registrar/node-wide/admission";
-export {
-  type NodeRegistrar,
-  type NodeRegistrarOptions,
-  startNodeRegistrar,
-} from "./registrar/node-wide/start-node-registrar";
+export type { NodeRegistrarOptions } from "./registrar/node-wide/options";
+export { type NodeRegistrar, startNodeRegistrar } from "./registrar/node-wide/start-node-registrar";
 export type {
   CommonOptions,
   RegistrarOptions,
@@ -21,6 +20,7 @@ export type {
 } from "./registrar/options";
 export type { DriverStatus, DriverTrouble } from "./registrar/registration/driver-status";
 export type { RegistrationOutcome } from "./registrar/registration/outcome";
+export type { PluginType } from "./registrar/registration/plugin-type";
 export { HISTORY_LENGTH, type Registration } from "./registrar/registration/registration";
 export type { SelfCheck } from "./registrar/registration/self-check";
 export type {
@@ -31,6 +31,14 @@ export type {
 } from "./registrar/registration/state";
 export type { Tally } from "./registrar/registration/tally";
 export type { Registrations } from "./registrar/registrations";
-export type { StartContext } from "./registrar/start-context";
 export { startRegistrar } from "./registrar/start-registrar";
 export { startRegistration } from "./registrar/start-registration";
+export type {
+  CsiMethodDefinition,
+  CsiServiceDefinition,
+  CsiServiceHost,
+  CsiServingOptions,
+  ResolvedCsiServingOptions,
+} from "./serving/options";
+export { type ServedCsiDriver, serveCsiDriver } from "./serving/serve-csi-driver";
+export type { CsiCall, CsiCallback, CsiMethodHandler } from "./serving/unary-method";

@@ -4,16 +4,22 @@
  */
 
 export type { NodeInfo, PluginInfo } from "./grpc/protos";
+export type { LoggerOption } from "./logging/logger-option";
+export type { StartOptions } from "./options/start-options";
 export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/csi-driver";
 export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/csi-driver-events";
-export type { CsiDriverFault, CsiDriverOptions, CsiMethod } from "./simulator/csi-driver-options";
+export type {
+  CsiDriverFault,
+  CsiDriverOptions,
+  CsiMethod,
+  ResolvedCsiDriverOptions,
+} from "./simulator/csi-driver-options";
 export type { CsiNodeDriver, CsiNodeObject } from "./simulator/csi-node";
-export type { EventStream, SimulatorEvent, WhenOptions } from "./simulator/event-stream";
+export type { EventStream, SimulatorEvent, WaitOptions, WhenOptions } from "./simulator/event-stream";
 export {
   type KubeletEventOf,
   type SimulatedKubelet,
   startKubelet,
-  type WaitOptions,
 } from "./simulator/kubelet";
 export type {
   CallResult,
@@ -23,7 +29,6 @@ export type {
   RefusalStage,
 } from "./simulator/kubelet-events";
 export type { KubeletFault } from "./simulator/kubelet-faults";
-export type { KubeletOptions, KubeletTimings } from "./simulator/kubelet-options";
+export type { KubeletOptions, KubeletTimings, ResolvedKubeletOptions } from "./simulator/kubelet-options";
 export type { NodeObject } from "./simulator/node";
-export type { SimulatorContext } from "./simulator/simulator-context";
-export { KUBELET_VERSIONS, type KubeletVersion } from "./simulator/versions";
+export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "./simulator/versions";

@@ -16,22 +16,27 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "host-path.ts": ["kubelet-roots.ts", "mounts.ts"],
   logging: ["errors.ts"],
   sockets: ["errors.ts", "backoff.ts", "pause.ts", "mounts.ts", "logging"],
+  "event-source.ts": [],
+  options: ["errors.ts", "pause.ts", "logging", "sockets"],
   grpc: ["errors.ts", "logging", "sockets"],
   registrar: [
     "errors.ts",
     "backoff.ts",
+    "event-source.ts",
     "pause.ts",
     "kubelet-roots.ts",
     "host-path.ts",
     "logging",
+    "options",
     "sockets",
     "grpc",
   ],
+  serving: ["errors.ts", "logging", "options", "sockets", "grpc", "registrar"],
   diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar"],
   // It only listens: what it listens to knows nothing of it, and nobody but cli starts it.
   "node-readiness": ["errors.ts", "backoff.ts", "logging", "registrar"],
   // Development and tests, and tools beside the product: nothing above this line imports them.
-  simulator: ["errors.ts", "logging", "sockets", "grpc"],
+  simulator: ["errors.ts", "event-source.ts", "logging", "options", "sockets", "grpc"],
   manifest: ["errors.ts", "kubelet-roots.ts", "sockets", "registrar"],
   doctor: [
     "errors.ts",
@@ -45,12 +50,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "simulator",
   ],
   cli: [
+    "event-source.ts",
     "errors.ts",
     "pause.ts",
     "kubelet-roots.ts",
     "mounts.ts",
     "host-path.ts",
     "logging",
+    "options",
     "sockets",
     "grpc",
     "registrar",
@@ -61,8 +68,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "doctor",
   ],
   // What npm users import.
-  "index.ts": ["errors.ts", "logging", "grpc", "registrar"],
-  "testing.ts": ["grpc", "simulator"],
+  "index.ts": ["errors.ts", "event-source.ts", "logging", "options", "grpc", "registrar", "serving"],
+  "testing.ts": ["event-source.ts", "logging", "options", "grpc", "simulator"],
 };
 
 const filesIn = (folder: string): readonly string[] =>

@@ -13,7 +13,10 @@ const NOT_IMPORTED = ["@biomejs/biome", "@types/jest", "@types/node", "@types/ya
 /** The modules in a folder, or those at the root of the repository. */
 function modulesIn(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: folder !== "", encoding: "utf8" })
-    .filter((name) => /\.(?:ts|mjs|cjs|js)$/.test(name) && !/(?:^|\/)(?:node_modules|built|bin)\//.test(name))
+    .filter(
+      (name) =>
+        /\.(?:ts|mjs|cjs|js)$/.test(name) && !/(?:^|\/)(?:node_modules|built|bin|projects)\//.test(name),
+    )
     .map((name) => join(folder, name));
 }
 
@@ -31,12 +34,12 @@ function packagesIn(modules: readonly string[]): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-test("the product imports the packages that package.json says it needs, each of them and no other", () => {
-  expect(packagesIn(modulesIn("src"))).toEqual(Object.keys(dependencies).sort());
+test("the library imports the packages that package.json says it needs, each of them and no other", () => {
+  expect(packagesIn(["src/index.ts", "src/testing.ts"])).toEqual(Object.keys(dependencies).sort());
 });
 
-test("so do the build, the tests and the benches, with those for development", () => {
-  const imported = ["", "scripts", "test", "bench"].flatMap((folder) => packagesIn(modulesIn(folder)));
+test("so do the command line, which is bundled, the build, the tests and the benches, with those for development", () => {
+  const imported = ["", "src", "scripts", "test", "bench"].flatMap((folder) => packagesIn(modulesIn(folder)));
   const development = new Set(imported.filter((name) => !(name in dependencies)));
   expect([...development, ...NOT_IMPORTED].sort()).toEqual(Object.keys(devDependencies).sort());
 });

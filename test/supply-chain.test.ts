@@ -25,7 +25,18 @@ const { "": _us, ...locked } = JSON.parse(readText("package-lock.json")).package
 >;
 const nameOf = (path: string) => path.split("node_modules/").at(-1) ?? "";
 const production = Object.entries(locked).filter(([, { dev }]) => !dev);
-const productionNames = [...new Set(production.map(([path]) => nameOf(path)))].sort();
+
+/** `name@version` of the packages of which something is in the command line's bundle. */
+const bundled = new Set(
+  Array.from(
+    readText("dist/THIRD-PARTY-LICENSES.txt").matchAll(/^(\S+) (\d\S*) \(.+\)$/gm),
+    ([, name, version]) => `${name}@${version}`,
+  ),
+);
+const idOf = ([path, { version }]: readonly [string, LockedPackage]) => `${nameOf(path)}@${version}`;
+/** What reaches a user: with the library, or in the bundle. */
+const used = Object.entries(locked).filter((one) => !one[1].dev || bundled.has(idOf(one)));
+const namesOf = (packages: typeof used) => [...new Set(packages.map(([path]) => nameOf(path)))].sort();
 
 const docs = readText("docs/dependencies.md");
 const tableOf = (heading: string) => rowsIn(sectionOf(docs, heading));
@@ -43,32 +54,40 @@ describe("docs/dependencies.md", () => {
     expect(firstColumn("Direct")).toEqual(Object.keys(manifest.dependencies));
   });
 
-  test("has all packages of production, each with its licence", () => {
-    const rows = tableOf("All of them").map(([name = "", licence]) => [codeIn(name).join(), licence]);
-    const licences = new Map(production.map(([path, { license }]) => [nameOf(path), license]));
-    expect(rows).toEqual(productionNames.map((name) => [name, licences.get(name)]));
+  test("has a reason for each that is bundled, and needed for development only otherwise", () => {
+    const names = firstColumn("Bundled");
+    expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining([...names]));
+    expect(namesOf(used)).toEqual(expect.arrayContaining([...names]));
   });
 
-  test("counts them", () => {
-    const direct = Object.keys(manifest.dependencies).length;
-    const all = productionNames.length;
-    const bundled = tableOf("All of them").filter(([, , , isBundled]) => isBundled === "yes").length;
+  test("has all packages that reach a user, each with its licence, and how it does", () => {
+    const rows = tableOf("All of them").map(([name = "", licence, _by, withLibrary, inBundle]) => ({
+      ...{ name: codeIn(name).join(), licence, withLibrary, inBundle },
+    }));
+    const licences = new Map(used.map(([path, { license }]) => [nameOf(path), license]));
+    const installed = namesOf(production);
+    const inBundle = namesOf(used.filter((one) => bundled.has(idOf(one))));
+    const yesOrNo = (yes: boolean) => (yes ? "yes" : "no");
+    expect(rows).toEqual(
+      namesOf(used).map((name) => ({
+        name,
+        licence: licences.get(name),
+        withLibrary: yesOrNo(installed.includes(name)),
+        inBundle: yesOrNo(inBundle.includes(name)),
+      })),
+    );
     expect(sectionOf(docs, "All of them")).toContain(
-      `The ${direct} above bring ${all - direct} others; ${bundled} of the ${all} have code in the bundle.`,
+      `${rows.length} packages reach somebody: ${installed.length} come with the library, ${inBundle.length} have code in the bundle.`,
     );
   });
 
   test("has a reason for each package that development needs", () => {
-    expect(firstColumn("For development")).toEqual(Object.keys(manifest.devDependencies));
+    const reasons = [...firstColumn("For development"), ...firstColumn("Bundled")].sort();
+    expect(reasons).toEqual(Object.keys(manifest.devDependencies));
   });
 
-  test("says which of them are in the bundle, and these come with their licences", () => {
-    const said = tableOf("All of them")
-      .filter(([, , , bundled]) => bundled === "yes")
-      .map(([name = ""]) => codeIn(name).join());
+  test("what is in the bundle comes with its licence", () => {
     const licences = readText("dist/THIRD-PARTY-LICENSES.txt");
-    const bundled = Array.from(licences.matchAll(/^(\S+) \d\S* \(.+\)$/gm), ([, name = ""]) => name);
-    expect([...new Set(bundled)].sort()).toEqual(said);
     expect(licences).toContain("Permission is hereby granted, free of charge");
     expect(licences).toContain("Apache License");
   });
@@ -107,10 +126,10 @@ test("our own package runs nothing where it is installed", () => {
   expect(Object.keys(manifest.scripts).filter((name) => hooks.includes(name))).toEqual([]);
 });
 
-test("npm run sbom lists what production needs, each with its hash and licence", async () => {
+test("npm run sbom lists what reaches a user, each with its hash and licence", async () => {
   await using folder = await createTempFolder();
   const file = folder.at("sbom.json");
-  expect(manifest.scripts.sbom).toBe("node scripts/sbom.mjs");
+  expect(manifest.scripts.sbom).toContain("node scripts/sbom.mjs");
   execFileSync(process.execPath, [join(ROOT, "scripts", "sbom.mjs"), file], { cwd: ROOT, stdio: "pipe" });
   const list = JSON.parse(readFileSync(file, "utf8")) as {
     readonly bomFormat: string;
@@ -123,8 +142,8 @@ test("npm run sbom lists what production needs, each with its hash and licence",
     }[];
   };
   expect([list.bomFormat, list.metadata.component.name]).toEqual(["CycloneDX", "registrar"]);
-  const wanted = new Set(production.map(([path, { version }]) => `${nameOf(path)}@${version}`));
-  expect(new Set(list.components.map(({ name, version }) => `${name}@${version}`))).toEqual(wanted);
+  const listed = new Set(list.components.map(({ name, version }) => `${name}@${version}`));
+  expect(listed).toEqual(new Set(used.map(idOf)));
   for (const { hashes, licenses } of list.components)
     expect([hashes.length, licenses.length]).toEqual([1, 1]);
 });

@@ -1,5 +1,5 @@
+import { nearWord } from "../options/near-word";
 import { parseDurationMs, parseInt64 } from "./go-values";
-import { nearWord } from "./near-word";
 
 // The kinds of flags that our own commands have, as yargs wants them declared. What `coerce` throws is shown to the
 // user after the flag's name.

@@ -1,5 +1,5 @@
+import { nearWord } from "../options/near-word";
 import type { CommandSummary } from "./help";
-import { nearWord } from "./near-word";
 
 /** One of our commands beside the drop-in default. */
 export interface Command extends CommandSummary {

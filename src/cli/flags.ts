@@ -1,8 +1,8 @@
 import { quoteGo } from "../logging/escape";
+import { nearWord } from "../options/near-word";
 import { type GoFlag, parseGoFlags } from "./go-flags";
 import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
 import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";
-import { nearWord } from "./near-word";
 
 /** One row of the table of flags. */
 export interface FlagSpec<Kind extends string, Value> extends GoFlag {

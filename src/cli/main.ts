@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { resolveLogging } from "../logging/logging-options";
+import { nearWord } from "../options/near-word";
 import { COMMANDS, correctCommand } from "./commands";
 import { acceptedFlags, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
-import { nearWord } from "./near-word";
 import { print } from "./print";
 import { version } from "./version";
 import { leaveRemovedDirectory } from "./working-directory";

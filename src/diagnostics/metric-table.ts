@@ -10,6 +10,8 @@ export interface ProcessFacts {
   readonly nodeVersion: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** By the monotonic clock. */
+  uptimeSeconds(): number;
   usage(): { readonly cpuSeconds: number; readonly residentBytes: number; readonly heapBytes: number };
 }
 

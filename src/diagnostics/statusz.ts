@@ -19,7 +19,7 @@ export function createStatusRoute(
   return (request, response) => {
     const wantsJson = /\bapplication\/json\b/.test(request.headers.accept ?? "");
     const page = {
-      ...describe(registrations, facts, Date.now()),
+      ...describe(registrations, facts),
       ...(nodeReadiness && { nodeReadiness: describeNodeReadiness(nodeReadiness()) }),
     };
     response.writeHead(200, {
@@ -32,10 +32,10 @@ export function createStatusRoute(
 
 const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
 
-function describe(registrations: Registrations, facts: ProcessFacts, now: number) {
+function describe(registrations: Registrations, facts: ProcessFacts) {
   return {
     started: time(facts.startedAt),
-    upSeconds: Math.round((now - facts.startedAt) / 1000),
+    upSeconds: Math.round(facts.uptimeSeconds()),
     version: facts.version,
     nodeVersion: facts.nodeVersion,
     drivers: registrations.all.map((registration) => describeDriver(registration, facts)),

@@ -58,6 +58,7 @@ export function callUnary<Request, Response>(
       reject(Object.assign(new Error("1 CANCELLED: aborted before the call"), { code: status.CANCELLED }));
       return;
     }
+    const startedAt = performance.now();
     const deadline = Date.now() + options.timeoutMs;
     const callOptions: CallOptions = { deadline };
     const cancel = () => call.cancel();
@@ -71,7 +72,7 @@ export function callUnary<Request, Response>(
       (error, response) => {
         signal?.removeEventListener("abort", cancel);
         if (error) {
-          const isLate = !signal?.aborted && Date.now() >= deadline;
+          const isLate = !signal?.aborted && performance.now() - startedAt >= options.timeoutMs;
           reject(understood(error, options.timeoutMs, isLate));
         } else {
           resolve(response as Response);

@@ -48,13 +48,31 @@ interface Origin {
   readonly fields: LogFields;
 }
 
-/** Makes a logger that writes to `sink`. */
+/** Makes a logger that writes to `sink`. What the sink throws costs that line, and nothing else. */
 export function createLogger(sink: LogSink): Logger {
-  return fromOrigin(sink, { file: "registrar", line: 0, verbosity: 0, fields: {} });
+  return fromOrigin(guarded(sink), { file: "registrar", line: 0, verbosity: 0, fields: {} });
 }
 
 /** A logger that writes nothing: the library's default. */
 export const silentLogger: Logger = createLogger({ enabled: () => false, write: () => {} });
+
+/** Whoever logs must go on: a registration does not end because its log cannot be written. */
+function guarded(sink: LogSink): LogSink {
+  return {
+    enabled: (verbosity, file) => {
+      try {
+        return sink.enabled(verbosity, file);
+      } catch {
+        return false;
+      }
+    },
+    write: (record) => {
+      try {
+        sink.write(record);
+      } catch {}
+    },
+  };
+}
 
 function fromOrigin(sink: LogSink, origin: Origin): Logger {
   const derive = (change: Partial<Origin>) => fromOrigin(sink, { ...origin, ...change });

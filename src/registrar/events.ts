@@ -27,35 +27,3 @@ export type RegistrarEvent =
   | { readonly kind: "published"; readonly socketPath: string; readonly reason: PublishReason }
   | { readonly kind: "asked" }
   | { readonly kind: "notified"; readonly registered: boolean; readonly error: string };
-
-/** A list of listeners. */
-export interface Events<Event> {
-  emit(event: Event): void;
-  /** Calls `listener` for each event from now on; returns what ends that. */
-  subscribe(listener: (event: Event) => void): () => void;
-}
-
-/**
- * Makes a list of listeners that are called in order of subscription. What a listener throws becomes an uncaught
- * exception, as it is its owner's to mend, but does not keep the others from hearing.
- */
-export function createEvents<Event>(): Events<Event> {
-  const listeners = new Set<(event: Event) => void>();
-  return {
-    emit: (event) => {
-      for (const listener of [...listeners]) {
-        try {
-          listener(event);
-        } catch (error) {
-          queueMicrotask(() => {
-            throw error;
-          });
-        }
-      }
-    },
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
-}

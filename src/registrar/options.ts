@@ -1,111 +1,157 @@
-import { isAbsolute } from "node:path";
 import { RegistrarError } from "../errors";
-import { LONGEST_WAIT_MS } from "../pause";
+import {
+  flag,
+  folderPath,
+  hostSocketPath,
+  kindOf,
+  listOf,
+  milliseconds,
+  type OptionKind,
+  oneOf,
+  refuseOption,
+  text,
+} from "../options/option-kinds";
+import { type OptionTable, optional, readOptions, required } from "../options/read-options";
+import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
-import { parseCsiAddress } from "./driver/csi-address";
+import { absoluteCsiAddress, parseCsiAddress, pathInCsiAddress } from "./driver/csi-address";
+import { CSI_VERSIONS, PLUGIN_TYPES, type PluginType } from "./registration/plugin-type";
 
 /** What to do when kubelet refuses the driver. */
 export type RegistrationFailurePolicy = "exit" | "retry";
 
-const POLICIES: readonly RegistrationFailurePolicy[] = ["exit", "retry"];
+export const POLICIES: readonly RegistrationFailurePolicy[] = ["exit", "retry"];
 
-/** What every registration may be told. Times are milliseconds. */
-export interface CommonOptions {
+/** What every registration may be told. Times are milliseconds, 24 days at most. */
+export interface CommonOptions extends StartOptions {
   /** The plugin registration directory, where the registration socket goes. @default "/registration" */
-  readonly pluginRegistrationPath?: string;
+  readonly pluginRegistrationPath?: string | undefined;
   /** Bounds each single call that is made: to the driver, and to registration sockets. @default 1000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** On refusal, end with outcome `refused` (`exit`) or stay and publish again with backoff (`retry`). @default "exit" */
-  readonly onRegistrationFailure?: RegistrationFailurePolicy;
+  readonly onRegistrationFailure?: RegistrationFailurePolicy | undefined;
 }
 
-/** What a registrar is told. Times are milliseconds. */
+/** What a registrar is told. */
 export interface RegistrarOptions extends CommonOptions {
   /** The CSI driver socket as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. */
   readonly csiAddress: string;
   /** The same socket as kubelet sees it on the host; kubelet is given it as the driver's endpoint. */
   readonly kubeletRegistrationPath: string;
-  /** Fail when the driver has not told its name by then, 24 days at most; 0 waits without end. @default 0 */
-  readonly driverTimeoutMs?: number;
+  /** Fail when the driver has not told its name by then; 0 waits without end. @default 0 */
+  readonly driverTimeoutMs?: number | undefined;
   /** Register again when the driver came back, so that kubelet reads its node information anew. @default false */
-  readonly reregisterOnDriverRestart?: boolean;
+  readonly reregisterOnDriverRestart?: boolean | undefined;
+}
+
+/** What every registration has, every default filled in and every path absolute. */
+export interface ResolvedCommonOptions {
+  readonly pluginRegistrationPath: string;
+  readonly timeoutMs: number;
+  readonly onRegistrationFailure: RegistrationFailurePolicy;
 }
 
 /** Options with every default filled in and every value checked. */
-export interface ResolvedRegistrarOptions extends Required<RegistrarOptions> {
+export interface ResolvedRegistrarOptions extends ResolvedCommonOptions {
+  readonly csiAddress: string;
+  readonly kubeletRegistrationPath: string;
+  readonly driverTimeoutMs: number;
+  readonly reregisterOnDriverRestart: boolean;
   /** The path in `csiAddress`. */
   readonly csiSocketPath: string;
 }
 
-/** What the registration of a driver in this process is told. Times are milliseconds. */
+/** What the registration of a driver in this process is told. */
 export interface RegistrationOptions extends CommonOptions {
-  /** The driver's name, the same as its GetPluginInfo tells. */
+  /** The driver's name; of a CSI driver the same as its GetPluginInfo tells, of a device plugin its resource. */
   readonly name: string;
   /**
-   * The driver's CSI socket as kubelet sees it on the host, an absolute path. Kubelet calls NodeGetInfo there before
-   * it says that the driver is registered, so the driver should listen already.
+   * The driver's socket as kubelet sees it on the host, an absolute path. Kubelet calls a CSI driver's NodeGetInfo there
+   * before it says that it is registered, so the driver should listen already.
    */
   readonly endpoint: string;
+  /** What kubelet is to register it as. @default "CSIPlugin" */
+  readonly type?: PluginType | undefined;
+  /**
+   * What kubelet is told that the driver speaks: gRPC services of a DRA driver such as `v1.DRAPlugin`, `v1beta1` of a
+   * device plugin. Required for both. @default ["1.0.0"] for a CSI driver
+   */
+  readonly supportedVersions?: readonly string[] | undefined;
 }
 
-/** Fills defaults and checks ranges; no other place knows either. Throws INVALID_OPTION. */
-export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOptions {
-  const {
-    csiAddress,
-    kubeletRegistrationPath,
-    driverTimeoutMs = 0,
-    reregisterOnDriverRestart = false,
-  } = options;
-  const csiSocketPath = parseCsiAddress(csiAddress);
-  if (!fitsSocketPath(csiSocketPath))
-    refuse(
-      `csi-address ${csiAddress} is too long: a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes`,
-    );
-  if (kubeletRegistrationPath === "") refuse("kubelet-registration-path is a required parameter");
-  const common = resolveCommon(options);
-  checkWait("driver-timeout", driverTimeoutMs, "; 0 is no limit");
-  return {
-    csiAddress,
-    csiSocketPath,
-    kubeletRegistrationPath,
-    ...common,
-    driverTimeoutMs,
-    reregisterOnDriverRestart,
-  };
+/** The same with every default filled in. */
+export interface ResolvedRegistrationOptions extends ResolvedCommonOptions {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly type: PluginType;
+  readonly supportedVersions: readonly string[];
+}
+
+const CSI_ADDRESS = "the driver's unix socket, /absolute/path or unix:///absolute/path";
+
+const csiAddress: OptionKind<string> = {
+  takes: CSI_ADDRESS,
+  read: (given, name) => {
+    const address = typeof given === "string" ? absoluteCsiAddress(given) : "";
+    const path = pathInCsiAddress(address);
+    if (path === undefined) return refuseOption(name, given, CSI_ADDRESS);
+    if (!fitsSocketPath(path))
+      return refuseOption(
+        name,
+        given,
+        `a shorter path: that is too long, ${MAX_SOCKET_PATH_BYTES} bytes is the most`,
+      );
+    return address;
+  },
+};
+
+/** The sidecar hands this path to kubelet as it is, as the official one does: kubelet judges it. */
+const pathForKubelet = kindOf("the driver's socket as kubelet sees it on the host", (given) =>
+  typeof given === "string" && given !== "" ? given : undefined,
+);
+
+const versions = listOf(
+  kindOf("a version", (given) => (typeof given === "string" && given !== "" ? given : undefined)),
+);
+
+/** The table of what every registration takes. */
+export const COMMON_OPTIONS: OptionTable<ResolvedCommonOptions & ResolvedStartOptions> = {
+  pluginRegistrationPath: optional(folderPath, "/registration"),
+  timeoutMs: optional(milliseconds(), 1_000),
+  onRegistrationFailure: optional(oneOf(POLICIES), "exit"),
+  ...START_OPTIONS,
+};
+
+/** Fills defaults and checks; no other place knows either. Throws INVALID_OPTION. */
+export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOptions & ResolvedStartOptions {
+  type Given = Omit<ResolvedRegistrarOptions, "csiSocketPath"> & ResolvedStartOptions;
+  const given = readOptions<Given>("startRegistrar", options, {
+    csiAddress: required(csiAddress),
+    kubeletRegistrationPath: required(pathForKubelet),
+    driverTimeoutMs: optional(milliseconds({ orZero: true }), 0),
+    reregisterOnDriverRestart: optional(flag, false),
+    ...COMMON_OPTIONS,
+  });
+  return { ...given, csiSocketPath: parseCsiAddress(given.csiAddress) };
 }
 
 /** The same for a driver in this process, whose name is judged elsewhere. Throws INVALID_OPTION. */
-export function resolveRegistrationOptions(options: RegistrationOptions): Required<RegistrationOptions> {
-  const { name, endpoint } = options;
-  if (typeof name !== "string") refuse("name must be the driver's name");
-  if (typeof endpoint !== "string" || !isAbsolute(endpoint) || endpoint.includes("\0"))
-    refuse(
-      `endpoint ${JSON.stringify(endpoint)} must be the absolute path of the driver's socket on the host, without unix://`,
-    );
-  if (!fitsSocketPath(endpoint))
-    refuse(`endpoint ${endpoint} is too long: a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes`);
-  return { name, endpoint, ...resolveCommon(options) };
-}
-
-function resolveCommon(options: CommonOptions): Required<CommonOptions> {
-  const {
-    pluginRegistrationPath = "/registration",
-    timeoutMs = 1_000,
-    onRegistrationFailure = "exit",
-  } = options;
-  if (pluginRegistrationPath === "") refuse("plugin-registration-path must not be empty");
-  if (!(timeoutMs > 0)) refuse("timeout must be more than 0: no call could ever succeed");
-  if (!POLICIES.includes(onRegistrationFailure))
-    refuse(`on-registration-failure must be one of ${POLICIES.join(", ")}`);
-  return { pluginRegistrationPath, timeoutMs, onRegistrationFailure };
-}
-
-/** Throws INVALID_OPTION for milliseconds that no timer can wait. */
-export function checkWait(flag: string, ms: number, hint = ""): void {
-  if (!(ms >= 0)) refuse(`${flag} must not be negative`);
-  if (ms > LONGEST_WAIT_MS) refuse(`${flag} must be 24 days at most${hint}`);
-}
-
-function refuse(text: string): never {
-  throw new RegistrarError("INVALID_OPTION", text);
+export function resolveRegistrationOptions(
+  options: RegistrationOptions,
+): ResolvedRegistrationOptions & ResolvedStartOptions {
+  type Given = Omit<ResolvedRegistrationOptions, "supportedVersions"> &
+    ResolvedStartOptions & { readonly supportedVersions: readonly string[] | undefined };
+  const given = readOptions<Given>("startRegistration", options, {
+    name: required(text),
+    endpoint: required(hostSocketPath),
+    type: optional(oneOf(PLUGIN_TYPES), "CSIPlugin"),
+    supportedVersions: optional(versions),
+    ...COMMON_OPTIONS,
+  });
+  const supportedVersions = given.supportedVersions ?? (given.type === "CSIPlugin" ? CSI_VERSIONS : []);
+  if (supportedVersions.length > 0) return { ...given, supportedVersions };
+  throw new RegistrarError(
+    "INVALID_OPTION",
+    `startRegistration: supportedVersions is missing; a ${given.type} must tell kubelet what it speaks`,
+  );
 }

@@ -1,9 +1,11 @@
+import { createEventSource } from "../event-source";
 import type { Protos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
-import { createEvents, type RegistrarEvent } from "./events";
+import type { RegistrarEvent } from "./events";
 import type { ResolvedRegistrarOptions } from "./options";
 import type { RegistrationLoopOptions } from "./registration/context";
+import { CSI_VERSIONS } from "./registration/plugin-type";
 import { openRegistration, type Registration } from "./registration/registration";
 
 /** What the registrations of one process share, and what is the node-wide registrar's wish for each of its drivers. */
@@ -20,10 +22,10 @@ export function registerDriver(
   { signal, log: parentLog, protos, placeTaken, ...wishes }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
-  const events = createEvents<RegistrarEvent>();
+  const events = createEventSource<RegistrarEvent>();
   const driver = createDriverFollower(options, { protos, log, events, ...wishes });
   return openRegistration(
-    { ...options, placeTaken },
+    { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },
     {
       csiAddress: options.csiAddress,
       followDriver: driver.follow,

@@ -1,9 +1,8 @@
 import { loadProtos } from "../grpc/protos";
-import { silentLogger } from "../logging/logger";
+import { refuseAborted } from "../options/start-options";
 import { type RegistrarOptions, resolveOptions } from "./options";
 import { registerDriver } from "./register-driver";
 import type { Registration } from "./registration/registration";
-import { refuseAborted, type StartContext } from "./start-context";
 
 /**
  * Registers the CSI driver behind `options.csiAddress` with kubelet and keeps it registered. Resolves as soon as it is
@@ -11,12 +10,17 @@ import { refuseAborted, type StartContext } from "./start-context";
  * by kubelet's refusal with policy `exit`, or by a failure.
  *
  * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Whatever fails later is in `closed`.
+ *
+ * @example
+ * await using registrar = await startRegistrar({
+ *   csiAddress: "/csi/csi.sock",
+ *   kubeletRegistrationPath: "/var/lib/kubelet/plugins/disk.example.com/csi.sock",
+ *   logger: console,
+ * });
+ * await registrar.ready;
  */
-export async function startRegistrar(
-  options: RegistrarOptions,
-  { signal, logger = silentLogger }: StartContext = {},
-): Promise<Registration> {
-  const resolved = resolveOptions(options);
-  refuseAborted(signal);
-  return registerDriver(resolved, { signal, log: logger, protos: loadProtos() });
+export async function startRegistrar(options: RegistrarOptions): Promise<Registration> {
+  const { signal, logger: log, ...resolved } = resolveOptions(options);
+  refuseAborted("the registrar", signal);
+  return registerDriver(resolved, { signal, log, protos: loadProtos() });
 }

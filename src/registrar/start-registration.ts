@@ -1,30 +1,39 @@
+import { createEventSource } from "../event-source";
 import { loadProtos } from "../grpc/protos";
-import { silentLogger } from "../logging/logger";
-import { admitDriverName } from "./driver/driver-name";
-import { createEvents, type RegistrarEvent } from "./events";
+import { refuseAborted } from "../options/start-options";
+import type { RegistrarEvent } from "./events";
 import { type RegistrationOptions, resolveRegistrationOptions } from "./options";
+import { admitPluginName } from "./plugin-name";
 import { errorOf } from "./registration/outcome";
 import { openRegistration, type Registration } from "./registration/registration";
-import { refuseAborted, type StartContext } from "./start-context";
 
 /**
- * Registers a driver that runs in this process with kubelet, and keeps it registered: the registrar without a sidecar,
- * and without a driver to wait for, so that the events of one (`driver-call`, `driver-answered`, `driver-lost`) do not
- * occur. Resolves when the registration socket is in place for kubelet to find; `ready` resolves when kubelet has
+ * Registers a driver that runs in this process with kubelet, and keeps it registered: a CSI driver, or with `type` a DRA
+ * driver or a device plugin. It is the registrar without a sidecar, and without a driver to wait for, so that the events
+ * of one (`driver-call`, `driver-answered`, `driver-lost`) do not occur. Resolves when the registration socket is in
+ * place for kubelet to find; `ready` resolves when kubelet has
  * registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with policy `exit`, or by a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with UNSAFE_DRIVER_NAME for a name that could leave the
  * directory, with SOCKET_UNUSABLE where the socket cannot be put there, with ABORTED where it was stopped before.
+ *
+ * @example
+ * await using registration = await startRegistration({
+ *   type: "DRAPlugin",
+ *   name: "gpu.example.com",
+ *   endpoint: "/var/lib/kubelet/plugins/gpu.example.com/dra.sock",
+ *   pluginRegistrationPath: "/var/lib/kubelet/plugins_registry",
+ *   supportedVersions: ["v1.DRAPlugin", "v1beta1.DRAPlugin"],
+ * });
+ * await registration.ready;
  */
-export async function startRegistration(
-  options: RegistrationOptions,
-  { signal, logger = silentLogger }: StartContext = {},
-): Promise<Registration> {
-  const { name, endpoint: kubeletRegistrationPath, ...common } = resolveRegistrationOptions(options);
+export async function startRegistration(options: RegistrationOptions): Promise<Registration> {
+  const { signal, logger, ...resolved } = resolveRegistrationOptions(options);
+  const { name, endpoint: kubeletRegistrationPath, ...how } = resolved;
   const log = logger.named("start-registration");
-  admitDriverName(name, log);
-  refuseAborted(signal);
-  const events = createEvents<RegistrarEvent>();
+  admitPluginName(resolved.type, name, log);
+  refuseAborted("the registration", signal);
+  const events = createEventSource<RegistrarEvent>();
   const published = new Promise<undefined>((resolve) => {
     const unsubscribe = events.subscribe(({ kind }) => {
       if (kind !== "published") return;
@@ -33,7 +42,7 @@ export async function startRegistration(
     });
   });
   const registration = openRegistration(
-    { ...common, kubeletRegistrationPath },
+    { ...how, kubeletRegistrationPath },
     {
       csiAddress: undefined,
       followDriver: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
@@ -49,6 +58,6 @@ export async function startRegistration(
     },
   );
   const ended = await Promise.race([published, registration.closed]);
-  if (ended) throw errorOf(ended);
+  if (ended) throw errorOf(ended, signal?.reason);
   return registration;
 }

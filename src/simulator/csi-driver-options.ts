@@ -1,15 +1,32 @@
-import { resolve } from "node:path";
-import type { status } from "@grpc/grpc-js";
-import { RegistrarError } from "../errors";
-import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
+import { status } from "@grpc/grpc-js";
+import {
+  kindOf,
+  listOf,
+  milliseconds,
+  type OptionKind,
+  oneOf,
+  socketPath,
+  text,
+  textsByKey,
+  wholeNumber,
+} from "../options/option-kinds";
+import { optional, readOptions, required, variant } from "../options/read-options";
+import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
+import { WAIT_TIMEOUT_MS } from "./event-stream";
 
 /** The calls that the simulated CSI driver answers. */
-export type CsiMethod =
-  | "GetPluginInfo"
-  | "GetPluginCapabilities"
-  | "Probe"
-  | "NodeGetCapabilities"
-  | "NodeGetInfo";
+export type CsiMethod = (typeof METHODS)[number];
+
+const METHODS = [
+  "GetPluginInfo",
+  "GetPluginCapabilities",
+  "Probe",
+  "NodeGetCapabilities",
+  "NodeGetInfo",
+] as const;
+
+/** A gRPC status that is no success. */
+type FailureCode = Exclude<keyof typeof status, "OK">;
 
 /** Something that a simulated CSI driver does wrong on request. */
 export type CsiDriverFault =
@@ -19,7 +36,7 @@ export type CsiDriverFault =
   | {
       readonly kind: "error";
       readonly method: CsiMethod;
-      readonly code: Exclude<keyof typeof status, "OK">;
+      readonly code: FailureCode;
       /** Default: a text that says that the error is simulated. */
       readonly message?: string;
       readonly times?: number;
@@ -30,43 +47,73 @@ export type CsiDriverFault =
   | { readonly kind: "not-ready"; readonly times?: number };
 
 /** How to simulate a CSI driver. */
-export interface CsiDriverOptions {
+export interface CsiDriverOptions extends StartOptions {
   /** Path of the unix socket to listen on. Its folder must exist; a socket left there is replaced. */
   readonly csiAddress: string;
   /** What GetPluginInfo answers; not checked, so that you can test invalid names. */
   readonly name: string;
-  /** Default `0.0.0`. */
-  readonly vendorVersion?: string;
-  /** Default `node-1`; may be empty. */
-  readonly nodeId?: string;
-  /** Topology segments; none by default. */
-  readonly topology?: Readonly<Record<string, string>>;
-  /** Volume limit of the node. Default 0: no limit. */
-  readonly maxVolumes?: number;
-  /** Milliseconds until it listens. Default 0. */
-  readonly listenAfterMs?: number;
-  /** What goes wrong on request. Default: nothing. */
-  readonly faults?: readonly CsiDriverFault[];
+  /** @default "0.0.0" */
+  readonly vendorVersion?: string | undefined;
+  /** What NodeGetInfo says; an empty one can be tried. @default "node-1" */
+  readonly nodeId?: string | undefined;
+  /** Topology segments. @default none */
+  readonly topology?: Readonly<Record<string, string>> | undefined;
+  /** Volumes that fit on this node; 0 is no limit. @default 0 */
+  readonly maxVolumes?: number | undefined;
+  /** Milliseconds until it listens. @default 0 */
+  readonly listenAfterMs?: number | undefined;
+  /** What goes wrong on request. @default nothing */
+  readonly faults?: readonly CsiDriverFault[] | undefined;
+  /** The limit of a wait that is given no `timeoutMs` of its own, in milliseconds. @default 4500 */
+  readonly waitTimeoutMs?: number | undefined;
 }
 
 /** Options with every default filled in. */
-export type ResolvedCsiDriverOptions = Required<CsiDriverOptions>;
+export interface ResolvedCsiDriverOptions {
+  readonly csiAddress: string;
+  readonly name: string;
+  readonly vendorVersion: string;
+  readonly nodeId: string;
+  readonly topology: Readonly<Record<string, string>>;
+  readonly maxVolumes: number;
+  readonly listenAfterMs: number;
+  readonly faults: readonly CsiDriverFault[];
+  readonly waitTimeoutMs: number;
+}
+
+const method = required(oneOf(METHODS));
+const times = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));
+
+const failureCode = kindOf('the name of a gRPC status, such as "UNAVAILABLE"', (given) =>
+  typeof given === "string" && given !== "OK" && Number.isNaN(Number(given)) && given in status
+    ? (given as FailureCode)
+    : undefined,
+);
+
+/** The faults of a driver, checked. */
+export const CSI_DRIVER_FAULTS: OptionKind<readonly CsiDriverFault[]> = listOf(
+  variant<CsiDriverFault>({
+    slow: { method, delayMs: required(milliseconds({ orZero: true })), times },
+    error: { method, code: required(failureCode), message: optional(text), times },
+    hang: { method, times },
+    "not-ready": { times },
+  }),
+);
 
 /** Fills defaults and rejects what cannot work; throws INVALID_OPTION. */
-export function resolveCsiDriverOptions(options: CsiDriverOptions): ResolvedCsiDriverOptions {
-  const csiAddress = resolve(options.csiAddress);
-  if (options.csiAddress === "" || Buffer.byteLength(csiAddress) > MAX_SOCKET_PATH_BYTES) {
-    const text = `csiAddress "${csiAddress}" cannot be a unix socket: it must have 1 to ${MAX_SOCKET_PATH_BYTES} bytes`;
-    throw new RegistrarError("INVALID_OPTION", text);
-  }
-  return {
-    csiAddress,
-    name: options.name,
-    vendorVersion: options.vendorVersion ?? "0.0.0",
-    nodeId: options.nodeId ?? "node-1",
-    topology: options.topology ?? {},
-    maxVolumes: options.maxVolumes ?? 0,
-    listenAfterMs: options.listenAfterMs ?? 0,
-    faults: options.faults ?? [],
-  };
+export function resolveCsiDriverOptions(
+  options: CsiDriverOptions,
+): ResolvedCsiDriverOptions & ResolvedStartOptions {
+  return readOptions("startCsiDriver", options, {
+    csiAddress: required(socketPath),
+    name: required(text),
+    vendorVersion: optional(text, "0.0.0"),
+    nodeId: optional(text, "node-1"),
+    topology: optional(textsByKey, {}),
+    maxVolumes: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), 0),
+    listenAfterMs: optional(milliseconds({ orZero: true }), 0),
+    faults: optional(CSI_DRIVER_FAULTS, []),
+    waitTimeoutMs: optional(milliseconds(), WAIT_TIMEOUT_MS),
+    ...START_OPTIONS,
+  });
 }

@@ -2,20 +2,31 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RegistrarError } from "../errors";
 import { startGrpcAcceptor } from "../grpc/acceptor";
 import { loadProtos } from "../grpc/protos";
-import { silentLogger } from "../logging/logger";
+import { refuseAborted } from "../options/start-options";
 import type { CsiDriverEvent } from "./csi-driver-events";
-import { type CsiDriverFault, type CsiDriverOptions, resolveCsiDriverOptions } from "./csi-driver-options";
+import {
+  CSI_DRIVER_FAULTS,
+  type CsiDriverFault,
+  type CsiDriverOptions,
+  type ResolvedCsiDriverOptions,
+  resolveCsiDriverOptions,
+} from "./csi-driver-options";
 import { addCsiDriverServices } from "./csi-driver-services";
 import { createEventLog, type EventStream } from "./event-stream";
 import { createFaultScript } from "./faults";
 import { observeRequests } from "./request-observer";
-import type { SimulatorContext } from "./simulator-context";
 import { publishSocket } from "./socket-file";
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {
+  /** What it was started with, every default filled in. */
+  readonly options: ResolvedCsiDriverOptions;
+  /** What GetPluginInfo says. */
+  readonly name: string;
   /** Where it listens, absolute. */
   readonly csiAddress: string;
+  /** The same, as what a registration calls it. */
+  readonly endpoint: string;
   /** Every call and its answer. */
   readonly events: EventStream<CsiDriverEvent>;
   /** Replaces the active faults. */
@@ -34,22 +45,20 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
  * Rejects with INVALID_OPTION for a path that cannot be a socket, with SOCKET_UNUSABLE if another file has the path or
  * the folder is not writable, with ABORTED if the signal was aborted before it listened.
  */
-export async function startCsiDriver(
-  options: CsiDriverOptions,
-  { signal }: SimulatorContext = {},
-): Promise<SimulatedCsiDriver> {
-  const driver = resolveCsiDriverOptions(options);
+export async function startCsiDriver(options: CsiDriverOptions): Promise<SimulatedCsiDriver> {
+  const { signal, logger, ...driver } = resolveCsiDriverOptions(options);
+  refuseAborted("the simulated CSI driver", signal);
   const stopped = (cause?: unknown) =>
     new RegistrarError("ABORTED", "the simulated CSI driver was stopped before it listened", { cause });
   await delay(driver.listenAfterMs, undefined, signal && { signal }).catch((cause: unknown) => {
     throw stopped(cause);
   });
 
-  const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`);
+  const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`, driver);
   const faults = createFaultScript(driver.faults);
   const services = { driver, protos: loadProtos(), faults, emit: log.append };
   const acceptor = startGrpcAcceptor({
-    log: silentLogger,
+    log: logger,
     addServices: (server) => addCsiDriverServices(server, services),
   });
   const socket = await publishSocket(driver.csiAddress, (connection) => {
@@ -83,9 +92,12 @@ export async function startCsiDriver(
   signal?.addEventListener("abort", close, { once: true });
 
   return {
+    options: driver,
+    name: driver.name,
     csiAddress: driver.csiAddress,
+    endpoint: driver.csiAddress,
     events: log.stream,
-    setFaults: faults.set,
+    setFaults: (given) => faults.set(CSI_DRIVER_FAULTS.read(given, "setFaults: faults")),
     close,
     kill: () => stop("kill"),
     [Symbol.asyncDispose]: close,

@@ -1,5 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../errors";
+import { createEventSource, type EventOf, type Events } from "../event-source";
+import { milliseconds } from "../options/option-kinds";
 
 /** What every event of the simulator has. */
 export interface SimulatorEvent {
@@ -9,27 +11,36 @@ export interface SimulatorEvent {
   readonly atMs: number;
 }
 
-/** What `when` matches besides the kind, and for how long. */
-export interface WhenOptions<Event> {
-  /** Only an event for which this is true. Default: any of the kind. */
-  readonly where?: (event: Event) => boolean;
-  /** `start` (default) also finds an event that has already happened, `now` only a future one. */
-  readonly from?: "start" | "now";
+/** What ends a wait in vain. */
+export interface WaitOptions {
+  /** The limit, in milliseconds. @default the `waitTimeoutMs` of the simulated part */
+  readonly timeoutMs?: number | undefined;
   /** Gives up when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What `when` matches besides the kind, and for how long. */
+export interface WhenOptions<Event> extends WaitOptions {
+  /** Only an event for which this holds. @default any of the kind */
+  readonly where?: ((event: Event) => boolean) | undefined;
+  /** `start` also takes an event that happened already, `now` only one that is still to come. @default "start" */
+  readonly from?: "start" | "now" | undefined;
+}
+
 /** Everything a simulated part did, in order. */
-export interface EventStream<Event extends SimulatorEvent> {
+export interface EventStream<Event extends SimulatorEvent> extends Events<Event> {
   /** The newest 1,000 events, oldest first. */
   history(): readonly Event[];
-  /** Calls `listener` with each event from now on, until the returned function is called. */
-  subscribe(listener: (event: Event) => void): () => void;
-  /** The first event of this kind. Rejects with ABORTED when the signal is aborted or the simulated part is closed. */
+  /** Those of one kind among them. */
+  history<Kind extends Event["kind"]>(kind: Kind): readonly EventOf<Event, Kind>[];
+  /**
+   * The first event of this kind. Rejects with TIMEOUT at the limit, with ABORTED when given up or when the simulated
+   * part is closed; both say what was seen. A wait that nobody awaits does no harm.
+   */
   when<Kind extends Event["kind"]>(
     kind: Kind,
-    options?: WhenOptions<Extract<Event, { readonly kind: Kind }>>,
-  ): Promise<Extract<Event, { readonly kind: Kind }>>;
+    options?: WhenOptions<EventOf<Event, Kind>>,
+  ): Promise<EventOf<Event, Kind>>;
 }
 
 /** The writing end of an event stream. */
@@ -43,64 +54,95 @@ export interface EventLog<Event extends SimulatorEvent> {
 /** An event before it has a time; distributes over the kinds of a union. */
 export type WithoutTime<Event> = Event extends unknown ? Omit<Event, "atMs"> : never;
 
+export interface EventLogOptions<Event> {
+  /** The limit of a wait that has none of its own, in milliseconds. @default 4500 */
+  readonly waitTimeoutMs?: number;
+  /** What was seen so far, for the error of those who waited in vain. @default the latest kinds */
+  readonly tellSeen?: (history: readonly Event[]) => string;
+}
+
+/** Less than the 5 s after which jest and vitest give up a test, so that the reason is what one reads. */
+export const WAIT_TIMEOUT_MS = 4_500;
+
 const HISTORY = 1000;
+const KINDS_TOLD = 6;
 
 /** Makes the log of one simulated part; `whose` names it in the error of a wait that was given up. */
-export function createEventLog<Event extends SimulatorEvent>(whose: string): EventLog<Event> {
+export function createEventLog<Event extends SimulatorEvent>(
+  whose: string,
+  { waitTimeoutMs = WAIT_TIMEOUT_MS, tellSeen = tellKinds }: EventLogOptions<Event> = {},
+): EventLog<Event> {
+  const source = createEventSource<Event>();
   const history: Event[] = [];
-  const listeners = new Set<(event: Event) => void>();
   const ended = new AbortController();
   setMaxListeners(0, ended.signal); // Any number of callers may wait, and Node would warn about a leak.
 
-  const subscribe = (listener: (event: Event) => void) => {
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  };
-
-  const when: EventStream<Event>["when"] = (kind, options = {}) => {
-    type Wanted = Extract<Event, { readonly kind: typeof kind }>;
+  const wait = async <Kind extends Event["kind"]>(kind: Kind, given: WhenOptions<EventOf<Event, Kind>>) => {
+    type Wanted = EventOf<Event, Kind>;
+    const { where, from, signal, timeoutMs = waitTimeoutMs } = given;
+    const limitMs = milliseconds().read(timeoutMs, "timeoutMs");
     const wanted = (event: Event): event is Wanted =>
-      event.kind === kind && (options.where?.(event as Wanted) ?? true);
-    const past = options.from === "now" ? undefined : history.find(wanted);
-    if (past) return Promise.resolve(past);
+      event.kind === kind && (where?.(event as Wanted) ?? true);
+    const past = from === "now" ? undefined : history.find(wanted);
+    if (past) return past;
     return new Promise<Wanted>((resolve, reject) => {
       const settled = new AbortController();
-      const giveUp = () => {
+      const settle = () => {
+        clearTimeout(timer);
         settled.abort();
         unsubscribe();
-        const why = ended.signal.aborted ? `${whose} was closed` : "the caller gave up";
-        reject(new RegistrarError("ABORTED", `"${kind}" of ${whose} did not happen: ${why}`));
       };
-      const unsubscribe = subscribe((event) => {
+      const giveUp = (code: "ABORTED" | "TIMEOUT", why: string, cause?: unknown) => {
+        settle();
+        const text = `"${kind}" of ${whose} did not happen: ${why}; ${tellSeen(history)}`;
+        reject(new RegistrarError(code, text, { cause }));
+      };
+      const timer = setTimeout(() => giveUp("TIMEOUT", `it did not come within ${limitMs} ms`), limitMs);
+      const unsubscribe = source.subscribe((event) => {
         if (!wanted(event)) return;
-        settled.abort();
-        unsubscribe();
+        settle();
         resolve(event);
       });
-      for (const end of [ended.signal, options.signal]) {
-        if (end?.aborted) giveUp();
-        else end?.addEventListener("abort", giveUp, { signal: settled.signal });
-      }
+      const whenAborted = (by: AbortSignal | undefined, end: () => void) => {
+        if (by?.aborted) end();
+        else by?.addEventListener("abort", end, { signal: settled.signal });
+      };
+      whenAborted(ended.signal, () => giveUp("ABORTED", `${whose} was closed`));
+      whenAborted(signal, () => giveUp("ABORTED", "the caller gave up", signal?.reason));
     });
   };
 
   return {
-    stream: { history: () => [...history], subscribe, when },
+    stream: {
+      history: (kind?: Event["kind"]) =>
+        history.filter((event) => kind === undefined || event.kind === kind) as never,
+      subscribe: source.subscribe,
+      iterate: source.iterate,
+      [Symbol.asyncIterator]: source[Symbol.asyncIterator],
+      when: (kind, options = {}) => quietly(wait(kind, options)),
+    },
     append: (event) => {
       const stamped = { ...event, atMs: Date.now() } as unknown as Event;
       history.push(stamped);
       if (history.length > HISTORY) history.shift();
-      for (const listener of [...listeners]) {
-        try {
-          listener(stamped);
-        } catch (error) {
-          // A listener's error must surface, but not inside the part that it listens to.
-          queueMicrotask(() => {
-            throw error;
-          });
-        }
-      }
+      source.emit(stamped);
     },
-    end: () => ended.abort(),
+    end: () => {
+      ended.abort();
+      source.end();
+    },
   };
+}
+
+/** The same promise; its rejection is no unhandled one where nobody awaits it. */
+export function quietly<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => {});
+  return promise;
+}
+
+function tellKinds(history: readonly SimulatorEvent[]): string {
+  if (history.length === 0) return "nothing was seen";
+  const kinds = history.slice(-KINDS_TOLD).map(({ kind }) => kind);
+  const more = history.length > KINDS_TOLD ? "… " : "";
+  return `seen: ${more}${kinds.join(", ")}`;
 }

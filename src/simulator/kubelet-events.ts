@@ -3,7 +3,7 @@ import type { CsiNodeObject } from "./csi-node";
 import type { WithoutTime } from "./event-stream";
 import type { KubeletFault } from "./kubelet-faults";
 import type { NodeObject } from "./node";
-import type { KubeletVersion } from "./versions";
+import type { SimulatedVersion } from "./versions";
 
 /** What kubelet does on a socket: connecting, and the three unary calls of a registration. */
 export type KubeletCall = "dial" | "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
@@ -32,7 +32,10 @@ type Lifecycle =
       readonly kind: "started";
       readonly pluginDir: string;
       readonly nodeName: string;
-      readonly version: KubeletVersion;
+      /** As asked for. */
+      readonly version: string;
+      /** What is simulated for it. */
+      readonly simulated: SimulatedVersion;
     }
   | { readonly kind: "stopped"; readonly because: "restart" | "close" };
 

@@ -1,25 +1,42 @@
-import { resolve } from "node:path";
-import { RegistrarError } from "../errors";
+import {
+  folderPath,
+  kindOf,
+  listOf,
+  milliseconds,
+  type OptionKind,
+  oneOf,
+  text,
+  textsByKey,
+  wholeNumber,
+} from "../options/option-kinds";
+import { optional, readOptions, required, variant } from "../options/read-options";
+import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
 import { KUBELET_BACKOFF } from "./backoff";
+import { WAIT_TIMEOUT_MS } from "./event-stream";
 import type { KubeletFault } from "./kubelet-faults";
-import { KUBELET_VERSIONS, type KubeletVersion } from "./versions";
+import { type KubeletVersion, type SimulatedVersion, simulatedVersion } from "./versions";
 
 /** How to simulate a kubelet. */
-export interface KubeletOptions {
+export interface KubeletOptions extends StartOptions {
   /** The plugin registration directory to watch; created if it is missing. */
   readonly pluginDir: string;
-  /** Default `node-1`. */
-  readonly nodeName?: string;
-  /** Labels that the Node has from the start. Default: its host name. */
-  readonly nodeLabels?: Readonly<Record<string, string>>;
-  /** Which kubelet to simulate. Default `1.36`. */
-  readonly version?: KubeletVersion;
-  /** What goes wrong on request. Default: nothing. */
-  readonly faults?: readonly KubeletFault[];
-  /** Milliseconds between two rounds of its loop. Default 1,000, as kubelet's. */
-  readonly reconcilePeriodMs?: number;
-  /** Kubelet's other times, for tests that cannot wait as long. Default: kubelet's. */
-  readonly timings?: Partial<Omit<KubeletTimings, "reconcilePeriodMs">>;
+  /** @default "node-1" */
+  readonly nodeName?: string | undefined;
+  /** Labels that the Node has from the start. @default its host name */
+  readonly nodeLabels?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Which kubelet to be: any from 1.13 on. Simulated is the one that behaves as it does, see `SIMULATED_VERSIONS`;
+   * the logger is told. @default "1.36"
+   */
+  readonly version?: KubeletVersion | undefined;
+  /** What goes wrong on request. @default nothing */
+  readonly faults?: readonly KubeletFault[] | undefined;
+  /** Milliseconds between two looks at what is to be done. @default 1000, as kubelet's */
+  readonly reconcilePeriodMs?: number | undefined;
+  /** Other times that kubelet keeps, where a test cannot wait as long. @default kubelet's */
+  readonly timings?: Partial<Omit<KubeletTimings, "reconcilePeriodMs">> | undefined;
+  /** The limit of a wait that is given no `timeoutMs` of its own, in milliseconds. @default 4500 */
+  readonly waitTimeoutMs?: number | undefined;
 }
 
 /** Kubelet's times, in milliseconds. */
@@ -55,38 +72,82 @@ export interface ResolvedKubeletOptions {
   readonly pluginDir: string;
   readonly nodeName: string;
   readonly nodeLabels: Readonly<Record<string, string>>;
-  readonly version: KubeletVersion;
+  /** As asked for. */
+  readonly version: string;
+  /** What is simulated for it. */
+  readonly simulated: SimulatedVersion;
   readonly faults: readonly KubeletFault[];
   readonly timings: KubeletTimings;
+  readonly waitTimeoutMs: number;
 }
 
+const NEWEST: SimulatedVersion = "1.36";
+
+const version = kindOf('a kubelet\'s version from 1.13 on, such as "1.30"', (given) =>
+  typeof given === "string" && simulatedVersion(given) !== undefined ? given : undefined,
+);
+
+const timing = (byDefault: number) => optional(milliseconds(), byDefault);
+const { reconcilePeriodMs: _, ...OTHER_TIMINGS } = KUBELET_TIMINGS;
+type OtherTimings = typeof OTHER_TIMINGS;
+
+const timings: OptionKind<OtherTimings> = {
+  takes: `an object of milliseconds: ${Object.keys(OTHER_TIMINGS).join(", ")}`,
+  read: (given, name) =>
+    readOptions<OtherTimings>(name, given, {
+      dialMs: timing(OTHER_TIMINGS.dialMs),
+      getInfoMs: timing(OTHER_TIMINGS.getInfoMs),
+      notifyMs: timing(OTHER_TIMINGS.notifyMs),
+      nodeGetInfoMs: timing(OTHER_TIMINGS.nodeGetInfoMs),
+      backoffInitialMs: timing(OTHER_TIMINGS.backoffInitialMs),
+      backoffMaxMs: timing(OTHER_TIMINGS.backoffMaxMs),
+    }),
+};
+
+const often = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));
+
+/** The faults of a kubelet, checked. */
+export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
+  variant<KubeletFault>({
+    refuse: {
+      reason: required(text),
+      stage: optional(oneOf(["validation", "registration"])),
+      driverName: optional(text),
+      times: often,
+    },
+    slow: {
+      before: required(oneOf(["GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"])),
+      delayMs: required(milliseconds({ orZero: true })),
+      times: often,
+    },
+    "drop-before-notice": { driverName: optional(text), times: often },
+    "never-call": {},
+  }),
+);
+
+type Given = Omit<ResolvedKubeletOptions, "simulated" | "timings"> &
+  ResolvedStartOptions & { readonly reconcilePeriodMs: number; readonly timings: OtherTimings };
+
 /** Fills defaults and checks; throws INVALID_OPTION. */
-export function resolveKubeletOptions(options: KubeletOptions): ResolvedKubeletOptions {
-  const { pluginDir, nodeName = "node-1", version = "1.36" } = options;
-  if (pluginDir === "") throw new RegistrarError("INVALID_OPTION", "pluginDir is empty");
-  if (!KUBELET_VERSIONS.includes(version)) {
-    const known = KUBELET_VERSIONS.join(", ");
-    throw new RegistrarError(
-      "INVALID_OPTION",
-      `kubelet version "${version}" is not simulated; there are ${known}`,
-    );
-  }
-  const period = options.reconcilePeriodMs ?? KUBELET_TIMINGS.reconcilePeriodMs;
-  const timings = { ...KUBELET_TIMINGS, ...options.timings, reconcilePeriodMs: period };
-  for (const [name, value] of Object.entries(timings)) {
-    if (!(value > 0 && value < 2 ** 31)) {
-      throw new RegistrarError(
-        "INVALID_OPTION",
-        `${name} is ${value}; it must be a number of milliseconds above 0`,
-      );
-    }
-  }
+export function resolveKubeletOptions(
+  options: KubeletOptions,
+): ResolvedKubeletOptions & ResolvedStartOptions {
+  const given = readOptions<Given>("startKubelet", options, {
+    pluginDir: required(folderPath),
+    nodeName: optional(text, "node-1"),
+    nodeLabels: optional(textsByKey, {}),
+    version: optional(version, NEWEST),
+    faults: optional(KUBELET_FAULTS, []),
+    reconcilePeriodMs: timing(KUBELET_TIMINGS.reconcilePeriodMs),
+    timings: optional(timings, OTHER_TIMINGS),
+    waitTimeoutMs: optional(milliseconds(), WAIT_TIMEOUT_MS),
+    ...START_OPTIONS,
+  });
+  const { reconcilePeriodMs, timings: others, ...rest } = given;
   return {
-    pluginDir: resolve(pluginDir),
-    nodeName,
-    nodeLabels: options.nodeLabels ?? { "kubernetes.io/hostname": nodeName },
-    version,
-    faults: options.faults ?? [],
-    timings,
+    ...rest,
+    nodeLabels: options.nodeLabels ?? { "kubernetes.io/hostname": given.nodeName },
+    simulated: simulatedVersion(given.version) ?? NEWEST,
+    timings: { ...others, reconcilePeriodMs },
   };
 }

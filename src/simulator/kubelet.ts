@@ -1,41 +1,43 @@
 import { setMaxListeners } from "node:events";
-import { messageOf, RegistrarError } from "../errors";
+import { RegistrarError } from "../errors";
+import type { EventOf } from "../event-source";
 import { loadProtos, type Protos } from "../grpc/protos";
+import { refuseAborted } from "../options/start-options";
 import { createCaller } from "./calls";
 import type { CsiNodeObject } from "./csi-node";
 import { createCsiRegistrationHandler } from "./csi-registration-handler";
-import { createEventLog, type EventStream, type WhenOptions } from "./event-stream";
+import { createEventLog, type EventStream, quietly, type WaitOptions } from "./event-stream";
 import { createFaultScript, type FaultScript } from "./faults";
 import type { DeregistrationCause, Emit, KubeletEvent } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
-import { type KubeletOptions, type ResolvedKubeletOptions, resolveKubeletOptions } from "./kubelet-options";
+import {
+  KUBELET_FAULTS,
+  type KubeletOptions,
+  type ResolvedKubeletOptions,
+  resolveKubeletOptions,
+} from "./kubelet-options";
 import { tellLastStep } from "./last-step";
 import type { NodeObject } from "./node";
 import { createNodeInfoManager, type NodeInfoManager } from "./node-info-manager";
 import { createBystanderHandler, type PluginHandler } from "./plugin-handler";
 import { startPluginManager } from "./plugin-manager";
-import type { SimulatorContext } from "./simulator-context";
 import { behaviourOf, type KubeletBehaviour, type PluginType } from "./versions";
 
 /** One kind of event of a simulated kubelet. */
-export type KubeletEventOf<Kind extends KubeletEvent["kind"]> = Extract<
-  KubeletEvent,
-  { readonly kind: Kind }
->;
+export type KubeletEventOf<Kind extends KubeletEvent["kind"]> = EventOf<KubeletEvent, Kind>;
 
-/** Limits a wait; no wait has a timeout of its own. */
-export type WaitOptions = Pick<WhenOptions<KubeletEvent>, "signal">;
-
-/** A kubelet's plugin registration, without the rest of kubelet. */
+/**
+ * A kubelet's plugin registration, without the rest of kubelet. Its waits reject with TIMEOUT at their limit and with
+ * ABORTED when given up or closed, and say how far kubelet came; one that nobody awaits does no harm.
+ */
 export interface SimulatedKubelet extends AsyncDisposable {
+  /** What it was started with, every default filled in. */
+  readonly options: ResolvedKubeletOptions;
   /** The directory that it watches, absolute. */
   readonly pluginDir: string;
   /** Every step it takes. */
   readonly events: EventStream<KubeletEvent>;
-  /**
-   * Resolves when the driver is registered, at once if it already is. Rejects with ABORTED when the signal is aborted or
-   * kubelet is closed, and says how far kubelet came.
-   */
+  /** Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. */
   registered(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"registered">>;
   /** Resolves when the driver is not registered, at once if it is not. A restart deregisters nothing. */
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
@@ -49,7 +51,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
   setFaults(faults: readonly KubeletFault[]): void;
   /**
    * Ends this kubelet as a kill would and starts it again: it forgets its list of drivers and its backoffs, but not the
-   * Node and CSINode. `whileDown` runs in between.
+   * Node and CSINode. From the call on `registered()` waits for what comes after it. `whileDown` runs in between.
    */
   restart(options?: { readonly whileDown?: () => void | Promise<void> }): Promise<void>;
   /** Ends it; drivers stay in the Node and CSINode, as when a kubelet stops. Always the same promise. */
@@ -68,15 +70,17 @@ interface KubeletProcess {
  *
  * Rejects with INVALID_OPTION for options that cannot work, with ABORTED if the signal was aborted before.
  */
-export async function startKubelet(
-  options: KubeletOptions,
-  { signal }: SimulatorContext = {},
-): Promise<SimulatedKubelet> {
-  const resolved = resolveKubeletOptions(options);
-  if (signal?.aborted)
-    throw new RegistrarError("ABORTED", "the simulated kubelet was stopped before it started");
+export async function startKubelet(options: KubeletOptions): Promise<SimulatedKubelet> {
+  const { signal, logger, ...resolved } = resolveKubeletOptions(options);
+  refuseAborted("the simulated kubelet", signal);
+  const { pluginDir, version, simulated, waitTimeoutMs } = resolved;
+  if (simulated !== version)
+    logger.named("kubelet").info("Simulating the kubelet that behaves as this one", { version, simulated });
 
-  const log = createEventLog<KubeletEvent>("the simulated kubelet");
+  const log = createEventLog<KubeletEvent>("the simulated kubelet", {
+    waitTimeoutMs,
+    tellSeen: (history) => tellLastStep(history, pluginDir),
+  });
   const registered = new Map<string, KubeletEventOf<"registered">>();
   const refused = new Map<string, KubeletEventOf<"refused">>();
   log.stream.subscribe((event) => {
@@ -87,8 +91,12 @@ export async function startKubelet(
     else if (event.kind === "deregistered") registered.delete(event.driverName);
     else if (event.kind === "stopped") registered.clear();
   });
+  const forget = () => {
+    registered.clear();
+    refused.clear();
+  };
 
-  const behaviour = behaviourOf(resolved.version);
+  const behaviour = behaviourOf(simulated);
   const nodeInfo = createNodeInfoManager({ ...resolved, behaviour, emit: log.append });
   const faults = createFaultScript(resolved.faults);
   const surroundings = { behaviour, nodeInfo, faults, protos: loadProtos(), emit: log.append };
@@ -100,9 +108,12 @@ export async function startKubelet(
   let closing: Promise<void> | undefined;
 
   const restart: SimulatedKubelet["restart"] = ({ whileDown } = {}) => {
+    // At once: who asks right after the call means what comes of it, not what was before.
+    forget();
     const restarted = turn.then(async () => {
       if (closing) throw new RegistrarError("ABORTED", "the simulated kubelet is closed and cannot restart");
       await running?.stop("restart");
+      forget();
       running = undefined;
       await whileDown?.();
       if (!closing) running = startProcess();
@@ -121,29 +132,30 @@ export async function startKubelet(
   };
   signal?.addEventListener("abort", close, { once: true });
 
-  const sameDriver = (driverName: string) => (event: { readonly driverName: string }) =>
-    event.driverName === driverName;
-  const next = (driverName: string, { signal }: WaitOptions = {}) =>
-    ({ from: "now", where: sameDriver(driverName), signal }) as const;
+  const next = (driverName: string, wait: WaitOptions = {}) => ({
+    ...wait,
+    from: "now" as const,
+    where: (event: { readonly driverName: string }) => event.driverName === driverName,
+  });
 
-  const inVain = (error: unknown): never => {
-    const text = `${messageOf(error)}; ${tellLastStep(log.stream.history(), resolved.pluginDir)}`;
-    throw new RegistrarError("ABORTED", text, { cause: error });
+  const isRegistered: SimulatedKubelet["registered"] = async (driverName, wait) =>
+    registered.get(driverName) ?? log.stream.when("registered", next(driverName, wait));
+  const isDeregistered: SimulatedKubelet["deregistered"] = async (driverName, wait) => {
+    if (registered.has(driverName)) await log.stream.when("deregistered", next(driverName, wait));
   };
+  const isRefused: SimulatedKubelet["refused"] = async (driverName, wait) =>
+    refused.get(driverName) ?? log.stream.when("refused", next(driverName, wait));
 
   return {
-    pluginDir: resolved.pluginDir,
+    options: resolved,
+    pluginDir,
     events: log.stream,
-    registered: async (driverName, wait) =>
-      registered.get(driverName) ?? log.stream.when("registered", next(driverName, wait)).catch(inVain),
-    deregistered: async (driverName, wait) => {
-      if (registered.has(driverName)) await log.stream.when("deregistered", next(driverName, wait));
-    },
-    refused: async (driverName, wait) =>
-      refused.get(driverName) ?? log.stream.when("refused", next(driverName, wait)),
+    registered: (driverName, wait) => quietly(isRegistered(driverName, wait)),
+    deregistered: (driverName, wait) => quietly(isDeregistered(driverName, wait)),
+    refused: (driverName, wait) => quietly(isRefused(driverName, wait)),
     node: nodeInfo.node,
     csiNode: nodeInfo.csiNode,
-    setFaults: faults.set,
+    setFaults: (given) => faults.set(KUBELET_FAULTS.read(given, "setFaults: faults")),
     restart,
     close,
     [Symbol.asyncDispose]: close,
@@ -160,7 +172,7 @@ interface Surroundings {
 }
 
 function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surroundings): KubeletProcess {
-  const { pluginDir, nodeName, version, timings } = options;
+  const { pluginDir, nodeName, version, simulated, timings } = options;
   const { behaviour, faults, emit } = surroundings;
   const killed = new AbortController();
   // Each running call listens to it, and there may be a call for each socket.
@@ -179,7 +191,7 @@ function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surr
   };
   const handlers = new Map(behaviour.pluginTypes.map((type) => [type as string, handlerFor(type)]));
 
-  emit({ kind: "started", pluginDir, nodeName, version });
+  emit({ kind: "started", pluginDir, nodeName, version, simulated });
   const manager = startPluginManager({ ...options, ...surroundings, handlers, call, signal });
   return {
     stop: async (because) => {

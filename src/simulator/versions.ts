@@ -1,7 +1,27 @@
-/** The kubelets that can be simulated: those whose releases changed something that a plugin can see. */
-export type KubeletVersion = "1.20" | "1.24" | "1.28" | "1.35" | "1.36";
+/** The kubelets that are simulated: the last release before each change that a plugin can see, and the newest. */
+export type SimulatedVersion = "1.20" | "1.24" | "1.28" | "1.35" | "1.36";
 
-export const KUBELET_VERSIONS: readonly KubeletVersion[] = ["1.20", "1.24", "1.28", "1.35", "1.36"];
+export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = ["1.20", "1.24", "1.28", "1.35", "1.36"];
+
+/** A kubelet's version, such as `1.30` or `v1.30.4`; from 1.13 on, which introduced plugin registration. */
+export type KubeletVersion = `${"" | "v"}1.${number}` | `${"" | "v"}1.${number}.${number}`;
+
+/** The first minor version whose kubelet looks for registration sockets. */
+const FIRST_MINOR = 13;
+
+/**
+ * The simulated kubelet that behaves as this one, undefined where there is none. What changed, in between those that are
+ * simulated: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.36 tries again.
+ */
+export function simulatedVersion(version: string): SimulatedVersion | undefined {
+  const [, digits] = /^v?1\.(\d{1,3})(?:\.\d+)?$/.exec(version) ?? [];
+  const minor = Number(digits);
+  if (!(minor >= FIRST_MINOR)) return undefined;
+  if (minor <= 20) return "1.20";
+  if (minor <= 25) return "1.24";
+  if (minor <= 28) return "1.28";
+  return minor <= 35 ? "1.35" : "1.36";
+}
 
 /** What a caller sends as HTTP/2's `:authority`, which has no meaning on a unix socket. */
 export type AuthorityStyle =
@@ -77,7 +97,7 @@ const KUBELET_1_35: KubeletBehaviour = {
 const KUBELET_1_36: KubeletBehaviour = { ...KUBELET_1_35, afterFailure: "forget" };
 
 /** What the kubelet of this version does. */
-export function behaviourOf(version: KubeletVersion): KubeletBehaviour {
+export function behaviourOf(version: SimulatedVersion): KubeletBehaviour {
   switch (version) {
     case "1.20":
       return KUBELET_1_20;

@@ -247,7 +247,7 @@ test("parsing loads nothing heavy: the probe must answer within a second at a te
     "src/cli/go-flags.ts",
     "src/cli/go-values.ts",
     "src/cli/klog-values.ts",
-    "src/cli/near-word.ts",
     "src/logging/escape.ts",
+    "src/options/near-word.ts",
   ]);
 });

@@ -9,10 +9,9 @@ const PIECES = [
   ...DOCUMENTS.flatMap((path) =>
     fencesIn(readText(path), "yaml").map((text, index) => ({ name: `${path}, ${index + 1}`, text })),
   ),
-  ...readdirSync(join(ROOT, "examples")).map((name) => ({
-    name: `examples/${name}`,
-    text: readText(`examples/${name}`),
-  })),
+  ...readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".yaml"))
+    .map((name) => ({ name: `examples/${name}`, text: readText(`examples/${name}`) })),
 ];
 
 type Tree = { readonly [key: string]: unknown };

@@ -68,6 +68,20 @@ describe.each(LOADERS)("a project of .%s files", (...loader) => {
     expect(finished).toEqual({ code: 0, stdout: "DRIVER_TIMEOUT stopped\nSOCKET_UNUSABLE\n", stderr: "" });
   });
 
+  test("may start a wait of the test kit and leave it: nothing is unhandled where it ends in vain", async () => {
+    const finished = await runWith(
+      loader,
+      "forgotten-wait",
+      `const kubelet = await startKubelet({ pluginDir: "${loader[0]}-silent", waitTimeoutMs: 1 });
+       kubelet.registered("x.csi");
+       kubelet.refused("x.csi");
+       await kubelet.events.when("socket-seen").catch(({ code }) => console.log(code));
+       kubelet.events.when("registered", { timeoutMs: 60000 });
+       await kubelet.close();`,
+    );
+    expect(finished).toEqual({ code: 0, stdout: "TIMEOUT\n", stderr: "" });
+  });
+
   test("loads it without effect: no output, no listener, no handle", async () => {
     const [extension] = loader;
     const load = (name: string) => (extension === "mjs" ? `await import("${name}");` : `require("${name}");`);

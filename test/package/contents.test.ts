@@ -25,7 +25,9 @@ const entryPoints = [
   ...Object.values(packageJson.exports).flatMap((target) =>
     typeof target === "string" ? [target] : Object.values(target),
   ),
-].map((path) => join(path));
+]
+  .filter((path) => !path.includes("*"))
+  .map((path) => join(path));
 
 /** The files that one loads or takes types from, by relative paths; also those that are not there. */
 function neighboursOf(file: string): readonly string[] {

@@ -52,6 +52,7 @@ test.each(aboutTheLibrary)("$name registers its driver, and deregisters it in th
   await using kubelet = await startKubelet({
     pluginDir: folder.at("plugins_registry"),
     reconcilePeriodMs: 20,
+    waitTimeoutMs: 100_000, // Machines are slow, and a process has to start.
   });
   await using _driver = await startCsiDriver({ csiAddress, name: DRIVER });
   const text = example.text.replaceAll(KUBELET_ROOT, folder.path);

@@ -17,15 +17,17 @@ const options: RegistrationOptions = { name: "x.csi", endpoint: "/x.sock", onReg
 const logger = createLogger({ enabled: () => false, write: ({ message, fields }) => void [message, fields] });
 
 export async function useIt(signal: AbortSignal | undefined): Promise<string> {
-  await using kubelet = await startKubelet({ pluginDir: "/tmp/r", version: "1.28" }, { signal });
+  await using kubelet = await startKubelet({ pluginDir: "/tmp/r", version: "1.28.15", signal, logger: console });
   await using driver = await startCsiDriver({ csiAddress: "/x.sock", name: "x.csi", maxVolumes: 8 });
-  const registration: Registration = await startRegistration(options, { signal, logger });
+  const registration: Registration = await startRegistration({ ...options, signal, logger });
   const registrar: Registration = await startRegistrar({ csiAddress: "/x.sock", kubeletRegistrationPath: "/x.sock" });
   const either: readonly Registration[] = [registration, registrar];
   const nothing: void = await registration.ready;
   const outcome = await registration.closed;
   driver.setFaults([{ kind: "error", method: "NodeGetInfo", code: "INTERNAL" }]);
   kubelet.events.subscribe((event: KubeletEvent) => event.atMs);
+  kubelet.events.subscribe("refused", ({ reason }) => reason.length);
+  for await (const { driverName } of kubelet.events.iterate("registered", "deregistered")) void driverName;
   const { reason } = await kubelet.refused("x.csi", { signal });
   const [first] = kubelet.csiNode().spec.drivers;
   const vendorVersion: string | undefined = registrar.status().identity?.vendorVersion;
@@ -34,7 +36,7 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
     case "stopped":
       return "";
     case "refused":
-      return outcome.error;
+      return outcome.reason + outcome.error.code;
     case "failed":
       return outcome.error instanceof RegistrarError ? outcome.error.code : (outcome.error satisfies never);
   }
@@ -64,8 +66,8 @@ export function wrong(): readonly unknown[] {
     startRegistration({ name: "x.csi" }),
     // @ts-expect-error There is no such policy.
     startRegistration({ ...options, onRegistrationFailure: "ignore" }),
-    // @ts-expect-error A signal goes into the second argument.
-    startKubelet({ pluginDir: "/tmp/r", signal: AbortSignal.abort() }),
+    // @ts-expect-error There is no second argument.
+    startKubelet({ pluginDir: "/tmp/r" }, { signal: AbortSignal.abort() }),
     // @ts-expect-error There is no such kubelet.
     startKubelet({ pluginDir: "/tmp/r", version: "0.9" }),
   ];

@@ -1,4 +1,8 @@
-import { type RegistrarOptions, resolveOptions } from "../../src/registrar/options";
+import {
+  type RegistrarOptions,
+  resolveOptions,
+  resolveRegistrationOptions,
+} from "../../src/registrar/options";
 
 const required: RegistrarOptions = {
   csiAddress: "unix:///csi/csi.sock",
@@ -6,7 +10,8 @@ const required: RegistrarOptions = {
 };
 
 test("fills in every default", () => {
-  expect(resolveOptions(required)).toEqual({
+  const { logger: _, ...options } = resolveOptions(required);
+  expect(options).toEqual({
     ...required,
     csiSocketPath: "/csi/csi.sock",
     pluginRegistrationPath: "/registration",
@@ -27,32 +32,79 @@ test("keeps every given value", () => {
     onRegistrationFailure: "retry",
     reregisterOnDriverRestart: true,
   };
-  expect(resolveOptions(given)).toEqual({ ...given, csiSocketPath: "/a.sock" });
+  expect(resolveOptions(given)).toMatchObject({ ...given, csiSocketPath: "/a.sock" });
 });
 
-test("takes nothing over that is no option", () => {
-  expect(resolveOptions({ ...required, stray: 1 } as RegistrarOptions)).not.toHaveProperty("stray");
+test("paths are absolute from the start on, whatever the folder is later", () => {
+  const { csiSocketPath, pluginRegistrationPath } = resolveOptions({
+    ...required,
+    csiAddress: "unix:csi.sock",
+    pluginRegistrationPath: "registry",
+  });
+  expect([csiSocketPath, pluginRegistrationPath]).toEqual([
+    `${process.cwd()}/csi.sock`,
+    `${process.cwd()}/registry`,
+  ]);
 });
 
-test.each<[Partial<RegistrarOptions>, string]>([
-  [{ csiAddress: "tcp://x" }, 'csi-address "tcp://x" is not a unix socket path'],
-  [{ kubeletRegistrationPath: "" }, "kubelet-registration-path is a required parameter"],
-  [{ pluginRegistrationPath: "" }, "plugin-registration-path must not be empty"],
-  [{ timeoutMs: 0 }, "timeout must be more than 0"],
-  [{ timeoutMs: -1 }, "timeout must be more than 0"],
-  [{ timeoutMs: Number.NaN }, "timeout must be more than 0"],
-  [{ driverTimeoutMs: -1 }, "driver-timeout must not be negative"],
-  [{ driverTimeoutMs: Number.NaN }, "driver-timeout must not be negative"],
+const waits = "it takes milliseconds, 0 or more and at most 2147483647 (24 days)";
+test.each<[object, string]>([
+  [
+    { csiAddress: "tcp://x" },
+    'csiAddress is "tcp://x"; it takes the driver\'s unix socket, /absolute/path or',
+  ],
+  [{ csiAddress: undefined }, "csiAddress is missing"],
+  [{ csiAddress: `/${"a".repeat(107)}` }, "too long, 107 bytes is the most"],
+  [
+    { kubeletRegistrationPath: "" },
+    'kubeletRegistrationPath is ""; it takes the driver\'s socket as kubelet sees it',
+  ],
+  [{ pluginRegistrationPath: "" }, 'pluginRegistrationPath is ""; it takes the path of a folder'],
+  [{ timeoutMs: 0 }, "timeoutMs is 0; it takes milliseconds, more than 0"],
+  [{ timeoutMs: Number.NaN }, "timeoutMs is NaN; it takes milliseconds"],
+  // From about here on grpc-js ended the process.
+  [{ timeoutMs: 3.6e14 }, "timeoutMs is 360000000000000; it takes milliseconds"],
+  [{ driverTimeoutMs: -1 }, `driverTimeoutMs is -1; ${waits}`],
+  [{ driverTimeoutMs: Number.NaN }, `driverTimeoutMs is NaN; ${waits}`],
   // A longer timer would fire at once.
-  [{ driverTimeoutMs: 2 ** 31 }, "driver-timeout must be 24 days at most"],
-  [{ driverTimeoutMs: Number.POSITIVE_INFINITY }, "driver-timeout must be 24 days at most"],
-  [{ onRegistrationFailure: "restart" as "retry" }, "on-registration-failure must be one of exit, retry"],
+  [{ driverTimeoutMs: 2 ** 31 }, `driverTimeoutMs is 2147483648; ${waits}`],
+  [
+    { onRegistrationFailure: "restart" },
+    'onRegistrationFailure is "restart"; it takes one of "exit", "retry"',
+  ],
+  [{ reregisterOnDriverRestart: 1 }, "reregisterOnDriverRestart is 1; it takes true or false"],
+  [
+    { pluginRegistrationPaht: "/x" },
+    'no option "pluginRegistrationPaht"; did you mean pluginRegistrationPath?',
+  ],
 ])("refuses %j", (given, message) => {
   expect(() => resolveOptions({ ...required, ...given })).toThrow(
     expect.objectContaining({
       name: "RegistrarError",
       code: "INVALID_OPTION",
-      message: expect.stringContaining(message),
+      message: expect.stringMatching(/^startRegistrar: /),
     }),
   );
+  expect(() => resolveOptions({ ...required, ...given })).toThrow(message);
+});
+
+describe("of another plugin", () => {
+  const dra = { name: "gpu.example.com", endpoint: "/dra.sock", type: "DRAPlugin" } as const;
+
+  test("what it speaks must be told", () => {
+    expect(() => resolveRegistrationOptions(dra)).toThrow(
+      "supportedVersions is missing; a DRAPlugin must tell",
+    );
+    expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(
+      "supportedVersions is",
+    );
+    expect(resolveRegistrationOptions({ ...dra, supportedVersions: ["v1.DRAPlugin"] })).toMatchObject({
+      ...dra,
+      supportedVersions: ["v1.DRAPlugin"],
+    });
+    expect(resolveRegistrationOptions({ name: "x", endpoint: "/x" })).toMatchObject({
+      type: "CSIPlugin",
+      supportedVersions: ["1.0.0"],
+    });
+  });
 });

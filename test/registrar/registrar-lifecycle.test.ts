@@ -145,7 +145,7 @@ test.each<StateName>(["publishing", "listening", "asked", "registered", "stoppin
 
 test("an aborted signal starts nothing", () =>
   expectNothingLeft(async () => {
-    const starting = startRegistrar(node.options, { signal: AbortSignal.abort() });
+    const starting = startRegistrar({ ...node.options, signal: AbortSignal.abort() });
     await expect(starting).rejects.toMatchObject({ code: "ABORTED" });
   }));
 

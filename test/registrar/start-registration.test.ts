@@ -1,4 +1,6 @@
 import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createLogger } from "../../src/logging/logger";
+import type { LoggerOption } from "../../src/logging/logger-option";
 import type { RegistrarEvent } from "../../src/registrar/events";
 import type { RegistrationOptions } from "../../src/registrar/options";
 import { startRegistration } from "../../src/registrar/start-registration";
@@ -16,7 +18,7 @@ afterEach(() => node[Symbol.asyncDispose]());
 const name = "x.csi";
 const start = (options: Partial<RegistrationOptions> = {}, signal?: AbortSignal) => {
   const { pluginRegistrationPath } = node;
-  return startRegistration({ name, endpoint: ENDPOINT, pluginRegistrationPath, ...options }, { signal });
+  return startRegistration({ name, endpoint: ENDPOINT, pluginRegistrationPath, ...options, signal });
 };
 const files = () => readdirSync(node.pluginRegistrationPath);
 
@@ -52,16 +54,16 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
 test.each<[Partial<RegistrationOptions>, string, string]>([
   [{ name: "../evil" }, "UNSAFE_DRIVER_NAME", "it contains '/'"],
   [{ name: "" }, "UNSAFE_DRIVER_NAME", "it is empty"],
-  [{ name: undefined as unknown as string }, "INVALID_OPTION", "name must be"],
-  [{ endpoint: "" }, "INVALID_OPTION", 'endpoint "" must be the absolute path'],
-  [{ endpoint: "csi.sock" }, "INVALID_OPTION", 'endpoint "csi.sock" must be the absolute path'],
+  [{ name: undefined as unknown as string }, "INVALID_OPTION", "name is missing"],
+  [{ endpoint: "" }, "INVALID_OPTION", 'endpoint is ""; it takes'],
+  [{ endpoint: "csi.sock" }, "INVALID_OPTION", 'endpoint is "csi.sock"; it takes'],
   [{ endpoint: "unix:///csi.sock" }, "INVALID_OPTION", "without unix://"],
-  [{ endpoint: "/a\0b" }, "INVALID_OPTION", 'endpoint "/a\\u0000b"'],
-  [{ endpoint: undefined as unknown as string }, "INVALID_OPTION", "endpoint undefined"],
-  [{ endpoint: `/${"a".repeat(107)}` }, "INVALID_OPTION", "too long: a unix socket path may have 107 bytes"],
-  [{ pluginRegistrationPath: "" }, "INVALID_OPTION", "plugin-registration-path"],
-  [{ timeoutMs: 0 }, "INVALID_OPTION", "timeout must be more than 0"],
-  [{ onRegistrationFailure: "restart" as "retry" }, "INVALID_OPTION", "one of exit, retry"],
+  [{ endpoint: "/a\0b" }, "INVALID_OPTION", 'endpoint is "/a\\u0000b"'],
+  [{ endpoint: undefined as unknown as string }, "INVALID_OPTION", "endpoint is missing"],
+  [{ endpoint: `/${"a".repeat(107)}` }, "INVALID_OPTION", "107 bytes at most"],
+  [{ pluginRegistrationPath: "" }, "INVALID_OPTION", "pluginRegistrationPath"],
+  [{ timeoutMs: 0 }, "INVALID_OPTION", "timeoutMs is 0; it takes milliseconds, more than 0"],
+  [{ onRegistrationFailure: "restart" as "retry" }, "INVALID_OPTION", 'one of "exit", "retry"'],
 ])("with %j nothing is started: %s", (options, code, message) =>
   expectNothingLeft(async () => {
     await expect(start(options)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
@@ -77,10 +79,12 @@ test("an odd name is warned of, and announced", async () => {
   const { logger, all } = recordLog();
   const odd = "a_b";
   const { pluginRegistrationPath } = node;
-  await using _registration = await startRegistration(
-    { name: odd, endpoint: ENDPOINT, pluginRegistrationPath },
-    { logger },
-  );
+  await using _registration = await startRegistration({
+    name: odd,
+    endpoint: ENDPOINT,
+    pluginRegistrationPath,
+    logger,
+  });
   expect(all("CSI driver name breaks the CSI specification")).toHaveLength(1);
   expect(files()).toContain(`${odd}-reg.sock`);
 });
@@ -120,7 +124,11 @@ describe("ready", () => {
         code: "REFUSED",
         message: "kubelet refused the driver: no such node",
       });
-      expect(await registration.closed).toEqual({ kind: "refused", error: "no such node" });
+      expect(await registration.closed).toMatchObject({
+        kind: "refused",
+        reason: "no such node",
+        error: { code: "REFUSED" },
+      });
       expect(files()).toEqual([]);
     }));
 
@@ -176,4 +184,52 @@ describe("ended before kubelet came", () => {
       await expect(starting).rejects.toMatchObject({ code: "ABORTED" });
       expect(files()).toEqual([]);
     }));
+});
+
+describe("whatever the caller's functions do", () => {
+  const broken = () => {
+    throw new Error("the disk with the log is full");
+  };
+
+  test.each<[string, LoggerOption]>([
+    ["a sink that throws", createLogger({ enabled: () => true, write: broken })],
+    ["a sink that throws when asked", createLogger({ enabled: broken, write: broken })],
+    ["a console that throws", { info: broken, warn: broken, error: broken }],
+  ])("with %s it is registered and closed, and leaves nothing behind", (_what, logger) =>
+    expectNothingLeft(async () => {
+      const registration = await start({ logger });
+      await registerOnce(node.socketPath(name));
+      await registration.ready;
+      expect(await registration.close()).toEqual({ kind: "stopped" });
+      expect(files()).toEqual([]);
+    }),
+  );
+
+  test("why it was stopped is the cause of what ready rejects with", async () => {
+    const stop = new AbortController();
+    const registration = await start({}, stop.signal);
+    const why = new Error("the node is drained");
+    stop.abort(why);
+    await expect(registration.ready).rejects.toMatchObject({ code: "ABORTED", cause: why });
+  });
+});
+
+test("says what it is of, and tells its events to loops, of which they are the end", async () => {
+  const registration = await start({ timeoutMs: 500 });
+  expect(registration).toMatchObject({
+    name,
+    endpoint: ENDPOINT,
+    options: { timeoutMs: 500, type: "CSIPlugin" },
+  });
+  const states: string[] = [];
+  const telling = (async () => {
+    for await (const { change } of registration.iterate("state-changed")) states.push(change.to);
+  })();
+  const refusals: string[] = [];
+  registration.subscribe("notified", ({ error }) => refusals.push(error));
+  await registerOnce(node.socketPath(name), "no");
+  await registration.closed;
+  await telling;
+  expect(states).toEqual(["asked", "refused", "stopping", "stopped"]);
+  expect(refusals).toEqual(["no"]);
 });

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 const start = async (options: Partial<CsiDriverOptions> = {}, signal?: AbortSignal) => {
-  driver = await startCsiDriver({ csiAddress: folder.csiAddress, name: "x.csi", ...options }, { signal });
+  driver = await startCsiDriver({ csiAddress: folder.csiAddress, name: "x.csi", ...options, signal });
   return driver;
 };
 const getPluginInfo = () => callUnary(client, identity.GetPluginInfo, {}, bounds);

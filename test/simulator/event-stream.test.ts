@@ -59,3 +59,33 @@ test("keeps the newest 1,000", () => {
   expect(history).toHaveLength(1000);
   expect(history[0]).toMatchObject({ count: 1 });
 });
+
+test("a wait ends at its limit, and says what was seen", async () => {
+  const log = createEventLog<Event>("the clock", { waitTimeoutMs: 1 });
+  await expect(log.stream.when("tick")).rejects.toMatchObject({
+    code: "TIMEOUT",
+    message: '"tick" of the clock did not happen: it did not come within 1 ms; nothing was seen',
+  });
+  for (let count = 0; count < 7; count++) log.append({ kind: "tick", count });
+  await expect(log.stream.when("tock", { timeoutMs: 2 })).rejects.toMatchObject({
+    code: "TIMEOUT",
+    message: expect.stringMatching(/did not come within 2 ms; seen: … tick, tick, tick, tick, tick, tick$/),
+  });
+  await expect(log.stream.when("tock", { timeoutMs: 2 ** 31 })).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+  });
+});
+
+test("history, subscriptions and iterations can be of one kind", async () => {
+  const log = makeLog();
+  log.append({ kind: "tock" });
+  log.append({ kind: "tick", count: 1 });
+  const counts = log.stream.history("tick").map(({ count }) => count);
+  log.stream.subscribe("tick", ({ count }) => counts.push(count));
+  const iteration = log.stream.iterate("tick");
+  log.append({ kind: "tock" });
+  log.append({ kind: "tick", count: 2 });
+  log.end();
+  for await (const { count } of iteration) counts.push(count);
+  expect(counts).toEqual([1, 2, 2]);
+});

@@ -1,3 +1,4 @@
+import { createLogger } from "../../src/logging/logger";
 import { startKubelet } from "../../src/simulator/kubelet";
 import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
 import { eventsOf } from "./events-of";
@@ -99,7 +100,7 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
 
 test("its signal closes it, also in the middle of a restart", async () => {
   const stop = new AbortController();
-  const kubelet = await node.kubelet({}, { signal: stop.signal });
+  const kubelet = await node.kubelet({ signal: stop.signal });
   await kubelet.restart({ whileDown: () => stop.abort() });
   await kubelet.close();
   expect(eventsOf(kubelet, "started")).toHaveLength(1);
@@ -186,4 +187,37 @@ describe("faults", () => {
     await expect(kubelet.events.when("fault-applied")).resolves.toMatchObject({ fault: { kind: "slow" } });
     expect(registrar.events.history()).toMatchObject([{ method: "GetInfo" }]);
   });
+});
+
+test("registered() asked for while a restart is under way waits for what comes after it", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver();
+  await node.plugin();
+  const before = await kubelet.registered("x.csi");
+  const restarted = kubelet.restart();
+  const after = await kubelet.registered("x.csi");
+  await restarted;
+  expect(after.atMs).toBeGreaterThanOrEqual(before.atMs);
+  expect(after).not.toBe(before);
+  expect(eventsOf(kubelet, "registered")).toEqual([before, after]);
+});
+
+test("the log is told which kubelet stands for another", async () => {
+  const lines: unknown[] = [];
+  const logger = createLogger({
+    enabled: () => true,
+    write: ({ message, fields }) => void lines.push([message, fields]),
+  });
+  const kubelet = await node.kubelet({ version: "v1.30.4", logger });
+  expect(lines).toEqual([
+    ["Simulating the kubelet that behaves as this one", { version: "v1.30.4", simulated: "1.35" }],
+  ]);
+  expect(kubelet.options).toMatchObject({ version: "v1.30.4", simulated: "1.35", nodeName: "node-1" });
+});
+
+test("faults are checked when they are changed, too", async () => {
+  const kubelet = await node.kubelet();
+  expect(() => kubelet.setFaults([{ kind: "never-cal" as "never-call" }])).toThrow(
+    'did you mean "never-call"?',
+  );
 });

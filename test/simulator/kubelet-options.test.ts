@@ -5,11 +5,14 @@ import {
 } from "../../src/simulator/kubelet-options";
 
 test("fills in kubelet's own times and a node", () => {
-  expect(resolveKubeletOptions({ pluginDir: "/reg/../reg" })).toEqual({
+  const { logger: _, ...options } = resolveKubeletOptions({ pluginDir: "/reg/../reg" });
+  expect(options).toEqual({
     pluginDir: "/reg",
     nodeName: "node-1",
     nodeLabels: { "kubernetes.io/hostname": "node-1" },
     version: "1.36",
+    simulated: "1.36",
+    waitTimeoutMs: 4500,
     faults: [],
     timings: {
       reconcilePeriodMs: 1000,
@@ -36,14 +39,15 @@ test("takes what is given", () => {
 });
 
 test.each<[Partial<KubeletOptions>, string]>([
-  [{ pluginDir: "" }, "pluginDir is empty"],
+  [{ pluginDir: "" }, 'startKubelet: pluginDir is ""; it takes the path of a folder'],
+  [{ version: "1.12" }, 'startKubelet: version is "1.12"; it takes a kubelet\'s version from 1.13 on'],
+  [{ reconcilePeriodMs: 0 }, "startKubelet: reconcilePeriodMs is 0; it takes milliseconds"],
+  [{ timings: { dialMs: Number.NaN } }, "startKubelet: timings: dialMs is NaN; it takes milliseconds"],
   [
-    { version: "1.12" as "1.20" },
-    'kubelet version "1.12" is not simulated; there are 1.20, 1.24, 1.28, 1.35, 1.36',
+    { timings: { notifyMs: 2 ** 31 } },
+    "startKubelet: timings: notifyMs is 2147483648; it takes milliseconds",
   ],
-  [{ reconcilePeriodMs: 0 }, "reconcilePeriodMs is 0; it must be"],
-  [{ timings: { dialMs: Number.NaN } }, "dialMs is NaN; it must be"],
-  [{ timings: { notifyMs: 2 ** 31 } }, "notifyMs is 2147483648; it must be"],
+  [{ faults: [{ kind: "refuse", reason: "no", stage: "never" as "validation" }] }, "faults[0]: stage is"],
 ])("%j is refused", (options, text) => {
   expect(() => resolveKubeletOptions({ pluginDir: "/reg", ...options })).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(text) }),

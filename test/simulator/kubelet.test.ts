@@ -1,5 +1,5 @@
 import { startKubelet } from "../../src/simulator/kubelet";
-import { KUBELET_VERSIONS } from "../../src/simulator/versions";
+import { SIMULATED_VERSIONS } from "../../src/simulator/versions";
 import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
 import { eventsOf } from "./events-of";
 
@@ -60,7 +60,7 @@ test("tells each step: who was called, what came of it", async () => {
   ]);
 });
 
-test.each(KUBELET_VERSIONS)("kubelet %s sends the authority of its gRPC library", async (version) => {
+test.each(SIMULATED_VERSIONS)("kubelet %s sends the authority of its gRPC library", async (version) => {
   const kubelet = await node.kubelet({ version });
   const driver = await node.driver();
   const registrar = await node.plugin();
@@ -137,7 +137,7 @@ test.each([
 
 test("does not start on an aborted signal or with bad options", async () => {
   await expect(
-    startKubelet({ pluginDir: node.pluginDir }, { signal: AbortSignal.abort() }),
+    startKubelet({ pluginDir: node.pluginDir, signal: AbortSignal.abort() }),
   ).rejects.toMatchObject({ code: "ABORTED" });
   await expect(startKubelet({ pluginDir: "" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
 });

@@ -9,6 +9,7 @@ export const PROCESS_FACTS: ProcessFacts = {
   version: "v1.2.3",
   nodeVersion: "v20.0.0",
   startedAt: 1_000_500,
+  uptimeSeconds: () => 60,
   usage: () => ({ cpuSeconds: 1.5, residentBytes: 4096, heapBytes: 1024 }),
 };
 

@@ -1,9 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
-import {
-  type NodeRegistrar,
-  type NodeRegistrarOptions,
-  startNodeRegistrar,
-} from "../../src/registrar/node-wide/start-node-registrar";
+import type { NodeRegistrarOptions } from "../../src/registrar/node-wide/options";
+import { type NodeRegistrar, startNodeRegistrar } from "../../src/registrar/node-wide/start-node-registrar";
 import type { StateName } from "../../src/registrar/registration/state";
 import { eventually } from "./eventually";
 import { registerOnce } from "./fake-kubelet";
@@ -78,7 +75,7 @@ export async function startTestFleet(
   options: Partial<NodeRegistrarOptions> = {},
 ): Promise<TestFleet> {
   const log = recordLog();
-  const fleet = await startNodeRegistrar({ ...node.options, ...options }, { logger: log.logger });
+  const fleet = await startNodeRegistrar({ ...node.options, ...options, logger: log.logger });
   const stateOf = (folder: string) =>
     fleet.all.find((one) => one.csiAddress === node.csiAddress(folder))?.status().state;
   return {

@@ -49,10 +49,7 @@ export async function startTestRegistrar(
   signal?: AbortSignal,
 ): Promise<TestRegistrar> {
   const log = recordLog();
-  const registrar = await startRegistrar(
-    { ...node.options, ...options },
-    { logger: log.logger, ...(signal ? { signal } : {}) },
-  );
+  const registrar = await startRegistrar({ ...node.options, ...options, logger: log.logger, signal });
   return {
     registrar,
     log,

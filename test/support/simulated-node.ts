@@ -2,7 +2,6 @@ import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi
 import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
 import { type SimulatedKubelet, startKubelet } from "../../src/simulator/kubelet";
 import type { KubeletOptions } from "../../src/simulator/kubelet-options";
-import type { SimulatorContext } from "../../src/simulator/simulator-context";
 import {
   type FakeRegistrar,
   type FakeRegistrarOptions,
@@ -21,7 +20,7 @@ export interface SimulatedNode extends NodeFolder {
   /** Starts a driver, DRIVER at `csiAddress` unless told. */
   driver(options?: Partial<CsiDriverOptions>): Promise<SimulatedCsiDriver>;
   /** Starts a kubelet that looks more often than a real one, and waits longer for an answer: machines are slow. */
-  kubelet(options?: Partial<KubeletOptions>, context?: SimulatorContext): Promise<SimulatedKubelet>;
+  kubelet(options?: Partial<KubeletOptions>): Promise<SimulatedKubelet>;
   /** Starts a plugin that only answers, for DRIVER unless told. */
   plugin(options?: Partial<FakeRegistrarOptions>): Promise<FakeRegistrar>;
   /** Ends something with the node. */
@@ -52,10 +51,16 @@ export async function createSimulatedNode({
     keep,
     driver: async (options) =>
       keep(await startCsiDriver({ csiAddress, name: driverName, nodeId: "n1", ...options })),
-    kubelet: async ({ timings, ...options } = {}, context) => {
+    kubelet: async ({ timings, ...options } = {}) => {
       const patient = { getInfoMs: PATIENCE_MS, notifyMs: PATIENCE_MS, ...timings };
       return keep(
-        await startKubelet({ pluginDir, reconcilePeriodMs, ...options, timings: patient }, context),
+        await startKubelet({
+          pluginDir,
+          reconcilePeriodMs,
+          ...options,
+          timings: patient,
+          waitTimeoutMs: PATIENCE_MS,
+        }),
       );
     },
     plugin: async ({ info, ...options } = {}) =>

@@ -50,7 +50,10 @@ export const runDriver = createCommand(
       { kind: "not-ready", times: flags.notReady },
     ];
     const options = {
-      ...flags,
+      csiAddress: flags.csiAddress,
+      vendorVersion: flags.vendorVersion,
+      nodeId: flags.nodeId,
+      maxVolumes: flags.maxVolumes,
       topology: Object.fromEntries(flags.topology ?? []),
       listenAfterMs: flags.listenAfter,
       faults,
@@ -66,7 +69,7 @@ export const runDriver = createCommand(
       writeLine(`It will listen in ${durationText(flags.listenAfter)}.`);
     for (let starts = 0; !signal.aborted; starts++) {
       const name = starts === 0 ? flags.name : renameTo;
-      const driver = await unlessStopped(startCsiDriver({ ...options, name }, { signal }));
+      const driver = await unlessStopped(startCsiDriver({ ...options, name, signal }));
       if (driver === undefined) break;
       if (output === "text" && starts === 0) writeLine(`A simulated CSI driver; ${WHAT_IT_IS_NOT}`);
       tellEvents(driver.events, output, createDriverNarrator(name));

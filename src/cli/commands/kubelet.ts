@@ -1,6 +1,6 @@
 import { startKubelet } from "../../simulator/kubelet";
 import { LEGACY_MODES } from "../../simulator/legacy-registrar";
-import { KUBELET_VERSIONS } from "../../simulator/versions";
+import { type KubeletVersion, simulatedVersion } from "../../simulator/versions";
 import {
   choiceFlag,
   countFlag,
@@ -29,7 +29,11 @@ export const runKubelet = createCommand(
     flags: {
       "plugin-dir": textFlag("plugin registration directory to watch, created if missing; required"),
       node: { ...textFlag("the node's name"), default: "node-1" },
-      "kubelet-version": { ...choiceFlag("which kubelet to simulate", KUBELET_VERSIONS), default: "1.36" },
+      "kubelet-version": {
+        ...textFlag("which kubelet to simulate, from 1.13 on"),
+        coerce: parseKubeletVersion,
+        default: "1.36",
+      },
       refuse: textFlag("refuse every driver with this text"),
       "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },
       "refuse-at": { ...choiceFlag("step that fails", REFUSING_STEPS), default: "registration" },
@@ -82,7 +86,7 @@ export const runKubelet = createCommand(
     const signal = untilStopped();
     const faults = [...(flags.slow ?? []), ...faultsOf(flags)];
     const options = { pluginDir: pluginDir ?? "", nodeName, version: flags.kubeletVersion, faults };
-    const kubelet = await unlessStopped(startKubelet(options, { signal }));
+    const kubelet = await unlessStopped(startKubelet({ ...options, signal }));
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
     tellEvents(kubelet.events, output, narrateKubelet);
@@ -96,3 +100,9 @@ export const runKubelet = createCommand(
     return 0;
   },
 );
+
+function parseKubeletVersion(text: string): KubeletVersion {
+  if (simulatedVersion(text) === undefined)
+    throw new Error(`"${text}" is not simulated: it takes a version from 1.13 on, such as 1.30`);
+  return text as KubeletVersion;
+}

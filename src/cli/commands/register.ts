@@ -17,6 +17,7 @@ import { startRegistrar } from "../../registrar/start-registrar";
 import { isDirectory } from "../directories";
 import { BOTH_PORTS, checkHttpFlags, httpEndpointOf } from "../flag-checks";
 import { warnAboutFlags } from "../flag-warnings";
+import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { collectAfterCrowds, collectWhenQuiet, keepHeapSmall } from "../garbage";
 import { nodeDirectory, type PathResolution, resolvePaths } from "../paths";
@@ -70,7 +71,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
         return 0;
       case "refused":
         leaveReason(
-          reasonOfRefusal(outcome.error, { ...paths, csiSocketPath: parseCsiAddress(flags.csiAddress) }),
+          reasonOfRefusal(outcome.reason, { ...paths, csiSocketPath: parseCsiAddress(flags.csiAddress) }),
         );
         return 1;
       case "failed":
@@ -81,7 +82,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     }
   } catch (error) {
     if (signal.aborted) return 0;
-    return fail(error, "Cannot start");
+    return fail(inFlags(error), "Cannot start");
   }
 }
 
@@ -120,20 +121,32 @@ async function start(
   context: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Registration | NodeRegistrar> {
   const { csiAddress, kubeletRegistrationPath } = flags.every;
-  if (!isNodeWide(flags)) return startRegistrar({ ...flags, ...paths }, context);
+  const common = {
+    pluginRegistrationPath: paths.pluginRegistrationPath,
+    timeoutMs: flags.timeoutMs,
+    reregisterOnDriverRestart: flags.reregisterOnDriverRestart,
+    ...context,
+  };
+  if (!isNodeWide(flags))
+    return startRegistrar({
+      ...common,
+      csiAddress: flags.csiAddress,
+      kubeletRegistrationPath: paths.kubeletRegistrationPath,
+      driverTimeoutMs: flags.driverTimeoutMs,
+      onRegistrationFailure: flags.onRegistrationFailure,
+    });
   const allow = namesIn(flags.allowDrivers);
   const { startNodeRegistrar } = await import("../../registrar/node-wide/start-node-registrar");
-  const options = {
-    ...flags,
-    ...paths,
+  return startNodeRegistrar({
+    ...common,
     csiAddresses: csiAddress,
     kubeletRegistrationPaths: kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress,
     names: {
       ...(allow.length > 0 && { allow }),
       deny: namesIn(flags.denyDrivers),
     },
-  };
-  return startNodeRegistrar(options, context);
+    driverGoneAfterMs: flags.driverGoneAfterMs,
+  });
 }
 
 /** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */
@@ -172,6 +185,7 @@ function processFacts(): ProcessFacts {
     version,
     nodeVersion: process.version,
     startedAt: Date.now() - process.uptime() * 1000,
+    uptimeSeconds: process.uptime,
     usage: () => {
       const { user, system } = process.cpuUsage();
       const { rss, heapUsed } = process.memoryUsage();

@@ -1,9 +1,10 @@
 import { status } from "@grpc/grpc-js";
 import { messageOf } from "../../errors";
+import type { EventSource } from "../../event-source";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
-import type { Events, RegistrarEvent } from "../events";
+import type { RegistrarEvent } from "../events";
 import type { DriverTrouble } from "../registration/driver-status";
 import type { Inbox } from "../registration/inbox";
 import { failedBy } from "../registration/outcome";
@@ -23,7 +24,7 @@ export interface FollowOptions extends CsiDriverOptions {
 export interface FollowContext {
   readonly protos: Protos;
   readonly log: Logger;
-  readonly events: Events<RegistrarEvent>;
+  readonly events: EventSource<RegistrarEvent>;
   /** How often a log line says that the driver is still waited for. Milliseconds. @default 10000 */
   readonly remindEveryMs?: number | undefined;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */

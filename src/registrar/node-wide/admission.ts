@@ -18,8 +18,8 @@ export interface NameOwner {
 
 /** Names that are wanted and names that are not; without `allow` every name is wanted that is not in `deny`. */
 export interface NameLists {
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
+  readonly allow?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
 }
 
 interface Request {

@@ -16,9 +16,9 @@ export function isPattern(path: string): boolean {
 }
 
 /** Reads a pattern. Throws INVALID_OPTION where it is not absolute, or a segment has more than one `*`. */
-export function parsePattern(text: string, flag: string): PathPattern {
+export function parsePattern(text: string, option: string): PathPattern {
   const refuse = (why: string) =>
-    new RegistrarError("INVALID_OPTION", `${flag} ${JSON.stringify(text)}: ${why}`);
+    new RegistrarError("INVALID_OPTION", `${option} ${JSON.stringify(text)}: ${why}`);
   if (!text.startsWith("/")) throw refuse("a pattern must be an absolute path");
   const segments = text.split("/").slice(1);
   if (segments.some((segment) => segment === "" || segment === "." || segment === ".."))
@@ -61,11 +61,11 @@ export function pairPatterns(
   if (csiAddresses.length !== hostPaths.length)
     throw new RegistrarError(
       "INVALID_OPTION",
-      `${csiAddresses.length} --csi-address but ${hostPaths.length} --kubelet-registration-path: each needs its own`,
+      `${csiAddresses.length} csiAddresses but ${hostPaths.length} kubeletRegistrationPaths: each needs its own`,
     );
   return csiAddresses.map((address, index) => {
-    const csiAddress = parsePattern(parseCsiAddress(address), "--csi-address");
-    const kubeletRegistrationPath = parsePattern(hostPaths[index] ?? "", "--kubelet-registration-path");
+    const csiAddress = parsePattern(parseCsiAddress(address), "csiAddresses");
+    const kubeletRegistrationPath = parsePattern(hostPaths[index] ?? "", "kubeletRegistrationPaths");
     if (csiAddress.stars === kubeletRegistrationPath.stars) return { csiAddress, kubeletRegistrationPath };
     const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${hostPaths[index]}`;
     throw new RegistrarError("INVALID_OPTION", `${counts}: each '*' must stand for the same in both`);

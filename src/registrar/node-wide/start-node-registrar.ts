@@ -1,35 +1,20 @@
 import { setMaxListeners } from "node:events";
 import { BACKOFF, backoffMs } from "../../backoff";
+import { createEventSource } from "../../event-source";
 import { loadProtos } from "../../grpc/protos";
-import { silentLogger } from "../../logging/logger";
+import { refuseAborted } from "../../options/start-options";
 import { statsOf } from "../../sockets/files";
 import { tryConnect } from "../../sockets/unix-socket";
-import { createEvents, type RegistrarEvent } from "../events";
-import { checkWait, type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "../options";
+import type { RegistrarEvent } from "../events";
+import { type ResolvedRegistrarOptions, resolveOptions } from "../options";
 import { registerDriver } from "../register-driver";
 import type { RegistrationOutcome } from "../registration/outcome";
 import type { Registration } from "../registration/registration";
 import type { Registrations } from "../registrations";
-import { refuseAborted, type StartContext } from "../start-context";
-import { createAdmission, type NameLists } from "./admission";
+import { createAdmission } from "./admission";
 import { discover } from "./discovery";
+import { type NodeRegistrarOptions, resolveNodeOptions } from "./options";
 import { fillPattern, type PatternPair, pairPatterns } from "./path-pattern";
-
-/** Options of a node-wide registrar. Times are milliseconds. */
-export interface NodeRegistrarOptions
-  extends Omit<
-    RegistrarOptions,
-    "csiAddress" | "kubeletRegistrationPath" | "onRegistrationFailure" | "driverTimeoutMs"
-  > {
-  /** Patterns of driver sockets as this process sees them: `/plugins/STAR/csi.sock` with `*` for STAR. */
-  readonly csiAddresses: readonly string[];
-  /** The same as kubelet sees them, first with first; each `*` stands for the same as its counterpart. */
-  readonly kubeletRegistrationPaths: readonly string[];
-  /** A driver whose socket is away or refuses for this long has gone. Milliseconds. @default 30000 */
-  readonly driverGoneAfterMs?: number;
-  /** Which driver names are wanted. @default all */
-  readonly names?: NameLists;
-}
 
 /** The registrations of every driver of a node, in the hands of their owner. */
 export interface NodeRegistrar extends Registrations, AsyncDisposable {
@@ -43,6 +28,13 @@ export interface NodeRegistrar extends Registrations, AsyncDisposable {
 const REMIND_EVERY_MS = 600_000;
 /** A registration that fails after it lasted so long has not failed "again". */
 const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
+
+/** An event, and whose it is. */
+interface NodeEvent {
+  readonly kind: "of-registration";
+  readonly event: RegistrarEvent;
+  readonly registration: Registration;
+}
 
 /** One driver's place, as long as its folder is there. */
 interface Member {
@@ -66,16 +58,13 @@ interface Member {
  * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Ends only when it is closed or `signal` is
  * aborted.
  */
-export async function startNodeRegistrar(
-  options: NodeRegistrarOptions,
-  { signal, logger = silentLogger }: StartContext = {},
-): Promise<NodeRegistrar> {
-  const pairs = pairPatterns(options.csiAddresses, options.kubeletRegistrationPaths);
-  const { driverGoneAfterMs = 30_000 } = options;
-  checkWait("driver-gone-after", driverGoneAfterMs);
+export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise<NodeRegistrar> {
+  const { csiAddresses, kubeletRegistrationPaths, driverGoneAfterMs, names, signal, logger, ...common } =
+    resolveNodeOptions(options);
+  const pairs = pairPatterns(csiAddresses, kubeletRegistrationPaths);
   const resolve = (csiAddress: string, kubeletRegistrationPath: string) =>
     resolveOptions({
-      ...options,
+      ...common,
       csiAddress,
       kubeletRegistrationPath,
       onRegistrationFailure: "retry",
@@ -84,11 +73,11 @@ export async function startNodeRegistrar(
   // What all drivers share must be right before the first one comes.
   for (const { csiAddress, kubeletRegistrationPath } of pairs)
     resolve(csiAddress.text, kubeletRegistrationPath.text);
-  refuseAborted(signal);
+  refuseAborted("the node-wide registrar", signal);
   const log = logger.named("start-node-registrar");
   const protos = loadProtos();
-  const admission = createAdmission(options.names);
-  const events = createEvents<{ readonly event: RegistrarEvent; readonly registration: Registration }>();
+  const admission = createAdmission(names);
+  const events = createEventSource<NodeEvent>();
   const members = new Map<string, Member>();
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
@@ -124,7 +113,7 @@ export async function startNodeRegistrar(
     };
     members.set(csiAddress, member);
     registration.subscribe((event) => {
-      events.emit({ event, registration });
+      events.emit({ kind: "of-registration", event, registration });
       if (event.kind === "driver-lost") expectDeparture(member);
     });
     void registration.closed.then((outcome) => {

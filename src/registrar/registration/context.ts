@@ -1,6 +1,7 @@
 import type { ConnectionTally } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
+import { fileNameOf, type PluginType } from "./plugin-type";
 import { type RegistrationSocket, registrationSocketPath } from "./registration-socket";
 import type { Facts, InPlaceState } from "./state";
 
@@ -13,6 +14,8 @@ export interface RegistrationLoopOptions {
   readonly timeoutMs: number;
   /** The driver's socket as this process sees it; undefined where the driver runs in this process. */
   readonly csiSocketPath?: string | undefined;
+  readonly type: PluginType;
+  readonly supportedVersions: readonly string[];
   /**
    * What to do at the start where a living registrar has our socket's place: take it, as the newest does, or stand by
    * for it. @default "take"
@@ -40,7 +43,8 @@ export const KUBELET_BUSY_MS = 150_000;
 
 /** Where our socket belongs. */
 export function socketPathOf({ alias, driverName }: Facts, { options }: RegistrationContext): string {
-  return registrationSocketPath(options.pluginRegistrationPath, alias ?? driverName);
+  const name = alias ?? fileNameOf(options.type, driverName);
+  return registrationSocketPath(options.pluginRegistrationPath, name);
 }
 
 /** Whether kubelet is between GetInfo and its registration status, when another publication would undo its work. */

@@ -4,8 +4,8 @@ import { errnoOf, messageOf, RegistrarError } from "../../errors";
 export type RegistrationOutcome =
   /** Closed by its owner. */
   | { readonly kind: "stopped" }
-  /** Kubelet refused the driver; `error` is kubelet's text, verbatim. */
-  | { readonly kind: "refused"; readonly error: string }
+  /** Kubelet refused the driver; `reason` is kubelet's text, verbatim. */
+  | { readonly kind: "refused"; readonly reason: string; readonly error: RegistrarError }
   /** It could not go on. */
   | { readonly kind: "failed"; readonly error: RegistrarError };
 
@@ -16,13 +16,18 @@ export function failedBy(thrown: unknown): RegistrationOutcome {
   return { kind: "failed", error: new RegistrarError(code, messageOf(thrown), { cause: thrown }) };
 }
 
-/** Why a registration that ended with this outcome did not register the driver. */
-export function errorOf(outcome: RegistrationOutcome): RegistrarError {
+/** The outcome after kubelet's refusal in these words. */
+export function refusedFor(reason: string): RegistrationOutcome {
+  const error = new RegistrarError("REFUSED", `kubelet refused the driver: ${reason}`);
+  return { kind: "refused", reason, error };
+}
+
+/** Why a registration that ended with this outcome did not register the driver; `cause` is why its owner stopped it. */
+export function errorOf(outcome: RegistrationOutcome, cause?: unknown): RegistrarError {
   switch (outcome.kind) {
     case "stopped":
-      return new RegistrarError("ABORTED", "closed before kubelet had registered the driver");
+      return new RegistrarError("ABORTED", "closed before kubelet had registered the driver", { cause });
     case "refused":
-      return new RegistrarError("REFUSED", `kubelet refused the driver: ${outcome.error}`);
     case "failed":
       return outcome.error;
     default:

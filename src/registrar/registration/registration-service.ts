@@ -2,10 +2,8 @@ import type { ServiceHost } from "../../grpc/acceptor";
 import type { Protos, RegistrationStatus } from "../../grpc/protos";
 import { unaryHandler } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
+import type { PluginType } from "./plugin-type";
 import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check-protocol";
-
-/** Versions of the CSI specification's major line that we stand for, as the official registrar has since 2018. */
-export const SUPPORTED_VERSIONS: readonly string[] = ["1.0.0"];
 
 /** Most characters of a reason. */
 const MAX_REASON_LENGTH = 1_000;
@@ -22,6 +20,8 @@ export interface SelfReport {
 /** What the service answers, and who hears what kubelet said. */
 export interface RegistrationServiceOptions {
   readonly driverName: () => string;
+  readonly type: PluginType;
+  readonly supportedVersions: readonly string[];
   /** The kubelet registration path: where kubelet finds the CSI driver socket on the host. */
   readonly endpoint: string;
   /** For self-checks. */
@@ -60,10 +60,10 @@ export function addRegistrationService(
           setImmediate(options.onGetInfo);
         }
         return {
-          type: "CSIPlugin",
+          type: options.type,
           name: options.driverName(),
           endpoint: options.endpoint,
-          supportedVersions: SUPPORTED_VERSIONS,
+          supportedVersions: options.supportedVersions,
         };
       }),
       NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((status) => {

@@ -1,7 +1,8 @@
+import type { EventSource, Events } from "../../event-source";
 import { startGrpcAcceptor } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
-import type { Events, RegistrarEvent } from "../events";
+import type { RegistrarEvent } from "../events";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
 import type { DriverStatus } from "./driver-status";
 import { meansPeer } from "./hints";
@@ -16,7 +17,13 @@ import type { RegistrationEvent, RegistrationState, StateChange } from "./state"
 import { createTally } from "./tally";
 
 /** One driver's registration with kubelet while it runs, in the hands of its owner. */
-export interface Registration extends AsyncDisposable {
+export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
+  /** The driver's name; undefined before it told it. */
+  readonly name: string | undefined;
+  /** What kubelet is told of the driver, and how its registration goes on, every default filled in. */
+  readonly options: RegistrationLoopOptions;
+  /** The driver's socket as kubelet sees it; the same as `kubeletRegistrationPath`. */
+  readonly endpoint: string;
   /** The CSI driver socket as this process sees it; undefined where the driver runs in this process. */
   readonly csiAddress: string | undefined;
   /** The same socket as kubelet sees it; kubelet gets it as the driver's endpoint. */
@@ -29,8 +36,6 @@ export interface Registration extends AsyncDisposable {
    * serves everybody for a second. Healthy as long as there is no socket to check: the driver is still waited for.
    */
   selfCheck(): Promise<SelfCheck>;
-  /** Calls `listener` for everything that happens from now on; returns what ends that. */
-  subscribe(listener: (event: RegistrarEvent) => void): () => void;
   /**
    * Resolves when kubelet first says that the driver is registered. Rejects with a RegistrarError when the registration
    * ends before: REFUSED with kubelet's words, ABORTED where it was closed, or what it failed with. Nobody has to look.
@@ -51,7 +56,7 @@ export interface RegistrationParts {
   /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
   readonly followDriver: (inbox: Inbox<RegistrationEvent>, signal: AbortSignal) => Promise<void>;
   readonly driver: () => Pick<DriverStatus, "identity" | "connected" | "trouble">;
-  readonly events: Events<RegistrarEvent>;
+  readonly events: EventSource<RegistrarEvent>;
   readonly protos: Protos;
   readonly log: Logger;
   /** Closes the registration when aborted. */
@@ -78,6 +83,8 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
         {
           driverName: () => facts()?.driverName ?? "",
           endpoint: options.kubeletRegistrationPath,
+          type: options.type,
+          supportedVersions: options.supportedVersions,
           report: () => {
             const now = status();
             return { state: now.state, since: history.at(-1)?.at ?? startedAt, reason: reasonOf(now) };
@@ -121,6 +128,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     signal?.removeEventListener("abort", stop);
     stopFollowing.abort();
     await following;
+    events.end();
     return end;
   });
   const close = () => {
@@ -148,13 +156,20 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   });
 
   return {
+    get name() {
+      return facts()?.driverName;
+    },
+    options,
+    endpoint: options.kubeletRegistrationPath,
     csiAddress: parts.csiAddress,
     kubeletRegistrationPath: options.kubeletRegistrationPath,
     pluginRegistrationPath: options.pluginRegistrationPath,
     status,
     selfCheck,
     subscribe: events.subscribe,
-    ready: untilRegistered(events, closed),
+    iterate: events.iterate,
+    [Symbol.asyncIterator]: events[Symbol.asyncIterator],
+    ready: untilRegistered(events, closed, signal),
     closed,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
@@ -170,6 +185,7 @@ function refusalEvent(error: string, { onRegistrationFailure }: RegistrationLoop
 function untilRegistered(
   events: Events<RegistrarEvent>,
   closed: Promise<RegistrationOutcome>,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const registered = new Promise<void>((resolve, reject) => {
     const unsubscribe = events.subscribe((event) => {
@@ -179,7 +195,7 @@ function untilRegistered(
     });
     void closed.then((outcome) => {
       unsubscribe();
-      reject(errorOf(outcome));
+      reject(errorOf(outcome, signal?.reason));
     });
   });
   registered.catch(() => {}); // Unless somebody waits, nothing is unhandled here: `closed` has the same outcome.

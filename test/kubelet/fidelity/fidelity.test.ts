@@ -1,4 +1,4 @@
-import { KUBELET_VERSIONS, type KubeletVersion } from "../../../src/testing";
+import { SIMULATED_VERSIONS, type SimulatedVersion } from "../../../src/testing";
 import { kubeletVersions } from "../support/versions";
 import { play } from "./play";
 import { realKubelet } from "./real-kubelet";
@@ -25,9 +25,9 @@ test("the comparison tells kubelets apart that differ", async () => {
 });
 
 /** The simulated kubelet that a release is to be like: one newer than all of them changed nothing that a plugin sees. */
-function simulatedFor(release: string): KubeletVersion | undefined {
+function simulatedFor(release: string): SimulatedVersion | undefined {
   const minor = (version: string) => Number(version.split(".")[1]);
-  const newest = KUBELET_VERSIONS.at(-1);
-  const exact = KUBELET_VERSIONS.find((simulated) => release.startsWith(`${simulated}.`));
+  const newest = SIMULATED_VERSIONS.at(-1);
+  const exact = SIMULATED_VERSIONS.find((simulated) => release.startsWith(`${simulated}.`));
   return exact ?? (newest !== undefined && minor(release) > minor(newest) ? newest : undefined);
 }

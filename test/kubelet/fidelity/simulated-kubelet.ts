@@ -1,10 +1,10 @@
-import { type KubeletEvent, type KubeletVersion, startKubelet } from "../../../src/testing";
+import { type KubeletEvent, type SimulatedVersion, startKubelet } from "../../../src/testing";
 import { PATIENCE_MS } from "../../support/history";
 import { kubeletStep, type Step } from "./step";
 import type { TestedKubelet } from "./tested-kubelet";
 
 /** The simulator, as the kubelet of this version. */
-export function simulatedKubelet(version: KubeletVersion): TestedKubelet {
+export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
   return {
     name: `simulated kubelet ${version}`,
     start: async ({ pluginDir, hangs, onStep, onObjects }) => {

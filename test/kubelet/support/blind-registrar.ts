@@ -30,6 +30,8 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
         server,
         {
           driverName: () => driverName,
+          type: "CSIPlugin",
+          supportedVersions: ["1.0.0"],
           endpoint: kubeletRegistrationPath,
           report: () => ({ state: "", since: 0, reason: undefined }),
           onGetInfo: () => {},

@@ -42,13 +42,15 @@ export type KubeletEvent =
   | ({ readonly event: "started" | "objects" } & ApiObjects)
   | HandlerEvent
   | { readonly event: "deregister"; readonly plugin: string }
-  | { readonly event: "done"; readonly command: string; readonly error?: string };
+  | { readonly event: "done"; readonly command: string; readonly error?: string; readonly path?: string };
 
 /** `stage` is the handler's call that is meant, `register` unless told; see program/kubelet/commands.go. */
 export type KubeletCommand =
   | { command: "refuse"; text: string; times?: number; stage?: "validate" | "register" }
   | { command: "hang"; seconds: number; stage?: "validate" | "register" }
-  | { command: "accept" };
+  | { command: "accept" }
+  | { command: "mount"; driver: string; volume: string; attributes: Readonly<Record<string, string>> }
+  | { command: "unmount"; volume: string };
 
 export interface KubeletOptions {
   /** A release among program/versions. */
@@ -77,6 +79,17 @@ export interface Kubelet extends AsyncDisposable {
   readonly answered: (stage: HandlerEvent["event"], driver: string, from?: number) => Promise<HandlerEvent>;
   /** The position behind all that it has reported until now, also if another process was heard first. */
   readonly eventsSoFar: () => Promise<number>;
+  /**
+   * Mounts an inline volume of a pod, by kubelet's CSI plugin: NodePublishVolume. Answers with its path; rejects with
+   * what kubelet would write into the pod's events.
+   */
+  readonly mount: (
+    driver: string,
+    volume: string,
+    attributes: Readonly<Record<string, string>>,
+  ) => Promise<string>;
+  /** The end of the same: NodeUnpublishVolume. */
+  readonly unmount: (volume: string) => Promise<void>;
   /** Resolves when the command is in force. */
   readonly command: (command: KubeletCommand) => Promise<void>;
   /** Ends this kubelet as a crash does. */
@@ -130,11 +143,16 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     await command({ command: "refuse", text: "", times: 0 }); // Nothing but an answer behind all others.
     return events.all().length;
   }
-  async function command(command: KubeletCommand): Promise<void> {
+  const command = async (command: KubeletCommand) => void (await obeyed(command));
+  const mount: Kubelet["mount"] = async (driver, volume, attributes) =>
+    (await obeyed({ command: "mount", driver, volume, attributes })) ?? "";
+  async function obeyed(command: KubeletCommand): Promise<string | undefined> {
     const sentAfter = events.all().length;
     child.writeLine(JSON.stringify(command));
     const done = await events.waitFor(({ event }) => event === "done", sentAfter);
-    if (done.event === "done" && done.error) throw new Error(`${command.command}: ${done.error}`);
+    if (done.event !== "done") return undefined;
+    if (done.error) throw new Error(`${command.command}: ${done.error}`);
+    return done.path;
   }
   async function kill(): Promise<void> {
     child.signal("SIGKILL");
@@ -153,6 +171,8 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     deregistered,
     answered,
     eventsSoFar,
+    mount,
+    unmount: (volume) => command({ command: "unmount", volume }),
     command,
     kill,
     restart,

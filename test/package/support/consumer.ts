@@ -1,7 +1,8 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { cp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createTempFolder } from "../../support/temp-folder";
-import { packageJson, packPackage, ROOT } from "./packed-package";
+import { packPackage, ROOT } from "./packed-package";
 import { type Finished, type RunOptions, run } from "./run";
 
 /** A project of somebody who uses the packed package. */
@@ -14,16 +15,23 @@ export interface Consumer extends AsyncDisposable {
   checkTypes(files: readonly string[], moduleOptions: readonly string[]): Promise<Finished>;
 }
 
-/** Makes a project in which the package is installed. Its dependencies are links to ours: nothing is downloaded. */
+/**
+ * The packages that npm installs for somebody who uses this one, by the lock file: no package of development, so that a
+ * module which needs one cannot be loaded.
+ */
+export function packagesOfUsers(): readonly string[] {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+    readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
+  };
+  return Object.keys(packages).filter((path) => path !== "" && !packages[path]?.dev);
+}
+
+/** Makes a project in which the package is installed. What it needs is copied from ours: nothing is downloaded. */
 export async function createConsumer(): Promise<Consumer> {
   const folder = await createTempFolder();
   await using packed = await packPackage();
+  for (const path of packagesOfUsers()) await cp(join(ROOT, path), folder.at(path), { recursive: true });
   await packed.unpack(folder.at("node_modules", "registrar"));
-  for (const name of [...Object.keys(packageJson.dependencies), "@types/node"]) {
-    const link = folder.at("node_modules", name);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(join(ROOT, "node_modules", name), link);
-  }
   return {
     folder: folder.path,
     write: (file, text) => writeFile(folder.at(file), text),

@@ -16,7 +16,7 @@ export interface PackageJson {
 
 export const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
-/** The package as `npm pack` makes it of what is built. */
+/** The package as `npm run package` makes it of what is built. */
 export interface PackedPackage extends AsyncDisposable {
   /** Path of the file that would be published. */
   readonly tarball: string;
@@ -31,15 +31,15 @@ export interface PackedPackage extends AsyncDisposable {
 /** Packs the project without building it: `npm test` has done so. */
 export async function packPackage(): Promise<PackedPackage> {
   const folder = await createTempFolder();
-  const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path];
-  const { stdout } = succeeded(await run("npm", pack, { cwd: ROOT }));
+  const pack = [join("scripts", "pack.mjs"), folder.path];
+  const { stdout } = succeeded(await run(process.execPath, pack, { cwd: ROOT }));
   const [told] = JSON.parse(stdout) as readonly {
     readonly filename: string;
     readonly size: number;
     readonly unpackedSize: number;
     readonly files: readonly { readonly path: string }[];
   }[];
-  if (told === undefined) throw new Error(`npm pack told nothing: ${stdout}`);
+  if (told === undefined) throw new Error(`scripts/pack.mjs told nothing: ${stdout}`);
   const files = told.files.map(({ path }) => path).sort();
   if (!files.includes("dist/index.js")) throw new Error("nothing is built: npm run build");
   const tarball = folder.at(told.filename);

@@ -22,7 +22,7 @@ describe("a pattern is read", () => {
     ["/plugins/.*/csi.sock", ["plugins", ".*", "csi.sock"], 1],
     ["/csi/csi.sock", ["csi", "csi.sock"], 0],
   ])("%s", (text, segments, stars) => {
-    expect(parsePattern(text, "--csi-address")).toEqual({ text, segments, stars });
+    expect(parsePattern(text, "csiAddresses")).toEqual({ text, segments, stars });
   });
 
   test.each([
@@ -35,9 +35,9 @@ describe("a pattern is read", () => {
     ["/plugins/*-*/csi.sock", "one '*' only"],
     ["/plugins/**/csi.sock", "one '*' only"],
   ])("but not %s", (text, why) => {
-    const read = () => parsePattern(text, "--csi-address");
+    const read = () => parsePattern(text, "csiAddresses");
     expect(read).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
-    expect(read).toThrow(`--csi-address ${JSON.stringify(text)}`);
+    expect(read).toThrow(`csiAddresses ${JSON.stringify(text)}`);
     expect(read).toThrow(why);
   });
 });
@@ -76,7 +76,7 @@ test.each<[string, readonly string[], string]>([
   ["/plugins/*/csi.sock", ["$&"], "/plugins/$&/csi.sock"],
   ["/a-*/*.sock", ["*", "2"], "/a-*/2.sock"],
 ])("%s filled with %p is %s", (pattern, captures, expected) => {
-  expect(fillPattern(parsePattern(pattern, "--csi-address"), captures)).toBe(expected);
+  expect(fillPattern(parsePattern(pattern, "csiAddresses"), captures)).toBe(expected);
 });
 
 describe("patterns are paired", () => {
@@ -92,11 +92,11 @@ describe("patterns are paired", () => {
   });
 
   test.each<[string, readonly string[], readonly string[], string]>([
-    ["too few host paths", ["/a/*", "/b/*"], ["/c/*"], "2 --csi-address but 1 --kubelet-registration-path"],
-    ["too many", ["/a/*"], ["/c/*", "/d/*"], "1 --csi-address but 2 --kubelet-registration-path"],
+    ["too few host paths", ["/a/*", "/b/*"], ["/c/*"], "2 csiAddresses but 1 kubeletRegistrationPaths"],
+    ["too many", ["/a/*"], ["/c/*", "/d/*"], "1 csiAddresses but 2 kubeletRegistrationPaths"],
     ["a host path without star", ["/a/*/s"], ["/b/c/s"], "1 '*' in /a/*/s, 0 in /b/c/s"],
     ["more stars in the host path", ["/a/*/s"], ["/*/*/s"], "1 '*' in /a/*/s, 2 in /*/*/s"],
-    ["a bad host path", ["/a/*/s"], ["b/*/s"], "--kubelet-registration-path"],
+    ["a bad host path", ["/a/*/s"], ["b/*/s"], "kubeletRegistrationPaths"],
   ])("but not with %s", (_, addresses, hostPaths, why) => {
     const pair = () => pairPatterns(addresses, hostPaths);
     expect(pair).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));

@@ -163,9 +163,9 @@ describe("what befalls one driver", () => {
 
 describe("how it starts and ends", () => {
   test.each([
-    ["a negative time", { driverGoneAfterMs: -1 }, "driver-gone-after must not be negative"],
-    ["a time no timer can wait", { driverGoneAfterMs: 2 ** 31 }, "driver-gone-after must be 24 days at most"],
-    ["no time at all for a call", { timeoutMs: 0 }, "timeout must be more than 0"],
+    ["a negative time", { driverGoneAfterMs: -1 }, "driverGoneAfterMs is -1; it takes milliseconds"],
+    ["a time no timer can wait", { driverGoneAfterMs: 2 ** 31 }, "at most 2147483647 (24 days)"],
+    ["no time at all for a call", { timeoutMs: 0 }, "timeoutMs is 0; it takes milliseconds, more than 0"],
     ["patterns that do not fit", { kubeletRegistrationPaths: ["/a"] }, "each '*' must stand for the same"],
   ])("%s is refused at once", async (_, options, why) => {
     await expect(startNodeRegistrar({ ...node.options, ...options })).rejects.toMatchObject({
@@ -175,7 +175,7 @@ describe("how it starts and ends", () => {
   });
 
   test("a signal that was aborted before starts nothing", async () => {
-    await expect(startNodeRegistrar(node.options, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    await expect(startNodeRegistrar({ ...node.options, signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: "ABORTED",
     });
   });
@@ -183,7 +183,7 @@ describe("how it starts and ends", () => {
   test("a signal that is aborted later closes it, as close does, which always answers the same", async () => {
     await node.driver("a.csi");
     const stop = new AbortController();
-    const fleet = await startNodeRegistrar(node.options, { signal: stop.signal });
+    const fleet = await startNodeRegistrar({ ...node.options, signal: stop.signal });
     stop.abort();
     expect(fleet.close()).toBe(fleet.closed);
     expect(await fleet.closed).toEqual({ kind: "stopped" });

@@ -1,6 +1,7 @@
 import type { RegistrationContext } from "../../../src/registrar/registration/context";
 import { createInbox } from "../../../src/registrar/registration/inbox";
 import { runRegistration } from "../../../src/registrar/registration/loop";
+import { refusedFor } from "../../../src/registrar/registration/outcome";
 import type { RegistrationEvent, RegistrationState } from "../../../src/registrar/registration/state";
 import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
@@ -103,6 +104,6 @@ test("a socket that cannot be removed fails a stop, and hides no other outcome",
   stopped.inbox.put(stop);
   expect(await stopped.ended).toMatchObject({ kind: "failed", error: { code: "SOCKET_UNUSABLE" } });
   await using refused = await startLoop({ withdraw });
-  refused.inbox.put({ kind: "stop", reason: "refused", outcome: { kind: "refused", error: "no" } });
-  expect(await refused.ended).toEqual({ kind: "refused", error: "no" });
+  refused.inbox.put({ kind: "stop", reason: "refused", outcome: refusedFor("no") });
+  expect(await refused.ended).toMatchObject({ kind: "refused", reason: "no" });
 });

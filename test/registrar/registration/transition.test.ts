@@ -1,3 +1,4 @@
+import { refusedFor } from "../../../src/registrar/registration/outcome";
 import type {
   RegistrationEvent,
   RegistrationState,
@@ -199,7 +200,7 @@ describe("refusals", () => {
 });
 
 test("an outcome is handed from the stop to the end", () => {
-  const outcome = { kind: "refused", error: "no" } as const;
+  const outcome = refusedFor("no");
   const stopping = reached(stateNamed("refused"), { kind: "stop", reason: "refused", outcome });
   expect(stopping).toMatchObject({ kind: "stopping", outcome, facts: { driverName: "x.csi" } });
   expect(reached(stopping, { kind: "closed", outcome })).toMatchObject({ kind: "stopped", outcome });

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import type { EventOf } from "../../../event-source";
 import type { NodeInfo, PluginInfo } from "../../../grpc/protos";
 import type { CallResult, DeregistrationCause, KubeletEvent } from "../../../simulator/kubelet-events";
 import type { KubeletFault } from "../../../simulator/kubelet-faults";
@@ -9,7 +10,7 @@ import { durationText, type Narrator } from "../../event-lines";
 export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
   switch (event.kind) {
     case "started":
-      return [`kubelet ${event.version} of node ${event.nodeName} watches ${event.pluginDir}`];
+      return [`kubelet ${kubeletText(event)} of node ${event.nodeName} watches ${event.pluginDir}`];
     case "stopped":
       return [event.because === "restart" ? "kubelet is killed and starts again" : "kubelet has stopped"];
     case "socket-seen":
@@ -104,4 +105,8 @@ function faultText(fault: KubeletFault): string {
     case "never-call":
       return "never calls";
   }
+}
+
+function kubeletText({ version, simulated }: EventOf<KubeletEvent, "started">): string {
+  return version === simulated ? version : `${version}, which behaves as ${simulated},`;
 }

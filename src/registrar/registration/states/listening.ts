@@ -3,6 +3,7 @@ import { fitsSocketPath } from "../../../sockets/socket-path";
 import { createAlias } from "../alias";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { explainSilence } from "../hints";
+import { fileNameOf } from "../plugin-type";
 import type { RegistrationEvent, StateOf } from "../state";
 
 /** Kubelet's reconcile loop runs each second: this long without a call, after a dead socket, means backoff. */
@@ -21,7 +22,7 @@ export async function moveFromBackoff(
   signal: AbortSignal,
 ): Promise<RegistrationEvent | undefined> {
   if (!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved) return undefined;
-  const alias = createAlias(facts.driverName);
+  const alias = createAlias(fileNameOf(context.options.type, facts.driverName));
   const was = socketPathOf(facts, context);
   const now = socketPathOf({ ...facts, alias }, context);
   if (!fitsSocketPath(now) || !(await pause(MOVE_AFTER_MS, signal))) return undefined;

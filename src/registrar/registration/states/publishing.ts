@@ -6,6 +6,7 @@ import { watchPath } from "../../../sockets/path-watch";
 import { findAlias } from "../alias";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { failedBy } from "../outcome";
+import { fileNameOf } from "../plugin-type";
 import type { RegistrationEvent, StateOf } from "../state";
 
 /**
@@ -29,7 +30,9 @@ export async function publishSocket(
   const failureIsFatal = isFirst && reason !== "peer-gone";
   const isSameRefusal = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0;
   if (isFirst) void sweepDotSockets(pluginRegistrationPath);
-  const alias = isFirst ? await findAlias(pluginRegistrationPath, facts.driverName) : facts.alias;
+  const alias = isFirst
+    ? await findAlias(pluginRegistrationPath, fileNameOf(options.type, facts.driverName))
+    : facts.alias;
   const socketPath = socketPathOf({ ...facts, alias }, context);
 
   for (let attempt = 0; !signal.aborted; attempt++) {

@@ -1,6 +1,7 @@
 import { pause } from "../../../pause";
 import type { RegistrationContext } from "../context";
 import { explainRefusal } from "../explain-refusal";
+import { refusedFor } from "../outcome";
 import type { RegistrationEvent, StateOf } from "../state";
 import { SLOW_AFTER_REPEATS } from "../transition";
 
@@ -16,7 +17,7 @@ export function answerRefusal(
   const log = context.log.named("refused");
   const message = "Registration process failed with error, restarting registration container";
   log.error(new Error(text), message, hinted(text, context));
-  return { kind: "stop", reason: "refused", outcome: { kind: "refused", error: text } };
+  return { kind: "stop", reason: "refused", outcome: refusedFor(text) };
 }
 
 /**

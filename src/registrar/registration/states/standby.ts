@@ -54,7 +54,7 @@ async function findPeer(
   for (const path of names.map((name) => join(pluginRegistrationPath, name))) {
     if ((await tryConnect(path)) !== undefined) continue;
     const info = await askInfo(path, { timeoutMs, signal }, context.protos).catch(() => undefined);
-    if (info?.name === facts.driverName) return path;
+    if (info?.name === facts.driverName && info.type === context.options.type) return path;
   }
   return undefined;
 }

@@ -12,16 +12,22 @@ import (
 //	{"command":"refuse","text":"...","times":2,"stage":"validate"}  the next calls fail with that text; stage: validate, register (default)
 //	{"command":"hang","seconds":3,"stage":"register"}               the next call takes that much longer
 //	{"command":"accept"}                                            what was still to fail or hang does not any more
+//	{"command":"mount","driver":"...","volume":"...","attributes":{}}  an inline volume of a pod; "done" has its path
+//	{"command":"unmount","volume":"..."}                            the same one
 type command struct {
 	Command string  `json:"command"`
 	Stage   string  `json:"stage"`
 	Text    string  `json:"text"`
 	Times   int     `json:"times"`
 	Seconds float64 `json:"seconds"`
+	Driver  string  `json:"driver"`
+	Volume  string  `json:"volume"`
+	// Attributes of the volume, which reach the driver as its volume context.
+	Attributes map[string]string `json:"attributes"`
 }
 
 // obey carries commands out until the input ends, and prints a "done" event with the command's name for each.
-func obey(in io.Reader, events *printer, pending *faults) {
+func obey(in io.Reader, events *printer, pending *faults, volumes *volumes) {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		line := command{Stage: "register", Times: 1}
@@ -38,6 +44,16 @@ func obey(in io.Reader, events *printer, pending *faults) {
 			pending.clear()
 		case line.Command == "hang":
 			pending.add(line.Stage, fault{delay: time.Duration(line.Seconds * float64(time.Second))})
+		case line.Command == "mount":
+			path, err := volumes.mount(line.Driver, line.Volume, line.Attributes)
+			result["path"] = path
+			if err != nil {
+				result["error"] = err.Error()
+			}
+		case line.Command == "unmount":
+			if err := volumes.unmount(line.Volume); err != nil {
+				result["error"] = err.Error()
+			}
 		default:
 			result["error"] = "no such command"
 		}

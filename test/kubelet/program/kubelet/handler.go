@@ -5,14 +5,14 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/kubernetes/pkg/volume/csi"
+	"k8s.io/kubernetes/pkg/kubelet/pluginmanager/cache"
 )
 
-// printingHandler stands between the plugin manager and kubelet's CSI registration handler: it forwards each call,
+// printingHandler stands between the plugin manager and one of kubelet's handlers of plugins: it forwards each call,
 // prints how it ended, and can be told to answer for the real one. Its methods changed their parameters
 // over the releases: see validate_*.go, register_*.go, deregister_*.go and handler_*.go.
 type printingHandler struct {
-	real   *csi.RegistrationHandler
+	real   cache.PluginHandler
 	events *printer
 	faults *faults
 }

@@ -13,10 +13,12 @@ import (
 	"runtime"
 	"syscall"
 
+	storagelisters "k8s.io/client-go/listers/storage/v1"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 	"k8s.io/kubernetes/pkg/kubelet/pluginmanager"
+	"k8s.io/kubernetes/pkg/kubelet/pluginmanager/cache"
 	"k8s.io/kubernetes/pkg/volume/csi"
 )
 
@@ -42,14 +44,19 @@ func main() {
 	handler := &printingHandler{real: csi.PluginHandler, events: events, faults: newFaults()}
 
 	// As kubelet.go does: the volume host initialises the CSI plugin, which fills in csi.PluginHandler.
-	startVolumeHost(filepath.Dir(*pluginDir), *nodeName, cluster.client)
+	volumes := newVolumes(func(drivers storagelisters.CSIDriverLister) volumeHost {
+		return startVolumeHost(filepath.Dir(*pluginDir), *nodeName, cluster.client, drivers)
+	})
 	manager := pluginmanager.NewPluginManager(*pluginDir, &record.FakeRecorder{})
 	manager.AddHandler(registration.CSIPlugin, handler)
+	addOtherPlugins(manager, cluster.client, *nodeName, func(real cache.PluginHandler) cache.PluginHandler {
+		return &printingHandler{real: real, events: events, faults: handler.faults}
+	})
 	events.print("started", cluster.state())
 	go run(manager)
 
 	go exitOnSignal()
-	obey(os.Stdin, events, handler.faults)
+	obey(os.Stdin, events, handler.faults, volumes)
 }
 
 func exitOnSignal() {

@@ -96,14 +96,12 @@ describe("later on", () => {
   test("a folder that went while another was stood by for is waited for, even if we never had a socket", async () => {
     const log = recordLog();
     await using peer = await startForeignSocket(node.socketPath(name));
-    await using _fleet = await startNodeRegistrar(
-      {
-        csiAddresses: [node.csiAddress],
-        kubeletRegistrationPaths: [ENDPOINT],
-        pluginRegistrationPath: node.pluginRegistrationPath,
-      },
-      { logger: log.logger },
-    );
+    await using _fleet = await startNodeRegistrar({
+      csiAddresses: [node.csiAddress],
+      kubeletRegistrationPaths: [ENDPOINT],
+      pluginRegistrationPath: node.pluginRegistrationPath,
+      logger: log.logger,
+    });
     await log.when("Standing by for the registrar that holds the socket");
     rmSync(node.pluginRegistrationPath, { recursive: true });
     await peer.kill();

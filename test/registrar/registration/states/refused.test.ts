@@ -31,7 +31,7 @@ describe("policy exit", () => {
     await state("listening");
     // Rejects if the connection ended before the answer.
     await registerOnce(socketPath, error);
-    expect(await registrar.closed).toEqual({ kind: "refused", error });
+    expect(await registrar.closed).toMatchObject({ kind: "refused", reason: error });
     expect(readdirSync(node.pluginRegistrationPath)).toEqual([]);
   });
 

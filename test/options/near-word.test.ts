@@ -1,4 +1,4 @@
-import { nearWord } from "../../src/cli/near-word";
+import { nearWord } from "../../src/options/near-word";
 
 const COMMANDS = ["demo", "kubelet", "driver", "doctor"];
 

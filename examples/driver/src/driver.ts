@@ -1,0 +1,60 @@
+import { type CsiCall, type LoggerOption, type ServedCsiDriver, serveCsiDriver } from "registrar";
+import { csi, failure, type PublishRequest, type UnpublishRequest } from "./csi.ts";
+import { checkTarget, parseMedium, publish, unpublish } from "./volumes.ts";
+
+export const NAME = "scratch.example.com";
+const VERSION = "0.1.0";
+
+export interface ScratchDriverOptions {
+  /** Where to listen, by the path in here. */
+  readonly csiAddress: string;
+  /** The same socket by its path on the host. */
+  readonly endpoint: string;
+  /** Where the registration socket goes. */
+  readonly pluginRegistrationPath: string;
+  readonly nodeId: string;
+  /** Kubelet's folder of pods, which must have the same path in here. */
+  readonly podsFolder: string;
+  readonly signal?: AbortSignal;
+  readonly logger?: LoggerOption;
+}
+
+/** Starts the driver: it listens, then registers itself with kubelet. */
+export function startScratchDriver(options: ScratchDriverOptions): Promise<ServedCsiDriver> {
+  const { nodeId, podsFolder, ...serving } = options;
+
+  const identity = {
+    GetPluginInfo: async () => ({ name: NAME, vendorVersion: VERSION }),
+    GetPluginCapabilities: async () => ({}),
+    Probe: async () => ({}),
+  };
+
+  const node = {
+    NodeGetInfo: async () => ({ nodeId }),
+    NodeGetCapabilities: async () => ({}),
+    NodePublishVolume: async ({ request }: CsiCall<PublishRequest>) => {
+      const { targetPath, volumeCapability, volumeContext, readonly } = request;
+      checkTarget(targetPath, podsFolder);
+      if (volumeContext["csi.storage.k8s.io/ephemeral"] !== "true")
+        throw failure("INVALID_ARGUMENT", `${NAME} has inline volumes only, declared in the pod`);
+      if (volumeCapability?.block) throw failure("INVALID_ARGUMENT", "there are no block volumes");
+      if (readonly) throw failure("INVALID_ARGUMENT", "scratch space that is read-only is of no use");
+      await publish(targetPath, parseMedium(volumeContext));
+      return {};
+    },
+    NodeUnpublishVolume: async ({ request: { targetPath } }: CsiCall<UnpublishRequest>) => {
+      checkTarget(targetPath, podsFolder);
+      await unpublish(targetPath);
+      return {};
+    },
+  };
+
+  return serveCsiDriver({
+    ...serving,
+    onRegistrationFailure: "retry",
+    addServices: (server) => {
+      server.addService(csi.identity, identity);
+      server.addService(csi.node, node);
+    },
+  });
+}

@@ -1,0 +1,34 @@
+// npm run package [-- FOLDER]: the tarball as users get it. Its package.json has no scripts and no list of development
+// packages, which mean nothing there: npm would run `prepare` where somebody installs the unpacked folder, and fail.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+
+/** What concerns a clone only. */
+const OF_A_CLONE = ["scripts", "devDependencies", "allowScripts"];
+
+const [destination = "."] = process.argv.slice(2);
+
+function npmPack(cwd, ...args) {
+  const options = ["pack", "--json", "--ignore-scripts", ...args];
+  return JSON.parse(
+    execFileSync("npm", options, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }),
+  );
+}
+
+const staged = mkdtempSync(join(tmpdir(), "registrar-package-"));
+try {
+  const [{ files }] = npmPack(".", "--dry-run");
+  for (const { path } of files) {
+    mkdirSync(dirname(join(staged, path)), { recursive: true });
+    copyFileSync(path, join(staged, path));
+  }
+  const manifest = JSON.parse(readFileSync("package.json", "utf8"));
+  for (const field of OF_A_CLONE) delete manifest[field];
+  writeFileSync(join(staged, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  const packed = npmPack(staged, "--pack-destination", resolve(destination));
+  process.stdout.write(`${JSON.stringify(packed, null, 2)}\n`);
+} finally {
+  rmSync(staged, { recursive: true, force: true });
+}

@@ -1,0 +1,124 @@
+/** What an event source tells: a union whose field `kind` says which. */
+export interface KindOfEvent {
+  readonly kind: string;
+}
+
+/** Those events of a union that have this kind. */
+export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Extract<
+  Event,
+  { readonly kind: Kind }
+>;
+
+/** Something that tells what happens to it. */
+export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> {
+  /** Calls `listener` with each event from now on; the function returned ends that. */
+  subscribe(listener: (event: Event) => void): () => void;
+  /** The same, for events of one kind. */
+  subscribe<Kind extends Event["kind"]>(
+    kind: Kind,
+    listener: (event: EventOf<Event, Kind>) => void,
+  ): () => void;
+  /**
+   * The events of these kinds from now on, or of all, for `for await`. Ends when the source does, and with the loop. Who
+   * falls behind by more than 1,000 events misses the oldest.
+   */
+  iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
+}
+
+/** The telling end. */
+export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
+  emit(event: Event): void;
+  /** Nothing more will happen: iterations end. */
+  end(): void;
+}
+
+const MOST_WAITING = 1000;
+
+/**
+ * Makes a source. What a listener throws does not reach the part that is listened to, nor the other listeners: it is
+ * thrown by itself, as an uncaught exception.
+ */
+export function createEventSource<Event extends KindOfEvent>(): EventSource<Event> {
+  const listeners = new Set<(event: Event) => void>();
+  const iterations = new Set<() => void>();
+  let ended = false;
+
+  const add = (listener: (event: Event) => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+
+  const subscribe = (first: unknown, second?: unknown) => {
+    if (second === undefined) {
+      const listener = first as (event: Event) => void;
+      return add((event) => listener(event)); // A listener of its own: the same function may listen twice.
+    }
+    const listener = second as (event: Event) => void;
+    return add((event) => {
+      if (event.kind === first) listener(event);
+    });
+  };
+
+  const iterate = <Kind extends Event["kind"]>(...kinds: readonly Kind[]) => {
+    const waiting: EventOf<Event, Kind>[] = [];
+    let wake = () => {};
+    let over = ended;
+    const finish = () => {
+      over = true;
+      iterations.delete(finish);
+      stop();
+      wake();
+    };
+    const stop = add((event) => {
+      if (kinds.length > 0 && !kinds.includes(event.kind as Kind)) return;
+      waiting.push(event as EventOf<Event, Kind>);
+      if (waiting.length > MOST_WAITING) waiting.shift();
+      wake();
+    });
+    if (over) stop();
+    else iterations.add(finish);
+
+    const next = async (): Promise<IteratorResult<EventOf<Event, Kind>>> => {
+      for (;;) {
+        const value = waiting.shift();
+        if (value !== undefined) return { done: false, value };
+        if (over) return { done: true, value: undefined };
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    };
+    const leave = async () => {
+      waiting.length = 0;
+      finish();
+      return { done: true, value: undefined } as const;
+    };
+    const iterator: AsyncIterableIterator<EventOf<Event, Kind>> = {
+      next,
+      return: leave,
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
+  };
+
+  return {
+    subscribe: subscribe as Events<Event>["subscribe"],
+    iterate,
+    [Symbol.asyncIterator]: () => iterate(),
+    emit: (event) => {
+      for (const listener of [...listeners]) {
+        try {
+          listener(event);
+        } catch (error) {
+          queueMicrotask(() => {
+            throw error;
+          });
+        }
+      }
+    },
+    end: () => {
+      ended = true;
+      for (const finish of [...iterations]) finish();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { createLogger, type Logger, type LogRecord, type LogSink, silentLogger } from "./logger";
+
+/** `console`, or what has its functions. */
+export type ConsoleLike = Pick<Console, "info" | "warn" | "error">;
+
+type PinoWrite = (fields: object, message: string) => void;
+
+/** A logger of pino, or of bunyan's form: fields first, then the message. */
+export interface PinoLike {
+  readonly child: (...args: never[]) => unknown;
+  readonly info: PinoWrite;
+  readonly warn: PinoWrite;
+  readonly error: PinoWrite;
+  readonly debug: PinoWrite;
+  readonly trace: PinoWrite;
+  readonly isLevelEnabled?: (level: "info" | "debug" | "trace") => boolean;
+}
+
+/** Where a caller wants the log: `console` or pino as they are, or a logger of `createLogger`. */
+export type LoggerOption = Logger | PinoLike | ConsoleLike;
+
+/** Info lines of higher verbosity than this are debug lines to pino, and no lines to `console`. */
+const MOST_INFO_VERBOSITY = 2;
+/** Each call, and its answer. */
+const TRACE_VERBOSITY = 5;
+
+/** Whether it can be logged to. */
+export function isLoggerOption(given: unknown): given is LoggerOption {
+  const { info, warn, error } = Object(given) as Partial<ConsoleLike>;
+  return [info, warn, error].every((write) => typeof write === "function");
+}
+
+/** The logger to write to. Nothing is logged where none was given. */
+export function resolveLogger(given: LoggerOption | undefined): Logger {
+  if (given === undefined) return silentLogger;
+  if ("named" in given && "at" in given) return given;
+  return createLogger("child" in given ? pinoSink(given) : consoleSink(given));
+}
+
+function consoleSink(to: ConsoleLike): LogSink {
+  const levels = { info: "info", warning: "warn", error: "error" } as const;
+  return {
+    enabled: (verbosity) => verbosity <= MOST_INFO_VERBOSITY,
+    write: (record) => to[levels[record.severity]](record.message, fieldsOf(record)),
+  };
+}
+
+function pinoSink(to: PinoLike): LogSink {
+  return {
+    enabled: (verbosity) => to.isLevelEnabled?.(infoLevel(verbosity)) ?? true,
+    write: (record) => {
+      const { severity, verbosity } = record;
+      const level = severity === "warning" ? "warn" : severity === "error" ? "error" : infoLevel(verbosity);
+      to[level](fieldsOf(record), record.message);
+    },
+  };
+}
+
+function infoLevel(verbosity: number): "info" | "debug" | "trace" {
+  if (verbosity <= MOST_INFO_VERBOSITY) return "info";
+  return verbosity < TRACE_VERBOSITY ? "debug" : "trace";
+}
+
+/** `err` is what pino's own serialiser knows, and what klog calls it. */
+function fieldsOf({ error, fields }: LogRecord): object {
+  return error === undefined ? fields : { err: error, ...fields };
+}

@@ -1,0 +1,118 @@
+import { isAbsolute, resolve } from "node:path";
+import { RegistrarError } from "../errors";
+import { LONGEST_WAIT_MS } from "../pause";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
+
+const MAX_SHOWN_LENGTH = 60;
+
+/** A kind of values that an option may have. */
+export interface OptionKind<Value> {
+  /** Ends the sentence "it takes …". */
+  readonly takes: string;
+  /** The value as it is used. Throws INVALID_OPTION, with `name` in front. */
+  readonly read: (given: unknown, name: string) => Value;
+}
+
+/** Throws INVALID_OPTION with what was given and what is taken. */
+export function refuseOption(name: string, given: unknown, takes: string): never {
+  const text =
+    given === undefined
+      ? `${name} is missing; it takes ${takes}`
+      : `${name} is ${show(given)}; it takes ${takes}`;
+  throw new RegistrarError("INVALID_OPTION", text);
+}
+
+/** What somebody gave, short enough for a message. */
+export function show(given: unknown): string {
+  switch (typeof given) {
+    case "string": {
+      const shown = given.length > MAX_SHOWN_LENGTH ? `${given.slice(0, MAX_SHOWN_LENGTH)}…` : given;
+      return JSON.stringify(shown);
+    }
+    case "function":
+      return "a function";
+    case "object":
+      return given === null ? "null" : Array.isArray(given) ? "an array" : "an object";
+    default:
+      return String(given);
+  }
+}
+
+/** A kind by what it accepts: `accept` answers undefined for a value that cannot be used. */
+export function kindOf<Value>(
+  takes: string,
+  accept: (given: unknown) => Value | undefined,
+): OptionKind<Value> {
+  return { takes, read: (given, name) => accept(given) ?? refuseOption(name, given, takes) };
+}
+
+export const text = kindOf("a text", (given) => (typeof given === "string" ? given : undefined));
+
+export const flag = kindOf("true or false", (given) => (typeof given === "boolean" ? given : undefined));
+
+export const signal = kindOf("an AbortSignal", (given) => {
+  const { aborted, addEventListener } = Object(given) as Partial<AbortSignal>;
+  const isSignal = typeof aborted === "boolean" && typeof addEventListener === "function";
+  return isSignal ? (given as AbortSignal) : undefined;
+});
+
+export const oneOf = <Word extends string>(words: readonly Word[]): OptionKind<Word> =>
+  kindOf(`one of ${words.map((word) => JSON.stringify(word)).join(", ")}`, (given) =>
+    words.find((word) => word === given),
+  );
+
+export const wholeNumber = (least: number, most: number): OptionKind<number> =>
+  kindOf(`a whole number, ${least} to ${most}`, (given) =>
+    Number.isInteger(given) && Number(given) >= least && Number(given) <= most ? Number(given) : undefined,
+  );
+
+/** A wait; the bound is the same for all of them. */
+export const milliseconds = ({ orZero = false } = {}): OptionKind<number> =>
+  kindOf(
+    `milliseconds, ${orZero ? "0 or more" : "more than 0"} and at most ${LONGEST_WAIT_MS} (24 days)`,
+    (given) => {
+      const isWait =
+        typeof given === "number" && (orZero ? given >= 0 : given > 0) && given <= LONGEST_WAIT_MS;
+      return isWait ? given : undefined;
+    },
+  );
+
+const isPath = (given: unknown): given is string =>
+  typeof given === "string" && given !== "" && !given.includes("\0");
+
+/** A folder; made absolute at once, so that a later `chdir` changes nothing. */
+export const folderPath = kindOf("the path of a folder", (given) =>
+  isPath(given) ? resolve(given) : undefined,
+);
+
+const SOCKET_PATH = `the path of a unix socket, ${MAX_SOCKET_PATH_BYTES} bytes at most`;
+
+/** A unix socket as this process sees it; made absolute at once. */
+export const socketPath: OptionKind<string> = kindOf(SOCKET_PATH, (given) => {
+  const path = isPath(given) ? resolve(given) : "";
+  return path !== "" && fitsSocketPath(path) ? path : undefined;
+});
+
+/** A unix socket as kubelet sees it on the host, where our working directory means nothing. */
+export const hostSocketPath: OptionKind<string> = kindOf(
+  `${SOCKET_PATH}, absolute, as kubelet sees it on the host, without unix://`,
+  (given) => (isPath(given) && isAbsolute(given) && fitsSocketPath(given) ? given : undefined),
+);
+
+/** Texts by key, such as labels. */
+export const textsByKey = kindOf("an object of texts", (given) => {
+  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+  if (!isObject || !Object.values(given).every((value) => typeof value === "string")) return undefined;
+  return given as Readonly<Record<string, string>>;
+});
+
+export const listOf = <Value>(kind: OptionKind<Value>): OptionKind<readonly Value[]> => {
+  const takes = `a list, each of ${kind.takes}`;
+  return {
+    takes,
+    read: (given, name) =>
+      Array.isArray(given)
+        ? given.map((one, index) => kind.read(one, `${name}[${index}]`))
+        : refuseOption(name, given, takes),
+  };
+};

@@ -1,0 +1,76 @@
+import { RegistrarError } from "../errors";
+import { nearWord } from "./near-word";
+import { type OptionKind, refuseOption, show } from "./option-kinds";
+
+/** One option: the value to use for what was given, which is undefined where nothing was. */
+export type Option<Value> = (given: unknown, name: string) => Value;
+
+/** Every option that is taken. There is no other list of them. */
+export type OptionTable<Options> = { readonly [Name in keyof Options]-?: Option<Options[Name]> };
+
+export const required =
+  <Value>(kind: OptionKind<Value>): Option<Value> =>
+  (given, name) =>
+    kind.read(given, name);
+
+export function optional<Value>(kind: OptionKind<Value>): Option<Value | undefined>;
+export function optional<Value>(kind: OptionKind<Value>, byDefault: Value): Option<Value>;
+export function optional<Value>(kind: OptionKind<Value>, byDefault?: Value): Option<Value | undefined> {
+  return (given, name) => (given === undefined ? byDefault : kind.read(given, name));
+}
+
+/**
+ * Reads options by their table: fills in the defaults, refuses what cannot be used and what there is not. `whose` is the
+ * function that was called, and begins the message. An option that stays undefined is left out.
+ *
+ * Throws INVALID_OPTION.
+ */
+export function readOptions<Options extends object>(
+  whose: string,
+  given: unknown,
+  table: OptionTable<Options>,
+): Options {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new RegistrarError("INVALID_OPTION", `${whose} takes an object of options, not ${show(given)}`);
+  refuseUnknown(whose, Object.keys(given), Object.keys(table));
+  const options: Partial<Options> = {};
+  for (const name of Object.keys(table) as (keyof Options & string)[]) {
+    const value = table[name]((given as Partial<Record<string, unknown>>)[name], `${whose}: ${name}`);
+    if (value !== undefined) options[name] = value;
+  }
+  return options as Options;
+}
+
+function refuseUnknown(whose: string, given: readonly string[], known: readonly string[]): void {
+  const unknown = given.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const meant = nearWord(unknown, known);
+  const hint = meant ? `did you mean ${meant}?` : `there are ${known.join(", ")}`;
+  throw new RegistrarError("INVALID_OPTION", `${whose}: there is no option ${show(unknown)}; ${hint}`);
+}
+
+/** The other fields of each kind of a union. */
+type VariantTables<Union extends { readonly kind: string }> = {
+  readonly [Kind in Union["kind"]]: OptionTable<Omit<Extract<Union, { readonly kind: Kind }>, "kind">>;
+};
+
+/** A value of a union that its field `kind` tells apart. */
+export function variant<Union extends { readonly kind: string }>(
+  tables: VariantTables<Union>,
+): OptionKind<Union> {
+  const kinds = Object.keys(tables) as Union["kind"][];
+  const takes = `an object whose kind is one of ${kinds.map((kind) => JSON.stringify(kind)).join(", ")}`;
+  return {
+    takes,
+    read: (given, name) => {
+      const { kind, ...fields } = Object(given) as { readonly kind?: unknown };
+      const known = kinds.find((one) => one === kind);
+      if (known === undefined) {
+        if (kind === undefined) return refuseOption(name, given, takes);
+        const meant = nearWord(String(kind), kinds);
+        return refuseOption(`${name}.kind`, kind, takes + (meant ? `; did you mean "${meant}"?` : ""));
+      }
+      return { kind: known, ...readOptions<object>(name, fields, tables[known]) } as Union;
+    },
+  };
+}

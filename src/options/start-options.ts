@@ -1,0 +1,34 @@
+import { RegistrarError } from "../errors";
+import type { Logger } from "../logging/logger";
+import { isLoggerOption, type LoggerOption, resolveLogger } from "../logging/logger-option";
+import { kindOf, signal } from "./option-kinds";
+import { type OptionTable, optional } from "./read-options";
+
+/** What every start takes besides its own options. */
+export interface StartOptions {
+  /** Aborted later, it closes what was started; aborted already, nothing starts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Is told what happens: `console`, a pino logger, or one of `createLogger`. @default nothing is logged */
+  readonly logger?: LoggerOption | undefined;
+}
+
+/** The same, checked. */
+export interface ResolvedStartOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly logger: Logger;
+}
+
+const logger = kindOf("console, a pino logger, or one of createLogger()", (given) =>
+  isLoggerOption(given) ? resolveLogger(given) : undefined,
+);
+
+export const START_OPTIONS: OptionTable<ResolvedStartOptions> = {
+  signal: optional(signal),
+  logger: optional(logger, resolveLogger(undefined)),
+};
+
+/** Throws ABORTED, with the signal's reason as cause, where nothing is to be started any more. */
+export function refuseAborted(what: string, by: AbortSignal | undefined): void {
+  if (by?.aborted)
+    throw new RegistrarError("ABORTED", `${what} was stopped before it started`, { cause: by.reason });
+}

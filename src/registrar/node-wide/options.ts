@@ -1,0 +1,51 @@
+import { flag, listOf, milliseconds, type OptionKind, text } from "../../options/option-kinds";
+import { optional, readOptions, required } from "../../options/read-options";
+import type { ResolvedStartOptions } from "../../options/start-options";
+import { COMMON_OPTIONS, type RegistrarOptions } from "../options";
+import type { NameLists } from "./admission";
+
+/** What a node-wide registrar is told. Times are milliseconds, 24 days at most. */
+export interface NodeRegistrarOptions
+  extends Omit<
+    RegistrarOptions,
+    "csiAddress" | "kubeletRegistrationPath" | "onRegistrationFailure" | "driverTimeoutMs"
+  > {
+  /** Patterns of driver sockets as this process sees them: `/plugins/STAR/csi.sock` with `*` for STAR. */
+  readonly csiAddresses: readonly string[];
+  /** The same as kubelet sees them, first with first; each `*` stands for the same as its counterpart. */
+  readonly kubeletRegistrationPaths: readonly string[];
+  /** A driver whose socket is away or refuses for this long has gone. @default 30000 */
+  readonly driverGoneAfterMs?: number | undefined;
+  /** Which driver names are wanted. @default all */
+  readonly names?: NameLists | undefined;
+}
+
+/** The same with every default filled in. */
+export interface ResolvedNodeOptions extends ResolvedStartOptions {
+  readonly csiAddresses: readonly string[];
+  readonly kubeletRegistrationPaths: readonly string[];
+  readonly pluginRegistrationPath: string;
+  readonly timeoutMs: number;
+  readonly reregisterOnDriverRestart: boolean;
+  readonly driverGoneAfterMs: number;
+  readonly names: NameLists;
+}
+
+const nameLists: OptionKind<NameLists> = {
+  takes: "an object with lists of names, allow and deny",
+  read: (given, name) =>
+    readOptions<NameLists>(name, given, { allow: optional(listOf(text)), deny: optional(listOf(text)) }),
+};
+
+/** Fills defaults and checks all but the patterns. Throws INVALID_OPTION. */
+export function resolveNodeOptions(options: NodeRegistrarOptions): ResolvedNodeOptions {
+  const { onRegistrationFailure: _, ...common } = COMMON_OPTIONS;
+  return readOptions<ResolvedNodeOptions>("startNodeRegistrar", options, {
+    csiAddresses: required(listOf(text)),
+    kubeletRegistrationPaths: required(listOf(text)),
+    reregisterOnDriverRestart: optional(flag, false),
+    driverGoneAfterMs: optional(milliseconds({ orZero: true }), 30_000),
+    names: optional(nameLists, {}),
+    ...common,
+  });
+}

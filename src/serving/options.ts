@@ -1,0 +1,78 @@
+import { folderPath, hostSocketPath, kindOf, milliseconds, oneOf, socketPath } from "../options/option-kinds";
+import { optional, readOptions, required } from "../options/read-options";
+import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
+import type { RegistrationFailurePolicy } from "../registrar/options";
+import type { CsiMethodHandler } from "./unary-method";
+
+/** A method as its stub describes it; those that grpc-js and proto-loader make will do. */
+export interface CsiMethodDefinition {
+  /** `/csi.v1.Node/NodePublishVolume`. */
+  readonly path: string;
+  readonly requestStream: boolean;
+  readonly responseStream: boolean;
+  readonly requestSerialize: (request: never) => Buffer;
+  readonly requestDeserialize: (bytes: Buffer) => unknown;
+  readonly responseSerialize: (response: never) => Buffer;
+  readonly responseDeserialize: (bytes: Buffer) => unknown;
+}
+
+/** A service's stub: its methods by name. */
+export type CsiServiceDefinition = Readonly<Record<string, CsiMethodDefinition>>;
+
+/** Where a driver adds its services, as it would to a `Server` of grpc-js. */
+export interface CsiServiceHost {
+  /** Serves the methods that have a handler; others are answered with UNIMPLEMENTED. */
+  addService(definition: CsiServiceDefinition, handlers: Readonly<Record<string, CsiMethodHandler>>): void;
+}
+
+/** How to serve and register a CSI driver of this process. */
+export interface CsiServingOptions extends StartOptions {
+  /** Where to listen: the path of the unix socket in here. Its folder must exist. */
+  readonly csiAddress: string;
+  /** The same socket as kubelet sees it on the host, an absolute path. @default csiAddress */
+  readonly endpoint?: string | undefined;
+  /** Adds the driver's services. Identity must be among them: GetPluginInfo tells the name to register. */
+  readonly addServices: (server: CsiServiceHost) => void;
+  /** The plugin registration directory, where the registration socket goes. @default "/registration" */
+  readonly pluginRegistrationPath?: string | undefined;
+  /** On refusal, end (`exit`) or stay and publish again with backoff (`retry`). @default "exit" */
+  readonly onRegistrationFailure?: RegistrationFailurePolicy | undefined;
+  /** Bounds each call that is made to registration sockets, in milliseconds. @default 1000 */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds that running calls have to end in, when it closes. @default 10000 */
+  readonly graceMs?: number | undefined;
+}
+
+export interface ResolvedCsiServingOptions {
+  readonly csiAddress: string;
+  readonly endpoint: string;
+  readonly addServices: (server: CsiServiceHost) => void;
+  readonly pluginRegistrationPath: string;
+  readonly onRegistrationFailure: RegistrationFailurePolicy;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+}
+
+const addServices = kindOf("a function that adds the driver's services", (given) =>
+  typeof given === "function" ? (given as CsiServingOptions["addServices"]) : undefined,
+);
+
+type Given = Omit<ResolvedCsiServingOptions, "endpoint"> &
+  ResolvedStartOptions & { readonly endpoint: string | undefined };
+
+/** Fills defaults and checks. Throws INVALID_OPTION. */
+export function resolveServingOptions(
+  options: CsiServingOptions,
+): ResolvedCsiServingOptions & ResolvedStartOptions {
+  const given = readOptions<Given>("serveCsiDriver", options, {
+    csiAddress: required(socketPath),
+    endpoint: optional(hostSocketPath),
+    addServices: required(addServices),
+    pluginRegistrationPath: optional(folderPath, "/registration"),
+    onRegistrationFailure: optional(oneOf(["exit", "retry"]), "exit"),
+    timeoutMs: optional(milliseconds(), 1_000),
+    graceMs: optional(milliseconds({ orZero: true }), 10_000),
+    ...START_OPTIONS,
+  });
+  return { ...given, endpoint: given.endpoint ?? given.csiAddress };
+}

@@ -1,0 +1,157 @@
+import { messageOf, RegistrarError } from "../errors";
+import { type GrpcAcceptor, type ServiceHost, startGrpcAcceptor } from "../grpc/acceptor";
+import type { GrpcAcceptorLimits } from "../grpc/acceptor-limits";
+import { loadProtos } from "../grpc/protos";
+import { callUnary, createUnixClient } from "../grpc/unary";
+import type { Logger } from "../logging/logger";
+import { refuseAborted } from "../options/start-options";
+import type { RegistrationOutcome } from "../registrar/registration/outcome";
+import type { Registration } from "../registrar/registration/registration";
+import { startRegistration } from "../registrar/start-registration";
+import { type DriverSocket, listenAsDriver } from "./driver-socket";
+import {
+  type CsiServiceHost,
+  type CsiServingOptions,
+  type ResolvedCsiServingOptions,
+  resolveServingOptions,
+} from "./options";
+import { unaryMethod } from "./unary-method";
+
+/** A CSI driver that is served and registered. */
+export interface ServedCsiDriver extends AsyncDisposable {
+  /** What it was started with, every default filled in. */
+  readonly options: ResolvedCsiServingOptions;
+  /** As its own GetPluginInfo tells it. */
+  readonly name: string;
+  /** Its socket as kubelet sees it. */
+  readonly endpoint: string;
+  /** How it stands with kubelet. */
+  readonly registration: Registration;
+  /** Resolves when kubelet has registered it for the first time; rejects where it ended before. */
+  readonly ready: Promise<void>;
+  /** Resolves, never rejects, when all is over and nothing is left. */
+  readonly closed: Promise<RegistrationOutcome>;
+  /** Deregisters it, then lets running calls end, then stops to listen. Always the same promise. */
+  close(): Promise<RegistrationOutcome>;
+}
+
+/**
+ * A driver has several clients at a time, each its own right: kubelet, which dials anew for each call and mounts many
+ * volumes at once, a liveness probe, its own tests. And its messages carry secrets and volume contexts.
+ */
+const DRIVER_LIMITS: Partial<GrpcAcceptorLimits> = {
+  maxConnections: 1_024,
+  maxConcurrentStreams: 64,
+  maxMessageBytes: 1_000_000,
+};
+
+/** A process that starts on a busy node is slow, and it is its own driver that it asks. */
+const NAME_WITHIN_MS = 10_000;
+
+/**
+ * Serves the driver's services on its socket and registers it with kubelet: the driver and its registrar in one call.
+ * A plain server of grpc-js is never mounted from by kubelets up to 1.25, whose requests carry the socket's path as
+ * `:authority`, which Node's HTTP/2 resets; behind this one they reach the driver, and hostile clients are held to the
+ * bounds of `docs/security.md`. A message may have 1 MB.
+ *
+ * The order is the one that kubelet needs: listen, ask the driver its own name, publish the registration socket. The end
+ * is the reverse: deregister, let running calls end, remove the socket. Resolves when the registration socket is in
+ * place; `ready` tells when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal
+ * with policy `exit`, or by a failure.
+ *
+ * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with DRIVER_TIMEOUT
+ * where its GetPluginInfo fails or takes 10 s, with UNSAFE_DRIVER_NAME, with ABORTED where it was stopped before.
+ *
+ * @example
+ * await using driver = await serveCsiDriver({
+ *   csiAddress: "/csi/csi.sock",
+ *   endpoint: "/var/lib/kubelet/plugins/disk.example.com/csi.sock",
+ *   addServices: (server) => {
+ *     server.addService(csi.Identity.service, identity);
+ *     server.addService(csi.Node.service, node);
+ *   },
+ * });
+ */
+export async function serveCsiDriver(options: CsiServingOptions): Promise<ServedCsiDriver> {
+  const { signal, logger, ...resolved } = resolveServingOptions(options);
+  refuseAborted("the CSI driver", signal);
+  const acceptor = startServing(resolved, logger);
+  let socket: DriverSocket | undefined;
+  let registration: Registration;
+  let name: string;
+
+  const stopServing = async () => {
+    socket?.withdraw();
+    await acceptor.close({ graceMs: resolved.graceMs });
+  };
+
+  try {
+    socket = await listenAsDriver(resolved.csiAddress, acceptor.accept);
+    name = await askItsName(resolved);
+    const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs } = resolved;
+    const how = { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs };
+    registration = await startRegistration({ name, ...how, signal, logger });
+  } catch (error) {
+    await stopServing();
+    throw error;
+  }
+
+  const closed = registration.closed.then(async (outcome) => {
+    await stopServing();
+    return outcome;
+  });
+  const close = () => {
+    void registration.close();
+    return closed;
+  };
+  return {
+    options: resolved,
+    name,
+    endpoint: resolved.endpoint,
+    registration,
+    ready: registration.ready,
+    closed,
+    close,
+    [Symbol.asyncDispose]: async () => {
+      await close();
+    },
+  };
+}
+
+function startServing({ addServices }: ResolvedCsiServingOptions, log: Logger): GrpcAcceptor {
+  return startGrpcAcceptor({
+    log,
+    limits: DRIVER_LIMITS,
+    addServices: (server) => addServices(hostOf(server)),
+  });
+}
+
+function hostOf(server: ServiceHost): CsiServiceHost {
+  return {
+    addService: (definition, handlers) => {
+      const methods = Object.entries(definition).flatMap(([method, { path }]) => {
+        const handler = handlers[method] ?? handlers[lowerFirst(method)];
+        return handler ? [[method, unaryMethod(path, handler)] as const] : [];
+      });
+      server.addService(definition, Object.fromEntries(methods));
+    },
+  };
+}
+
+/** Stubs have `NodePublishVolume`, some drivers' objects `nodePublishVolume`; grpc-js takes both. */
+const lowerFirst = (method: string) => method.charAt(0).toLowerCase() + method.slice(1);
+
+/** Over its socket, as kubelet and its registrar would: a driver that does not answer must not be registered. */
+async function askItsName({ csiAddress }: ResolvedCsiServingOptions): Promise<string> {
+  const client = createUnixClient(csiAddress);
+  try {
+    const limit = { timeoutMs: NAME_WITHIN_MS };
+    const { name } = await callUnary(client, loadProtos().identity.GetPluginInfo, {}, limit);
+    return name;
+  } catch (cause) {
+    const text = `the driver does not tell its name: GetPluginInfo failed with ${messageOf(cause)}`;
+    throw new RegistrarError("DRIVER_TIMEOUT", text, { cause });
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,81 @@
+import { EventEmitter } from "node:events";
+import type { Metadata } from "@grpc/grpc-js";
+import { type CallContext, unaryHandler } from "../grpc/unary";
+
+/** What a method is told of its call: what grpc-js' `ServerUnaryCall` has, without its streams. */
+export interface CsiCall<Request = unknown> extends EventEmitter {
+  readonly request: Request;
+  /** What the client sent along: `get("key")`. */
+  readonly metadata: { get(key: string): readonly string[] };
+  /** Whether nobody waits for the answer any more. The event `cancelled` tells the moment. */
+  readonly cancelled: boolean;
+  /** The same as a signal. */
+  readonly signal: AbortSignal;
+  getPath(): string;
+  /** A unix socket has no other address. */
+  getPeer(): string;
+  /** Always Infinity: the client keeps its own deadline, and cancels the call at it. */
+  getDeadline(): number;
+  sendMetadata(metadata: Pick<Metadata, "getMap">): void;
+}
+
+/** How a method ends a call by callback: with a failure, which may have a gRPC `code` and `details`, or a response. */
+export type CsiCallback = (error: unknown, response?: unknown) => void;
+
+/**
+ * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns a promise of its response. What it
+ * throws is answered too, with its `code` if it has one and with INTERNAL if not: no client is left waiting.
+ */
+export type CsiMethodHandler = (call: never, callback: never) => unknown;
+
+type Answer = (call: CsiCall, callback: CsiCallback) => unknown;
+
+/** Makes a method as our acceptor takes it. */
+export function unaryMethod(
+  path: string,
+  handler: CsiMethodHandler,
+): ReturnType<typeof unaryHandler<unknown, unknown>> {
+  const answer = handler as Answer;
+  return unaryHandler<unknown, unknown>((request, context) => {
+    const call = createCall(path, request, context);
+    return new Promise((resolve, reject) => {
+      const callback: CsiCallback = (error, response) =>
+        error === null || error === undefined ? resolve(response ?? {}) : reject(failureOf(error));
+      const returned = answer(call, callback);
+      if (isPromise(returned))
+        returned.then((response) => {
+          // An async function that answers by callback may still have to.
+          if (response !== undefined || answer.length < 2) resolve(response ?? {});
+        }, reject);
+    });
+  });
+}
+
+const isPromise = (value: unknown): value is Promise<unknown> =>
+  typeof (Object(value) as Partial<Promise<unknown>>).then === "function";
+
+/** grpc-js sends `details` where there are some, and else the message. */
+function failureOf(error: unknown): unknown {
+  const { details } = Object(error) as { readonly details?: unknown };
+  return typeof details === "string" ? Object.assign(new Error(details), { code: codeOf(error) }) : error;
+}
+
+const codeOf = (error: unknown) => (error as { readonly code?: unknown }).code;
+
+function createCall(path: string, request: unknown, context: CallContext): CsiCall {
+  const { metadata, peerGone } = context;
+  const call = Object.defineProperty(new EventEmitter(), "cancelled", { get: () => peerGone.aborted });
+  peerGone.addEventListener("abort", () => call.emit("cancelled", "cancelled"), { once: true });
+  return Object.assign(call as EventEmitter & { readonly cancelled: boolean }, {
+    request,
+    metadata,
+    signal: peerGone,
+    getPath: () => path,
+    getPeer: () => "unix:",
+    getDeadline: () => Number.POSITIVE_INFINITY,
+    sendMetadata: (sent: Pick<Metadata, "getMap">) => {
+      const texts = Object.entries(sent.getMap()).map(([key, value]) => [key, String(value)]);
+      context.sendMetadata(Object.fromEntries(texts));
+    },
+  });
+}

@@ -1,0 +1,126 @@
+import {
+  flag,
+  folderPath,
+  hostSocketPath,
+  listOf,
+  milliseconds,
+  oneOf,
+  socketPath,
+  text,
+  textsByKey,
+  wholeNumber,
+} from "../../src/options/option-kinds";
+import { optional, readOptions, required, variant } from "../../src/options/read-options";
+import { START_OPTIONS } from "../../src/options/start-options";
+import { LONGEST_WAIT_MS } from "../../src/pause";
+
+type Fault =
+  | { readonly kind: "slow"; readonly delayMs: number; readonly times?: number }
+  | { readonly kind: "hang" };
+
+const table = {
+  name: required(text),
+  folder: optional(folderPath),
+  socket: optional(socketPath),
+  endpoint: optional(hostSocketPath),
+  waitMs: optional(milliseconds(), 1_000),
+  limitMs: optional(milliseconds({ orZero: true }), 0),
+  count: optional(wholeNumber(1, 8)),
+  policy: optional(oneOf(["exit", "retry"])),
+  isOn: optional(flag, false),
+  labels: optional(textsByKey),
+  faults: optional(
+    listOf(
+      variant<Fault>({
+        slow: { delayMs: required(milliseconds()), times: optional(wholeNumber(0, 9)) },
+        hang: {},
+      }),
+    ),
+  ),
+  ...START_OPTIONS,
+};
+const read = (given: unknown) => readOptions("startX", given, table);
+
+test("fills in defaults, makes paths absolute, leaves out what nobody gave", () => {
+  expect(read({ name: "x", folder: "a/../b", count: undefined })).toEqual({
+    ...{ name: "x", folder: `${process.cwd()}/b`, waitMs: 1_000, limitMs: 0, isOn: false },
+    logger: expect.anything(),
+  });
+});
+
+test("keeps what can be used as it is", () => {
+  const { signal } = new AbortController();
+  const given = {
+    ...{
+      name: "",
+      socket: "/x.sock",
+      endpoint: "/host/x.sock",
+      waitMs: LONGEST_WAIT_MS,
+      limitMs: 0,
+      count: 8,
+    },
+    ...{ policy: "retry", isOn: true, labels: { a: "b" }, signal },
+    faults: [{ kind: "slow", delayMs: 0.5 }, { kind: "hang" }],
+  };
+  expect(read(given)).toEqual({ ...given, logger: expect.anything() });
+});
+
+test.each<[given: unknown, message: string | RegExp]>([
+  [undefined, "startX takes an object of options, not undefined"],
+  ["/x.sock", 'startX takes an object of options, not "/x.sock"'],
+  [[], "startX takes an object of options, not an array"],
+  [{}, "startX: name is missing; it takes a text"],
+  [{ name: 7 }, "startX: name is 7; it takes a text"],
+  [{ name: null }, "startX: name is null; it takes a text"],
+  [{ nmae: "x" }, 'startX: there is no option "nmae"; did you mean name?'],
+  [
+    { name: "x", zzzzzz: 1 },
+    /^startX: there is no option "zzzzzz"; there are name, folder, .*, signal, logger$/,
+  ],
+  [{ name: "x", folder: "" }, 'startX: folder is ""; it takes the path of a folder'],
+  [
+    { name: "x", socket: "s".repeat(120) },
+    /socket is "s{60}…"; it takes the path of a unix socket, 107 bytes at most$/,
+  ],
+  [
+    { name: "x", endpoint: "x.sock" },
+    /endpoint is "x.sock"; it takes .*, absolute, as kubelet sees it on the host/,
+  ],
+  [{ name: "x", endpoint: "unix:///x.sock" }, /without unix:\/\/$/],
+  [
+    { name: "x", waitMs: 0 },
+    "startX: waitMs is 0; it takes milliseconds, more than 0 and at most 2147483647 (24 days)",
+  ],
+  [{ name: "x", waitMs: "1s" }, /waitMs is "1s"; it takes milliseconds/],
+  [{ name: "x", waitMs: Number.NaN }, /waitMs is NaN; it takes milliseconds/],
+  [{ name: "x", waitMs: 3.6e14 }, /waitMs is 360000000000000; it takes milliseconds/],
+  [{ name: "x", limitMs: -1 }, /limitMs is -1; it takes milliseconds, 0 or more/],
+  [{ name: "x", limitMs: Number.POSITIVE_INFINITY }, /limitMs is Infinity; it takes milliseconds/],
+  [{ name: "x", count: 1.5 }, "startX: count is 1.5; it takes a whole number, 1 to 8"],
+  [{ name: "x", policy: "ignore" }, 'startX: policy is "ignore"; it takes one of "exit", "retry"'],
+  [{ name: "x", isOn: "yes" }, 'startX: isOn is "yes"; it takes true or false'],
+  [{ name: "x", labels: { a: 1 } }, "startX: labels is an object; it takes an object of texts"],
+  [{ name: "x", signal: new AbortController() }, "startX: signal is an object; it takes an AbortSignal"],
+  [
+    { name: "x", logger: () => {} },
+    "startX: logger is a function; it takes console, a pino logger, or one of createLogger()",
+  ],
+  [
+    { name: "x", faults: {} },
+    /faults is an object; it takes a list, each of an object whose kind is one of "slow", "hang"/,
+  ],
+  [{ name: "x", faults: [{ kind: "hang" }, "slow"] }, /faults\[1\] is "slow"; it takes an object whose kind/],
+  [{ name: "x", faults: [{ kind: "slwo" }] }, /faults\[0\]\.kind is "slwo"; .*; did you mean "slow"\?$/],
+  [
+    { name: "x", faults: [{ kind: "slow", delay: 1 }] },
+    'startX: faults[0]: there is no option "delay"; did you mean delayMs?',
+  ],
+  [{ name: "x", faults: [{ kind: "slow" }] }, /faults\[0\]: delayMs is missing; it takes milliseconds/],
+])("%j is refused: what was given, and what is taken", (given, message) => {
+  expect(() => read(given)).toThrow(
+    expect.objectContaining({
+      code: "INVALID_OPTION",
+      message: typeof message === "string" ? message : expect.stringMatching(message),
+    }),
+  );
+});

@@ -1,0 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createTempFolder } from "../support/temp-folder";
+import { ROOT, succeeded } from "./support/packed-package";
+import { run } from "./support/run";
+
+test("docs/api.md is the public surface: who changes it runs npm run api, and says so in the changelog", async () => {
+  await using folder = await createTempFolder();
+  const written = folder.at("api.md");
+  succeeded(await run(process.execPath, [join("scripts", "api.mjs"), written], { cwd: ROOT }));
+  expect(readFileSync(join(ROOT, "docs", "api.md"), "utf8")).toBe(readFileSync(written, "utf8"));
+});

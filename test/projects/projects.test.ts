@@ -1,0 +1,91 @@
+import { cp, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fetchNode } from "../matrix/nodes";
+import { packPackage, ROOT, succeeded } from "../package/support/packed-package";
+import { type Finished, run } from "../package/support/run";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+
+/** What a project has of its own; the package and these tools are installed by npm, from the registry. */
+const TOOLS = ["typescript@7", "vitest@4", "esbuild@0.28", "@types/node@24"];
+const REGISTERED = '[{"name":"x.csi","nodeID":"n1","topologyKeys":[]}]\n';
+
+let workspace: TempFolder;
+beforeAll(async () => {
+  workspace = await createTempFolder();
+  await using packed = await packPackage();
+  await writeFile(workspace.at("package.json"), "{}\n");
+  const quietly = ["--no-audit", "--no-fund", "--no-package-lock", "--prefer-offline"];
+  const install = ["install", ...quietly, packed.tarball, ...TOOLS];
+  succeeded(await run("npm", install, { cwd: workspace.path, withinMs: 500_000 }));
+});
+afterAll(() => workspace[Symbol.asyncDispose]());
+
+/** A copy of one of the projects beside this file, where the package is installed. */
+async function open(name: string) {
+  const cwd = workspace.at(name);
+  await cp(join(__dirname, name), cwd, { recursive: true });
+  const tool = (command: string, ...args: readonly string[]) =>
+    run(workspace.at("node_modules", ".bin", command), args, { cwd, withinMs: 120_000 });
+  return { cwd, tool, node: (...args: readonly string[]) => run(process.execPath, args, { cwd }) };
+}
+
+const expectRegistered = (finished: Finished) =>
+  expect(finished).toEqual({ code: 0, stdout: REGISTERED, stderr: "" });
+
+test("an ES module in TypeScript, with nodenext", async () => {
+  const project = await open("nodenext");
+  succeeded(await project.tool("tsc"));
+  expectRegistered(await project.node("built/main.js"));
+});
+
+test("an ES module in TypeScript with a bundler's resolution, bundled by esbuild into one file", async () => {
+  const project = await open("bundled");
+  succeeded(await project.tool("tsc"));
+  const to = [
+    "--platform=node",
+    "--target=node20",
+    "--format=cjs",
+    "--outfile=alone/main.js",
+    "--log-level=warning",
+  ];
+  succeeded(await project.tool("esbuild", "main.ts", "--bundle", ...to));
+  // Alone: nothing is installed where it runs.
+  await using elsewhere = await createTempFolder();
+  await cp(join(project.cwd, "alone"), elsewhere.path, { recursive: true });
+  expect(await readdir(elsewhere.path)).toEqual(["main.js"]);
+  expectRegistered(await run(process.execPath, ["main.js"], { cwd: elsewhere.path }));
+});
+
+test("CommonJS", async () => {
+  const project = await open("commonjs");
+  expectRegistered(await project.node("main.js"));
+});
+
+test("vitest", async () => {
+  const project = await open("vitest");
+  const { code, stdout } = await project.tool("vitest", "run", "--reporter=json");
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, numPassedTests: 1, numFailedTests: 0 });
+});
+
+test("the example driver, with its own tests", async () => {
+  const { folder } = await fetchNode("24", () => {});
+  const cwd = workspace.at("driver");
+  await cp(join(ROOT, "examples", "driver"), cwd, { recursive: true });
+  succeeded(await run(workspace.at("node_modules", ".bin", "tsc"), [], { cwd, withinMs: 120_000 }));
+  const env = { PATH: `${folder}:${process.env.PATH}` };
+  const { code, stdout } = await run("node", ["--test", "test/driver.test.ts"], {
+    cwd,
+    env,
+    withinMs: 120_000,
+  });
+  expect({ code, passed: /^\S+ pass (\d+)$/m.exec(stdout)?.[1] }).toEqual({
+    code: 0,
+    passed: expect.any(String),
+  });
+});
+
+test("TypeScript as it is, its types stripped by Node", async () => {
+  const project = await open("strip-types");
+  const { path } = await fetchNode("24", () => {});
+  expectRegistered(await run(path, ["main.ts"], { cwd: project.cwd }));
+});

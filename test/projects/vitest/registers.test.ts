@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startRegistration } from "registrar";
+import { startCsiDriver, startKubelet } from "registrar/testing";
+import { expect, test } from "vitest";
+
+test("kubelet registers our driver", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "csi-"));
+  const pluginDir = join(folder, "plugins_registry");
+  const endpoint = join(folder, "csi.sock");
+  const name = "x.csi";
+
+  await using kubelet = await startKubelet({ pluginDir, reconcilePeriodMs: 20 });
+  await using _driver = await startCsiDriver({ csiAddress: endpoint, name, nodeId: "n1" });
+  const registration = await startRegistration({ name, endpoint, pluginRegistrationPath: pluginDir });
+  await registration.ready;
+  expect(kubelet.csiNode().spec.drivers).toEqual([{ name, nodeID: "n1", topologyKeys: [] }]);
+  await registration.close();
+  await kubelet.deregistered(name);
+  await rm(folder, { recursive: true });
+});
