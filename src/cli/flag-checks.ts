@@ -4,6 +4,7 @@ import { messageOf } from "../errors";
 import { type LoggingFlags, resolveLogging } from "../logging/logging-options";
 import { pairPatterns } from "../registrar/node-wide/path-pattern";
 import { resolveOptions } from "../registrar/options";
+import { inFlags } from "./flag-words";
 import type { Flags } from "./flags";
 import { isNodeWide } from "./pattern-warnings";
 
@@ -38,9 +39,16 @@ export function startProblemOf(flags: Flags & LoggingFlags): string | undefined 
       const { csiAddress, kubeletRegistrationPath: told } = flags.every;
       pairPatterns(csiAddress, told.length > 0 ? told : csiAddress);
     }
-    resolveOptions({ ...flags, kubeletRegistrationPath });
+    const { csiAddress, pluginRegistrationPath, timeoutMs, driverTimeoutMs } = flags;
+    resolveOptions({
+      csiAddress,
+      kubeletRegistrationPath,
+      pluginRegistrationPath,
+      timeoutMs,
+      driverTimeoutMs,
+    });
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return messageOf(inFlags(error));
   }
 }

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../errors";
 import type { EventOf } from "../event-source";
 import { loadProtos, type Protos } from "../grpc/protos";
+import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
 import { createCaller } from "./calls";
 import type { CsiNodeObject } from "./csi-node";
@@ -74,8 +75,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const { signal, logger, ...resolved } = resolveKubeletOptions(options);
   refuseAborted("the simulated kubelet", signal);
   const { pluginDir, version, simulated, waitTimeoutMs } = resolved;
-  if (simulated !== version)
-    logger.named("kubelet").info("Simulating the kubelet that behaves as this one", { version, simulated });
+  if (simulated !== version) tellSimulated(logger, version, simulated);
 
   const log = createEventLog<KubeletEvent>("the simulated kubelet", {
     waitTimeoutMs,
@@ -200,4 +200,9 @@ function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surr
       emit({ kind: "stopped", because });
     },
   };
+}
+
+function tellSimulated(logger: Logger, version: string, simulated: string): void {
+  const log = logger.named("kubelet");
+  log.info("Simulating the kubelet that behaves as this one", { version, simulated });
 }

@@ -105,10 +105,10 @@ nodeTest("on a machine that is neither container nor node the error names both d
 });
 
 test.each([
-  ["--csi-address=", /csi-address "" is not a unix socket path/],
-  ["--csi-address=dns:///host", /csi-address "dns:\/\/\/host" is not a unix socket path/],
-  ["--timeout=0", /timeout must be more than 0/],
-  ["--driver-timeout=-1s", /driver-timeout must not be negative/],
+  ["--csi-address=", /csi-address is ""; it takes the driver's unix socket/],
+  ["--csi-address=dns:///host", /csi-address is "dns:\/\/\/host"; it takes the driver's unix socket/],
+  ["--timeout=0", /timeout is 0; it takes milliseconds, more than 0/],
+  ["--driver-timeout=-1s", /driver-timeout is -1000; it takes milliseconds, 0 or more/],
   ["--http-endpoint=nonsense", /http-endpoint "nonsense" is not a listen address/],
   ["--metrics-path=nope", /metrics-path "nope" is no path of a URL: it must begin with \//],
   ["--metrics-path=/healthz", /metrics-path "\/healthz" is served already/],

@@ -38,7 +38,12 @@ nodeTest(
     await eventually(() => expect(heldBy(pid).watches).toBeLessThan(10));
     const before = heldBy(pid);
     for (let number = 1; number < ROUNDS; number++) await round(number);
-    await eventually(() => expect(heldBy(pid)).toEqual(before));
+    // What left last may still be closing when it is counted the first time: later there may be less, never more.
+    await eventually(() => {
+      const after = heldBy(pid);
+      expect(after.watches).toBe(before.watches);
+      expect(after.descriptors).toBeLessThanOrEqual(before.descriptors);
+    });
   },
   LONG_MS,
 );

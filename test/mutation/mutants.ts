@@ -132,8 +132,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     what: "the name under which kubelet knows the driver is not found",
     file: `${STATES}/publishing.ts`,
-    from: "isFirst ? await findAlias(pluginRegistrationPath, facts.driverName) : facts.alias",
-    to: "isFirst ? await findAlias(`${pluginRegistrationPath}-`, facts.driverName) : facts.alias",
+    from: "await findAlias(pluginRegistrationPath,",
+    to: 'await findAlias(pluginRegistrationPath + "-",',
     tests: [`${STATE_TESTS}/publishing`, `${STATE_TESTS}/listening`, "test/registrar/registration/alias"],
   },
   {

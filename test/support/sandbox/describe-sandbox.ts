@@ -17,7 +17,7 @@ interface Pod {
   readonly node: TestNode;
   readonly sandbox: Sandbox;
   /** Starts the DaemonSet's container with its own arguments, but for the port and what the host calls the driver. */
-  registrar(): CliProcess;
+  registrar(...flags: readonly string[]): CliProcess;
   /** Runs an exec probe beside it, with the same arguments. */
   probe(registrar: CliProcess, mode: "health-probe" | "ready-probe"): CliProcess;
 }
@@ -80,7 +80,7 @@ export function describeSandbox(rootFolder: () => string): void {
     const { node } = pod;
     await node.driver({ csiAddress: endpointOf(node) });
     const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "not on this node" }] });
-    const registrar = pod.registrar();
+    const registrar = pod.registrar("--on-registration-failure=exit");
     await refused(kubelet);
     expect(await registrar.exit()).toEqual({ code: 1, signal: null });
     expect(readFileSync(node.terminationLogPath, "utf8")).toContain("not on this node");
@@ -149,7 +149,8 @@ function makePod(node: TestNode, rootFolder: string, root: "ro" | "rw"): Pod {
   return {
     node,
     sandbox,
-    registrar: () => node.cli(args, {}, { command: sandbox.run(ENTRY), pidOf: pidInside }),
+    registrar: (...flags) =>
+      node.cli([...args, ...flags], {}, { command: sandbox.run(ENTRY), pidOf: pidInside }),
     probe: (registrar, mode) =>
       node.cli([...args, `--mode=${mode}`], {}, { command: sandbox.exec(registrar.pid, ENTRY) }),
   };
