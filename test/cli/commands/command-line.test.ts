@@ -56,16 +56,12 @@ test.each<readonly [words: string, complaint: string]>([
   ["driver --csi-address x --name y --hang Probe:often", '--hang: "often" is not a whole number'],
   ["kubelet", "it needs --plugin-dir; see registrar kubelet --help"],
   [
-    "kubelet --plugin-dir x --kubelet-version 1.19",
-    '--kubelet-version: "1.19" is not one of its values; one of 1.20, 1.24, 1.28, 1.35, 1.36',
+    "kubelet --plugin-dir x --kubelet-version 1.12",
+    '--kubelet-version: "1.12" is not simulated: it takes a version from 1.13 on, such as 1.30',
   ],
   [
-    "kubelet --plugin-dir x --kubelet-version 1.30",
-    '--kubelet-version: "1.30" is not one of its values; one of 1.20, 1.24, 1.28, 1.35, 1.36',
-  ],
-  [
-    "kubelet --plugin-dir x --kubelet-version v1.36",
-    '--kubelet-version: "v1.36" is not one of its values; did you mean 1.36?',
+    "kubelet --plugin-dir x --kubelet-version newest",
+    '--kubelet-version: "newest" is not simulated: it takes a version from 1.13 on, such as 1.30',
   ],
   [
     "kubelet --plugin-dir x --print csinod",
