@@ -9,7 +9,7 @@ import { publishSocket } from "./states/publishing";
 import { answerRefusal, awaitRetry } from "./states/refused";
 import { standBy } from "./states/standby";
 import { shutDown } from "./states/stopping";
-import { isSameRound, transition } from "./transition";
+import { isSameRound, isStateChange, transition } from "./transition";
 
 /** One thing that is done in a state. The event that it ends with, if any, is put into the inbox. */
 type Activity = (signal: AbortSignal) => Promise<RegistrationEvent | undefined>;
@@ -40,7 +40,7 @@ export async function runRegistration(
     leave.abort();
     await Promise.all(activities);
 
-    if (next.kind !== state.kind || next.kind === "publishing")
+    if (isStateChange(state, next))
       log.v(isSameRound(next, event) ? 4 : 0).info("Registration state changed", {
         from: state.kind,
         to: next.kind,

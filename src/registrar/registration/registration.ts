@@ -15,6 +15,7 @@ import { createRegistrationSocket } from "./registration-socket";
 import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
 import type { RegistrationEvent, RegistrationState, StateChange } from "./state";
 import { createTally } from "./tally";
+import { isStateChange } from "./transition";
 
 /** One driver's registration with kubelet while it runs, in the hands of its owner. */
 export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
@@ -113,7 +114,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     state = next;
     if (event.kind === "published" && from.kind === "publishing")
       events.emit({ kind: "published", socketPath: event.socketPath, reason: from.reason });
-    if (next.kind === from.kind && next.kind !== "publishing") return;
+    if (!isStateChange(from, next)) return;
     const change: StateChange = { from: from.kind, to: next.kind, event, at: Date.now() };
     history = [...history, change].slice(-HISTORY_LENGTH);
     events.emit({ kind: "state-changed", change });

@@ -12,6 +12,8 @@ import type {
 /** A refusal that repeats itself so often word for word will hardly pass: from then on the slowest pace. */
 export const SLOW_AFTER_REPEATS = 3;
 
+const STEPS_OF_A_ROUND: readonly RegistrationEvent["kind"][] = ["retry", "published", "get-info", "refused"];
+
 /** What a transition depends on besides state and event. */
 export interface Moment {
   /** Milliseconds of `performance.now()`. */
@@ -181,5 +183,10 @@ function retryAfterMs({ count, repeats }: Refusals, random: number): number {
 /** Whether a change is one more round of what kubelet refuses over and over with the same words. */
 export function isSameRound(next: RegistrationState, event: RegistrationEvent): boolean {
   const repeats = "facts" in next ? (next.facts?.refusals?.repeats ?? 0) : 0;
-  return repeats > 0 && ["retry", "published", "get-info", "refused"].includes(event.kind);
+  return repeats > 0 && STEPS_OF_A_ROUND.includes(event.kind);
+}
+
+/** Whether the state is another one, or is entered anew: only `publishing` leads to itself, under another name. */
+export function isStateChange(from: RegistrationState, next: RegistrationState): boolean {
+  return next.kind !== from.kind || next.kind === "publishing";
 }
