@@ -8,7 +8,7 @@ export interface Backoff {
   readonly jitter?: number;
 }
 
-/** Every pace at which something is tried again. */
+/** Every pace at which something is tried again. Those at which the log says that we wait are in `REMINDERS`. */
 export const BACKOFF = {
   /** Connecting to a socket that is not there yet: quick at first, as a server binds its socket before it listens. */
   connect: { initialMs: 1, maxMs: 5_000 },
@@ -26,4 +26,25 @@ export const BACKOFF = {
 export function backoffMs(backoff: Backoff, attempt: number, random: () => number = Math.random): number {
   const full = Math.min(backoff.initialMs * 2 ** Math.min(attempt, 30), backoff.maxMs);
   return full * (1 - (backoff.jitter ?? 0) * random());
+}
+
+/** How often the log says that something is still waited for: less and less often, at the last pace for ever. */
+export interface Reminders {
+  /** Milliseconds between two lines, one pace after the other. */
+  readonly pacesMs: readonly number[];
+  /** How many lines each pace but the last is kept for. */
+  readonly linesAtPace: number;
+}
+
+/** Every such pace that slows down. */
+export const REMINDERS = {
+  /** A socket that accepts no connection: at first as often as csi-lib-utils says so. */
+  connect: { pacesMs: [10_000, 60_000, 600_000, 3_600_000], linesAtPace: 6 },
+  /** Kubelet, which does not call. */
+  kubeletSilent: { pacesMs: [30_000, 120_000, 600_000, 3_600_000], linesAtPace: 1 },
+} as const satisfies Readonly<Record<string, Reminders>>;
+
+/** How long to wait before line number `line`, counted from 0. Milliseconds. */
+export function reminderMs({ pacesMs, linesAtPace }: Reminders, line: number): number {
+  return pacesMs[Math.min(Math.floor(line / linesAtPace), pacesMs.length - 1)] ?? 0;
 }

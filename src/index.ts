@@ -8,7 +8,6 @@ export type { PluginIdentity } from "./grpc/protos";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
 export type { LoggerOption } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
-export type { DriverCall, RegistrarEvent } from "./registrar/events";
 export type { NameLists } from "./registrar/node-wide/admission";
 export type { NodeRegistrarOptions } from "./registrar/node-wide/options";
 export { type NodeRegistrar, startNodeRegistrar } from "./registrar/node-wide/start-node-registrar";
@@ -19,13 +18,14 @@ export type {
   RegistrationOptions,
 } from "./registrar/options";
 export type { DriverStatus, DriverTrouble } from "./registrar/registration/driver-status";
+export type { DriverCall, RegistrarEvent } from "./registrar/registration/events";
 export type { RegistrationOutcome } from "./registrar/registration/outcome";
 export type { PluginType } from "./registrar/registration/plugin-type";
 export { HISTORY_LENGTH, type Registration } from "./registrar/registration/registration";
 export type { SelfCheck } from "./registrar/registration/self-check";
 export type {
+  LoopEvent,
   PublishReason,
-  RegistrationEvent,
   StateChange,
   StateName,
 } from "./registrar/registration/state";

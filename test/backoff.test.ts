@@ -1,4 +1,4 @@
-import { backoffMs } from "../src/backoff";
+import { backoffMs, REMINDERS, reminderMs } from "../src/backoff";
 
 const seconds = { initialMs: 1_000, maxMs: 30_000 };
 
@@ -25,4 +25,18 @@ test.each([
 
 test("a jittered wait never exceeds the longest", () => {
   expect(backoffMs({ ...seconds, jitter: 1 }, 9, () => 0)).toBe(30_000);
+});
+
+test("a socket that is waited for is told of less and less often: in a day some 50 lines", () => {
+  const msBefore = (line: number) => reminderMs(REMINDERS.connect, line);
+  let lines = 0;
+  for (let waitedMs = msBefore(0); waitedMs < 24 * 3_600_000; waitedMs += msBefore(lines)) lines += 1;
+  expect(msBefore(0)).toBe(10_000);
+  expect(msBefore(1_000)).toBe(3_600_000);
+  expect(lines).toBeLessThan(50);
+});
+
+test("kubelet's silence is told of after 30 s, 2 and 10 minutes, then once an hour", () => {
+  const minutes = [0, 1, 2, 3, 4, 99].map((line) => reminderMs(REMINDERS.kubeletSilent, line) / 60_000);
+  expect(minutes).toEqual([0.5, 2, 10, 60, 60, 60]);
 });

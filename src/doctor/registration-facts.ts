@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../errors";
+import { SOCKET_TAIL } from "../registrar/registration/socket-name";
 import type { Questioner } from "./calls";
 import type { RegistrationFacts } from "./facts";
 import { lookAtSocket } from "./socket-facts";
@@ -12,7 +13,7 @@ export function listRegistrations(directory: string): { readonly paths: string[]
       .filter(({ name }) => !name.startsWith("."))
       .flatMap((entry) => {
         const path = join(directory, entry.name);
-        if (entry.isSocket() || entry.name.endsWith("-reg.sock")) return [path];
+        if (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL)) return [path];
         return entry.isDirectory() ? listRegistrations(path).paths : [];
       });
     return { paths: paths.sort() };

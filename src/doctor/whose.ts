@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { PluginInfo } from "../grpc/protos";
-import { registrationSocketPath } from "../registrar/registration/registration-socket";
+import { registrationSocketPath } from "../registrar/registration/socket-name";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
 
 /** Whose registration the doctor was called for. */

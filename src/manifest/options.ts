@@ -1,6 +1,6 @@
 import { RegistrarError } from "../errors";
 import { DEFAULT_KUBELET_ROOT } from "../kubelet-roots";
-import { registrationSocketPath } from "../registrar/registration/registration-socket";
+import { registrationSocketPath } from "../registrar/registration/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import {
   checkDriverName,

@@ -1,4 +1,4 @@
-import type { RegistrarEvent } from "./events";
+import type { RegistrarEvent } from "./registration/events";
 import type { Registration } from "./registration/registration";
 
 /** The registrations of one process, to look at: one of a sidecar, or one for each driver of a node. */

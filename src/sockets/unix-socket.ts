@@ -1,24 +1,11 @@
 import { lstatSync } from "node:fs";
 import { connect } from "node:net";
-import { BACKOFF, backoffMs } from "../backoff";
+import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../backoff";
 import { errnoOf } from "../errors";
 import type { Logger } from "../logging/logger";
 import { hintOrPause } from "../pause";
 import { statsOf } from "./files";
 import { watchPath } from "./path-watch";
-
-/**
- * While a socket is waited for, a line says so: at first as often as csi-lib-utils does, in the end once an hour. Each
- * pace but the last is kept six times.
- */
-const STILL_CONNECTING_MS: readonly number[] = [10_000, 60_000, 600_000, 3_600_000];
-const LINES_AT_A_PACE = 6;
-
-/** How long to wait before the nth line, counted from 0. Milliseconds. */
-export function reminderMs(nth: number): number {
-  const pace = Math.min(Math.floor(nth / LINES_AT_A_PACE), STILL_CONNECTING_MS.length - 1);
-  return STILL_CONNECTING_MS[pace] ?? 0;
-}
 
 /** The reason why a unix socket does not accept a connection; undefined where it does. */
 export function tryConnect(path: string): Promise<Error | undefined> {
@@ -45,7 +32,7 @@ export async function isDeadSocket(path: string): Promise<boolean> {
 export interface AcceptingOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** How often a line says so. Milliseconds. @default reminderMs */
+  /** How often a line says so. Milliseconds. @default REMINDERS.connect */
   readonly remindEveryMs?: number | undefined;
   /** Called when nobody accepts a connection. */
   readonly onRefused?: (() => void) | undefined;
@@ -68,9 +55,9 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
     const waited = `${Math.round((performance.now() - startedAtMs) / 1000)}s`;
     const lastError = explainConnectError(problem, path);
     if (lastError) log.info("Still connecting", { address: `unix://${path}`, waited, lastError });
-    reminder = setTimeout(remind, remindEveryMs ?? reminderMs(++reminders));
+    reminder = setTimeout(remind, remindEveryMs ?? reminderMs(REMINDERS.connect, ++reminders));
   };
-  let reminder = setTimeout(remind, remindEveryMs ?? reminderMs(0));
+  let reminder = setTimeout(remind, remindEveryMs ?? reminderMs(REMINDERS.connect, 0));
   const watch = watchPath(path, log);
   try {
     for (let attempt = 0; !signal.aborted; attempt++) {

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { createMetricsRoute } from "../../src/diagnostics/metrics";
-import type { RegistrarEvent } from "../../src/registrar/events";
+import type { RegistrarEvent } from "../../src/registrar/registration/events";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { Registrations } from "../../src/registrar/registrations";
 import { PROCESS_FACTS } from "../support/diagnostics";

@@ -69,6 +69,8 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void>> = {
     if (file === "dist/cli.js") checkRegistrar(words);
     else expect(isThere(file)).toBe(true);
   },
+  tsc: ([, project = ""]) => expect(isThere(project)).toBe(true),
+  jest: ([file = ""]) => expect(isThere(file)).toBe(true),
   bash: ([file = ""]) => expect(isThere(file)).toBe(true),
   git: () => {},
   helm: () => {},

@@ -7,7 +7,7 @@ import { METRICS } from "../../src/diagnostics/metric-table";
 import { NODE_READINESS_METRICS } from "../../src/diagnostics/node-readiness";
 import { NODE_CHECKS } from "../../src/doctor/checks";
 import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
-import type { RegistrationEvent, StateName } from "../../src/registrar/registration/state";
+import type { LoopEvent, StateName } from "../../src/registrar/registration/state";
 import { leadsTo } from "../support/registration-states";
 import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown";
 
@@ -90,7 +90,7 @@ test.each(LINES)("$path: $what", ({ what }) => {
   const { from, to, reason } = Object.fromEntries(
     Array.from(text.matchAll(/ (\w+)="([^"]*)"/g), ([, key = "", value]) => [key, value]),
   );
-  expect(leadsTo(from as StateName, reason as RegistrationEvent["kind"])).toBe(to);
+  expect(leadsTo(from as StateName, reason as LoopEvent["kind"])).toBe(to);
 });
 
 test("what the doctor is shown to say has the codes and names of its checks", () => {

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createLogger } from "../../src/logging/logger";
 import type { LoggerOption } from "../../src/logging/logger-option";
-import type { RegistrarEvent } from "../../src/registrar/events";
 import type { RegistrationOptions } from "../../src/registrar/options";
+import type { RegistrarEvent } from "../../src/registrar/registration/events";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { registerOnce } from "../support/fake-kubelet";
 import { recordLog } from "../support/recorded-log";

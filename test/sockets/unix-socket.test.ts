@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { explainConnectError, reminderMs, tryConnect, untilAccepting } from "../../src/sockets/unix-socket";
+import { explainConnectError, tryConnect, untilAccepting } from "../../src/sockets/unix-socket";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
@@ -111,11 +111,3 @@ test.each([__filename, __dirname])(
     );
   },
 );
-
-test("it says less and less often that it still waits: in a day some 50 lines", () => {
-  let lines = 0;
-  for (let waitedMs = reminderMs(0); waitedMs < 24 * 3_600_000; waitedMs += reminderMs(lines)) lines += 1;
-  expect(reminderMs(0)).toBe(10_000);
-  expect(reminderMs(1_000)).toBe(3_600_000);
-  expect(lines).toBeLessThan(50);
-});

@@ -1,9 +1,4 @@
-import type {
-  Facts,
-  RegistrationEvent,
-  RegistrationState,
-  StateName,
-} from "../../src/registrar/registration/state";
+import type { Facts, LoopEvent, RegistrationState, StateName } from "../../src/registrar/registration/state";
 import { transition } from "../../src/registrar/registration/transition";
 
 export const facts: Facts = {
@@ -37,7 +32,7 @@ export function stateNamed<Name extends StateName>(name: Name): (typeof STATES)[
 }
 
 /** An event of each kind. A driver that restarts does so while kubelet is busy with nothing else. */
-export function eventOf(kind: RegistrationEvent["kind"]): RegistrationEvent {
+export function eventOf(kind: LoopEvent["kind"]): LoopEvent {
   const idleKubelet = kind === "driver-restarted" ? { kubeletIsIdle: true } : {};
   const rest = { driverName: "y.csi", socketPath: "/x", alias: undefined, found: "gone", error: "no" };
   return {
@@ -46,7 +41,7 @@ export function eventOf(kind: RegistrationEvent["kind"]): RegistrationEvent {
     ...idleKubelet,
     reason: "stopped",
     outcome: { kind: "stopped" },
-  } as RegistrationEvent;
+  } as LoopEvent;
 }
 
 /** Every kind of event there is: the compiler sees to it that none is missing. */
@@ -67,10 +62,10 @@ export const EVENT_KINDS = Object.keys({
   "peer-gone": 0,
   stop: 0,
   closed: 0,
-} satisfies Record<RegistrationEvent["kind"], 0>) as readonly RegistrationEvent["kind"][];
+} satisfies Record<LoopEvent["kind"], 0>) as readonly LoopEvent["kind"][];
 
 /** The name of the state to which an event leads from the state of that name; undefined where it leads nowhere. */
-export function leadsTo(from: StateName, kind: RegistrationEvent["kind"]): StateName | undefined {
+export function leadsTo(from: StateName, kind: LoopEvent["kind"]): StateName | undefined {
   const state = stateNamed(from);
   const next = transition(state, eventOf(kind), { nowMs: 2_000, random: 0 });
   return next.kind === from && next.kind !== "publishing"

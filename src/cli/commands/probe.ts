@@ -6,6 +6,7 @@ import { messageOf } from "../../errors";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import { isPattern } from "../../registrar/node-wide/path-pattern";
 import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/registration/self-check-protocol";
+import { SOCKET_TAIL } from "../../registrar/registration/socket-name";
 import { tryConnect } from "../../sockets/unix-socket";
 import { isDirectory } from "../directories";
 import type { Flags } from "../flags";
@@ -29,7 +30,7 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
   if (paths.kind === "missing") return fail(paths.message);
   const folder = paths.pluginRegistrationPath;
   try {
-    const sockets = readdirSync(folder).filter((name) => name.endsWith("-reg.sock"));
+    const sockets = readdirSync(folder).filter((name) => name.endsWith(SOCKET_TAIL));
     const reports = sockets.map((name) =>
       askAbout(join(folder, name), flags.timeoutMs).catch(() => undefined),
     );

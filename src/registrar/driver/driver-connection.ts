@@ -4,7 +4,7 @@ import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { callUnary, createUnixClient, statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import { LONGEST_WAIT_MS } from "../../pause";
-import type { DriverCall } from "../events";
+import type { DriverCall } from "../registration/events";
 
 /** One connection to a CSI driver. */
 export interface DriverConnection {

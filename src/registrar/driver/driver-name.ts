@@ -1,5 +1,6 @@
 import { RegistrarError } from "../../errors";
 import type { Logger } from "../../logging/logger";
+import { SOCKET_TAIL } from "../registration/socket-name";
 
 /** What the CSI specification's name rule, and the safety of a file name, say of a driver's name. */
 export type DriverNameVerdict =
@@ -13,7 +14,7 @@ export type DriverNameVerdict =
 const SPECIFIED = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/;
 
 /** Linux has no file whose name is longer, and ours is `<driver>-reg.sock`. */
-const MAX_BYTES = 255 - "-reg.sock".length;
+const MAX_BYTES = 255 - SOCKET_TAIL.length;
 
 /** What could steer a terminal in which somebody lists the folder; control, format and line characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;

@@ -4,11 +4,11 @@ import type { EventSource } from "../../event-source";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
-import type { RegistrarEvent } from "../events";
 import type { DriverTrouble } from "../registration/driver-status";
+import type { RegistrarEvent } from "../registration/events";
 import type { Inbox } from "../registration/inbox";
 import { failedBy } from "../registration/outcome";
-import type { RegistrationEvent } from "../registration/state";
+import type { LoopEvent } from "../registration/state";
 import { admitDriverName } from "./driver-name";
 import { type CsiDriverOptions, watchCsiDriver } from "./watch-driver";
 
@@ -37,7 +37,7 @@ export interface DriverFollower {
   readonly connected: boolean;
   readonly trouble: DriverTrouble | undefined;
   /** Tells the driver's registration what happens to the driver, until `signal` is aborted. Never rejects. */
-  follow(inbox: Inbox<RegistrationEvent>, signal: AbortSignal): Promise<void>;
+  follow(inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void>;
 }
 
 /** Makes what follows the driver of `options`: its name names the registration, a failure to learn it ends that. */
@@ -50,7 +50,7 @@ export function createDriverFollower(
   let connected = false;
   let trouble: DriverTrouble | undefined;
 
-  const follow = async (inbox: Inbox<RegistrationEvent>, signal: AbortSignal): Promise<void> => {
+  const follow = async (inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void> => {
     const fail = (error: unknown) => {
       if (signal.aborted) return;
       log.error(error, "Cannot register the CSI driver");

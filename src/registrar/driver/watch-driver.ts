@@ -6,7 +6,7 @@ import { statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import { pause } from "../../pause";
 import { type AcceptingOptions, untilAccepting } from "../../sockets/unix-socket";
-import type { DriverCall } from "../events";
+import type { DriverCall } from "../registration/events";
 import { connectDriver } from "./driver-connection";
 import { createDriverPresence } from "./driver-presence";
 

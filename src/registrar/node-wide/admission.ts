@@ -1,6 +1,6 @@
 import type { Logger } from "../../logging/logger";
 
-/** Decides which of a node's drivers may be announced under their names: one living driver for each name. */
+/** Decides which of a node's drivers may be registered under their names: one living driver for each name. */
 export interface Admission {
   /**
    * Resolves when `owner` has the name; never, as long as another has it or the name is not wanted. Asked again by

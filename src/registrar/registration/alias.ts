@@ -3,10 +3,10 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { namesIn } from "../../sockets/files";
 import { isDeadSocket, tryConnect } from "../../sockets/unix-socket";
+import { SOCKET_TAIL } from "./socket-name";
 
 /** What an alias adds to a name. The CSI specification has no `_` in names: no other driver's socket looks like this. */
 const ALIAS_TAIL = /^-_[0-9a-z]{3}$/;
-const SOCKET_TAIL = "-reg.sock";
 
 /** A name that stands in for a driver's own in the name of its registration socket. */
 export function createAlias(driverName: string): string {
@@ -16,7 +16,7 @@ export function createAlias(driverName: string): string {
 }
 
 /**
- * The alias under which another registrar of this driver announced it: one that lives, or else one that was killed and
+ * The alias under which another registrar published this driver: one that lives, or else one that was killed and
  * left its dead socket in `folder`. Kubelet holds the driver registered by that file and refuses it by any other
  * (csi_plugin.go, validateVersions), so whoever comes next must go by the same alias.
  */

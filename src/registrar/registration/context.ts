@@ -1,9 +1,10 @@
 import type { ConnectionTally } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
-import { fileNameOf, type PluginType } from "./plugin-type";
-import { type RegistrationSocket, registrationSocketPath } from "./registration-socket";
-import type { Facts, InPlaceState } from "./state";
+import type { PluginType } from "./plugin-type";
+import type { RegistrationSocket } from "./registration-socket";
+import { fileNameOf, registrationSocketPath } from "./socket-name";
+import type { Facts } from "./state";
 
 /** The options that a registration by itself needs, complete and checked. */
 export interface RegistrationLoopOptions {
@@ -38,16 +39,8 @@ export interface RegistrationContext {
   };
 }
 
-/** The longest that kubelet may be between GetInfo and its status: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
-export const KUBELET_BUSY_MS = 150_000;
-
 /** Where our socket belongs. */
 export function socketPathOf({ alias, driverName }: Facts, { options }: RegistrationContext): string {
   const name = alias ?? fileNameOf(options.type, driverName);
   return registrationSocketPath(options.pluginRegistrationPath, name);
-}
-
-/** Whether kubelet is between GetInfo and its registration status, when another publication would undo its work. */
-export function isKubeletBusy({ askedAtMs }: InPlaceState, { server }: RegistrationContext): boolean {
-  return askedAtMs !== undefined && performance.now() - askedAtMs < KUBELET_BUSY_MS && server.hasCaller;
 }

@@ -1,18 +1,18 @@
 import { type RegistrationContext, socketPathOf } from "./context";
 import type { Inbox } from "./inbox";
 import { failedBy, type RegistrationOutcome } from "./outcome";
-import type { RegistrationEvent, RegistrationState } from "./state";
+import type { LoopEvent, RegistrationState } from "./state";
 import { awaitRegistrationStatus } from "./states/asked";
 import { guardSocket } from "./states/in-place";
 import { moveFromBackoff, remindOfSilence } from "./states/listening";
 import { publishSocket } from "./states/publishing";
-import { answerRefusal, awaitRetry } from "./states/refused";
+import { awaitRetry, endRefused } from "./states/refused";
 import { standBy } from "./states/standby";
 import { shutDown } from "./states/stopping";
-import { isSameRound, isStateChange, transition } from "./transition";
+import { isStateChange, transition } from "./transition";
 
 /** One thing that is done in a state. The event that it ends with, if any, is put into the inbox. */
-type Activity = (signal: AbortSignal) => Promise<RegistrationEvent | undefined>;
+type Activity = (signal: AbortSignal) => Promise<LoopEvent | undefined>;
 
 /**
  * One driver's registration with kubelet, from waiting for its name to its end. It does what its state asks for, takes
@@ -21,8 +21,8 @@ type Activity = (signal: AbortSignal) => Promise<RegistrationEvent | undefined>;
  */
 export async function runRegistration(
   context: RegistrationContext,
-  inbox: Inbox<RegistrationEvent>,
-  onTransition: (state: RegistrationState, event: RegistrationEvent, from: RegistrationState) => void,
+  inbox: Inbox<LoopEvent>,
+  onTransition: (state: RegistrationState, event: LoopEvent, from: RegistrationState) => void,
 ): Promise<RegistrationOutcome> {
   const log = context.log.named("loop");
   let state: RegistrationState = { kind: "waiting" };
@@ -30,7 +30,7 @@ export async function runRegistration(
     const leave = new AbortController();
     const activities = activitiesIn(state, context).map((activity) => perform(activity, leave.signal));
 
-    let event: RegistrationEvent;
+    let event: LoopEvent;
     let next: RegistrationState;
     do {
       event = await inbox.next();
@@ -65,6 +65,14 @@ export async function runRegistration(
   }
 }
 
+const STEPS_OF_A_ROUND: readonly LoopEvent["kind"][] = ["retry", "published", "get-info", "refused"];
+
+/** Whether a change is one more round of what kubelet refuses over and over with the same words. */
+export function isSameRound(next: RegistrationState, event: LoopEvent): boolean {
+  const repeats = "facts" in next ? (next.facts?.refusals?.repeats ?? 0) : 0;
+  return repeats > 0 && STEPS_OF_A_ROUND.includes(event.kind);
+}
+
 /** What is done while in a state, until it is left. Everything ends promptly when its signal is aborted. */
 function activitiesIn(state: RegistrationState, context: RegistrationContext): readonly Activity[] {
   switch (state.kind) {
@@ -84,8 +92,7 @@ function activitiesIn(state: RegistrationState, context: RegistrationContext): r
     case "registered":
       return [(signal) => guardSocket(state, context, signal)];
     case "refused":
-      if (context.options.onRegistrationFailure === "exit")
-        return [async () => answerRefusal(state, context)];
+      if (context.options.onRegistrationFailure === "exit") return [async () => endRefused(state, context)];
       return [
         (signal) => guardSocket(state, context, signal),
         (signal) => awaitRetry(state, context, signal),

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats, unlinkSync } from "node:fs";
 import type { Server, Socket } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf, RegistrarError } from "../../errors";
 import type { Logger } from "../../logging/logger";
@@ -55,11 +55,6 @@ interface Published {
   readonly path: string;
   readonly server: Server;
   readonly stats: Stats;
-}
-
-/** `<dir>/<driver>-reg.sock`, as the official registrar names it (node_register.go, buildSocketPath). */
-export function registrationSocketPath(pluginRegistrationPath: string, driverName: string): string {
-  return join(pluginRegistrationPath, `${driverName}-reg.sock`);
 }
 
 /** Makes the owner of a registration socket; nothing is created before `publish`. */

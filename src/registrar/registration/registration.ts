@@ -2,9 +2,9 @@ import type { EventSource, Events } from "../../event-source";
 import { startGrpcAcceptor } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
-import type { RegistrarEvent } from "../events";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
 import type { DriverStatus } from "./driver-status";
+import type { RegistrarEvent } from "./events";
 import { meansPeer } from "./hints";
 import { createInbox, type Inbox } from "./inbox";
 import { runRegistration } from "./loop";
@@ -13,7 +13,7 @@ import { reasonOf } from "./reason";
 import { addRegistrationService } from "./registration-service";
 import { createRegistrationSocket } from "./registration-socket";
 import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
-import type { RegistrationEvent, RegistrationState, StateChange } from "./state";
+import type { LoopEvent, RegistrationState, StateChange } from "./state";
 import { createTally } from "./tally";
 import { isStateChange } from "./transition";
 
@@ -55,7 +55,7 @@ export const HISTORY_LENGTH = 50;
 export interface RegistrationParts {
   readonly csiAddress: string | undefined;
   /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
-  readonly followDriver: (inbox: Inbox<RegistrationEvent>, signal: AbortSignal) => Promise<void>;
+  readonly followDriver: (inbox: Inbox<LoopEvent>, signal: AbortSignal) => Promise<void>;
   readonly driver: () => Pick<DriverStatus, "identity" | "connected" | "trouble">;
   readonly events: EventSource<RegistrarEvent>;
   readonly protos: Protos;
@@ -67,7 +67,7 @@ export interface RegistrationParts {
 /** Starts the registration of one driver, in state `waiting`, and puts it into the hands of its owner. */
 export function openRegistration(options: RegistrationLoopOptions, parts: RegistrationParts): Registration {
   const { events, protos, log, signal } = parts;
-  const inbox = createInbox<RegistrationEvent>();
+  const inbox = createInbox<LoopEvent>();
   const tally = createTally();
   events.subscribe(tally.count);
   let state: RegistrationState = { kind: "waiting" };
@@ -110,7 +110,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     socket: createRegistrationSocket(server.accept, log),
   };
 
-  const onTransition = (next: RegistrationState, event: RegistrationEvent, from: RegistrationState) => {
+  const onTransition = (next: RegistrationState, event: LoopEvent, from: RegistrationState) => {
     state = next;
     if (event.kind === "published" && from.kind === "publishing")
       events.emit({ kind: "published", socketPath: event.socketPath, reason: from.reason });
@@ -178,7 +178,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
 }
 
 /** With policy `retry`, a driver that is registered by another path has a peer, which we stand by for. */
-function refusalEvent(error: string, { onRegistrationFailure }: RegistrationLoopOptions): RegistrationEvent {
+function refusalEvent(error: string, { onRegistrationFailure }: RegistrationLoopOptions): LoopEvent {
   const isPeer = onRegistrationFailure === "retry" && meansPeer(error);
   return { kind: isPeer ? "already-registered" : "refused", error };
 }

@@ -74,8 +74,8 @@ export type StateOf<Kind extends StateName> = Extract<RegistrationState, { reado
 /** The states in which our socket is in place. */
 export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refused">;
 
-/** What can happen to a registration. */
-export type RegistrationEvent =
+/** What the loop takes from its inbox: all that can happen to a registration, and change its state. */
+export type LoopEvent =
   | { readonly kind: "driver-named"; readonly driverName: string }
   | { readonly kind: "driver-renamed"; readonly driverName: string }
   /** The driver came back: it is to be registered anew, at once where kubelet is known not to be busy with it. */
@@ -107,18 +107,24 @@ export type RegistrationEvent =
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
 
-/** Why a registration socket is put in place. */
-export type PublishReason = Exclude<
-  RegistrationEvent["kind"],
-  "published" | "get-info" | "accepted" | "refused" | "already-registered" | "stop" | "closed"
->;
+/** Why a registration socket is put in place: the event that led to it. */
+export type PublishReason =
+  | "driver-named"
+  | "driver-renamed"
+  | "driver-restarted"
+  | "socket-gone"
+  | "socket-dead"
+  | "kubelet-silent"
+  | "retry"
+  | "peer-gone";
+/** Why a registration stands by. */
 export type StandbyReason = "socket-taken" | "already-registered";
 
 /** One step of a registration's life. */
 export interface StateChange {
   readonly from: StateName;
   readonly to: StateName;
-  readonly event: RegistrationEvent;
+  readonly event: LoopEvent;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }

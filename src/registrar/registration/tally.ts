@@ -1,4 +1,4 @@
-import type { RegistrarEvent } from "../events";
+import type { RegistrarEvent } from "./events";
 import type { PublishReason } from "./state";
 
 /** What has happened since the start, counted. Times are milliseconds since the epoch, undefined for never. */

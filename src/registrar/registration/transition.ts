@@ -2,17 +2,15 @@ import { BACKOFF, backoffMs } from "../../backoff";
 import type {
   Facts,
   InPlaceState,
+  LoopEvent,
   PublishReason,
   Refusals,
-  RegistrationEvent,
   RegistrationState,
   StandbyReason,
 } from "./state";
 
 /** A refusal that repeats itself so often word for word will hardly pass: from then on the slowest pace. */
 export const SLOW_AFTER_REPEATS = 3;
-
-const STEPS_OF_A_ROUND: readonly RegistrationEvent["kind"][] = ["retry", "published", "get-info", "refused"];
 
 /** What a transition depends on besides state and event. */
 export interface Moment {
@@ -24,13 +22,9 @@ export interface Moment {
 
 /**
  * What follows from an event: PURE. The same object where the event says nothing new in that state: late and repeated
- * events are harmless. Each case below has every way out of its state.
+ * events are harmless. Each case below has every way out of its state but `stop`, which leads to `stopping` from each.
  */
-export function transition(
-  state: RegistrationState,
-  event: RegistrationEvent,
-  now: Moment,
-): RegistrationState {
+export function transition(state: RegistrationState, event: LoopEvent, now: Moment): RegistrationState {
   if (event.kind === "stop") return stop(state, event);
   switch (state.kind) {
     case "waiting":
@@ -82,8 +76,12 @@ export function transition(
   }
 }
 
-/** The states in which our socket is in place. What is lost or taken there is healed in the same way from each. */
-function whileInPlace(state: InPlaceState, event: RegistrationEvent, now: Moment): RegistrationState {
+/** Every way out of the four states in which our socket is in place: what is lost there is healed in the same way. */
+function whileInPlace(
+  state: InPlaceState,
+  event: Exclude<LoopEvent, { kind: "stop" }>,
+  now: Moment,
+): RegistrationState {
   const { facts } = state;
   switch (event.kind) {
     case "get-info":
@@ -128,15 +126,18 @@ function whileInPlace(state: InPlaceState, event: RegistrationEvent, now: Moment
     case "retry":
       return state.kind === "refused" ? publish(facts, event.kind) : state;
 
-    default:
+    case "driver-named":
+    case "published":
+    case "peer-gone":
+    case "closed":
       return state;
+
+    default:
+      return event satisfies never;
   }
 }
 
-function stop(
-  state: RegistrationState,
-  { outcome }: RegistrationEvent & { kind: "stop" },
-): RegistrationState {
+function stop(state: RegistrationState, { outcome }: LoopEvent & { kind: "stop" }): RegistrationState {
   if (state.kind === "stopping" || state.kind === "stopped") return state;
   return { kind: "stopping", facts: state.kind === "waiting" ? undefined : state.facts, outcome };
 }
@@ -178,12 +179,6 @@ function countRefusal(former: Refusals | undefined, text: string): Refusals {
 function retryAfterMs({ count, repeats }: Refusals, random: number): number {
   if (repeats >= SLOW_AFTER_REPEATS) return BACKOFF.refused.maxMs;
   return Math.round(backoffMs(BACKOFF.refused, count - 1, () => random));
-}
-
-/** Whether a change is one more round of what kubelet refuses over and over with the same words. */
-export function isSameRound(next: RegistrationState, event: RegistrationEvent): boolean {
-  const repeats = "facts" in next ? (next.facts?.refusals?.repeats ?? 0) : 0;
-  return repeats > 0 && STEPS_OF_A_ROUND.includes(event.kind);
 }
 
 /** Whether the state is another one, or is entered anew: only `publishing` leads to itself, under another name. */

@@ -2,7 +2,7 @@ import type { RegistrationContext } from "../../../src/registrar/registration/co
 import { createInbox } from "../../../src/registrar/registration/inbox";
 import { runRegistration } from "../../../src/registrar/registration/loop";
 import { refusedFor } from "../../../src/registrar/registration/outcome";
-import type { RegistrationEvent, RegistrationState } from "../../../src/registrar/registration/state";
+import type { LoopEvent, RegistrationState } from "../../../src/registrar/registration/state";
 import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
 
@@ -11,7 +11,7 @@ type Socket = RegistrationContext["socket"];
 /** A registration whose socket does what the test says, and the way that it goes. */
 async function startLoop(socket: Partial<Socket>) {
   const folder = await createTempFolder();
-  const inbox = createInbox<RegistrationEvent>();
+  const inbox = createInbox<LoopEvent>();
   const log = recordLog();
   const way: string[] = [];
   const context = {
@@ -25,8 +25,7 @@ async function startLoop(socket: Partial<Socket>) {
     socket: { path: undefined, look: async () => "ours", withdraw: () => {}, ...socket },
     server: { hasCaller: false, connections: {}, close: async () => {} },
   } as unknown as RegistrationContext;
-  const onTransition = (next: RegistrationState, event: RegistrationEvent) =>
-    way.push(`${event.kind} ${next.kind}`);
+  const onTransition = (next: RegistrationState, event: LoopEvent) => way.push(`${event.kind} ${next.kind}`);
   const ended = runRegistration(context, inbox, onTransition);
   return { inbox, log, way, ended, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }

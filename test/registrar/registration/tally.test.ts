@@ -1,4 +1,4 @@
-import type { RegistrarEvent } from "../../../src/registrar/events";
+import type { RegistrarEvent } from "../../../src/registrar/registration/events";
 import { createTally, type Tally } from "../../../src/registrar/registration/tally";
 
 const identity = { name: "x.csi", vendorVersion: "v1", manifest: {} };

@@ -1,11 +1,8 @@
+import { isSameRound } from "../../../src/registrar/registration/loop";
 import { refusedFor } from "../../../src/registrar/registration/outcome";
-import type {
-  RegistrationEvent,
-  RegistrationState,
-  StateName,
-} from "../../../src/registrar/registration/state";
+import type { LoopEvent, RegistrationState, StateName } from "../../../src/registrar/registration/state";
 import { STATE_NAMES } from "../../../src/registrar/registration/state";
-import { isSameRound, transition } from "../../../src/registrar/registration/transition";
+import { transition } from "../../../src/registrar/registration/transition";
 import { EVENT_KINDS, eventOf, facts, leadsTo, stateNamed } from "../../support/registration-states";
 
 const P = "publishing";
@@ -20,7 +17,7 @@ const _ = undefined;
 
 /** Where each event leads from each state; `_` is nowhere. */
 // biome-ignore format: a table
-const TABLE: { readonly [Kind in RegistrationEvent["kind"]]: readonly (StateName | undefined)[] } = {
+const TABLE: { readonly [Kind in LoopEvent["kind"]]: readonly (StateName | undefined)[] } = {
   //                   waiting publishing listening asked registered refused standby stopping stopped
   "driver-named":       [P, _, _, _, _, _, _, _, _],
   "driver-renamed":     [_, P, P, P, P, P, P, _, _],
@@ -51,9 +48,9 @@ test.each(EVENT_KINDS)("%s", (kind) => {
 
 const now = { nowMs: 5_000, random: 0 };
 /** The state that results from events, one after the other. */
-const reached = (state: RegistrationState, ...events: readonly RegistrationEvent[]) =>
+const reached = (state: RegistrationState, ...events: readonly LoopEvent[]) =>
   events.reduce((one, event) => transition(one, event, now), state);
-const published = (found: "gone" | "dead", alias?: string): RegistrationEvent => ({
+const published = (found: "gone" | "dead", alias?: string): LoopEvent => ({
   kind: "published",
   socketPath: "/x-reg.sock",
   alias,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { messageOf, RegistrarError } from "../../../errors";
 import { escapeJson } from "../../../logging/escape";
+import { registrationSocketPath } from "../../../registrar/registration/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { KubeletEvent } from "../../../simulator/kubelet-events";
 import { type Actor, startActor } from "./actor";
@@ -108,7 +109,7 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
     start,
     stop: (role) => take(role).stop(),
     kill: (role) => take(role).kill(),
-    deleteRegistrationSocket: () => unlinkSync(join(pluginDir, `${DRIVER_NAME}-reg.sock`)),
+    deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
     clear: async () => {
       await Promise.all([...actors.keys()].map((role) => take(role).stop()));
       if (!keep) rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,14 @@
 import { pause } from "../../../pause";
-import { KUBELET_BUSY_MS, type RegistrationContext } from "../context";
-import type { StateOf } from "../state";
+import type { RegistrationContext } from "../context";
+import type { InPlaceState, StateOf } from "../state";
+
+/** The longest that kubelet may be between GetInfo and its status: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
+const KUBELET_BUSY_MS = 150_000;
+
+/** Whether kubelet is between GetInfo and its registration status, when another publication would undo its work. */
+export function isKubeletBusy({ askedAtMs }: InPlaceState, { server }: RegistrationContext): boolean {
+  return askedAtMs !== undefined && performance.now() - askedAtMs < KUBELET_BUSY_MS && server.hasCaller;
+}
 
 /** State `asked`: kubelet called GetInfo. Says so if it then stays silent for longer than it ever should. */
 export async function awaitRegistrationStatus(

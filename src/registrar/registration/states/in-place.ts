@@ -1,7 +1,8 @@
 import { hintOrPause } from "../../../pause";
 import { watchPath } from "../../../sockets/path-watch";
-import { isKubeletBusy, type RegistrationContext, socketPathOf } from "../context";
-import type { InPlaceState, RegistrationEvent } from "../state";
+import { type RegistrationContext, socketPathOf } from "../context";
+import type { InPlaceState, LoopEvent } from "../state";
+import { isKubeletBusy } from "./asked";
 
 /** The net under inotify: our socket is looked at this often. */
 const LOOK_EVERY_MS = 5_000;
@@ -21,7 +22,7 @@ export async function guardSocket(
   state: InPlaceState,
   context: RegistrationContext,
   signal: AbortSignal,
-): Promise<RegistrationEvent | undefined> {
+): Promise<LoopEvent | undefined> {
   const socketPath = socketPathOf(state.facts, context);
   const watch = watchPath(socketPath, context.log.named("in-place"));
   try {

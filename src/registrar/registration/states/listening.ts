@@ -1,15 +1,14 @@
+import { REMINDERS, reminderMs } from "../../../backoff";
 import { pause } from "../../../pause";
 import { fitsSocketPath } from "../../../sockets/socket-path";
 import { createAlias } from "../alias";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { explainSilence } from "../hints";
-import { fileNameOf } from "../plugin-type";
-import type { RegistrationEvent, StateOf } from "../state";
+import { fileNameOf } from "../socket-name";
+import type { LoopEvent, StateOf } from "../state";
 
 /** Kubelet's reconcile loop runs each second: this long without a call, after a dead socket, means backoff. */
 const MOVE_AFTER_MS = 2_500;
-/** When to say that kubelet has not called; the last wait repeats. */
-const REMIND_AFTER_MS: readonly number[] = [30_000, 120_000, 600_000, 3_600_000];
 
 /**
  * State `listening`: kubelet backs off by path, up to 2 min 2 s, from a socket that a reboot left behind, and a new
@@ -20,7 +19,7 @@ export async function moveFromBackoff(
   { facts }: StateOf<"listening">,
   context: RegistrationContext,
   signal: AbortSignal,
-): Promise<RegistrationEvent | undefined> {
+): Promise<LoopEvent | undefined> {
   if (!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved) return undefined;
   const alias = createAlias(fileNameOf(context.options.type, facts.driverName));
   const was = socketPathOf(facts, context);
@@ -34,7 +33,7 @@ export async function moveFromBackoff(
   return { kind: "kubelet-silent", alias };
 }
 
-/** State `listening`: says that kubelet has not called, and what to check; in longer and longer intervals. */
+/** State `listening`: says that kubelet has not called, and what to check; less and less often. */
 export async function remindOfSilence(
   socketPath: string,
   { options, server, log: parentLog }: RegistrationContext,
@@ -42,8 +41,8 @@ export async function remindOfSilence(
 ): Promise<undefined> {
   const log = parentLog.named("listening");
   let waitedMs = 0;
-  for (let round = 0; ; round++) {
-    const waitMs = REMIND_AFTER_MS[Math.min(round, REMIND_AFTER_MS.length - 1)] ?? 0;
+  for (let line = 0; ; line++) {
+    const waitMs = reminderMs(REMINDERS.kubeletSilent, line);
     if (!(await pause(waitMs, signal))) return undefined;
     waitedMs += waitMs;
     log.warn("Kubelet has not called", {

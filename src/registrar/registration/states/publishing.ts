@@ -6,8 +6,8 @@ import { watchPath } from "../../../sockets/path-watch";
 import { findAlias } from "../alias";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { failedBy } from "../outcome";
-import { fileNameOf } from "../plugin-type";
-import type { RegistrationEvent, StateOf } from "../state";
+import { fileNameOf } from "../socket-name";
+import type { LoopEvent, StateOf } from "../state";
 
 /**
  * State `publishing`: puts our socket in place. The first time whatever cannot be is fatal, as at the official
@@ -19,7 +19,7 @@ export async function publishSocket(
   state: StateOf<"publishing">,
   context: RegistrationContext,
   signal: AbortSignal,
-): Promise<RegistrationEvent | undefined> {
+): Promise<LoopEvent | undefined> {
   const { socket, options } = context;
   const { pluginRegistrationPath } = options;
   const { facts, reason } = state;

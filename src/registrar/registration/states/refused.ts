@@ -1,18 +1,16 @@
+import { BACKOFF } from "../../../backoff";
 import { pause } from "../../../pause";
 import type { RegistrationContext } from "../context";
 import { explainRefusal } from "../explain-refusal";
 import { refusedFor } from "../outcome";
-import type { RegistrationEvent, StateOf } from "../state";
+import type { LoopEvent, StateOf } from "../state";
 import { SLOW_AFTER_REPEATS } from "../transition";
 
-/** About ten minutes at the slow pace. */
-const REMIND_EVERY_REPEATS = 20;
+/** One line in ten minutes at the slow pace. */
+const REMIND_EVERY_REPEATS = Math.round(600_000 / BACKOFF.refused.maxMs);
 
 /** State `refused` with policy `exit`: kubelet has its answer, and the registration ends, so that the container restarts. */
-export function answerRefusal(
-  { refusals }: StateOf<"refused">,
-  context: RegistrationContext,
-): RegistrationEvent {
+export function endRefused({ refusals }: StateOf<"refused">, context: RegistrationContext): LoopEvent {
   const { text } = refusals;
   const log = context.log.named("refused");
   const message = "Registration process failed with error, restarting registration container";
@@ -28,7 +26,7 @@ export async function awaitRetry(
   { refusals, waitMs }: StateOf<"refused">,
   context: RegistrationContext,
   signal: AbortSignal,
-): Promise<RegistrationEvent | undefined> {
+): Promise<LoopEvent | undefined> {
   const { text, count, repeats } = refusals;
   const log = context.log.named("refused");
   const error = new Error(text);

@@ -6,7 +6,7 @@ import { watchPath } from "../../../sockets/path-watch";
 import { tryConnect } from "../../../sockets/unix-socket";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { askInfo } from "../self-check";
-import type { Facts, RegistrationEvent, StateOf } from "../state";
+import type { Facts, LoopEvent, StateOf } from "../state";
 
 /** The net under inotify and the held connection. */
 const LOOK_EVERY_MS = 5_000;
@@ -24,7 +24,7 @@ export async function standBy(
   { facts, reason }: StateOf<"standby">,
   context: RegistrationContext,
   signal: AbortSignal,
-): Promise<RegistrationEvent | undefined> {
+): Promise<LoopEvent | undefined> {
   const log = context.log.named("standby");
   context.socket.withdraw();
   const peer = await findPeer(facts, context, signal);

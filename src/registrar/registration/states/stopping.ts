@@ -1,6 +1,6 @@
 import type { RegistrationContext } from "../context";
 import { failedBy } from "../outcome";
-import type { RegistrationEvent, StateOf } from "../state";
+import type { LoopEvent, StateOf } from "../state";
 
 /** Calls that run when we stop get this long to finish. */
 const GRACE_MS = 2_000;
@@ -9,7 +9,7 @@ const GRACE_MS = 2_000;
 export async function shutDown(
   { outcome }: StateOf<"stopping">,
   { socket, server, log: parentLog }: RegistrationContext,
-): Promise<RegistrationEvent> {
+): Promise<LoopEvent> {
   const log = parentLog.named("stopping");
   let end = outcome;
   const socketPath = socket.path;

@@ -1,5 +1,5 @@
-import type { PluginIdentity } from "../grpc/protos";
-import type { PublishReason, StateChange } from "./registration/state";
+import type { PluginIdentity } from "../../grpc/protos";
+import type { PublishReason, StateChange } from "./state";
 
 /** One call that the registrar made to the CSI driver. */
 export interface DriverCall {
