@@ -14,7 +14,9 @@ const PARTS = {
   register: ["cli/commands/register"],
   commands: [
     "cli/help",
-    ...["demo", "doctor", "driver", "kubelet", "manifest", "status"].map((name) => `cli/commands/${name}`),
+    ...["demo", "doctor", "driver", "kubelet", "legacy", "manifest", "status"].map(
+      (name) => `cli/commands/${name}`,
+    ),
   ],
   "node-readiness": ["cli/node-readiness"],
   kubeconfig: ["cli/kubeconfig"],

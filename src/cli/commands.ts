@@ -39,6 +39,11 @@ export const COMMANDS: readonly Command[] = [
     summary: "write the YAML that deploys a driver with this registrar",
     run: async (argv) => (await import("./commands/manifest")).runManifest(argv),
   },
+  {
+    name: "legacy",
+    summary: "show what driver-registrar did in 2018, before kubelet registered drivers",
+    run: async (argv) => (await import("./commands/legacy")).runLegacy(argv),
+  },
 ];
 
 /** What people type out of habit, and what they mean. */

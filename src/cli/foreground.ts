@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { RegistrarError } from "../errors";
+import { LONGEST_WAIT_MS, pause } from "../pause";
 import { abortOnSignals } from "./signals";
 
 /**
@@ -12,12 +12,9 @@ export function untilStopped(onSignal: (name: string) => void = () => {}): Abort
   return AbortSignal.any([abortOnSignals(onSignal), unread.signal]);
 }
 
-/** The longest timer that Node has, in milliseconds: 24 days. */
-const LONGEST_MS = 2 ** 31 - 1;
-
 /** Resolves when the signal is aborted, or after `ms` if that is more than 0; keeps the process alive until then. */
 export async function untilAborted(signal: AbortSignal, ms = 0): Promise<void> {
-  do await delay(ms || LONGEST_MS, undefined, { signal }).catch(() => {});
+  do await pause(ms || LONGEST_WAIT_MS, signal);
   while (ms === 0 && !signal.aborted);
 }
 

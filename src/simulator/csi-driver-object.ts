@@ -33,21 +33,3 @@ export function defaultCsiDriver(name: string): CsiDriverObject {
     },
   };
 }
-
-/** CSIDriver as a custom resource, before Kubernetes 1.14 made it an object of its own. */
-export interface LegacyCsiDriverObject {
-  readonly apiVersion: "csi.storage.k8s.io/v1alpha1";
-  readonly kind: "CSIDriver";
-  readonly metadata: { readonly name: string };
-  readonly spec: { readonly attachRequired: boolean; readonly podInfoOnMountVersion: string };
-}
-
-/** What driver-registrar created with its default flags: `kubernetesRegister` in its `k8s_register.go`. */
-export function legacyCsiDriver(name: string): LegacyCsiDriverObject {
-  return {
-    apiVersion: "csi.storage.k8s.io/v1alpha1",
-    kind: "CSIDriver",
-    metadata: { name },
-    spec: { attachRequired: true, podInfoOnMountVersion: "" },
-  };
-}

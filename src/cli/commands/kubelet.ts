@@ -1,5 +1,4 @@
 import { startKubelet } from "../../simulator/kubelet";
-import { LEGACY_MODES } from "../../simulator/legacy-registrar";
 import { type KubeletVersion, simulatedVersion } from "../../simulator/versions";
 import {
   choiceFlag,
@@ -14,7 +13,6 @@ import { createCommand } from "../command-line";
 import { tellEvents, writeLine } from "../event-lines";
 import { unlessStopped, untilAborted, untilStopped } from "../foreground";
 import { faultsOf, parseSlow } from "./kubelet/faults";
-import { runLegacy } from "./kubelet/legacy";
 import { narrateKubelet } from "./kubelet/narrator";
 import { createObjectPrinter, PRINTABLE, parsePrintable, printChanged, printFinal } from "./kubelet/objects";
 
@@ -27,7 +25,10 @@ export const runKubelet = createCommand(
     name: "kubelet",
     describe: `Simulates kubelet's plugin registration; ${WHAT_IT_IS_NOT}`,
     flags: {
-      "plugin-dir": textFlag("plugin registration directory to watch, created if missing; required"),
+      "plugin-dir": {
+        ...textFlag("plugin registration directory to watch, created if missing"),
+        demandOption: true,
+      },
       node: { ...textFlag("the node's name"), default: "node-1" },
       "kubelet-version": {
         ...textFlag("which kubelet to simulate, from 1.13 on"),
@@ -48,13 +49,9 @@ export const runKubelet = createCommand(
         ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
         coerce: parsePrintable,
       },
-      legacy: { ...choiceFlag("register as in 2018", LEGACY_MODES), implies: "csi-address" },
-      "csi-address": textFlag("for --legacy: the driver's socket"),
       output: outputFlag,
     },
-    check: ({ pluginDir, legacy, print, output }) => {
-      if (pluginDir === undefined && legacy === undefined)
-        return "it needs --plugin-dir; see registrar kubelet --help";
+    check: ({ print, output }) => {
       if (print !== undefined && output === "json")
         return "--print is for text output: in JSON the events contain the objects";
       return undefined;
@@ -62,7 +59,6 @@ export const runKubelet = createCommand(
     examples: [
       "kubelet --plugin-dir /tmp/registry --print csinode",
       "kubelet --plugin-dir /tmp/registry --kubelet-version 1.28 --refuse 'no node' --refuse-times 2",
-      "kubelet --legacy node-register --csi-address /tmp/csi.sock",
     ],
     notes: [
       "Calls: GetInfo, NodeGetInfo, NotifyRegistrationStatus.",
@@ -70,22 +66,11 @@ export const runKubelet = createCommand(
     ],
   },
   async (flags) => {
-    const {
-      pluginDir,
-      node: nodeName,
-      legacy: mode,
-      csiAddress,
-      output,
-      print: printed = [],
-      restartEvery,
-    } = flags;
-    if (mode !== undefined && csiAddress !== undefined)
-      return runLegacy({ mode, csiAddress, nodeName, output });
-
+    const { pluginDir, node: nodeName, output, print: printed = [], restartEvery } = flags;
     const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
     const signal = untilStopped();
     const faults = [...(flags.slow ?? []), ...faultsOf(flags)];
-    const options = { pluginDir: pluginDir ?? "", nodeName, version: flags.kubeletVersion, faults };
+    const options = { pluginDir, nodeName, version: flags.kubeletVersion, faults };
     const kubelet = await unlessStopped(startKubelet({ ...options, signal }));
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);

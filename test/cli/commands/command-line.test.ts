@@ -2,30 +2,33 @@ import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { runCommand } from "./support/command";
 
-describe.each(["demo", "kubelet", "driver", "doctor", "manifest"])("registrar %s --help", (name) => {
-  test.each(["--help", "-h", "-help"])("%s goes to stdout and ends with 0", (word) => {
-    const { status, stdout, stderr } = runCommand(name, word);
-    expect(status).toBe(0);
-    expect(stdout).toContain(`Usage: registrar ${name} [flags]`);
-    expect(stderr).toBe("");
-  });
+describe.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "legacy"])(
+  "registrar %s --help",
+  (name) => {
+    test.each(["--help", "-h", "-help"])("%s goes to stdout and ends with 0", (word) => {
+      const { status, stdout, stderr } = runCommand(name, word);
+      expect(status).toBe(0);
+      expect(stdout).toContain(`Usage: registrar ${name} [flags]`);
+      expect(stderr).toBe("");
+    });
 
-  test("breaks a line only where the next word would not fit", () => {
-    const [what = ""] = runCommand(name, "--help").stdout.split("\n\nUsage:");
-    const lines = what.split("\n");
-    expect(what).not.toBe("");
-    for (const [at, line] of lines.slice(1).entries())
-      expect(`${lines[at]} ${line.split(" ")[0]}`.length).toBeGreaterThan(100);
-  });
+    test("breaks a line only where the next word would not fit", () => {
+      const [what = ""] = runCommand(name, "--help").stdout.split("\n\nUsage:");
+      const lines = what.split("\n");
+      expect(what).not.toBe("");
+      for (const [at, line] of lines.slice(1).entries())
+        expect(`${lines[at]} ${line.split(" ")[0]}`.length).toBeGreaterThan(100);
+    });
 
-  test("is one screen with an example and the exit codes", () => {
-    const lines = runCommand(name, "--help").stdout.split("\n");
-    expect(lines.length).toBeLessThan(45);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
-    expect(lines.join("\n")).toMatch(new RegExp(`Examples:\n  registrar ${name}`));
-    expect(lines.join("\n")).toMatch(/Exit codes: 0 .*; 1 .*; 2 bad flag/);
-  });
-});
+    test("is one screen with an example and the exit codes", () => {
+      const lines = runCommand(name, "--help").stdout.split("\n");
+      expect(lines.length).toBeLessThan(45);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+      expect(lines.join("\n")).toMatch(new RegExp(`Examples:\n  registrar ${name}`));
+      expect(lines.join("\n")).toMatch(/Exit codes: 0 .*; 1 .*; 2 bad flag/);
+    });
+  },
+);
 
 test.each<readonly [words: string, complaint: string]>([
   ["driver --csi-adress /tmp/x --name x", "there is no flag --csi-adress; did you mean --csi-address?"],
@@ -79,7 +82,6 @@ test.each<readonly [words: string, complaint: string]>([
     "kubelet --plugin-dir x --slow dial=1s",
     '--slow: "dial" is not one of its values; one of GetInfo, NodeGetInfo, NotifyRegistrationStatus',
   ],
-  ["kubelet --legacy node-register", "--legacy needs --csi-address beside it; see registrar kubelet --help"],
   [
     "demo --scenario socket-delete",
     '--scenario: "socket-delete" is not one of its values; did you mean socket-deleted?',

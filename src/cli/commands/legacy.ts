@@ -1,0 +1,39 @@
+import { LEGACY_MODES, legacyObject } from "../../simulator/legacy-registrar";
+import { choiceFlag, textFlag } from "../command-flags";
+import { createCommand } from "../command-line";
+import { writeLine } from "../event-lines";
+import { unlessStopped, untilStopped } from "../foreground";
+import { createObjectPrinter } from "./kubelet/objects";
+
+/** Prints what driver-registrar wrote to the API server before kubelet registered drivers; resolves with the exit code. */
+export const runLegacy = createCommand(
+  {
+    name: "legacy",
+    describe: [
+      "Shows what driver-registrar did in 2018, before kubelet registered drivers: it asks the driver the same, and",
+      "prints the object that was written to the API server then. It writes nothing itself.",
+    ].join(" "),
+    flags: {
+      "csi-address": { ...textFlag("the driver's socket"), demandOption: true },
+      mode: { ...choiceFlag("what driver-registrar had to do", LEGACY_MODES), default: "node-register" },
+      node: { ...textFlag("the node's name"), default: "node-1" },
+      output: { ...choiceFlag("form of the object", ["yaml", "json"]), alias: "o", default: "yaml" },
+    },
+    examples: [
+      "legacy --csi-address /tmp/csi.sock",
+      "legacy --csi-address /tmp/csi.sock --mode kubernetes-register -o json",
+    ],
+    notes: [
+      "node-register ran on every node, and annotated the Node; kubernetes-register ran once, and created a CSIDriver.",
+      "Exit codes: 0 printed, or stopped by a signal; 1 the driver does not answer within a minute; 2 bad flag.",
+    ],
+  },
+  async ({ node: nodeName, output, ...flags }) => {
+    const signal = untilStopped();
+    const object = await unlessStopped(legacyObject({ ...flags, nodeName, signal }));
+    if (object === undefined) return 0;
+    if (output === "json") writeLine(JSON.stringify(object));
+    else (await createObjectPrinter()).write(object);
+    return 0;
+  },
+);
