@@ -25,7 +25,7 @@ export const runLegacy = createCommand(
     ],
     notes: [
       "node-register ran on every node, and annotated the Node; kubernetes-register ran once, and created a CSIDriver.",
-      "Exit codes: 0 printed, or stopped by a signal; 1 the driver does not answer within a minute; 2 bad flag.",
+      "Exit codes: 0 printed, or stopped by a signal; 1 no answer within a minute; 2 bad flag.",
     ],
   },
   async ({ node: nodeName, output, ...flags }) => {

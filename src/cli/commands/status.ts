@@ -37,7 +37,7 @@ export const runStatus = createCommand(
     examples: ["status", "status --watch", "status --host-root=/host -o json"],
     notes: [
       "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is what nobody told.",
-      "Exit codes: 0 every driver is registered, or --watch was stopped; 1 one is not, or there is none; 2 bad flag.",
+      "Exit codes: 0 all are registered, or --watch was stopped; 1 not all are, or none is; 2 bad flag.",
     ],
   },
   async (flags) => {
