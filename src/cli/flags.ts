@@ -112,10 +112,10 @@ type ValueOf<Row> = Row extends FlagSpec<string, infer Value> ? Value : never;
 export type FlagName = keyof Rows;
 
 /** The value of each flag, its default where it is not given: `--csi-address` is `csiAddress`, a duration ends in `Ms`. */
-export type FlagValues = { readonly [Name in FlagName as FieldOf<Name>]: ValueOf<Rows[Name]> };
+export type Values = { readonly [Name in FlagName as FieldOf<Name>]: ValueOf<Rows[Name]> };
 
 /** What a command line asks for. */
-export interface Flags extends FlagValues {
+export interface Flags extends Values {
   /** The flags that were given, even with a value that equals the default. */
   readonly given: ReadonlySet<FlagName>;
   /** Given flags that have no effect any more; the log warns once. */
@@ -132,7 +132,7 @@ export interface Flags extends FlagValues {
 }
 
 /** `message` is the official's first line on stderr; its help follows there. The exit code is 2, for help 0. */
-export type CommandLine =
+export type ParsedFlags =
   | { readonly kind: "flags"; readonly flags: Flags }
   | { readonly kind: "help" }
   | { readonly kind: "error"; readonly message: string };
@@ -147,7 +147,7 @@ export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
  * Reads the words after the program's name as the official registrar does, with its errors. A flag given again replaces
  * the earlier value, but `--vmodule` adds to it. The caller checks which values make sense together.
  */
-export function parseFlags(argv: readonly string[]): CommandLine {
+export function parseFlags(argv: readonly string[]): ParsedFlags {
   const { dropIn, ours, deprecated, removed } = flagTable;
   const rows: [string, Row][] = Object.entries({ ...dropIn, ...ours, ...deprecated });
   const line = parseGoFlags(argv, acceptedFlags());
@@ -164,7 +164,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   return {
     kind: "flags",
     flags: {
-      ...(Object.fromEntries(values) as FlagValues),
+      ...(Object.fromEntries(values) as Values),
       given: new Set(rows.map(([name]) => name as FlagName).filter((name) => settings.has(name))),
       ignored: Object.keys(removed).filter((name) => settings.has(name)),
       deprecated: deprecationsIn(settings),

@@ -1,8 +1,8 @@
 import { RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
 import { type ApiAccess, type Environment, inClusterAccess } from "../node-readiness/api/access";
+import { observeRegistrations } from "../node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../node-readiness/options";
-import { observeRegistrations } from "../node-readiness/registrations";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
 import type { Registrations } from "../registrar/registrations";
 import type { Flags } from "./flags";

@@ -3,7 +3,7 @@ import { boundText } from "../logging/bound";
 import { escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
-import { type Check, runChecks } from "./checks";
+import { type HealthCheck, runChecks } from "./health-checks";
 import type { Route } from "./server";
 
 /**
@@ -38,7 +38,7 @@ export function createHealthRoute(registrations: Registrations, parentLog: Logge
  */
 export function createChecksRoute(
   name: string,
-  checksFor: (driver: string | null) => readonly Check[],
+  checksFor: (driver: string | null) => readonly HealthCheck[],
 ): Route {
   return async (request, response) => {
     if (request.method !== "GET" && request.method !== "HEAD") {

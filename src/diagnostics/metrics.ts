@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import { grpcCodeName } from "../grpc/unary";
 import type { DriverCall } from "../registrar/registration/events";
 import type { Registrations } from "../registrar/registrations";
-import { counted } from "./checks";
+import { counted } from "./health-checks";
 import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 import { nodeReadinessMetrics, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";

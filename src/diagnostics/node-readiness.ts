@@ -1,5 +1,5 @@
 import { boundText } from "../logging/bound";
-import type { Check } from "./checks";
+import type { HealthCheck } from "./health-checks";
 import type { MetricRow, Sample } from "./metric-table";
 
 /** What is served of the node's readiness, where that is wanted. */
@@ -37,7 +37,7 @@ export type ViewNodeReadiness = () => NodeReadinessView;
  * Whether the node is as the registrar wants it. It does not count unless `/readyz?require=node-readiness` says so: a
  * driver is ready whatever the API server does, and a DaemonSet must not stop to roll because of it.
  */
-export function nodeReadinessCheck(view: ViewNodeReadiness): Check {
+export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
   return {
     name: "node-readiness",
     informative: true,

@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
-import { livenessChecks, readinessChecks } from "./checks";
 import { createChecksRoute, createHealthRoute } from "./health";
+import { livenessChecks, readinessChecks } from "./health-checks";
 import type { ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
 import { checkMetricsPath, type FIXED_PATHS } from "./metrics-path";

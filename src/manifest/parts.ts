@@ -1,5 +1,5 @@
 import { alertRules } from "./alert-rules";
-import { csiDriver } from "./csi-driver";
+import { csiDriver } from "./csi-driver-kind";
 import { inlinePod } from "./inline-pod";
 import type { Manifest } from "./manifest";
 import { nodePlugin } from "./node-plugin";

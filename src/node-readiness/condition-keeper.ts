@@ -2,8 +2,8 @@ import type { Logger } from "../logging/logger";
 import type { Outcome } from "./api/node-api";
 import { conditionFor, planCondition } from "./condition";
 import type { NodeView } from "./node";
+import type { ObservedRegistration } from "./observed-registrations";
 import { earlier, type Pass, type PassOutcome } from "./pass";
-import type { ObservedRegistration } from "./registrations";
 import { DRIVER_PLACEHOLDER } from "./startup-taint";
 
 /** What there is to tell of one condition. */

@@ -1,6 +1,6 @@
 import { RegistrarError } from "../errors";
 import type { NodeCondition, NodeView } from "./node";
-import type { ObservedRegistration } from "./registrations";
+import type { ObservedRegistration } from "./observed-registrations";
 import { DRIVER_PLACEHOLDER, isQualifiedName } from "./startup-taint";
 
 /** What a Node's condition is to say; when it was written is no part of it. */

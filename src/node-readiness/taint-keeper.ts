@@ -1,8 +1,8 @@
 import { type Backoff, backoffMs } from "../backoff";
 import type { Logger } from "../logging/logger";
 import type { Taint } from "./node";
+import type { ObservedRegistration } from "./observed-registrations";
 import { earlier, type Pass, type PassOutcome } from "./pass";
-import type { ObservedRegistration } from "./registrations";
 import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText } from "./startup-taint";
 
 /** How often to do what others may undo. */

@@ -15,7 +15,7 @@ import { addCsiDriverServices } from "./csi-driver-services";
 import { createEventLog, type EventStream } from "./event-stream";
 import { createFaultScript } from "./faults";
 import { observeRequests } from "./request-observer";
-import { publishSocket } from "./socket-file";
+import { listenOnFile } from "./socket-file";
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {
@@ -61,7 +61,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     log: logger,
     addServices: (server) => addCsiDriverServices(server, services),
   });
-  const socket = await publishSocket(driver.csiAddress, (connection) => {
+  const socket = await listenOnFile(driver.csiAddress, (connection) => {
     observeRequests(connection, ({ path, authority }) =>
       log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
     );

@@ -7,7 +7,7 @@ import { type Version, validateVersions } from "./driver-versions";
 import { createKubeletClient } from "./kubelet-client";
 import type { DeregistrationCause, Emit } from "./kubelet-events";
 import type { NodeInfoManager } from "./node-info-manager";
-import { ACCEPTED, type OfferedPlugin, type PluginHandler, type Verdict } from "./plugin-handler";
+import { ACCEPTED, type HandlerAnswer, type OfferedPlugin, type PluginHandler } from "./plugin-handler";
 import { authorityFor, type KubeletBehaviour } from "./versions";
 
 export interface CsiRegistrationHandlerOptions {
@@ -88,7 +88,7 @@ export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOpti
 
   return {
     validate: ({ name, endpoint, versions }) =>
-      verdictOf(
+      answerOf(
         () => validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version, versionsWording),
         (reason) => `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${reason}`,
       ),
@@ -101,7 +101,7 @@ export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOpti
   };
 }
 
-function verdictOf(check: () => void, wording: (reason: string) => string): Verdict {
+function answerOf(check: () => void, wording: (reason: string) => string): HandlerAnswer {
   try {
     check();
     return ACCEPTED;
@@ -112,7 +112,7 @@ function verdictOf(check: () => void, wording: (reason: string) => string): Verd
 }
 
 /** Only a refusal is an answer; anything else is our own bug and stays an exception. */
-function refusalOf(error: unknown): Extract<Verdict, { readonly kind: "refused" }> {
+function refusalOf(error: unknown): Extract<HandlerAnswer, { readonly kind: "refused" }> {
   if (error instanceof RegistrarError) return { kind: "refused", reason: error.message };
   throw error;
 }

@@ -11,8 +11,8 @@ import {
 } from "../options/option-kinds";
 import { optional, readOptions, required, variant } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
-import { KUBELET_BACKOFF } from "./backoff";
 import { WAIT_TIMEOUT_MS } from "./event-stream";
+import { KUBELET_BACKOFF } from "./exponential-backoff";
 import type { KubeletFault } from "./kubelet-faults";
 import { type KubeletVersion, type SimulatedVersion, simulatedVersion } from "./versions";
 

@@ -1,4 +1,9 @@
-import { type Backoff, type BackoffLimits, backoffAfterFailure, remainingMs } from "./backoff";
+import {
+  type BackoffLimits,
+  backoffAfterFailure,
+  type PathBackoff,
+  remainingMs,
+} from "./exponential-backoff";
 
 /** How an operation ended. */
 export type OperationOutcome =
@@ -10,7 +15,7 @@ export type Started =
   | { readonly kind: "started" }
   | { readonly kind: "busy" }
   /** The same object throughout one wait. */
-  | { readonly kind: "backing-off"; readonly backoff: Backoff; readonly remainingMs: number };
+  | { readonly kind: "backing-off"; readonly backoff: PathBackoff; readonly remainingMs: number };
 
 /** Runs at most one operation per socket path, and none while the path is backing off. */
 export interface OperationExecutor {
@@ -25,10 +30,10 @@ export interface OperationExecutor {
  */
 export function createOperationExecutor(
   limits: BackoffLimits,
-  onFailure: (socketPath: string, error: string, backoff: Backoff) => void,
+  onFailure: (socketPath: string, error: string, backoff: PathBackoff) => void,
 ): OperationExecutor {
   const running = new Map<string, Promise<void>>();
-  const backoffs = new Map<string, Backoff>();
+  const backoffs = new Map<string, PathBackoff>();
 
   const finish = (socketPath: string, outcome: OperationOutcome) => {
     running.delete(socketPath);

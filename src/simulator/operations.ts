@@ -8,7 +8,7 @@ import type { DeregistrationCause, Emit, RefusalStage } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
 import type { KubeletTimings } from "./kubelet-options";
 import type { OperationOutcome } from "./operation-executor";
-import type { OfferedPlugin, PluginHandler, PluginHandlers, Verdict } from "./plugin-handler";
+import type { HandlerAnswer, OfferedPlugin, PluginHandler, PluginHandlers } from "./plugin-handler";
 import type { ActualPlugin, DesiredPlugin } from "./reconciler";
 import { authorityFor, type KubeletBehaviour } from "./versions";
 
@@ -104,13 +104,13 @@ async function decide(attempt: Attempt): Promise<OperationOutcome> {
     const reason = `no handler registered for plugin type: ${pluginType} at socket ${socketPath}`;
     return refuse(attempt, "no-handler", reason);
   }
-  const valid = faultyVerdict(attempt, "validation") ?? handler.validate(offer);
+  const valid = faultyAnswer(attempt, "validation") ?? handler.validate(offer);
   if (valid.kind === "refused") {
     return refuse(attempt, "validation", `plugin validation failed with err: ${valid.reason}`);
   }
   // Before the handler's long call: if the socket disappears meanwhile, it is unregistered after the call.
   actual.set(socketPath, { ...plugin, pluginType, name: offer.name, endpoint: offer.endpoint });
-  const taken = faultyVerdict(attempt, "registration") ?? (await handler.register(offer));
+  const taken = faultyAnswer(attempt, "registration") ?? (await handler.register(offer));
   if (signal.aborted) return DONE;
   if (taken.kind === "refused") {
     if (behaviour.afterFailure === "forget") actual.delete(socketPath);
@@ -172,10 +172,10 @@ function notify({ client, plugin, context }: Attempt, status: RegistrationStatus
 }
 
 /** The verdict of a fault instead of the handler's; undefined if no fault is active. */
-function faultyVerdict(
+function faultyAnswer(
   { offer, plugin, context }: Attempt,
   stage: "validation" | "registration",
-): Verdict | undefined {
+): HandlerAnswer | undefined {
   const fault = context.faults.take(
     "refuse",
     (candidate) =>

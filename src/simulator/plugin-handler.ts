@@ -9,22 +9,22 @@ export interface OfferedPlugin {
   readonly versions: readonly string[];
 }
 
-/** A handler's verdict on a plugin. */
-export type Verdict =
+/** What a handler says of a plugin. */
+export type HandlerAnswer =
   | { readonly kind: "accepted" }
   /** In kubelet's words. */
   | { readonly kind: "refused"; readonly reason: string };
 
 /** What kubelet does with plugins of one type: `PluginHandler` in `pkg/kubelet/pluginmanager/cache/types.go`. */
 export interface PluginHandler {
-  validate(plugin: OfferedPlugin): Verdict;
-  register(plugin: OfferedPlugin): Promise<Verdict>;
+  validate(plugin: OfferedPlugin): HandlerAnswer;
+  register(plugin: OfferedPlugin): Promise<HandlerAnswer>;
   deregister(plugin: Pick<OfferedPlugin, "name" | "endpoint">, because: DeregistrationCause): void;
 }
 
 export type PluginHandlers = ReadonlyMap<string, PluginHandler>;
 
-export const ACCEPTED: Verdict = { kind: "accepted" };
+export const ACCEPTED: HandlerAnswer = { kind: "accepted" };
 
 /**
  * A handler for kubelet's other plugin types. It checks the versions of such plugins and accepts them; it allocates no

@@ -1,6 +1,6 @@
 import type { Protos } from "../grpc/protos";
-import type { Backoff } from "./backoff";
 import type { Caller } from "./calls";
+import type { PathBackoff } from "./exponential-backoff";
 import type { FaultScript } from "./faults";
 import type { Emit } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
@@ -41,7 +41,7 @@ export function startPluginManager(options: PluginManagerOptions): PluginManager
   const actual = new Map<string, ActualPlugin>();
   const context: OperationContext = { ...options, actual };
   /** What was last reported about each path's wait. */
-  const told = new Map<string, Backoff | "never-call">();
+  const told = new Map<string, PathBackoff | "never-call">();
 
   /** Whether the next rounds try again by themselves: not if the plugin stayed in the actual state of world. */
   const isStillMissing = (socketPath: string) => {
@@ -57,7 +57,7 @@ export function startPluginManager(options: PluginManagerOptions): PluginManager
     },
   );
 
-  const tellOnce = (socketPath: string, what: Backoff | "never-call", tell: () => void) => {
+  const tellOnce = (socketPath: string, what: PathBackoff | "never-call", tell: () => void) => {
     if (told.get(socketPath) === what) return;
     told.set(socketPath, what);
     tell();

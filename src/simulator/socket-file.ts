@@ -18,7 +18,7 @@ export interface SocketFile {
  * the name it was bound to when it stops, and a crash leaves its socket behind.
  * Rejects with SOCKET_UNUSABLE, and then has changed nothing.
  */
-export async function publishSocket(
+export async function listenOnFile(
   path: string,
   onConnection: (connection: Socket) => void,
 ): Promise<SocketFile> {

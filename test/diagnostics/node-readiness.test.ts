@@ -1,4 +1,4 @@
-import { runChecks } from "../../src/diagnostics/checks";
+import { runChecks } from "../../src/diagnostics/health-checks";
 import {
   describeNodeReadiness,
   type NodeReadinessView,

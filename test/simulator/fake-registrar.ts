@@ -4,7 +4,7 @@ import { unaryHandler } from "../../src/grpc/unary";
 import { silentLogger } from "../../src/logging/logger";
 import { createEventLog, type EventStream } from "../../src/simulator/event-stream";
 import { observeRequests } from "../../src/simulator/request-observer";
-import { publishSocket } from "../../src/simulator/socket-file";
+import { listenOnFile } from "../../src/simulator/socket-file";
 
 type FakeRegistrarEvent = { readonly atMs: number } & (
   | { readonly kind: "called"; readonly method: string; readonly authority: string }
@@ -59,7 +59,7 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise
         },
       ),
   });
-  const socket = await publishSocket(socketPath, (connection) => {
+  const socket = await listenOnFile(socketPath, (connection) => {
     observeRequests(connection, ({ path, authority }) =>
       log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
     );

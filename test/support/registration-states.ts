@@ -1,7 +1,12 @@
-import type { Facts, LoopEvent, RegistrationState, StateName } from "../../src/registrar/registration/state";
+import type {
+  DriverFacts,
+  LoopEvent,
+  RegistrationState,
+  StateName,
+} from "../../src/registrar/registration/state";
 import { transition } from "../../src/registrar/registration/transition";
 
-export const facts: Facts = {
+export const facts: DriverFacts = {
   driverName: "x.csi",
   alias: undefined,
   everPublished: true,

@@ -1,5 +1,5 @@
 import { loadProtos, type PluginIdentity } from "../../src/grpc/protos";
-import { type CsiDriverOptions, watchCsiDriver } from "../../src/registrar/driver/watch-driver";
+import { type WatchDriverOptions, watchCsiDriver } from "../../src/registrar/driver/watch-driver";
 import type { DriverCall } from "../../src/registrar/registration/events";
 import { eventually } from "./eventually";
 import { recordLog } from "./recorded-log";
@@ -10,7 +10,7 @@ const CALL_LIMIT_MS = 5_000;
 /** Watches the driver at `socketPath` until it is disposed of, and keeps what it is told. */
 export function watchAt(
   socketPath: string,
-  options: Partial<CsiDriverOptions> = {},
+  options: Partial<WatchDriverOptions> = {},
   onAnswered: (name: string) => void = () => {},
 ) {
   const log = recordLog();

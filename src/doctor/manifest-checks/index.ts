@@ -1,7 +1,7 @@
 import type { ManifestFacts } from "../deployment";
 import type { Check } from "../finding";
 import { manifestArguments } from "./arguments";
-import { manifestCsiDriver } from "./csi-driver";
+import { manifestCsiDriver } from "./csi-driver-kind";
 import { manifestDriverPath } from "./driver-path";
 import { manifestDuplicates } from "./duplicates";
 import { manifestMemory } from "./memory";

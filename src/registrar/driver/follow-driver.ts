@@ -10,10 +10,10 @@ import type { Inbox } from "../registration/inbox";
 import { failedBy } from "../registration/outcome";
 import type { LoopEvent } from "../registration/state";
 import { admitDriverName } from "./driver-name";
-import { type CsiDriverOptions, watchCsiDriver } from "./watch-driver";
+import { type WatchDriverOptions, watchCsiDriver } from "./watch-driver";
 
 /** Which driver is followed, and how. */
-export interface FollowOptions extends CsiDriverOptions {
+export interface FollowOptions extends WatchDriverOptions {
   /** The CSI driver socket as it was configured, for the log. */
   readonly csiAddress: string;
   /** Register the driver again when it came back. */

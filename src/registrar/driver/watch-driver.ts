@@ -11,7 +11,7 @@ import { connectDriver } from "./driver-connection";
 import { createDriverPresence } from "./driver-presence";
 
 /** How the CSI driver is waited for and asked. */
-export interface CsiDriverOptions {
+export interface WatchDriverOptions {
   /** Path of the CSI driver socket, as this process sees it. */
   readonly csiSocketPath: string;
   /** Bounds each single GetPluginInfo call, in milliseconds. */
@@ -21,7 +21,7 @@ export interface CsiDriverOptions {
 }
 
 /** What a watch of a CSI driver works with. */
-export interface CsiDriverContext {
+export interface WatchDriverContext {
   readonly protos: Protos;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -50,8 +50,8 @@ const SLOW_RETRY_MS = 30_000;
  * Runs until `signal` is aborted, then resolves. Rejects only with DRIVER_TIMEOUT, and with what the observer throws.
  */
 export async function watchCsiDriver(
-  options: CsiDriverOptions,
-  context: CsiDriverContext,
+  options: WatchDriverOptions,
+  context: WatchDriverContext,
   observer: CsiDriverObserver,
 ): Promise<void> {
   const { protos, remindEveryMs } = context;
@@ -130,7 +130,7 @@ function retryAfter(error: unknown): {
 }
 
 /** One signal for the caller's abort and for the end of our patience; `close` leaves nothing behind. */
-function startPatience({ driverTimeoutMs, csiSocketPath }: CsiDriverOptions, callerSignal: AbortSignal) {
+function startPatience({ driverTimeoutMs, csiSocketPath }: WatchDriverOptions, callerSignal: AbortSignal) {
   const controller = new AbortController();
   const abort = () => controller.abort();
   let out = false;

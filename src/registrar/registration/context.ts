@@ -4,7 +4,7 @@ import type { Logger } from "../../logging/logger";
 import type { PluginType } from "./plugin-type";
 import type { RegistrationSocket } from "./registration-socket";
 import { fileNameOf, registrationSocketPath } from "./socket-name";
-import type { Facts } from "./state";
+import type { DriverFacts } from "./state";
 
 /** The options that a registration by itself needs, complete and checked. */
 export interface RegistrationLoopOptions {
@@ -40,7 +40,7 @@ export interface RegistrationContext {
 }
 
 /** Where our socket belongs. */
-export function socketPathOf({ alias, driverName }: Facts, { options }: RegistrationContext): string {
+export function socketPathOf({ alias, driverName }: DriverFacts, { options }: RegistrationContext): string {
   const name = alias ?? fileNameOf(options.type, driverName);
   return registrationSocketPath(options.pluginRegistrationPath, name);
 }

@@ -3,7 +3,7 @@ import type { Inbox } from "./inbox";
 import { failedBy, type RegistrationOutcome } from "./outcome";
 import type { LoopEvent, RegistrationState } from "./state";
 import { awaitRegistrationStatus } from "./states/asked";
-import { guardSocket } from "./states/in-place";
+import { watchOurSocket } from "./states/in-place";
 import { moveFromBackoff, remindOfSilence } from "./states/listening";
 import { publishSocket } from "./states/publishing";
 import { awaitRetry, endRefused } from "./states/refused";
@@ -80,21 +80,21 @@ function activitiesIn(state: RegistrationState, context: RegistrationContext): r
       return [(signal) => publishSocket(state, context, signal)];
     case "listening":
       return [
-        (signal) => guardSocket(state, context, signal),
+        (signal) => watchOurSocket(state, context, signal),
         (signal) => moveFromBackoff(state, context, signal),
         (signal) => remindOfSilence(socketPathOf(state.facts, context), context, signal),
       ];
     case "asked":
       return [
-        (signal) => guardSocket(state, context, signal),
+        (signal) => watchOurSocket(state, context, signal),
         (signal) => awaitRegistrationStatus(state, context, signal),
       ];
     case "registered":
-      return [(signal) => guardSocket(state, context, signal)];
+      return [(signal) => watchOurSocket(state, context, signal)];
     case "refused":
       if (context.options.onRegistrationFailure === "exit") return [async () => endRefused(state, context)];
       return [
-        (signal) => guardSocket(state, context, signal),
+        (signal) => watchOurSocket(state, context, signal),
         (signal) => awaitRetry(state, context, signal),
       ];
     case "standby":

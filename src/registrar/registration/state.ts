@@ -25,7 +25,7 @@ export const STATE_NAMES = [
 export type StateName = (typeof STATE_NAMES)[number];
 
 /** What a registration knows from the driver's name on, whatever state it is in. */
-export interface Facts {
+export interface DriverFacts {
   readonly driverName: string;
   /** Stands in for the driver's name in the name of our socket, to get around kubelet's backoff. */
   readonly alias: string | undefined;
@@ -50,7 +50,7 @@ export interface Refusals {
 
 /** What is known while our socket is in place. Times are milliseconds of `performance.now()`. */
 interface InPlace {
-  readonly facts: Facts;
+  readonly facts: DriverFacts;
   /** When kubelet called GetInfo, as long as no registration status has come since. */
   readonly askedAtMs: number | undefined;
   /** The driver came back meanwhile: kubelet is to read its node information anew, when it is done with this attempt. */
@@ -60,14 +60,22 @@ interface InPlace {
 /** Where one driver's registration stands, with what belongs to that state. Only `transition` makes one. */
 export type RegistrationState =
   | { readonly kind: "waiting" }
-  | { readonly kind: "publishing"; readonly facts: Facts; readonly reason: PublishReason }
+  | { readonly kind: "publishing"; readonly facts: DriverFacts; readonly reason: PublishReason }
   | ({ readonly kind: "listening" } & InPlace)
   | ({ readonly kind: "asked"; readonly askedAtMs: number } & InPlace)
   | ({ readonly kind: "registered" } & InPlace)
   | ({ readonly kind: "refused"; readonly refusals: Refusals; readonly waitMs: number } & InPlace)
-  | { readonly kind: "standby"; readonly facts: Facts; readonly reason: StandbyReason }
-  | { readonly kind: "stopping"; readonly facts: Facts | undefined; readonly outcome: RegistrationOutcome }
-  | { readonly kind: "stopped"; readonly facts: Facts | undefined; readonly outcome: RegistrationOutcome };
+  | { readonly kind: "standby"; readonly facts: DriverFacts; readonly reason: StandbyReason }
+  | {
+      readonly kind: "stopping";
+      readonly facts: DriverFacts | undefined;
+      readonly outcome: RegistrationOutcome;
+    }
+  | {
+      readonly kind: "stopped";
+      readonly facts: DriverFacts | undefined;
+      readonly outcome: RegistrationOutcome;
+    };
 
 /** One state by its name. */
 export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;

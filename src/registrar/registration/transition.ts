@@ -1,6 +1,6 @@
 import { BACKOFF, backoffMs } from "../../backoff";
 import type {
-  Facts,
+  DriverFacts,
   InPlaceState,
   LoopEvent,
   PublishReason,
@@ -142,19 +142,19 @@ function stop(state: RegistrationState, { outcome }: LoopEvent & { kind: "stop" 
   return { kind: "stopping", facts: state.kind === "waiting" ? undefined : state.facts, outcome };
 }
 
-function publish(facts: Facts, reason: PublishReason): RegistrationState {
+function publish(facts: DriverFacts, reason: PublishReason): RegistrationState {
   return { kind: "publishing", facts, reason };
 }
 
-function standBy(facts: Facts, reason: StandbyReason): RegistrationState {
+function standBy(facts: DriverFacts, reason: StandbyReason): RegistrationState {
   return { kind: "standby", facts, reason };
 }
 
-function inPlace<Kind extends "listening" | "registered">(kind: Kind, facts: Facts) {
+function inPlace<Kind extends "listening" | "registered">(kind: Kind, facts: DriverFacts) {
   return { kind, facts, askedAtMs: undefined, driverRestarted: false } as const;
 }
 
-function newFacts(driverName: string): Facts {
+function newFacts(driverName: string): DriverFacts {
   return {
     driverName,
     alias: undefined,
@@ -166,7 +166,7 @@ function newFacts(driverName: string): Facts {
   };
 }
 
-function renamed(facts: Facts, driverName: string): Facts {
+function renamed(facts: DriverFacts, driverName: string): DriverFacts {
   return { ...facts, driverName, alias: undefined, foundDeadSocket: false, refusals: undefined };
 }
 

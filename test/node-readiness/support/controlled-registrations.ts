@@ -1,4 +1,7 @@
-import type { ObservedRegistration, ObservedRegistrations } from "../../../src/node-readiness/registrations";
+import type {
+  ObservedRegistration,
+  ObservedRegistrations,
+} from "../../../src/node-readiness/observed-registrations";
 
 export const DRIVER = "disk.csi.example.com";
 

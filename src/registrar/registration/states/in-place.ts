@@ -18,7 +18,7 @@ const untilNextLookMs = () => LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS
  * GetInfo and its registration status (NodeGetInfo may hang for minutes, kubernetes#138170). That status makes another
  * state, in which we look again.
  */
-export async function guardSocket(
+export async function watchOurSocket(
   state: InPlaceState,
   context: RegistrationContext,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import { watchPath } from "../../../sockets/path-watch";
 import { tryConnect } from "../../../sockets/unix-socket";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { askInfo } from "../self-check";
-import type { Facts, LoopEvent, StateOf } from "../state";
+import type { DriverFacts, LoopEvent, StateOf } from "../state";
 
 /** The net under inotify and the held connection. */
 const LOOK_EVERY_MS = 5_000;
@@ -43,7 +43,7 @@ export async function standBy(
 
 /** The living socket of the same driver: at our own path, or at any other in the directory that says so. */
 async function findPeer(
-  facts: Facts,
+  facts: DriverFacts,
   context: RegistrationContext,
   signal: AbortSignal,
 ): Promise<string | undefined> {

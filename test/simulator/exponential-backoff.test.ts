@@ -1,8 +1,13 @@
-import { type Backoff, backoffAfterFailure, KUBELET_BACKOFF, remainingMs } from "../../src/simulator/backoff";
+import {
+  backoffAfterFailure,
+  KUBELET_BACKOFF,
+  type PathBackoff,
+  remainingMs,
+} from "../../src/simulator/exponential-backoff";
 
 test("doubles from 500 ms to 2 min 2 s, as kubelet's", () => {
   const waits: number[] = [];
-  let backoff: Backoff | undefined;
+  let backoff: PathBackoff | undefined;
   for (let failure = 0; failure < 11; failure++) {
     backoff = backoffAfterFailure(backoff, 0);
     waits.push(backoff.waitMs);

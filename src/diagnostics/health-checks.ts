@@ -5,7 +5,7 @@ import type { StateName } from "../registrar/registration/state";
 import type { Registrations } from "../registrar/registrations";
 
 /** One named check; resolves with the reason of a failure, undefined where all is well. */
-export interface Check {
+export interface HealthCheck {
   readonly name: string;
   /** It is told and does not count, unless it is required by name. */
   readonly informative?: boolean;
@@ -21,7 +21,7 @@ export interface CheckReport {
 }
 
 /** Alive: this process answers. Nothing outside it may fail this, or a liveness probe would restart us for it. */
-export function livenessChecks(): readonly Check[] {
+export function livenessChecks(): readonly HealthCheck[] {
   return [{ name: "ping", run: async () => undefined }];
 }
 
@@ -37,7 +37,7 @@ export function nameOf({ status, csiAddress }: Registration): string {
 export function readinessChecks(
   registrations: Registrations,
   options: { readonly requireDriver: boolean; readonly driver: string | null },
-): readonly Check[] {
+): readonly HealthCheck[] {
   const { driver } = options;
   const wanted = counted(registrations).filter((one) => driver === null || nameOf(one) === driver);
   if (wanted.length === 0 && driver !== null)
@@ -51,7 +51,7 @@ export function readinessChecks(
 }
 
 /** A socket that was found and whose driver does not count: it fails nothing, but is not passed over in silence. */
-function uncountedCheck(registration: Registration): Check {
+function uncountedCheck(registration: Registration): HealthCheck {
   return {
     name: escapeGo(registration.csiAddress ?? nameOf(registration)),
     run: async () => undefined,
@@ -85,7 +85,7 @@ const LOST = "the connection to the CSI driver is lost";
 function checksOf(
   registration: Registration,
   { requireDriver }: { readonly requireDriver: boolean },
-): readonly Check[] {
+): readonly HealthCheck[] {
   return [
     {
       name: "driver",
@@ -126,7 +126,7 @@ function checksOf(
  */
 export async function runChecks(
   path: string,
-  checks: readonly Check[],
+  checks: readonly HealthCheck[],
   {
     verbose,
     exclude,

@@ -1,12 +1,12 @@
-import { type Check, readinessChecks, runChecks } from "../../src/diagnostics/checks";
+import { type HealthCheck, readinessChecks, runChecks } from "../../src/diagnostics/health-checks";
 import type { DriverStatus } from "../../src/registrar/registration/driver-status";
 import type { RegistrationOutcome } from "../../src/registrar/registration/outcome";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { SelfCheck } from "../../src/registrar/registration/self-check";
 import type { Registrations } from "../../src/registrar/registrations";
 
-const passing = (name: string): Check => ({ name, run: async () => undefined });
-const failing = (name: string, reason: string): Check => ({ name, run: async () => reason });
+const passing = (name: string): HealthCheck => ({ name, run: async () => undefined });
+const failing = (name: string, reason: string): HealthCheck => ({ name, run: async () => reason });
 const plain = { verbose: false, exclude: [] };
 
 describe("runChecks", () => {

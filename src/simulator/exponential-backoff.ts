@@ -5,7 +5,7 @@ export interface BackoffLimits {
 }
 
 /** How long a path has to wait since its last failure. */
-export interface Backoff {
+export interface PathBackoff {
   readonly failedAtMs: number;
   readonly waitMs: number;
 }
@@ -19,15 +19,15 @@ export const KUBELET_BACKOFF: BackoffLimits = { initialMs: 500, maxMs: 122_000 }
 
 /** The backoff after one more failure at `nowMs`. */
 export function backoffAfterFailure(
-  previous: Backoff | undefined,
+  previous: PathBackoff | undefined,
   nowMs: number,
   limits: BackoffLimits = KUBELET_BACKOFF,
-): Backoff {
+): PathBackoff {
   const waitMs = previous === undefined ? limits.initialMs : Math.min(previous.waitMs * 2, limits.maxMs);
   return { failedAtMs: nowMs, waitMs };
 }
 
 /** Milliseconds until another try is allowed; 0 when it is. */
-export function remainingMs(backoff: Backoff | undefined, nowMs: number): number {
+export function remainingMs(backoff: PathBackoff | undefined, nowMs: number): number {
   return backoff === undefined ? 0 : Math.max(0, backoff.failedAtMs + backoff.waitMs - nowMs);
 }
