@@ -20,6 +20,12 @@ export const BACKOFF = {
   refused: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
   /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
   failedDriver: { initialMs: 30_000, maxMs: 300_000 },
+  /** What the API server did not do; each registration status of kubelet's ends a wait. */
+  apiServer: { initialMs: 500, maxMs: 30_000, jitter: 0.5 },
+  /** Looking again whether CSINode lists a driver that kubelet says is registered. */
+  unlistedDriver: { initialMs: 200, maxMs: 10_000, jitter: 0.5 },
+  /** Removing a taint that somebody puts back again and again, beyond the first three times in a minute. */
+  taintFight: { initialMs: 1_000, maxMs: 30_000, jitter: 0.5 },
 } as const satisfies Readonly<Record<string, Backoff>>;
 
 /** The wait before attempt number `attempt` (the first retry is 0): doubles each time up to the cap. */

@@ -5,11 +5,11 @@ import { type Place, placeOf } from "../mounts";
 import { readMounts } from "../sockets/mount-table";
 import type { DirectoryFacts } from "./facts";
 import { listRegistrations } from "./registration-facts";
-import { fileTypeOf, lookAtSocket, ownershipOf, statsOf } from "./socket-facts";
+import { fileTypeOf, lookAtSocket, ownershipOf, statsOrErrno } from "./socket-facts";
 
 /** Looks at the plugin registration directory. The right to write is asked of the system, not tried. */
 export async function lookAtDirectory(path: string, procfs: string): Promise<DirectoryFacts> {
-  const stats = statsOf(path);
+  const stats = statsOrErrno(path);
   if (stats === "ENOENT") return { kind: "missing", path };
   if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
   if (!stats.isDirectory()) return { kind: "not-a-folder", path, fileType: fileTypeOf(stats) };

@@ -10,7 +10,7 @@ export async function lookAtSocket(path: string): Promise<SocketFacts> {
   const bytes = Buffer.byteLength(path);
   // Before anything else: libuv would cut the path and connect to another one.
   if (bytes > MAX_SOCKET_PATH_BYTES) return { kind: "too-long", path, bytes };
-  const stats = statsOf(path);
+  const stats = statsOrErrno(path);
   if (stats === "ENOENT") return { kind: "missing", path, folderInSight: isFolder(dirname(path)) };
   if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
   if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
@@ -22,7 +22,7 @@ export async function lookAtSocket(path: string): Promise<SocketFacts> {
 }
 
 /** The file's stats, of a symbolic link those of its target; else the errno. */
-export function statsOf(path: string): Stats | string {
+export function statsOrErrno(path: string): Stats | string {
   try {
     return statSync(path);
   } catch (error) {
@@ -32,7 +32,7 @@ export function statsOf(path: string): Stats | string {
 
 /** Whether there is a folder. */
 export function isFolder(path: string): boolean {
-  const stats = statsOf(path);
+  const stats = statsOrErrno(path);
   return typeof stats === "object" && stats.isDirectory();
 }
 

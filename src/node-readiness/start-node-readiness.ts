@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from "../backoff";
+import { BACKOFF, backoffMs } from "../backoff";
 import { type Logger, silentLogger } from "../logging/logger";
 import { createApiClient } from "./api/client";
 import { createNodeApi } from "./api/node-api";
@@ -32,9 +32,6 @@ export interface NodeReadiness extends AsyncDisposable {
   /** Ends it and leaves the Node as it is. Always the same promise; never rejects. */
   close(): Promise<void>;
 }
-
-/** Between attempts at what the API server did not do; each registration status of kubelet's ends a wait. */
-const RETRY: Backoff = { initialMs: 500, maxMs: 30_000, jitter: 0.5 };
 
 /**
  * Takes startup taints off the node when kubelet has registered their drivers and keeps a condition in the Node's
@@ -119,7 +116,7 @@ export function startNodeReadiness(
           troubles.note(part, outcome.doing, outcome.failure);
         }
       }
-      if (hasFailed) await answering.wait(signal, backoffMs(RETRY, attempt));
+      if (hasFailed) await answering.wait(signal, backoffMs(BACKOFF.apiServer, attempt));
       else await changed.wait(signal, againInMs);
       attempt = hasFailed ? attempt + 1 : 0;
     }

@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from "../backoff";
+import { BACKOFF, type Backoff, backoffMs } from "../backoff";
 import type { Logger } from "../logging/logger";
 import type { Taint } from "./node";
 import type { ObservedRegistration } from "./observed-registrations";
@@ -14,8 +14,8 @@ export interface TaintPace {
 }
 
 export const TAINT_PACE: TaintPace = {
-  unlisted: { initialMs: 200, maxMs: 10_000, jitter: 0.5 },
-  fight: { initialMs: 1_000, maxMs: 30_000, jitter: 0.5 },
+  unlisted: BACKOFF.unlistedDriver,
+  fight: BACKOFF.taintFight,
 };
 
 /** What there is to tell of the startup taints of one driver. */

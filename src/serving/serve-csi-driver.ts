@@ -8,7 +8,7 @@ import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/registration/outcome";
 import type { Registration } from "../registrar/registration/registration";
 import { startRegistration } from "../registrar/start-registration";
-import { type DriverSocket, listenAsDriver } from "./driver-socket";
+import { listenOnSocketFile, type SocketFile } from "../sockets/socket-file";
 import {
   type CsiServiceHost,
   type CsiServingOptions,
@@ -76,7 +76,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   const { signal, logger, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
   const acceptor = startServing(resolved, logger);
-  let socket: DriverSocket | undefined;
+  let socket: SocketFile | undefined;
   let registration: Registration;
   let name: string;
 
@@ -86,7 +86,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   };
 
   try {
-    socket = await listenAsDriver(resolved.csiAddress, acceptor.accept);
+    socket = await listenOnSocketFile(resolved.csiAddress, acceptor.accept);
     name = await askItsName(resolved);
     const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs } = resolved;
     const how = { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs };

@@ -3,6 +3,7 @@ import { RegistrarError } from "../errors";
 import { startGrpcAcceptor } from "../grpc/acceptor";
 import { loadProtos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
+import { listenUntilCrash } from "./crashable-socket";
 import type { CsiDriverEvent } from "./csi-driver-events";
 import {
   CSI_DRIVER_FAULTS,
@@ -15,7 +16,6 @@ import { addCsiDriverServices } from "./csi-driver-services";
 import { createEventLog, type EventStream } from "./event-stream";
 import { createFaultScript } from "./faults";
 import { observeRequests } from "./request-observer";
-import { listenOnFile } from "./socket-file";
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {
@@ -61,7 +61,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     log: logger,
     addServices: (server) => addCsiDriverServices(server, services),
   });
-  const socket = await listenOnFile(driver.csiAddress, (connection) => {
+  const socket = await listenUntilCrash(driver.csiAddress, (connection) => {
     observeRequests(connection, ({ path, authority }) =>
       log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
     );

@@ -138,7 +138,7 @@ test("does not take the place of a file, nor a path that is too long or has no f
   writeFileSync(folder.csiAddress, "precious");
   await expect(start()).rejects.toMatchObject({
     code: "SOCKET_UNUSABLE",
-    message: expect.stringContaining("not a socket"),
+    message: expect.stringContaining("is not a socket"),
   });
   await expect(start({ csiAddress: `${folder.csiAddress}${"x".repeat(100)}` })).rejects.toMatchObject({
     code: "INVALID_OPTION",

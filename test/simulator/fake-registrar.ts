@@ -2,9 +2,9 @@ import { startGrpcAcceptor } from "../../src/grpc/acceptor";
 import { loadProtos, type PluginInfo, type RegistrationStatus } from "../../src/grpc/protos";
 import { unaryHandler } from "../../src/grpc/unary";
 import { silentLogger } from "../../src/logging/logger";
+import { listenUntilCrash } from "../../src/simulator/crashable-socket";
 import { createEventLog, type EventStream } from "../../src/simulator/event-stream";
 import { observeRequests } from "../../src/simulator/request-observer";
-import { listenOnFile } from "../../src/simulator/socket-file";
 
 type FakeRegistrarEvent = { readonly atMs: number } & (
   | { readonly kind: "called"; readonly method: string; readonly authority: string }
@@ -59,7 +59,7 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise
         },
       ),
   });
-  const socket = await listenOnFile(socketPath, (connection) => {
+  const socket = await listenUntilCrash(socketPath, (connection) => {
     observeRequests(connection, ({ path, authority }) =>
       log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
     );

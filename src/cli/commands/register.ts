@@ -135,7 +135,7 @@ async function start(
       driverTimeoutMs: flags.driverTimeoutMs,
       onRegistrationFailure: flags.onRegistrationFailure,
     });
-  const allow = namesIn(flags.allowDrivers);
+  const allow = namesOf(flags.allowDrivers);
   const { startNodeRegistrar } = await import("../../registrar/node-wide/start-node-registrar");
   return startNodeRegistrar({
     ...common,
@@ -143,14 +143,14 @@ async function start(
     kubeletRegistrationPaths: kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress,
     names: {
       ...(allow.length > 0 && { allow }),
-      deny: namesIn(flags.denyDrivers),
+      deny: namesOf(flags.denyDrivers),
     },
     driverGoneAfterMs: flags.driverGoneAfterMs,
   });
 }
 
 /** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */
-function namesIn(list: string): readonly string[] {
+function namesOf(list: string): readonly string[] {
   return list
     .split(",")
     .map((name) => name.trim())

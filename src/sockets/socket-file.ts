@@ -1,0 +1,46 @@
+import { renameSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
+import { dirname } from "node:path";
+import { RegistrarError } from "../errors";
+import { bindDotSocket, socketUnusable } from "./dot-socket";
+import { isSameFile, linkStatsOf } from "./files";
+
+/** A unix socket that listens under a name. Connections that are open stay open, however it ends. */
+export interface SocketFile {
+  /** Accepts no more, and removes the file if it is still this socket's. */
+  withdraw(): void;
+  /** Accepts no more, and leaves the file behind, as a process does that is killed. */
+  abandon(): void;
+}
+
+/**
+ * Listens at `path`, with mode 0700. It is bound under another name and renamed, so that whoever finds it finds it
+ * listening, and a socket that is there, dead or alive, is replaced in one step: the newest wins.
+ *
+ * Rejects with SOCKET_UNUSABLE, and then has changed nothing: also where something that is no socket has the name.
+ */
+export async function listenOnSocketFile(
+  path: string,
+  onConnection: (connection: Socket) => void,
+): Promise<SocketFile> {
+  const there = linkStatsOf(path);
+  if (typeof there === "object" && !there.isSocket())
+    throw new RegistrarError("SOCKET_UNUSABLE", `cannot listen on ${path}: it exists but is not a socket`);
+  const { dotPath, server, stats } = await bindDotSocket(dirname(path), onConnection);
+  try {
+    renameSync(dotPath, path);
+  } catch (error) {
+    server.close(); // That removes the dot-name too.
+    throw socketUnusable(`cannot listen on ${path}`, dirname(path), error);
+  }
+  return {
+    withdraw: () => {
+      server.close();
+      const now = linkStatsOf(path);
+      if (typeof now === "object" && isSameFile(now, stats)) rmSync(path, { force: true });
+    },
+    abandon: () => {
+      server.close();
+    },
+  };
+}
