@@ -118,7 +118,7 @@ test.each<[string, () => Partial<CsiServingOptions>, object]>([
       writeFileSync(node.csiAddress, "kept");
       return {};
     },
-    { code: "SOCKET_UNUSABLE", message: expect.stringContaining("no socket") },
+    { code: "SOCKET_UNUSABLE", message: expect.stringContaining("is not a socket") },
   ],
 ])("where %s, nothing is left", (_where, options, error) =>
   expectNothingLeft(async () => {
