@@ -26,8 +26,8 @@ ARG NODE_BINARY=/nodejs/bin/node
 RUN mkdir -p /image/registrar \
   && cp LICENSE dist/THIRD-PARTY-LICENSES.txt /image \
   && cp -R dist/cli dist/cli.js /image/registrar \
-  && sed -i "1s|^#!/usr/bin/env node\$|#!${NODE_BINARY} --min-semi-space-size=4|" /image/registrar/cli.js \
-  && head -n 1 /image/registrar/cli.js | grep -qxF "#!${NODE_BINARY} --min-semi-space-size=4" \
+  && sed -i "1s|^#!/usr/bin/env node\$|#!${NODE_BINARY} --min-semi-space-size=3|" /image/registrar/cli.js \
+  && head -n 1 /image/registrar/cli.js | grep -qxF "#!${NODE_BINARY} --min-semi-space-size=3" \
   && chmod -R u=rwX,go=rX /image \
   && chmod 0755 /image/registrar/cli.js \
   && ln -s registrar/cli.js /image/csi-node-driver-registrar
