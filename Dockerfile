@@ -20,7 +20,7 @@ COPY src src
 RUN npm run build
 # Charts run `/csi-node-driver-registrar` by name, as `command` and in exec probes, so the kernel itself must be able to
 # run it: its first line names the interpreter by absolute path, because the image has no `env` to look one up. Room for
-# 4 MB of young objects spares a start its collections of garbage, which find none: a twentieth of it.
+# 3 MB of young objects spares a start its collections of garbage, which find none: a twentieth of it.
 # World-readable, as the rest of the image.
 ARG NODE_BINARY=/nodejs/bin/node
 RUN mkdir -p /image/registrar \
