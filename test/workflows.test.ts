@@ -80,6 +80,8 @@ describe("a release", () => {
       expect(build).toContain(flag);
     expect(sign).toMatch(/^cosign sign --yes .*containerimage\.digest/);
     expect(commandsOf(jobs.package).at(-1)).toBe("npm publish --provenance --access public");
+    // The README's first step is to take the image that the release names.
+    expect(commandsOf(jobs.release).join()).toContain('"$IMAGE" "$GITHUB_REF_NAME" >> notes.md');
     for (const identified of [jobs.image, jobs.package])
       expect(identified?.permissions?.["id-token"]).toBe("write");
   });

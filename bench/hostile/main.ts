@@ -8,15 +8,17 @@ import { whyNoCgroups } from "../performance/cgroups";
 import { watchConditions } from "../performance/conditions";
 import { type Contestant, prepareContestants, whyNoOfficial } from "../performance/contestants";
 import { type Ordeal, undergo } from "./ordeal";
+import type { Missed } from "./prober";
 import type { Visit } from "./visitors";
 
-const USAGE = `usage: npm run bench:hostile -- [--official PATH] [--node PATH]... [--dry-run]
+const USAGE = `usage: npm run bench:hostile -- [--official PATH] [--node PATH]... [--only TEXT] [--dry-run]
 
 Lets hostile clients loose on a registrar and writes into docs/security.md what memory that costs. Takes three minutes
 for each Node and for the official one. Best on a machine that does nothing else.
 
   --official PATH   the official node-driver-registrar; without it only ours is measured
   --node PATH       another Node to measure with; may be given several times
+  --only TEXT       visits only whose door has this text; does not write the page
   --dry-run         does not write the page
 `;
 
@@ -34,6 +36,7 @@ async function main(): Promise<void> {
     options: {
       official: { type: "string" },
       node: { type: "string", multiple: true, default: [process.execPath] },
+      only: { type: "string" },
       "dry-run": { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -53,7 +56,7 @@ async function main(): Promise<void> {
     if (prepared.official && node === values.node.at(-1)) contestants.push(prepared.official);
   }
   const rows: (readonly string[])[] = [];
-  for (const visit of VISITS) {
+  for (const visit of VISITS.filter(({ door }) => door.includes(values.only ?? ""))) {
     for (const contestant of contestants) {
       const [free, limited] = await Promise.all([
         undergo(contestant, visit),
@@ -63,19 +66,29 @@ async function main(): Promise<void> {
       say(rows.at(-1)?.join(" | ") ?? "");
     }
   }
-  const head = ["at", "clients", "", "at rest, MB", "at most", "10 s after", `within ${LIMIT_MB}Mi`];
+  const head = [
+    "at",
+    "clients",
+    "",
+    "at rest, MB",
+    "at most",
+    "10 s after",
+    `within ${LIMIT_MB}Mi`,
+    "failed probes",
+  ];
   const text = [grid(head, rows), conditions().replace(/\n[^\n]*$/, ""), ...left].join("\n\n");
   say(`\n${text}`);
-  if (values["dry-run"]) return;
+  if (values["dry-run"] || values.only !== undefined) return;
   writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run bench:hostile", text));
 }
 
 function rowOf(
   { door, connections, atOnce }: Visit,
   { name }: Contestant,
-  { restMb, peakMb, afterMb, isRegistered }: Ordeal,
+  free: Ordeal,
   limited: Ordeal | undefined,
 ): readonly string[] {
+  const { restMb, peakMb, afterMb, isRegistered } = free;
   const more = (mb: number) => `${mb < 0 ? "−" : "+"}${Math.abs(mb).toFixed(1)}`;
   const words = (ordeal: Ordeal) => (ordeal.isRegistered ? "registered" : "**not registered**");
   const clients = `${connections}, ${atOnce === connections ? "all" : atOnce} at a time`;
@@ -87,7 +100,16 @@ function rowOf(
     more(peakMb),
     more(afterMb),
     limited === undefined ? "not tried" : words(limited),
+    missedText(limited ? [free.probes, limited.probes] : [free.probes]),
   ];
+}
+
+/** Of all runs together. */
+function missedText(runs: readonly Missed[]): string {
+  const [failed, late] = (["failed", "late"] as const).map((kind) =>
+    runs.reduce((sum, run) => sum + run[kind], 0),
+  );
+  return late === 0 ? `${failed}` : `${failed}, ${late} late`;
 }
 
 main().catch((error: unknown) => {

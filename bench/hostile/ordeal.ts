@@ -1,19 +1,22 @@
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { loadProtos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import { startCsiDriver, startKubelet } from "../../src/testing";
 import { memoryLimit } from "../performance/cgroups";
 import type { Contestant } from "../performance/contestants";
-import { freePort, statusOf } from "../performance/http";
+import { freePort } from "../performance/http";
 import { createPlace, DRIVER } from "../performance/place";
 import { memoryOf, start } from "../performance/processes";
+import type { Missed } from "./prober";
 import { sendVisitors, type Visit } from "./visitors";
 
 const REGISTERED_WITHIN_MS = 60_000;
 /** By then the garbage of the start has been collected. */
 const AT_REST_AFTER_MS = 14_000;
-const PROBE_EVERY_MS = 500;
 /** So long the last of them stay, and so long after them the memory must be given back. */
 const STAY_MS = 3_000;
 const GIVEN_BACK_AFTER_MS = 10_000;
@@ -27,7 +30,7 @@ export interface Ordeal {
   readonly afterMb: number;
   /** It lives, kubelet has not deregistered the driver, and a call is answered. */
   readonly isRegistered: boolean;
-  readonly failedProbes: number;
+  readonly probes: Missed;
 }
 
 /** Sends visitors to a registrar with HTTP endpoint, metrics and a kubelet; in a memory cgroup where there is a limit. */
@@ -43,7 +46,7 @@ export async function undergo(contestant: Contestant, visit: Visit, limitMb?: nu
   void registrar.exited.then(() => {
     isAlive = false;
   });
-  await kubelet.events.when("registered", { signal: AbortSignal.timeout(REGISTERED_WITHIN_MS) });
+  await kubelet.events.when("registered", { timeoutMs: REGISTERED_WITHIN_MS });
   const probes = keepProbing(port);
   await delay(AT_REST_AFTER_MS);
 
@@ -63,7 +66,7 @@ export async function undergo(contestant: Contestant, visit: Visit, limitMb?: nu
     peakMb,
     afterMb,
     isRegistered: isAnswered && !wasDeregistered,
-    failedProbes: await probes.stop(),
+    probes: await probes.stop(),
   };
 }
 
@@ -84,22 +87,12 @@ async function answers(socketPath: string): Promise<boolean> {
 
 /** As kubelet's probes and a scraper do it. */
 function keepProbing(port: number) {
-  let failed = 0;
-  let isOver = false;
-  const probing = (async () => {
-    for (let count = 0; !isOver; count++) {
-      const path = count % 5 === 0 ? "/metrics" : "/healthz";
-      // The official one has no metrics on it by default, and says so with 404.
-      const status = await statusOf(`http://127.0.0.1:${port}${path}`).catch(() => 0);
-      if (status !== 200 && status !== 404) failed += 1;
-      await delay(PROBE_EVERY_MS);
-    }
-    return failed;
-  })();
+  const prober = new Worker(join(__dirname, "prober.ts"), { workerData: port });
   return {
-    stop: () => {
-      isOver = true;
-      return probing;
+    stop: async (): Promise<Missed> => {
+      prober.postMessage("stop");
+      const [missed] = await once(prober, "message");
+      return missed;
     },
   };
 }

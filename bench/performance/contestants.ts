@@ -29,7 +29,7 @@ export interface Contestants {
 }
 
 /** See the Dockerfile. */
-const IMAGE_FLAG = "--min-semi-space-size=4";
+const IMAGE_FLAG = "--min-semi-space-size=3";
 const ROOT = join(__dirname, "..", "..");
 
 /**

@@ -1,9 +1,9 @@
-import type { ServerResponse } from "node:http";
 import { boundText } from "../logging/bound";
 import { escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
 import { type HealthCheck, runChecks } from "./health-checks";
+import { textAnswer } from "./http/answer";
 import type { Route } from "./server";
 
 /**
@@ -13,19 +13,19 @@ import type { Route } from "./server";
  */
 export function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
   const log = parentLog.named("health");
-  return async (_request, response) => {
+  return async () => {
     const answers = await Promise.all(registrations.all.map(({ selfCheck }) => selfCheck()));
     const found = answers.find(({ kind }) => kind === "ok") ?? answers[0] ?? ({ kind: "ok" } as const);
     switch (found.kind) {
       case "ok":
         log.v(5).info("Health check succeeded");
-        return answer(response, 200, "ok");
+        return textAnswer(200, "ok");
       case "missing":
         log.error(undefined, "Health check failed, registration socket does not exist");
-        return answer(response, 404, found.text);
+        return textAnswer(404, found.text);
       case "wrong":
         log.error(new Error(found.text), "Health check failed");
-        return answer(response, 500, escapeUnprintable(boundText(found.text)));
+        return textAnswer(500, escapeUnprintable(boundText(found.text)));
       default:
         return found satisfies never;
     }
@@ -40,21 +40,13 @@ export function createChecksRoute(
   name: string,
   checksFor: (driver: string | null) => readonly HealthCheck[],
 ): Route {
-  return async (request, response) => {
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      response.setHeader("allow", "GET, HEAD");
-      return answer(response, 405, "method not allowed\n");
-    }
-    const query = new URL(request.url ?? "/", "http://localhost").searchParams;
+  return async ({ method, query }) => {
+    if (method !== "GET" && method !== "HEAD")
+      return textAnswer(405, "method not allowed\n", { allow: "GET, HEAD" });
     const verbose = query.has("verbose");
     const checks = checksFor(query.get("driver"));
     const [exclude, require] = [query.getAll("exclude"), query.getAll("require")];
     const report = await runChecks(name, checks, { verbose, exclude, require });
-    answer(response, report.passed ? 200 : 503, report.body);
+    return textAnswer(report.passed ? 200 : 503, report.body);
   };
-}
-
-function answer(response: ServerResponse, status: number, body: string): void {
-  const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
-  response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
 }

@@ -45,10 +45,10 @@ export function createMetricsRoute(
     else void loading.then((metrics) => metrics.observe(event.call, driverName));
     if (unscraped.length >= MAX_UNSCRAPED_CALLS) void load();
   });
-  return async (_request, response) => {
+  return async () => {
     const { registry } = await load();
     const body = await registry.metrics();
-    response.writeHead(200, { "content-type": registry.contentType }).end(body);
+    return { status: 200, headers: { "content-type": registry.contentType }, body };
   };
 }
 

@@ -1,7 +1,7 @@
 import { Session } from "node:inspector/promises";
-import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { getHeapSnapshot } from "node:v8";
+import { type HttpAnswer, textAnswer } from "./http/answer";
 import type { PROFILE_PATHS } from "./metrics-path";
 import type { Route } from "./server";
 
@@ -23,48 +23,39 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
   let profiling = false;
   let snapshooting = false;
 
-  const profile: Route = async (request, response) => {
-    const asked = Number(
-      new URL(request.url ?? "/", "http://localhost").searchParams.get("seconds") ?? DEFAULT_SECONDS,
-    );
+  const profile: Route = async ({ query }, signal) => {
+    const asked = Number(query.get("seconds") ?? DEFAULT_SECONDS);
     if (!(asked > 0 && asked <= MAX_SECONDS))
-      return void response.writeHead(400).end(`seconds must be more than 0 and at most ${MAX_SECONDS}\n`);
-    if (profiling) return void response.writeHead(409).end("a CPU profile is being taken already\n");
+      return textAnswer(400, `seconds must be more than 0 and at most ${MAX_SECONDS}\n`);
+    if (profiling) return textAnswer(409, "a CPU profile is being taken already\n");
     profiling = true;
     const session = new Session();
     session.connect();
-    const left = new AbortController();
-    response.once("close", () => left.abort());
     try {
       await session.post("Profiler.enable");
       await session.post("Profiler.start");
-      await delay(asked * 1000, undefined, { signal: left.signal }).catch(() => {});
-      if (left.signal.aborted) return;
+      await delay(asked * 1000, undefined, { signal });
       const { profile } = await session.post("Profiler.stop");
-      download(response, "cpu.cpuprofile").end(JSON.stringify(profile));
+      return download("cpu.cpuprofile", JSON.stringify(profile));
     } finally {
       session.disconnect();
       profiling = false;
     }
   };
 
-  const heap: Route = async (_request, response) => {
-    if (snapshooting) return void response.writeHead(409).end("a heap snapshot is being taken already\n");
+  const heap: Route = async () => {
+    if (snapshooting) return textAnswer(409, "a heap snapshot is being taken already\n");
     snapshooting = true;
-    try {
-      await pipeline(getHeapSnapshot(), download(response, "heap.heapsnapshot"));
-    } catch {
-      // Whoever asked for it has left.
-    } finally {
+    const snapshot = getHeapSnapshot().once("close", () => {
       snapshooting = false;
-    }
+    });
+    return download("heap.heapsnapshot", snapshot);
   };
 
   const text =
     (body: string): Route =>
-    (_request, response) => {
-      response.writeHead(200, { "content-type": "text/plain; charset=utf-8" }).end(body);
-    };
+    () =>
+      textAnswer(200, body);
 
   const routes: Readonly<Record<(typeof PROFILE_PATHS)[number], Route>> = {
     "/debug/pprof/": text(INDEX),
@@ -75,10 +66,10 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
   return new Map(Object.entries(routes));
 }
 
-function download(response: Parameters<Route>[1], name: string): Parameters<Route>[1] {
-  const disposition = `attachment; filename="${name}"`;
-  return response.writeHead(200, {
+function download(name: string, body: HttpAnswer["body"]): HttpAnswer {
+  const headers = {
     "content-type": "application/octet-stream",
-    "content-disposition": disposition,
-  });
+    "content-disposition": `attachment; filename="${name}"`,
+  };
+  return { status: 200, headers, body };
 }

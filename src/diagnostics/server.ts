@@ -1,15 +1,17 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { isIP } from "node:net";
+import { createServer, isIP, type Server } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../errors";
 import type { Logger } from "../logging/logger";
-import { boundConnections } from "./connection-bound";
+import { type HttpAnswer, textAnswer } from "./http/answer";
+import { type Respond, serveHttpConnection } from "./http/connection";
+import { createCrowd } from "./http/crowd";
+import type { HttpRequest } from "./http/request-head";
 import { type ListenAddress, parseListenAddress } from "./listen-address";
 
-/** Answers the requests for one path. What it throws is answered with 500. */
-export type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+/** Answers the requests for one path. What it throws is answered with 500. The signal says that the client has left. */
+export type Route = (request: HttpRequest, signal: AbortSignal) => HttpAnswer | Promise<HttpAnswer>;
 
 /** An HTTP server that comes up when it can. */
 export interface DiagnosticsServer extends AsyncDisposable {
@@ -20,8 +22,6 @@ export interface DiagnosticsServer extends AsyncDisposable {
 
 /** Probes and scrapes are few. */
 const MAX_CONNECTIONS = 64;
-/** On one connection; a scraper that keeps its connection makes another one then. Bounds what comes in one breath. */
-const MAX_REQUESTS = 100;
 /** Between attempts to bind an address that is in use. */
 const BIND_RETRY_MS = 5_000;
 
@@ -38,20 +38,20 @@ export function startDiagnosticsServer(
   const log = parentLog.named("server");
   const address = parseListenAddress(endpoint);
   const stop = new AbortController();
-  const server = createServer(async (request, response) => {
-    if (request.socket.destroyed) return;
-    const path = request.url?.split("?", 1)[0] ?? "/";
+  const crowd = createCrowd(MAX_CONNECTIONS, log);
+  const respond: Respond = async (request, signal) => {
     try {
-      await (routes.get(path) ?? notFound)(request, response);
+      const route = routes.get(request.path);
+      return route ? await route(request, signal) : textAnswer(404, "404 page not found\n");
     } catch (error) {
-      log.error(error, "HTTP request failed", { path });
-      if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain; charset=utf-8" });
-      response.end(`${messageOf(error)}\n`);
+      if (!signal.aborted) log.error(error, "HTTP request failed", { path: request.path });
+      return textAnswer(500, `${messageOf(error)}\n`);
     }
-  });
-  server.maxRequestsPerSocket = MAX_REQUESTS;
-  boundConnections(server, MAX_CONNECTIONS, log);
-  server.on("clientError", (_error, socket) => socket.destroy());
+  };
+  // A client that has said all may still wait for its answer.
+  const server = createServer({ allowHalfOpen: true }, (socket) =>
+    crowd.admit(serveHttpConnection(socket, respond)),
+  );
   server.on("error", () => {}); // While binding, told by `listen`; later, a connection that could not be accepted.
 
   const listening = (async () => {
@@ -78,16 +78,12 @@ export function startDiagnosticsServer(
     closing ??= new Promise((resolve) => {
       stop.abort();
       server.close(() => resolve());
-      server.closeAllConnections();
+      crowd.disperse();
     });
     return closing;
   };
   return { listening, close, [Symbol.asyncDispose]: close };
 }
-
-const notFound: Route = (_request, response) => {
-  response.writeHead(404, { "content-type": "text/plain; charset=utf-8" }).end("404 page not found\n");
-};
 
 async function listen(server: Server, { host, port }: ListenAddress, signal: AbortSignal): Promise<number> {
   // Go listens on a name's IPv4 address first; Node would take the resolver's order.

@@ -3,6 +3,7 @@ import { escapeJson } from "../logging/escape";
 import { reasonOf } from "../registrar/registration/reason";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
+import { textAnswer } from "./http/answer";
 import type { ProcessFacts } from "./metric-table";
 import { describeNodeReadiness, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
@@ -16,17 +17,15 @@ export function createStatusRoute(
   facts: ProcessFacts,
   nodeReadiness?: ViewNodeReadiness,
 ): Route {
-  return (request, response) => {
-    const wantsJson = /\bapplication\/json\b/.test(request.headers.accept ?? "");
+  return ({ accept }) => {
+    const wantsJson = /\bapplication\/json\b/.test(accept);
     const page = {
       ...describe(registrations, facts),
       ...(nodeReadiness && { nodeReadiness: describeNodeReadiness(nodeReadiness()) }),
     };
-    response.writeHead(200, {
-      "content-type": wantsJson ? "application/json" : "text/plain; charset=utf-8",
-      "x-content-type-options": "nosniff",
-    });
-    response.end(wantsJson ? `${escapeJson(JSON.stringify(page, null, 2))}\n` : asText(page));
+    if (!wantsJson) return textAnswer(200, asText(page));
+    const headers = { "content-type": "application/json" };
+    return { status: 200, headers, body: `${escapeJson(JSON.stringify(page, null, 2))}\n` };
   };
 }
 

@@ -1,0 +1,70 @@
+/** A request, as far as a path that only reads needs it. */
+export interface HttpRequest {
+  readonly method: string;
+  /** As it was sent, up to the question mark. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The media types that the client takes; empty where it names none. */
+  readonly accept: string;
+  /** Its connection takes no further request: the client says so, or a body follows, which nobody reads. */
+  readonly isLast: boolean;
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const REQUEST_LINE = new RegExp(`^(${TOKEN}) ([^\\x00-\\x20\\x7f]+) HTTP/1\\.([01])$`);
+const FIELD_LINE = new RegExp(
+  `^(${TOKEN}):[ \\t]*((?:[^\\x00-\\x08\\x0a-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?)[ \\t]*$`,
+);
+/** Two of them would leave open which one counts. */
+const ONCE: ReadonlySet<string> = new Set(["host", "content-length", "transfer-encoding"]);
+
+/** How many bytes at the beginning say whether it may become a request. */
+const METHOD_BYTES = 24;
+
+/** Whether a request may begin so: not TLS, not garbage. Who speaks another protocol is not waited for. */
+export function mayBeRequest(bytes: Buffer): boolean {
+  return /^[A-Z-]{1,23}(?: |$)/.test(bytes.toString("latin1", 0, METHOD_BYTES));
+}
+
+/**
+ * Reads the head of a request in HTTP/1.0 or 1.1, without the empty line that ends it (RFC 9112, sections 3 and 5).
+ * Undefined for one to be answered with 400: malformed, folded, with bare line feeds, without the host that 1.1 demands,
+ * or with two ways to tell where its body ends.
+ */
+export function parseRequestHead(text: string): HttpRequest | undefined {
+  const [first = "", ...lines] = text.split("\r\n");
+  const [, method, target, minor] = REQUEST_LINE.exec(first) ?? [];
+  const fields = parseFields(lines);
+  if (method === undefined || target === undefined || fields === undefined) return undefined;
+  const isOld = minor === "0";
+  if (!isOld && !fields.has("host")) return undefined;
+  const length = fields.get("content-length");
+  const coding = fields.get("transfer-encoding");
+  if (length !== undefined && (coding !== undefined || !/^\d+$/.test(length))) return undefined;
+  const [path = "", ...query] = target.split("?");
+  return {
+    method,
+    path,
+    query: new URLSearchParams(query.join("?")),
+    accept: fields.get("accept") ?? "",
+    isLast:
+      isOld ||
+      /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(fields.get("connection") ?? "") ||
+      coding !== undefined ||
+      Number(length ?? 0) > 0,
+  };
+}
+
+/** Values by names in lower case, those of one name in one list; undefined where a line is none, or one too many. */
+function parseFields(lines: readonly string[]): ReadonlyMap<string, string> | undefined {
+  const fields = new Map<string, string>();
+  for (const line of lines) {
+    const [, written, value] = FIELD_LINE.exec(line) ?? [];
+    if (written === undefined || value === undefined) return undefined;
+    const name = written.toLowerCase();
+    const before = fields.get(name);
+    if (before !== undefined && ONCE.has(name)) return undefined;
+    fields.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return fields;
+}

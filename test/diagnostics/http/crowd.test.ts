@@ -1,0 +1,66 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { eventually } from "../../support/eventually";
+import { askHttp } from "../../support/http";
+import { createSilentRoute, get, hello, serve } from "./support";
+
+const MAX = 64;
+const WARNING = "Too many HTTP connections, closed one";
+const times = <Of>(count: number, make: () => Promise<Of>) =>
+  Promise.all(Array.from({ length: count }, make));
+
+test("the oldest goes on which nothing is being answered, and the newest is served", async () => {
+  const silent = createSilentRoute();
+  await using server = await serve({ "/silent": silent.route, "/hello": hello });
+  const busy = await server.dial(get("/silent"));
+  await eventually(() => expect(silent.asked).toHaveLength(1));
+  const idle = await times(MAX - 1, () => server.dial());
+  const gone = Promise.race(idle.map((socket) => once(socket.resume(), "end")));
+  expect((await askHttp(server.port, "/hello")).status).toBe(200);
+  await gone;
+  expect(silent.asked[0]?.aborted).toBe(false);
+  expect(busy.readableEnded).toBe(false);
+  expect(server.log.all(WARNING).map(({ fields }) => fields)).toEqual([
+    { limit: MAX, closed: "oldest idle" },
+  ]);
+});
+
+test("the oldest goes where something is being answered on all of them", async () => {
+  const silent = createSilentRoute();
+  await using server = await serve({ "/silent": silent.route, "/hello": hello });
+  const oldest = await server.dial(get("/silent"));
+  await eventually(() => expect(silent.asked).toHaveLength(1));
+  const oldestGone = once(oldest.resume(), "close");
+  await times(MAX - 1, () => server.dial(get("/silent")));
+  await eventually(() => expect(silent.asked).toHaveLength(MAX));
+  expect((await askHttp(server.port, "/hello")).status).toBe(200);
+  oldest.end();
+  await oldestGone;
+  expect(silent.asked.map(({ aborted }) => aborted)).toEqual([true, ...Array(MAX - 1).fill(false)]);
+});
+
+test("who asks among hundreds that come in the same moment is answered, however many come after", async () => {
+  await using server = await serve({ "/hello": hello });
+  const crowd: Promise<Socket>[] = [];
+  const asking: ReturnType<typeof askHttp>[] = [];
+  // In one turn of the event loop: all of them wait to be accepted when the server looks.
+  for (let count = 0; count < 400; count++) {
+    if (count % 80 === 40) asking.push(askHttp(server.port, "/hello"));
+    crowd.push(server.dial());
+  }
+  await Promise.all(crowd);
+  expect((await Promise.all(asking)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+});
+
+test("hundreds that say nothing leave room for whoever comes, and all but the newest go", async () => {
+  await using server = await serve({ "/hello": hello });
+  const ended: Promise<unknown>[] = [];
+  for (let round = 0; round < 5; round++) {
+    const sockets = await times(100, () => server.dial());
+    ended.push(...sockets.map((socket) => once(socket.resume(), "end")));
+    expect((await askHttp(server.port, "/hello")).status).toBe(200);
+  }
+  let gone = 0;
+  for (const one of ended) void one.then(() => gone++);
+  await eventually(() => expect(gone).toBeGreaterThanOrEqual(500 - MAX));
+});

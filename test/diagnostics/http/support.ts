@@ -1,0 +1,45 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { textAnswer } from "../../../src/diagnostics/http/answer";
+import { type Route, startDiagnosticsServer } from "../../../src/diagnostics/server";
+import { recordLog } from "../../support/recorded-log";
+
+export const hello: Route = () => textAnswer(200, "hello");
+
+/** Asks for a path. */
+export const get = (path: string, ...fields: readonly string[]) =>
+  `GET ${path} HTTP/1.1\r\n${["host: x", ...fields].join("\r\n")}\r\n\r\n`;
+
+/** A route that never answers, and how often it was asked. */
+export function createSilentRoute() {
+  const asked: AbortSignal[] = [];
+  const route: Route = (_request, signal) => {
+    asked.push(signal);
+    return new Promise(() => {});
+  };
+  return { route, asked };
+}
+
+/** A server on a free port of this machine, and clients for it. */
+export async function serve(routes: Readonly<Record<string, Route>>) {
+  const log = recordLog();
+  const server = startDiagnosticsServer("127.0.0.1:0", new Map(Object.entries(routes)), { log: log.logger });
+  const port = await server.listening;
+  const clients: Socket[] = [];
+  return {
+    port,
+    log,
+    /** Connects and sends; what comes back is read only when somebody asks for it. */
+    dial: async (sent = ""): Promise<Socket> => {
+      const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true }).on("error", () => {});
+      clients.push(socket);
+      await once(socket, "connect");
+      socket.write(sent, "latin1");
+      return socket;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of clients) socket.destroy();
+      await server.close();
+    },
+  };
+}
