@@ -12,9 +12,9 @@ export interface HttpRequest {
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const REQUEST_LINE = new RegExp(`^(${TOKEN}) ([^\\x00-\\x20\\x7f]+) HTTP/1\\.([01])$`);
-const FIELD_LINE = new RegExp(
-  `^(${TOKEN}):[ \\t]*((?:[^\\x00-\\x08\\x0a-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?)[ \\t]*$`,
-);
+const FIELD_NAME = new RegExp(`^${TOKEN}$`);
+/** Visible characters, spaces and tabs, and bytes beyond ASCII. */
+const FIELD_VALUE = /^[\t\P{Cc}\x80-\x9f]*$/u;
 /** Two of them would leave open which one counts. */
 const ONCE: ReadonlySet<string> = new Set(["host", "content-length", "transfer-encoding"]);
 
@@ -59,12 +59,12 @@ export function parseRequestHead(text: string): HttpRequest | undefined {
 function parseFields(lines: readonly string[]): ReadonlyMap<string, string> | undefined {
   const fields = new Map<string, string>();
   for (const line of lines) {
-    const [, written, value] = FIELD_LINE.exec(line) ?? [];
-    if (written === undefined || value === undefined) return undefined;
-    const name = written.toLowerCase();
+    const colon = line.indexOf(":");
+    const [name, value] = [line.slice(0, colon).toLowerCase(), line.slice(colon + 1)];
+    if (colon < 0 || !FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) return undefined;
     const before = fields.get(name);
     if (before !== undefined && ONCE.has(name)) return undefined;
-    fields.set(name, before === undefined ? value : `${before}, ${value}`);
+    fields.set(name, before === undefined ? value.trim() : `${before}, ${value.trim()}`);
   }
   return fields;
 }

@@ -91,3 +91,8 @@ test.each<[boolean, string]>([
 ])("%s: a request may begin with %j", (may, text) => {
   expect(mayBeRequest(Buffer.from(text, "latin1"))).toBe(may);
 });
+
+test("a line of nothing but spaces is read in one go: a time that grows with its square would be an hour here", () => {
+  expect(withFields(`a:${" ".repeat(1_000_000)}\x01`)).toBeUndefined();
+  expect(withFields(`a:${" \t".repeat(500_000)}`)).toBeDefined();
+});
