@@ -69,7 +69,7 @@ test("its arguments register every driver of a node", async () => {
     await mkdir(folder.at("p", name), { recursive: true });
     return startCsiDriver({ csiAddress: folder.at("p", name, "csi.sock"), name, nodeId: "n" });
   };
-  await using kubelet = await startKubelet({ pluginDir, reconcilePeriodMs: 50 });
+  await using kubelet = await startKubelet({ pluginDir, reconcilePeriodMs: 50, waitTimeoutMs: 60_000 });
   const [disk, nfs] = ["disk.csi.example.com", "nfs.csi.example.com"] as const;
   await using _disk = await start(disk);
   await using _nfs = await start(nfs);
