@@ -14,7 +14,7 @@ export interface Contestant {
 export interface Contestants {
   /** The CLI as `npm run build` makes it. */
   readonly registrar: Contestant;
-  /** The CLI as the image has it: with V8's code cache, and the flag of its first line. */
+  /** The CLI as the image has it: with V8's code cache. */
   readonly cached: Contestant;
   /** `bench/naive.mjs`. */
   readonly naive: Contestant;
@@ -28,8 +28,6 @@ export interface Contestants {
   readonly cachedCli: string;
 }
 
-/** See the Dockerfile. */
-const IMAGE_FLAG = "--min-semi-space-size=3";
 const ROOT = join(__dirname, "..", "..");
 
 /**
@@ -47,7 +45,7 @@ export function prepareContestants(
   execFileSync(node, [join(ROOT, "scripts", "code-cache.mjs"), cachedCli], { stdio: "ignore" });
   return {
     registrar: registrar("registrar", [node, cli]),
-    cached: registrar("registrar, code cache", [node, IMAGE_FLAG, cachedCli]),
+    cached: registrar("registrar, code cache", [node, cachedCli]),
     naive: registrar("naive grpc-js", [node, join(ROOT, "bench", "naive.mjs")]),
     official: official === undefined ? undefined : registrar("official", [official]),
     net: server("bare net server", [node, join(__dirname, "bare-net.cjs")]),

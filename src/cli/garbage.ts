@@ -12,7 +12,7 @@ const AFTERMATH_MS = 60_000;
 /** The connections of one burst are to be collected together. */
 const BURST_MS = 1_000;
 /** A collection stops everything, on a busy node for long: so much of the time it may take at most. */
-const SHARE_OF_TIME = 1 / 20;
+const SHARE_OF_TIME = 1 / 8;
 
 /**
  * Keeps V8's heap as small as a sidecar's is to be, whoever connects. By itself V8 lets the space of young objects grow

@@ -7,7 +7,7 @@ import { start } from "../processes";
 import { interleave, median, quantile, spread } from "../samples";
 
 const BUDGET_MS = 10;
-/** The driver comes this long after the registrar: 20 moments, which fall anywhere in a backoff. */
+/** The driver comes this long after the registrar: moments that fall anywhere in a backoff. */
 const delayMs = (round: number) => 500 + round * 237;
 
 /** From the driver listening to the registration socket accepting, the registrar being there and waiting. */
@@ -15,11 +15,9 @@ export const arrivalMeasure: Measure = {
   name: "arrival",
   run: async ({ contestants, rounds, say }) => {
     say("driver listening to registration socket accepting");
-    const { registrar, cached, naive, official } = contestants;
-    const arrivals = await interleave(
-      present(registrar, cached, naive, official),
-      rounds(20),
-      (contestant, round) => arriveOnce(contestant, delayMs(round)),
+    const { cached, official } = contestants;
+    const arrivals = await interleave(present(cached, official), rounds(10), (contestant, round) =>
+      arriveOnce(contestant, delayMs(round)),
     );
     return {
       tables: [

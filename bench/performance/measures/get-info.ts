@@ -34,12 +34,12 @@ export const getInfoMeasure: Measure = {
     const cpuOf = (name: string) => workOf(running.get(name)?.pid ?? 0).cpuMs;
     for (const name of names) await freshCalls(placeOf(name)); // Not measured: what is compiled at the first calls.
 
-    const fresh = await interleave(names, rounds(8), async (name) => {
+    const fresh = await interleave(names, rounds(4), async (name) => {
       const before = cpuOf(name);
       const times = await freshCalls(placeOf(name));
       return { times, cpuMs: (cpuOf(name) - before) / CALLS };
     });
-    const streams = await interleave(names, rounds(8), (name) => callsPerSecond(placeOf(name)));
+    const streams = await interleave(names, rounds(4), (name) => callsPerSecond(placeOf(name)));
     return {
       tables: [
         {

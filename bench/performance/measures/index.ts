@@ -9,15 +9,16 @@ import { restingMeasure } from "./resting";
 import { scaleMeasure } from "./scale";
 import { startMeasure } from "./start";
 
-/** Everything that is measured, in the order of the page. */
-export const MEASURES: readonly Measure[] = [
+/** What has budgets, in the order of the page. */
+export const DECIDING: readonly Measure[] = [
   arrivalMeasure,
   startMeasure,
   probesMeasure,
-  registrationMeasure,
-  getInfoMeasure,
   restingMeasure,
   memoryLimitMeasure,
   scaleMeasure,
   packageMeasure,
 ];
+
+/** What is measured only on demand. */
+export const OTHERS: readonly Measure[] = [registrationMeasure, getInfoMeasure];

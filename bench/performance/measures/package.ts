@@ -3,7 +3,6 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTempFolder } from "../../../test/support/temp-folder";
 import type { Measure } from "../measure";
-import { interleave, spread } from "../samples";
 
 const ROOT = join(__dirname, "..", "..", "..");
 const BUDGET_MB = 1.5;
@@ -15,10 +14,10 @@ interface Packed {
   readonly entryCount: number;
 }
 
-/** What there is to download, and how soon `npx` of it says its first line. */
+/** What there is to download. */
 export const packageMeasure: Measure = {
   name: "package",
-  run: async ({ contestants, rounds, say }) => {
+  run: async ({ contestants, say }) => {
     say("package");
     await using folder = await createTempFolder();
     const npm = (...words: readonly string[]) =>
@@ -26,17 +25,6 @@ export const packageMeasure: Measure = {
     const [packed] = JSON.parse(
       npm("pack", "--ignore-scripts", "--json", `--pack-destination=${folder.path}`),
     ) as [Packed];
-    const tarball = folder.at(packed.filename);
-    let run = 0;
-    const npx = (cache: string) => {
-      const startedAt = performance.now();
-      npm("exec", "--yes", `--cache=${cache}`, `--package=${tarball}`, "--", "registrar", "--version");
-      return (performance.now() - startedAt) / 1_000;
-    };
-    npx(folder.at("warm"));
-    const seconds = await interleave(["cold", "warm"], rounds(4), async (kind) =>
-      npx(folder.at(kind === "cold" ? `cold-${run++}` : "warm")),
-    );
     const parts = join(dirname(contestants.cachedCli), "cli");
     const image = [contestants.cachedCli, ...readdirSync(parts).map((name) => join(parts, name))];
     const imageKb = image.reduce((sum, file) => sum + statSync(file).size / 1_000, 0);
@@ -50,13 +38,7 @@ export const packageMeasure: Measure = {
             ["packed tarball", `${(packed.size / 1_000).toFixed(0)} kB`],
             ["unpacked", `${(packed.unpackedSize / 1_000).toFixed(0)} kB, ${packed.entryCount} files`],
             ["what a sidecar image adds to Node's, with code cache", `${imageKb.toFixed(0)} kB`],
-            [
-              "`npx` of the tarball to its first line, cold cache",
-              `${spread(seconds.get("cold") ?? [], 1)} s`,
-            ],
-            ["the same with npm's cache warm", `${spread(seconds.get("warm") ?? [], 1)} s`],
           ],
-          note: "Most of a cold `npx` is the download of the dependencies, so the registry's doing.",
         },
       ],
       verdicts: [

@@ -73,7 +73,7 @@ async function execTimes(
   { rounds, say }: Bench,
 ): Promise<Samples[]> {
   say(`exec probes${millis === undefined ? "" : `, CPU limit ${millis}m`}`);
-  const times = await interleave(programs, rounds(millis === undefined ? 24 : 6), async (program) => {
+  const times = await interleave(programs, rounds(millis === undefined ? 16 : 4), async (program) => {
     using limit = millis === undefined ? undefined : cpuLimit(millis);
     return await timeOf(limit?.inside(program) ?? program);
   });
@@ -113,7 +113,7 @@ async function httpCosts(
     for (const path of paths)
       probes.push({ name: `${contestant.name} ${path}`, pid, url: `http://127.0.0.1:${port}${path}` });
   }
-  const costs = await interleave(probes, rounds(8), async ({ pid, url }) => {
+  const costs = await interleave(probes, rounds(4), async ({ pid, url }) => {
     const before = workOf(pid).cpuMs;
     const startedAt = performance.now();
     for (let request = 0; request < REQUESTS; request++) await statusOf(url);

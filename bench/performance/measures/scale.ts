@@ -109,5 +109,5 @@ async function furtherDriver(before: number, { contestants, rounds }: Bench) {
     await crowd.remove(number);
     return sample;
   };
-  return (await interleave([crowd], rounds(20), arrive)).get(crowd) ?? [];
+  return (await interleave([crowd], rounds(10), arrive)).get(crowd) ?? [];
 }
