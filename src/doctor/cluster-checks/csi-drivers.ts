@@ -24,7 +24,7 @@ export const csiDrivers: Check<ClusterFacts> = {
         warning(
           driver,
           "has no CSIDriver object: Kubernetes attaches its volumes first, and tells it nothing of the pod",
-          `apply one: registrar manifest --driver-name=${driver} --include=csidriver`,
+          "apply one with its name: registrar manifest --include=csidriver writes it",
         ),
       );
   },

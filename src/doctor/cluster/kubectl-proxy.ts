@@ -31,7 +31,12 @@ const KLOG_LINE = /^[IWEF]\d{4} /;
  */
 export async function startKubectlProxy(options: KubectlOptions): Promise<KubectlProxy> {
   const { context, kubeconfig, signal, onMessage } = options;
-  const folder = await mkdtemp(join(tmpdir(), "kubectl-"));
+  const folder = await mkdtemp(join(tmpdir(), "kubectl-")).catch((error: unknown) => {
+    throw new RegistrarError(
+      "INVALID_OPTION",
+      `no folder can be made for kubectl's socket: ${messageOf(error)}`,
+    );
+  });
   const socketPath = join(folder, "api.sock");
   const child = spawn(
     "kubectl",

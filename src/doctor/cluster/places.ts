@@ -43,7 +43,7 @@ interface Draft {
   need?: Need;
 }
 
-/** Every driver on every node where a registrar's pod, CSINode, or something that waits knows of it. */
+/** Every driver on every node where a registrar's pod, CSINode, or something that waits knows of it; by node. */
 export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[]): readonly Place[] {
   const drafts = new Map<string, Draft>();
   const draftAt = (node: string | undefined, driver: string, key = `${node} ${driver}`) => {
@@ -67,7 +67,8 @@ export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[
   for (const need of reading.needs) draftAt(need.node, need.driver).need = need;
   const provided = new Set(units.map(({ driver }) => nameOf(driver)));
   const hasOneForAll = units.some(({ driver }) => driver.kind === "every");
-  return [...drafts.values()].map((draft) => {
+  const sorted = [...drafts].sort(([one], [other]) => (one < other ? -1 : 1));
+  return sorted.map(([, draft]) => {
     const [first] = draft.pods;
     return {
       driver: draft.driver,

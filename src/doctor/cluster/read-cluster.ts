@@ -166,12 +166,13 @@ export async function readCluster(
     target,
     nowMs: nowMs ?? Date.now(),
     sets,
-    pods,
+    // In an order that does not depend on which list was read first.
+    pods: pods.sort((one, other) => (one.name < other.name ? -1 : 1)),
     nodes: hasNodes ? nodes : undefined,
     csiNodes: hasCsiNodes ? csiNodes : undefined,
     csiDrivers: hasCsiDrivers ? csiDrivers : undefined,
     needs: needs.all(),
-    unread: [...unread.values()],
+    unread: [...unread.values()].sort((one, other) => (one.resource < other.resource ? -1 : 1)),
   };
 }
 

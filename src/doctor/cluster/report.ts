@@ -79,7 +79,7 @@ export function reportOnCluster(reading: ClusterReading): ClusterReport {
     drivers: driverRows(facts),
     summary,
     findings: findings.map((finding, index) => ({ ...finding, nodes: found[index]?.nodes ?? [] })),
-    nodes: facts.places.map((place) => placeRow(place, codes.get(causeOf(place, facts)))).sort(byNode),
+    nodes: facts.places.map((place) => placeRow(place, codes.get(causeOf(place, facts)))),
   };
 }
 
@@ -120,9 +120,4 @@ function placeRow(place: Place, code: string | undefined): PlaceRow {
     waitingPods: need?.pods ?? [],
     volumeAttachments: need?.attachments ?? 0,
   };
-}
-
-function byNode(one: PlaceRow, other: PlaceRow): number {
-  const key = ({ node, driver }: PlaceRow) => `${node ?? ""} ${driver}`;
-  return key(one) < key(other) ? -1 : 1;
 }
