@@ -99,6 +99,8 @@ test("what the doctor is shown to say has the codes and names of its checks", ()
     .flatMap((fence) => Array.from(fence.matchAll(/^(?:ok|unknown|WARNING|PROBLEM) +(CSI\d+) +([\w-]+) /gm)))
     .map(([, code, name]) => `${code} ${name}`);
   expect(shown.length).toBeGreaterThan(5);
-  const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS].map(({ code, name }) => `${code} ${name}`);
+  const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS].map(
+    ({ code, name }) => `${code} ${name}`,
+  );
   expect(checks).toEqual(expect.arrayContaining([...new Set(shown)]));
 });
