@@ -56,6 +56,8 @@ export interface Deployment {
 /** Everything that is to be applied. */
 export interface ManifestFacts {
   readonly deployments: readonly Deployment[];
+  /** Those for Windows, where paths and volumes have other rules. */
+  readonly forWindows: readonly Deployment[];
   /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
 }

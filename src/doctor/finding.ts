@@ -16,6 +16,8 @@ export interface Verdict {
   readonly fix?: string | undefined;
   /** What lies behind it: of the problems with one cause, the first is the one to fix. */
   readonly cause?: string | undefined;
+  /** The nodes that it is of, where a whole cluster is looked at. */
+  readonly nodes?: readonly string[] | undefined;
 }
 
 /** A verdict and the check that came to it. */

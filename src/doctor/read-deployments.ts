@@ -1,11 +1,10 @@
 import type { Deployment, ManifestFacts, MountedFolder, ProbeFacts, RegistrarSettings } from "./deployment";
-
-/** A value out of YAML, of which nothing is known. */
-type Tree = Readonly<Record<string, unknown>>;
+import { list, type Tree, text, tree } from "./objects";
 
 /** An object that was read, and where. */
 export interface ReadObject {
-  readonly file: string;
+  /** Undefined where it was in no file. */
+  readonly file: string | undefined;
   readonly object: unknown;
 }
 
@@ -15,8 +14,15 @@ export function readDeployments(
   settingsOf: (args: readonly string[]) => RegistrarSettings,
 ): ManifestFacts {
   const all = objects.flatMap(({ file, object }) => unfold(object).map((one) => ({ file, object: one })));
+  const found = all.map(({ file, object }) => ({
+    isForWindows: isForWindows(object),
+    deployments: deploymentsIn(file, object, settingsOf),
+  }));
+  const ofWindows = (wanted: boolean) =>
+    found.filter((one) => one.isForWindows === wanted).flatMap(({ deployments }) => deployments);
   return {
-    deployments: all.flatMap(({ file, object }) => deploymentsIn(file, object, settingsOf)),
+    deployments: ofWindows(false),
+    forWindows: ofWindows(true),
     csiDrivers: all
       .filter(({ object }) => object.kind === "CSIDriver")
       .map(({ object }) => text(tree(object.metadata).name)),
@@ -30,12 +36,12 @@ function unfold(object: unknown): readonly Tree[] {
 }
 
 function deploymentsIn(
-  file: string,
+  file: string | undefined,
   object: Tree,
   settingsOf: (args: readonly string[]) => RegistrarSettings,
 ): readonly Deployment[] {
   const spec = tree(object.spec);
-  const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
+  const pod = podOf(object);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
   const registrars = containers.filter(isRegistrar);
   const { name, namespace } = tree(object.metadata);
@@ -48,7 +54,7 @@ function deploymentsIn(
     const limits = tree(tree(container.resources).limits);
     const preStop = tree(tree(tree(container.lifecycle).preStop).exec).command;
     return {
-      place: `${file}: ${text(object.kind)} ${owner}, container ${text(container.name)}`,
+      place: `${file === undefined ? "" : `${file}: `}${text(object.kind)} ${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
       isOfficial: /(?:node-)?driver-registrar/.test(text(container.image)),
@@ -64,6 +70,17 @@ function deploymentsIn(
       hasDriver: containers.length > registrars.length,
     };
   });
+}
+
+/** As its pods say, or the nodes that they are for. */
+function isForWindows(object: Tree): boolean {
+  const { os, nodeSelector } = podOf(object);
+  const labels = tree(nodeSelector);
+  return [tree(os).name, labels["kubernetes.io/os"], labels["beta.kubernetes.io/os"]].includes("windows");
+}
+
+function podOf({ kind, spec }: Tree): Tree {
+  return kind === "Pod" ? tree(spec) : tree(tree(tree(spec).template).spec);
 }
 
 function isRegistrar(container: Tree): boolean {
@@ -144,16 +161,4 @@ function bytesOf(quantity: string): number | undefined {
 
 function plainPath(path: string): string {
   return path.replace(/\/{2,}/g, "/").replace(/(?<=[^/])\/$/, "");
-}
-
-function tree(value: unknown): Tree {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Tree) : {};
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function text(value: unknown): string {
-  return value === undefined || value === null ? "" : String(value);
 }

@@ -17,7 +17,12 @@ export interface ReportedFinding {
   readonly fix: string | null;
   /** The code of the problem that this one follows from: with that fixed, it goes. Null where it stands by itself. */
   readonly follows: string | null;
+  /** Where that problem stands in `findings`: there may be several with its code. Null where it stands by itself. */
+  readonly followsIndex: number | null;
 }
+
+/** How many findings there are of each status; of problems and warnings, those that do not follow from another. */
+export type Summary = Readonly<Record<Status, number>>;
 
 /** What the doctor has to say. Its JSON form is a promise to programs: see docs/doctor.md. */
 export interface Report<Target = NodeTarget> {
@@ -26,8 +31,7 @@ export interface Report<Target = NodeTarget> {
   readonly healthy: boolean;
   readonly target: Target;
   readonly drivers: readonly DriverRow[];
-  /** How many findings there are of each status; of problems, those that do not follow from another. */
-  readonly summary: Readonly<Record<Status, number>>;
+  readonly summary: Summary;
   readonly findings: readonly ReportedFinding[];
 }
 
@@ -55,30 +59,38 @@ export function reportOf<Target>(
   findings: readonly Finding[],
   drivers: readonly DriverRow[] = [],
 ): Report<Target> {
+  const { findings: reported, summary } = reportFindings(findings);
+  return { schema: SCHEMA, healthy: summary.problem === 0, target, drivers, summary, findings: reported };
+}
+
+/** Says of findings which follows from which, and counts them. */
+export function reportFindings(findings: readonly Finding[]): {
+  readonly findings: readonly ReportedFinding[];
+  readonly summary: Summary;
+} {
   const reported = withFollowers(findings);
   const count = (status: Status) =>
     reported.filter((finding) => finding.status === status && finding.follows === null).length;
   return {
-    schema: SCHEMA,
-    healthy: count("problem") === 0,
-    target,
-    drivers,
+    findings: reported,
     summary: {
       problem: count("problem"),
       warning: count("warning"),
       unknown: count("unknown"),
       ok: count("ok"),
     },
-    findings: reported,
   };
 }
 
 /** Of the problems and warnings with one cause, the first is the one to fix, and the others follow from it. */
 function withFollowers(findings: readonly Finding[]): readonly ReportedFinding[] {
-  return findings.map((finding) => {
-    const { code, check, status, subject, text, fix = null, cause } = finding;
-    const first = cause === undefined ? finding : findings.find((other) => other.cause === cause);
-    const follows = first === undefined || first === finding ? null : first.code;
-    return { code, check, status, subject, text, fix, follows };
+  const leading = new Map<string, number>();
+  for (const [index, { cause }] of findings.entries())
+    if (cause !== undefined && !leading.has(cause)) leading.set(cause, index);
+  return findings.map(({ code, check, status, subject, text, fix = null, cause }, index) => {
+    const lead = cause === undefined ? index : (leading.get(cause) ?? index);
+    const follows = lead === index ? null : (findings[lead]?.code ?? null);
+    const followsIndex = follows === null ? null : lead;
+    return { code, check, status, subject, text, fix, follows, followsIndex };
   });
 }

@@ -28,18 +28,37 @@ const ORDER: readonly Status[] = ["ok", "unknown", "warning", "problem"];
  * what follows from it; then the sum of it.
  */
 export function renderTable(report: Report<unknown>, look: TableLook): string {
-  const { drivers, findings, summary, healthy } = report;
-  const paint = (sgr: string, text: string) => (look.colors ? `\u001b[${sgr}m${text}\u001b[0m` : text);
+  const { drivers, findings } = report;
   const table = drivers.length === 0 ? [] : [...driverTable(report, look), ""];
+  return [...table, ...findingTable(findings, look), "", sumLine(report, look), ""].join("\n");
+}
+
+/** A line or more for each finding that follows from no other; `more` adds lines below its text. */
+export function findingTable<Row extends ReportedFinding>(
+  findings: readonly Row[],
+  look: TableLook,
+  more: (finding: Row) => readonly Remark[] = () => [],
+): readonly string[] {
   const leading = findings.filter(({ follows }) => follows === null);
-  const rows = ORDER.flatMap((status) =>
+  return ORDER.flatMap((status) =>
     leading
       .filter((finding) => finding.status === status)
-      .flatMap((finding) => findingLines(finding, findings, look, paint)),
+      .flatMap((finding) => findingLines(finding, findings, look, more)),
   );
+}
+
+/** Words below a finding's text, and what stands before them. */
+export type Remark = readonly [lead: string, words: string];
+
+/** The last line: what it all comes to. */
+export function sumLine({ healthy, summary }: Pick<Report, "healthy" | "summary">, look: TableLook): string {
   const counts = [...ORDER].reverse().map((status) => counted(summary[status], status));
-  const sum = healthy ? paint(LOOKS.ok.sgr, "No problem found") : paint(LOOKS.problem.sgr, "Not well");
-  return [...table, ...rows, "", `${sum}: ${counts.join(", ")}.`, ""].join("\n");
+  const { sgr } = healthy ? LOOKS.ok : LOOKS.problem;
+  return `${paint(look, sgr, healthy ? "No problem found" : "Not well")}: ${counts.join(", ")}.`;
+}
+
+function paint({ colors }: TableLook, sgr: string, text: string): string {
+  return colors ? `\u001b[${sgr}m${text}\u001b[0m` : text;
 }
 
 function driverTable({ drivers }: Report<unknown>, look: TableLook): readonly string[] {
@@ -52,38 +71,38 @@ function driverTable({ drivers }: Report<unknown>, look: TableLook): readonly st
   return renderColumns(["DRIVER", "STATE", "SINCE", "WHY, WHERE"], rows, look.width);
 }
 
-function findingLines(
-  finding: ReportedFinding,
-  all: readonly ReportedFinding[],
-  { width }: TableLook,
-  paint: (sgr: string, text: string) => string,
+function findingLines<Row extends ReportedFinding>(
+  finding: Row,
+  all: readonly Row[],
+  look: TableLook,
+  more: (finding: Row) => readonly Remark[],
 ): readonly string[] {
   const statusWidth = Math.max(...Object.values(LOOKS).map(({ word }) => word.length));
   const checkWidth = Math.max(...all.map(({ check }) => check.length));
   const codeWidth = Math.max(...all.map(({ code }) => code.length));
   const { status, code, check, subject, text, fix } = finding;
   const { word, sgr } = LOOKS[status];
-  const head = [paint(sgr, word.padEnd(statusWidth)), code.padEnd(codeWidth), check.padEnd(checkWidth)];
+  const head = [paint(look, sgr, word.padEnd(statusWidth)), code.padEnd(codeWidth), check.padEnd(checkWidth)];
   const margin = " ".repeat(statusWidth + codeWidth + checkWidth + 3 * GAP.length);
-  const textWidth = Math.max(MIN_TEXT_WIDTH, width - margin.length);
+  const textWidth = Math.max(MIN_TEXT_WIDTH, look.width - margin.length);
   const block = (lead: string, words: string) =>
     wrap(plain(words), textWidth - lead.length).map(
       (line, index) => margin + (index === 0 ? lead : " ".repeat(lead.length)) + line,
     );
-  const [first = "", ...more] = wrap(plain(`${subject} ${text}`), textWidth);
-  const followers =
-    finding.status === "ok" ? [] : all.filter((one) => one.follows === code && isWith(one, finding));
+  const [first = "", ...rest] = wrap(plain(`${subject} ${text}`), textWidth);
+  const own = all.indexOf(finding);
+  const followers = all.filter(({ followsIndex }) => followsIndex === own);
   return [
     head.join(GAP) + GAP + first,
-    ...more.map((line) => margin + line),
+    ...rest.map((line) => margin + line),
+    ...more(finding).flatMap(([lead, words]) => block(lead, words)),
     ...(fix === null ? [] : block("-> ", fix)),
-    ...followers.flatMap((one) => block("so ", `${one.code}: ${one.subject} ${one.text}`)),
+    ...followers.flatMap((one) => block("so ", followerText(one, more(one)))),
   ];
 }
 
-/** Followers stand under the first finding of the code that they follow. */
-function isWith(follower: ReportedFinding, finding: ReportedFinding): boolean {
-  return follower.follows === finding.code && finding.follows === null;
+function followerText({ code, subject, text }: ReportedFinding, remarks: readonly Remark[]): string {
+  return [`${code}: ${subject} ${text}`, ...remarks.map(([lead, words]) => lead + words)].join("; ");
 }
 
 function counted(count: number, status: Status): string {
@@ -91,6 +110,6 @@ function counted(count: number, status: Status): string {
 }
 
 /** Text that steers no terminal and stays on its line; quotes, which do neither, are left as they are. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return escapeGo(text).replaceAll('\\"', '"');
 }

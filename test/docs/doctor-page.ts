@@ -1,4 +1,5 @@
 import { NODE_CHECKS } from "../../src/doctor/checks";
+import { CLUSTER_CHECKS } from "../../src/doctor/cluster-checks";
 import type { CheckPage } from "../../src/doctor/finding";
 import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
 
@@ -10,6 +11,7 @@ export function checkSections(): string {
   return [
     ...["", "## Of a node", "", ...NODE_CHECKS.flatMap(sectionOf)],
     ...["## Of files before they are applied", "", ...MANIFEST_CHECKS.flatMap(sectionOf)],
+    ...["## Of a cluster", "", ...CLUSTER_CHECKS.flatMap(sectionOf)],
   ].join("\n");
 }
 

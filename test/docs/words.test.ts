@@ -6,6 +6,7 @@ import { flagTable } from "../../src/cli/flags";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { NODE_READINESS_METRICS } from "../../src/diagnostics/node-readiness";
 import { NODE_CHECKS } from "../../src/doctor/checks";
+import { CLUSTER_CHECKS } from "../../src/doctor/cluster-checks";
 import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
 import type { LoopEvent, StateName } from "../../src/registrar/registration/state";
 import { leadsTo } from "../support/registration-states";
@@ -98,6 +99,8 @@ test("what the doctor is shown to say has the codes and names of its checks", ()
     .flatMap((fence) => Array.from(fence.matchAll(/^(?:ok|unknown|WARNING|PROBLEM) +(CSI\d+) +([\w-]+) /gm)))
     .map(([, code, name]) => `${code} ${name}`);
   expect(shown.length).toBeGreaterThan(5);
-  const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS].map(({ code, name }) => `${code} ${name}`);
+  const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS].map(
+    ({ code, name }) => `${code} ${name}`,
+  );
   expect(checks).toEqual(expect.arrayContaining([...new Set(shown)]));
 });

@@ -8,6 +8,7 @@ const finding = (changes: Partial<Report["findings"][number]> = {}): Report["fin
   check: "registration",
   status: "problem",
   follows: null,
+  followsIndex: null,
   subject: "x.csi",
   text: "has no registration socket in /registration",
   fix: "see whether its registrar runs, and whether its --plugin-registration-path leads here",
@@ -80,6 +81,7 @@ test("the drivers stand first, the problems last, and what follows from one belo
   const follower = finding({
     code: "CSI016",
     follows: "CSI015",
+    followsIndex: 0,
     text: "is not where it is said to be",
     fix: null,
   });
@@ -100,4 +102,18 @@ test("the drivers stand first, the problems last, and what follows from one belo
     "Not well: 1 pr",
     "",
   ]);
+});
+
+test("what follows stands below the one that it follows from, not below all with its code", () => {
+  const other = finding({ subject: "y.csi" });
+  const follower = finding({
+    code: "CSI016",
+    follows: "CSI015",
+    followsIndex: 1,
+    fix: null,
+    subject: "y.csi",
+  });
+  const text = renderTable(report(finding(), other, follower), { width: 200, colors: false });
+  expect(text.match(/so CSI016/g)).toHaveLength(1);
+  expect(text.indexOf("so CSI016")).toBeGreaterThan(text.indexOf("y.csi has no"));
 });

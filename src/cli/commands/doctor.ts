@@ -1,22 +1,25 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { NODE_CHECKS } from "../../doctor/checks";
+import { renderClusterTable } from "../../doctor/cluster/table";
+import { CLUSTER_CHECKS } from "../../doctor/cluster-checks";
 import type { Target } from "../../doctor/facts";
 import { findingsOf } from "../../doctor/finding";
 import { gatherFacts } from "../../doctor/gather";
 import { MANIFEST_CHECKS } from "../../doctor/manifest-checks";
 import { readDeployments } from "../../doctor/read-deployments";
 import { type Report, reportOf, reportOn } from "../../doctor/report";
-import { renderTable } from "../../doctor/table";
+import { renderTable, type TableLook } from "../../doctor/table";
 import { RegistrarError } from "../../errors";
 import { escapeJson } from "../../logging/escape";
 import { pause } from "../../pause";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
-import { choiceFlag, durationFlag, listFlag, parseDuration, textFlag } from "../command-flags";
+import { choiceFlag, durationFlag, listFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { isDirectory } from "../directories";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
+import { lookAtCluster, mixedFlags } from "./doctor/cluster";
 import { readObjects } from "./doctor/read-files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
 import { settingsOf } from "./doctor/settings";
@@ -32,6 +35,11 @@ const flags = {
     ...listFlag("YAML files or folders to judge before they are applied, - for stdin; repeatable", String),
     alias: "f",
   },
+  cluster: switchFlag("look at every node of a cluster, through kubectl"),
+  node: textFlag("with --cluster: this node only"),
+  driver: textFlag("with --cluster: this driver only"),
+  context: textFlag("with --cluster: kubectl's context"),
+  kubeconfig: textFlag("with --cluster: kubectl's file"),
   "csi-address": { ...textFlag("CSI driver socket as seen from here"), coerce: parseAddress },
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
@@ -54,52 +62,62 @@ export const runDoctor = createCommand(
   {
     name: "doctor",
     describe: [
-      "Tells why a CSI driver is not registered: on a node, in a container, or anywhere. It changes nothing.",
+      "Tells why a CSI driver is not registered: on a node, in a container, in a cluster. It changes nothing.",
       "Give it the registrar's own arguments, all of them: those that say nothing about where to look are checked too.",
       "Without --csi-address it looks at every driver of the node, registered or not.",
     ].join(" "),
     flags,
     translate: (argv) => {
-      const translated = translateRegistrarWords(argv, Object.keys(flags), ["file"]);
+      const translated = translateRegistrarWords(argv, Object.keys(flags), {
+        lists: ["file"],
+        switches: ["cluster"],
+      });
       return "problem" in translated ? translated : { ...translated, remark: startProblemIn(argv) };
     },
+    check: mixedFlags,
     examples: [
       "doctor",
       "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
       "doctor --host-root=/host --wait=60s",
       "doctor -f daemonset.yaml -f -",
+      "doctor --cluster --driver=disk.csi.example.com",
     ],
     notes: [
       [
         "JSON: {schema, healthy, target, drivers: [{name, state, since, reason, csiSocket, registrationSocket}],",
         "summary: {problem, warning, unknown, ok},",
-        "findings: [{code, check, status, subject, text, fix, follows}]}. docs/doctor.md has every code.",
+        "findings: [{code, check, status, subject, text, fix, follows, followsIndex}]}.",
+        "With --cluster, drivers has other fields, and there are nodes. docs/doctor.md has them, and every code.",
       ].join(" "),
-      `Checks: ${[...NODE_CHECKS, ...MANIFEST_CHECKS].map(({ name }) => name).join(", ")}.`,
-      "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag.",
+      `Checks: ${[...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS].map(({ name }) => name).join(", ")}.`,
+      "Exit codes: 0 no problem found; 1 a problem found, or no look possible; 2 bad flag.",
     ],
   },
   async (flags, startProblem) => {
-    const tell = (report: Report<unknown>) => {
+    const tell = <Told extends { readonly healthy: boolean }>(
+      report: Told,
+      render: (report: Told, look: TableLook) => string,
+    ) => {
       const width = process.stdout.columns ?? DEFAULT_WIDTH;
       const written = print(
         flags.output === "json"
           ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
-          : renderTable(report, { width, colors: wantsColors() }),
+          : render(report, { width, colors: wantsColors() }),
       );
       return written || (report.healthy ? 0 : 1);
     };
-    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file));
+    if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
+    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file), renderTable);
     const where = { exists: existsSync, isDirectory };
     const target = { ...resolveTarget(flags, nodeDirectory(process.env), where), startProblem };
-    return tell(await lookUntilHealthy(target, flags.timeout, flags.wait ?? 0));
+    return tell(await lookUntilHealthy(target, flags.timeout, flags.wait ?? 0), renderTable);
   },
 );
 
 /** Judges what is to be applied; nothing of this machine is looked at. */
 async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>> {
   const facts = readDeployments(await readObjects(files), settingsOf);
-  if (facts.deployments.length === 0)
+  if (facts.deployments.length + facts.forWindows.length === 0)
     throw new RegistrarError(
       "INVALID_OPTION",
       "no registrar in these files: no container has its arguments or its image",

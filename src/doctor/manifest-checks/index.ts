@@ -5,6 +5,7 @@ import { manifestCsiDriver } from "./csi-driver-kind";
 import { manifestDriverPath } from "./driver-path";
 import { manifestDuplicates } from "./duplicates";
 import { manifestMemory } from "./memory";
+import { manifestOperatingSystem } from "./operating-system";
 import { manifestPorts } from "./ports";
 import { manifestPreStop } from "./pre-stop";
 import { manifestProbes } from "./probes";
@@ -25,4 +26,5 @@ export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestPorts,
   manifestDuplicates,
   manifestCsiDriver,
+  manifestOperatingSystem,
 ];

@@ -1,5 +1,7 @@
 import { resolveTarget } from "../../../src/cli/commands/doctor/target";
 import { NODE_CHECKS } from "../../../src/doctor/checks";
+import { CLUSTER_CHECKS } from "../../../src/doctor/cluster-checks";
+import { MANIFEST_CHECKS } from "../../../src/doctor/manifest-checks";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { createSimulatedNode, type SimulatedNode } from "../../support/simulated-node";
 import { runCommand, startCommand } from "./support/command";
@@ -73,7 +75,9 @@ test("JSON says the same to programs, in keys that stay", () =>
     });
     expect(Object.keys(report.summary)).toEqual(["problem", "warning", "unknown", "ok"]);
     for (const finding of report.findings)
-      expect(Object.keys(finding)).toEqual(["code", "check", "status", "subject", "text", "fix", "follows"]);
+      expect(Object.keys(finding)).toEqual([
+        ...["code", "check", "status", "subject", "text", "fix", "follows", "followsIndex"],
+      ]);
     expect(report.findings).toContainEqual({
       code: "CSI004",
       check: "driver-name",
@@ -82,6 +86,7 @@ test("JSON says the same to programs, in keys that stay", () =>
       text: "is a legal name",
       fix: null,
       follows: null,
+      followsIndex: null,
     });
     expect(report.schema).toBe("registrar.doctor/1");
     expect(report.drivers).toEqual([
@@ -100,8 +105,9 @@ test("JSON says the same to programs, in keys that stay", () =>
 test("the help names the keys of the JSON form and every check", () => {
   const { stdout, status } = runCommand("doctor", "--help");
   const words = stdout.replace(/\s+/g, " ");
-  expect(words).toContain("findings: [{code, check, status, subject, text, fix, follows}]");
-  for (const { name } of NODE_CHECKS) expect(words).toContain(name);
+  expect(words).toContain("findings: [{code, check, status, subject, text, fix, follows, followsIndex}]");
+  for (const { name } of [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS])
+    expect(words).toContain(name);
   expect(status).toBe(0);
 });
 

@@ -3,14 +3,10 @@ import { dirname, join } from "node:path";
 import { httpOf } from "../../end-to-end/support/http";
 import { DRIVER, nodeTest, refused, registered, type TestNode } from "../../end-to-end/support/node";
 import type { CliProcess } from "../../end-to-end/support/process";
+import { ENTRY, NODE } from "./image-root";
 import { createSandbox, pidInside, type Sandbox } from "./sandbox";
 import { REGISTRAR } from "./security-context";
 import { tracesIn, watchNames } from "./traces";
-
-/** Where charts, and the exec probes in them, expect the program. */
-export const ENTRY = "/csi-node-driver-registrar";
-/** Where the image has Node. */
-export const NODE = "/nodejs/bin/node";
 
 /** A test node whose registrar lives in a sandbox. */
 interface Pod {

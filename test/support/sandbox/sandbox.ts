@@ -57,6 +57,19 @@ export function createSandbox(
   };
 }
 
+/** The command that runs a program as the first of a container with this root and these mounts, writable all of them. */
+export function containerCommand(
+  rootFolder: string,
+  mounts: Readonly<Record<string, string>>,
+  ...program: readonly string[]
+): readonly string[] {
+  const words = Object.entries(mounts).flatMap(([target, source]) => ["rw", source, target]);
+  return [
+    ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
+    ...["sh", ENTER, rootFolder, "ro", ...words, "--", ...program],
+  ];
+}
+
 /** Makes in a root folder, as a container runtime does, what the sandbox mounts something over. */
 export function makeMountPoints(rootFolder: string): void {
   const folders = ["/proc", SETPRIV_AT, ...REGISTRAR.volumeMounts.map(({ mountPath }) => mountPath)];

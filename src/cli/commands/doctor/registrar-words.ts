@@ -4,6 +4,7 @@ import { acceptedFlags, parseFlags } from "../../flags";
 import { type GoFlag, parseGoFlags } from "../../go-flags";
 
 const TEXT: GoFlag = { boolean: false, parse: (value) => ({ value }) };
+const SWITCH: GoFlag = { ...TEXT, boolean: true };
 
 /** What becomes of a registrar's arguments in the doctor's own grammar. */
 export type TranslatedWords =
@@ -15,15 +16,19 @@ export type TranslatedWords =
  * Takes a registrar's arguments as they stand in a DaemonSet: reads them in the registrar's own grammar and keeps the
  * flags in `own` as `--name=value`: of each the last value, or all where it is a list. The others are checked as the
  * registrar does, and dropped: one that it would refuse may be all that is wrong. `-o` and `-f` are short for two of
- * our own.
+ * our own. Of our own, `lists` count each time they are given, and `switches` have no value.
  */
 export function translateRegistrarWords(
   argv: readonly string[],
   own: readonly string[],
-  lists: readonly string[] = [],
+  {
+    lists = [],
+    switches = [],
+  }: { readonly lists?: readonly string[]; readonly switches?: readonly string[] } = {},
 ): TranslatedWords {
   const longer = argv.map((word) => word.replace(/^-o(?==|$)/, "--output").replace(/^-f(?==|$)/, "--file"));
-  const flags = new Map([...acceptedFlags(), ...own.map((name) => [name, TEXT] as const)]);
+  const kindOf = (name: string) => (switches.includes(name) ? SWITCH : TEXT);
+  const flags = new Map([...acceptedFlags(), ...own.map((name) => [name, kindOf(name)] as const)]);
   const line = parseGoFlags(longer, flags);
   switch (line.kind) {
     case "help":

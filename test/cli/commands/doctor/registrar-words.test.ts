@@ -50,3 +50,11 @@ test.each(DEPLOYMENTS.map(({ repository, driver, args }) => [repository, driver,
     for (const word of words) expect(word).toMatch(/^--(csi-address|timeout)=/);
   },
 );
+
+test("a list keeps each of its values, and a switch takes no word", () => {
+  const own = ["file", "cluster", "node"];
+  const argv = ["-f", "a", "--cluster", "--node", "n", "-f=b", "--v=5"];
+  expect(translateRegistrarWords(argv, own, { lists: ["file"], switches: ["cluster"] })).toEqual({
+    words: ["--cluster=true", "--node=n", "--file=a", "--file=b"],
+  });
+});

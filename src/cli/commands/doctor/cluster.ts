@@ -1,0 +1,90 @@
+import { setFlagsFromString } from "node:v8";
+import { createListApi } from "../../../doctor/cluster/api";
+import type { ClusterTarget } from "../../../doctor/cluster/facts";
+import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
+import { readCluster } from "../../../doctor/cluster/read-cluster";
+import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
+import { RegistrarError } from "../../../errors";
+import { escapeGo } from "../../../logging/escape";
+import { pause } from "../../../pause";
+import { abortOnSignals } from "../../signals";
+import { settingsOf } from "./settings";
+
+export interface ClusterFlags extends Partial<ClusterTarget> {
+  readonly kubeconfig?: string | undefined;
+}
+
+/** Between two looks, with `--wait`: a cluster is more work than a node. */
+const LOOK_EVERY_MS = 10_000;
+
+/** Flags that say where on a node to look; with a cluster they mean nothing. */
+const OF_A_NODE = [
+  "file",
+  "csiAddress",
+  "kubeletRegistrationPath",
+  "pluginRegistrationPath",
+  "hostRoot",
+] as const;
+const OF_A_CLUSTER = ["node", "driver", "context"] as const;
+
+type Mixed = { readonly [Name in (typeof OF_A_NODE)[number] | (typeof OF_A_CLUSTER)[number]]?: unknown };
+
+/** What is wrong with flags of which some are for a cluster and some for a node; undefined where nothing is. */
+export function mixedFlags(flags: Mixed & { readonly cluster?: boolean | undefined }): string | undefined {
+  const named = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  if (flags.cluster === true) {
+    const wrong = OF_A_NODE.find((name) => flags[name] !== undefined);
+    return wrong && `--cluster looks at a whole cluster through kubectl; leave ${named(wrong)} out`;
+  }
+  const wrong = OF_A_CLUSTER.find((name) => flags[name] !== undefined);
+  return wrong && `${named(wrong)} needs --cluster beside it`;
+}
+
+/** The report of the first look that finds no problem, or of the last within `waitMs`. Progress goes to a terminal. */
+export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promise<ClusterReport> {
+  const { context, kubeconfig, node, driver } = flags;
+  const signal = abortOnSignals(() => {});
+  // V8 would let the space of young objects grow to 100 MB, for pages that are garbage as soon as they are read.
+  setFlagsFromString("--semi-space-growth-factor=1");
+  const progress = createProgress();
+  await using proxy = await startKubectlProxy({
+    context,
+    kubeconfig,
+    signal,
+    onMessage: (line) => progress.say(line),
+  });
+  using api = createListApi(proxy.socketPath, signal);
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const reading = await readCluster(
+      api,
+      { context, node, driver },
+      { settingsOf, onProgress: progress.show },
+    );
+    progress.end();
+    if (signal.aborted) throw new RegistrarError("ABORTED", "stopped");
+    const report = reportOnCluster(reading);
+    const leftMs = until - performance.now();
+    if (report.healthy || leftMs <= 0) return report;
+    await pause(Math.min(LOOK_EVERY_MS, leftMs), signal);
+  }
+}
+
+/** One line on a terminal that tells what is being read. */
+function createProgress() {
+  const counts = new Map<string, number>();
+  const isShown = process.stderr.isTTY;
+  const clear = () => isShown && process.stderr.write("\r\u001b[K");
+  return {
+    show: (resource: string, count: number) => {
+      counts.set(resource, count);
+      const words = Array.from(counts, ([name, read]) => `${name} ${read.toLocaleString("en")}`).join(", ");
+      if (isShown) process.stderr.write(`\r\u001b[Kreading: ${words}`.slice(0, process.stderr.columns ?? 80));
+    },
+    say: (line: string) => {
+      clear();
+      process.stderr.write(`${escapeGo(line).replaceAll('\\"', '"')}\n`);
+    },
+    end: () => void clear(),
+  };
+}

@@ -1,0 +1,30 @@
+import type { ClusterFacts } from "../cluster/cluster-facts";
+import { groupsIn, ofGroup } from "../cluster/groups";
+import { counted } from "../cluster/place-text";
+import { type Check, problem } from "../finding";
+
+export const coverage: Check<ClusterFacts> = {
+  code: "CSI207",
+  name: "coverage",
+  asks: "Whether a pod of the driver's DaemonSet is on every node that needs the driver, and whether the DaemonSet has all its pods.",
+  matters:
+    "A taint that the DaemonSet does not tolerate, or a node selector, keeps it from a node; an admission webhook or a quota keeps pods from being made.",
+  fix: "Add the toleration, or widen the node selector. For pods that are not made, see the DaemonSet's events.",
+  verdicts: (facts) => [
+    ...groupsIn(facts, "uncovered").map((group) => {
+      const { driver, first } = group;
+      const set = first.unit?.set.name ?? "?";
+      const advice = `compare tolerations, nodeSelector and affinity of ${set} with the node's taints and labels: kubectl describe node ${first.node}`;
+      return ofGroup(problem(driver, `is needed where no pod of DaemonSet ${set} runs`, advice), group);
+    }),
+    ...facts.sets
+      .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
+      .map(({ name, current, desired }) =>
+        problem(
+          `DaemonSet ${name}`,
+          `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`,
+          `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`,
+        ),
+      ),
+  ],
+};

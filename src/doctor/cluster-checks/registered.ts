@@ -1,0 +1,52 @@
+import type { ClusterFacts } from "../cluster/cluster-facts";
+import { nameOf } from "../cluster/driver-names";
+import { groupsIn, nodesOf, ofGroup } from "../cluster/groups";
+import { counted, kubectlFor } from "../cluster/place-text";
+import type { Place } from "../cluster/places";
+import { type Check, ok, problem, unknown, type Verdict } from "../finding";
+
+export const registered: Check<ClusterFacts> = {
+  code: "CSI204",
+  name: "registered",
+  asks: "Whether CSINode has the driver on every node where its pod runs.",
+  matters:
+    "Kubelet adds a driver to CSINode when it registers it. If the pod runs and the driver is not there, kubelet never called, or refused it.",
+  fix: "Run `registrar doctor` in the registrar's container, or on the node: from there the sockets and mounts are seen.",
+  verdicts: (facts) => [
+    ...groupsIn(facts, "unregistered").map((group) => {
+      const { driver, first } = group;
+      const text =
+        "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver";
+      return ofGroup(problem(driver, text, whereToLook(first, facts)), group);
+    }),
+    ...groupsIn(facts, "unseen").map((group) => {
+      const text = "may be registered or not: that cannot be seen from here";
+      return ofGroup(unknown(group.driver, text), group);
+    }),
+    ...wellDrivers(facts),
+  ],
+};
+
+function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
+  const name = pod?.name ?? "";
+  if (unit === undefined) return "run registrar doctor on the node";
+  const { container, isOfficial, settings } = unit.registrar;
+  if (isOfficial)
+    return `see ${kubectlFor(target, name, "logs")} -c ${container}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
+  const paths = `--csi-address=${settings.csiAddress} --kubelet-registration-path=${settings.kubeletRegistrationPath}`;
+  return `ask there: ${kubectlFor(target, name, "exec")} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
+}
+
+/** Drivers that are registered wherever they are to be. */
+function wellDrivers({ places, units }: ClusterFacts): readonly Verdict[] {
+  const drivers = new Set([
+    ...places.map(({ driver }) => driver),
+    ...units.map(({ driver }) => nameOf(driver)),
+  ]);
+  return [...drivers].flatMap((driver) => {
+    const own = places.filter((place) => place.driver === driver);
+    if (own.length === 0 || own.some(({ state }) => state.kind !== "registered")) return [];
+    const nodes = nodesOf({ places: own });
+    return [{ ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes }];
+  });
+}

@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { errnoOf, messageOf, RegistrarError } from "../../errors";
+
+/** Which cluster; undefined: what kubectl takes by itself. */
+export interface KubectlOptions {
+  readonly context?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** Is told what kubectl writes to stderr while it serves, such as where to log in. */
+  readonly onMessage: (line: string) => void;
+}
+
+/** A way to the API server with everything that kubectl knows to prove who somebody is. */
+export interface KubectlProxy extends AsyncDisposable {
+  /** A unix socket in a folder that only this user may enter. */
+  readonly socketPath: string;
+}
+
+/** kubectl passes nothing on that could change anything, whatever we ask. */
+const WRITES = "^(POST|PUT|PATCH|DELETE)$";
+/** kubectl's own log lines: what they say is in the answers, too. */
+const KLOG_LINE = /^[IWEF]\d{4} /;
+
+/**
+ * Starts `kubectl proxy` and resolves when it serves. Rejects with a line for people where there is no kubectl, no such
+ * context, no such file. Leaves no process and no file behind when it is disposed of, or rejects.
+ */
+export async function startKubectlProxy(options: KubectlOptions): Promise<KubectlProxy> {
+  const { context, kubeconfig, signal, onMessage } = options;
+  const folder = await mkdtemp(join(tmpdir(), "kubectl-")).catch((error: unknown) => {
+    throw new RegistrarError(
+      "INVALID_OPTION",
+      `no folder can be made for kubectl's socket: ${messageOf(error)}`,
+    );
+  });
+  const socketPath = join(folder, "api.sock");
+  const child = spawn(
+    "kubectl",
+    [
+      "proxy",
+      `--unix-socket=${socketPath}`,
+      `--reject-methods=${WRITES}`,
+      ...(context === undefined ? [] : [`--context=${context}`]),
+      ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
+    ],
+    // Programs that kubectl runs for credentials may ask questions.
+    { stdio: ["inherit", "pipe", "pipe"], signal },
+  );
+  let isServing = false;
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    if (isServing)
+      for (const line of text.split("\n")) if (line !== "" && !KLOG_LINE.test(line)) onMessage(line);
+    said = `${said}${text}`.slice(-4096);
+  });
+  const ended = new Promise<Error>((resolve) => {
+    child
+      .once("error", resolve)
+      .once("close", (code, name) => resolve(new Error(`it ended with ${name ?? code}`)));
+  });
+  const close = async () => {
+    child.kill();
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  const serving = new Promise<undefined>((resolve) => child.stdout.once("data", () => resolve(undefined)));
+  const failure = await Promise.race([serving, ended]);
+  if (failure !== undefined) {
+    await close();
+    throw refusal(failure, said);
+  }
+  isServing = true;
+  return { socketPath, [Symbol.asyncDispose]: close };
+}
+
+function refusal(failure: Error, said: string): RegistrarError {
+  const { name } = failure;
+  if (name === "AbortError") return new RegistrarError("ABORTED", "stopped", { cause: failure });
+  if (errnoOf(failure) === "ENOENT")
+    return new RegistrarError(
+      "INVALID_OPTION",
+      "there is no kubectl in PATH: run this where kubectl reaches the cluster, not in a container of it",
+      { cause: failure },
+    );
+  const [last = messageOf(failure)] = said.trim().split("\n").filter(Boolean).slice(-1);
+  return new RegistrarError("INVALID_OPTION", `kubectl proxy: ${last.replace(/^error: /, "")}`, {
+    cause: failure,
+  });
+}

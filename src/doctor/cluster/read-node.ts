@@ -1,0 +1,40 @@
+import { list, text, textOrNone, tree } from "../objects";
+import type { NodeFacts } from "./facts";
+
+/** Kubelet's annotation (pkg/volume/csi/nodeinfomanager): a JSON object, driver -> node ID. */
+const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
+
+/**
+ * A row of the table of Nodes, with the Node's metadata: the whole objects are ten times as large, for the names of the
+ * images. The second column is STATUS, as `kubectl get nodes` shows it.
+ */
+export function readNodeRow(row: unknown): NodeFacts {
+  const { cells, object } = tree(row);
+  const { name, annotations } = tree(tree(object).metadata);
+  const [status = ""] = text(list(cells)[1]).split(",");
+  return {
+    name: text(name),
+    isReady: status === "Ready",
+    nodeIds: nodeIdsIn(tree(annotations)[NODE_ID_ANNOTATION]),
+  };
+}
+
+function nodeIdsIn(annotation: unknown): ReadonlyMap<string, string> {
+  try {
+    return new Map(
+      Object.entries(tree(JSON.parse(text(annotation) || "{}"))).map(([name, id]) => [name, text(id)]),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+/** Name of the node, and driver -> node ID. */
+export function readCsiNode(object: unknown): readonly [node: string, drivers: ReadonlyMap<string, string>] {
+  const { metadata, spec } = tree(object);
+  const drivers = list(tree(spec).drivers).flatMap((driver): readonly [string, string][] => {
+    const name = textOrNone(tree(driver).name);
+    return name === undefined ? [] : [[name, text(tree(driver).nodeID)]];
+  });
+  return [text(tree(metadata).name), new Map(drivers)];
+}

@@ -1,0 +1,62 @@
+import { renderColumns } from "../columns";
+import { findingTable, plain, sumLine, type TableLook } from "../table";
+import { counted } from "./place-text";
+import type { ClusterFinding, ClusterReport } from "./report";
+
+/** So many nodes of a cause are named, and so many rows shown; programs get all. */
+const NAMED = 5;
+const SHOWN = 20;
+
+/** The report for people: the drivers, the nodes where one is not well, and last the causes, the worst at the end. */
+export function renderClusterTable(report: ClusterReport, look: TableLook): string {
+  return [
+    ...driverTable(report),
+    "",
+    ...nodeTable(report),
+    ...findingTable(report.findings, look, nodesRemark),
+    "",
+    sumLine(report, look),
+    "",
+  ].join("\n");
+}
+
+function driverTable({ drivers }: ClusterReport): readonly string[] {
+  if (drivers.length === 0)
+    return ["No driver: no DaemonSet has a registrar, and no CSINode lists a driver."];
+  const rows = drivers.map(({ name, registered, nodes, csiDriver, daemonSets }) => [
+    plain(name),
+    `${registered.toLocaleString("en")} of ${nodes.toLocaleString("en")}`,
+    csiDriver === null ? "?" : csiDriver ? "yes" : "no",
+    plain(daemonSets.join(", ") || "-"),
+  ]);
+  return renderColumns(["DRIVER", "REGISTERED ON", "CSIDRIVER", "DAEMONSETS"], rows);
+}
+
+function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
+  // Whoever asks for one node wants to see what is well there, too.
+  const rows = target.node === null ? nodes.filter(({ reason }) => reason !== null) : nodes;
+  if (rows.length === 0) return [];
+  const cells = rows
+    .slice(0, SHOWN)
+    .map(({ node, driver, state, code, pod, waitingPods }) => [
+      plain(node ?? "(no node)"),
+      plain(driver),
+      state,
+      code ?? "-",
+      waitingPods.length.toLocaleString("en"),
+      plain(pod ?? "-"),
+    ]);
+  const left = rows.length - SHOWN;
+  const more =
+    left > 0
+      ? [`... and ${counted(left, "row")} more: see one with --node or --driver, or all with -o json`]
+      : [];
+  return [...renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells), ...more, ""];
+}
+
+function nodesRemark({ nodes, status }: ClusterFinding): readonly (readonly [string, string])[] {
+  if (nodes.length === 0 || status === "ok") return [];
+  const left = nodes.length - NAMED;
+  const more = left > 0 ? ` and ${left.toLocaleString("en")} more` : "";
+  return [["on ", `${counted(nodes.length, "node")}: ${nodes.slice(0, NAMED).join(", ")}${more}`]];
+}

@@ -1,0 +1,159 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CLUSTER_CHECKS } from "../../../src/doctor/cluster-checks";
+import { fencesIn, readText } from "../../docs/markdown";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { runCommand, startCommand } from "./support/command";
+
+const FAKE = join(__dirname, "..", "..", "doctor", "cluster", "fake-kubectl.cjs");
+/** What a real API server answered: test/node-readiness/api-server/doctor-cluster.test.ts wrote it. */
+const RECORDED = join(__dirname, "..", "..", "doctor", "cluster", "recorded", "sick-cluster.json");
+
+interface Recording {
+  readonly date: string;
+  readonly answers: Record<string, { readonly status: number; readonly body: unknown }>;
+}
+const recording = (): Recording => JSON.parse(readFileSync(RECORDED, "utf8"));
+
+/** A folder that PATH consists of, with a kubectl that does this. */
+async function withKubectl<Seen>(script: string, use: (folder: TempFolder) => Promise<Seen>): Promise<Seen> {
+  await using folder = await createTempFolder();
+  if (script !== "") writeFileSync(folder.at("kubectl"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return await use(folder);
+}
+
+const REPLAYING = `exec "${process.execPath}" "${FAKE}" "$@"`;
+
+async function doctor(folder: TempFolder, answers: string, ...words: readonly string[]) {
+  const env = { PATH: folder.path, ANSWERS: answers, FORCE_COLOR: "", TMPDIR: folder.path };
+  using command = startCommand(["doctor", "--cluster", ...words], env);
+  const code = await command.exitCode();
+  return { code, text: command.lines.join("\n"), stderr: command.stderr };
+}
+
+const onSickCluster = (...words: readonly string[]) =>
+  withKubectl(REPLAYING, (folder) => doctor(folder, RECORDED, ...words));
+
+test("a recorded cluster: docs/doctor.md has what it says, to the letter", async () => {
+  const { code, text, stderr } = await onSickCluster();
+  expect(fencesIn(readText("docs/doctor.md"), "text")).toContain(`${text}\n`);
+  expect([code, stderr]).toEqual([1, ""]);
+});
+
+test("JSON says the same to programs, in keys that stay", async () => {
+  const { code, text } = await onSickCluster("-o", "json", "--context=blue");
+  const report = JSON.parse(text);
+  expect(Object.keys(report)).toEqual([
+    ...["schema", "healthy", "target", "drivers", "summary", "findings", "nodes"],
+  ]);
+  expect(report.schema).toBe("registrar.doctor.cluster/1");
+  expect(report.target).toEqual({ context: "blue", node: null, driver: null });
+  expect(Object.keys(report.drivers[0])).toEqual(["name", "daemonSets", "nodes", "registered", "csiDriver"]);
+  expect(Object.keys(report.nodes[0])).toEqual([
+    ...["node", "driver", "state", "reason", "code", "pod", "csiNode", "waitingPods", "volumeAttachments"],
+  ]);
+  for (const finding of report.findings)
+    expect(Object.keys(finding)).toEqual([
+      ...["code", "check", "status", "subject", "text", "fix", "follows", "followsIndex", "nodes"],
+    ]);
+  expect(report.nodes.filter(({ state }: { state: string }) => state !== "registered")).toHaveLength(9);
+  expect(code).toBe(1);
+});
+
+test("a driver that is well everywhere it can be seen: exit code 0, and the warnings", async () => {
+  const { code, text } = await onSickCluster("--driver=shares.csi.example.com");
+  expect(text).toMatch(/^shares\.csi\.example\.com {2}3 of 4 /m);
+  expect(text).not.toContain("disk.csi");
+  expect(text).toMatch(/^No problem found: 0 problems, 2 warnings, /m);
+  expect(code).toBe(0);
+});
+
+test("a list that is forbidden: the rule that is missing, and the rest", async () => {
+  await withKubectl(REPLAYING, async (folder) => {
+    const { date, answers } = recording();
+    for (const url of Object.keys(answers).filter((one) => one.includes("/events?")))
+      answers[url] = { status: 403, body: { kind: "Status", code: 403, message: 'User "u" cannot list' } };
+    writeFileSync(folder.at("answers.json"), JSON.stringify({ date, answers }));
+    const { code, text } = await doctor(folder, folder.at("answers.json"));
+    expect(text.replace(/\s+/g, " ")).toContain(
+      "unknown CSI212 rights events may not be listed by you, so it is unknown which pods wait for a driver: " +
+        'User "u" cannot list -> allow it in a ClusterRole: {apiGroups: [""], resources: ["events"], verbs: ["list"]}',
+    );
+    expect(text).toMatch(/^PROBLEM {2}CSI102/m);
+    expect(code).toBe(1);
+  });
+});
+
+test.each<readonly [what: string, script: string, said: string]>([
+  ["no kubectl", "", "there is no kubectl in PATH: run this where kubectl reaches the cluster"],
+  [
+    "no such context",
+    "echo 'error: context \"blue\" does not exist' >&2; exit 1",
+    'kubectl proxy: context "blue" does not exist',
+  ],
+  ["a kubectl that says nothing", "exit 3", "kubectl proxy: it ended with 3"],
+])("%s: one line, and exit code 1", (_what, script, said) =>
+  withKubectl(script, async (folder) => {
+    const { code, text, stderr } = await doctor(folder, "", "--context=blue");
+    expect(stderr).toBe(`registrar doctor: ${said}${stderr.slice(`registrar doctor: ${said}`.length)}`);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect([code, text]).toEqual([1, ""]);
+  }),
+);
+
+test("a server that is away: kubectl's words", () =>
+  withKubectl(REPLAYING, async (folder) => {
+    const { date, answers } = recording();
+    for (const url of Object.keys(answers))
+      answers[url] = {
+        status: 502,
+        body: { message: "dial tcp 127.0.0.1:8080: connect: connection refused" },
+      };
+    writeFileSync(folder.at("answers.json"), JSON.stringify({ date, answers }));
+    const { code, stderr } = await doctor(folder, folder.at("answers.json"));
+    expect(stderr).toMatch(
+      /^registrar doctor: nothing can be read of the cluster: dial tcp .*: connection refused; .* set KUBECONFIG/,
+    );
+    expect(code).toBe(1);
+  }));
+
+test("kubectl is told to pass on nothing that writes, and which cluster; and it is gone afterwards", () =>
+  withKubectl(`echo $$ "$@" > "$TMPDIR/told"\n${REPLAYING}`, async (folder) => {
+    await doctor(folder, RECORDED, "--context=blue", "--kubeconfig=/my/config");
+    const [pid = "", ...words] = readFileSync(folder.at("told"), "utf8").trim().split(" ");
+    expect(words).toEqual([
+      "proxy",
+      expect.stringMatching(/^--unix-socket=/),
+      "--reject-methods=^(POST|PUT|PATCH|DELETE)$",
+      "--context=blue",
+      "--kubeconfig=/my/config",
+    ]);
+    expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
+    const [, socket = ""] = /=(.*)/.exec(words[1] ?? "") ?? [];
+    expect(() => readFileSync(socket)).toThrow("ENOENT");
+  }));
+
+test.each([
+  [["--cluster", "-f", "x.yaml"], "leave --file out"],
+  [["--cluster", "--host-root=/host"], "leave --host-root out"],
+  [["--cluster", "--csi-address=/x"], "leave --csi-address out"],
+  [["--node=x"], "--node needs --cluster beside it"],
+  [["--driver=x"], "--driver needs --cluster beside it"],
+  [["--context=x"], "--context needs --cluster beside it"],
+])("%j is a usage error", (words, said) => {
+  const { status, stderr } = runCommand("doctor", ...words);
+  expect(stderr).toContain(said);
+  expect(status).toBe(2);
+});
+
+test("the kubeconfig among an old registrar's arguments is no reason to look at a cluster", () => {
+  const { stdout } = runCommand("doctor", "--kubeconfig=/x", "--plugin-registration-path=/nowhere");
+  expect(stdout).toContain("registration-directory");
+});
+
+test("every finding of the recording is of a check that is documented", async () => {
+  const { text } = await onSickCluster("-o", "json");
+  const codes = new Set(CLUSTER_CHECKS.map(({ code }) => code));
+  const told = (JSON.parse(text).findings as { code: string }[]).map(({ code }) => code);
+  expect(told.filter((code) => !codes.has(code))).toEqual(["CSI102"]);
+});

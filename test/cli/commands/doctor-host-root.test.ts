@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { startRegistrar } from "../../../src/registrar/start-registrar";
+import { startCsiDriver } from "../../../src/simulator/csi-driver";
+import { eventually } from "../../support/eventually";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { startCommand } from "./support/command";
+
+// As under `kubectl debug node`: the host's root is a folder here, and whoever runs on the host has the host's paths.
+
+const NAME = "disk.csi.example.com";
+const PLUGIN = `/var/lib/kubelet/plugins/${NAME}/csi.sock`;
+const REGISTRY = "/var/lib/kubelet/plugins_registry";
+
+async function onHost(use: (host: TempFolder) => Promise<void>): Promise<void> {
+  await using host = await createTempFolder();
+  for (const folder of [REGISTRY, PLUGIN.replace("/csi.sock", "")])
+    mkdirSync(host.at(folder), { recursive: true });
+  await use(host);
+}
+
+async function run(host: TempFolder, command: string, ...words: readonly string[]) {
+  using doctor = startCommand([command, `--host-root=${host.path}`, "--timeout=1m", ...words], {
+    FORCE_COLOR: "",
+  });
+  const code = await doctor.exitCode();
+  return { code, text: doctor.lines.join("\n") };
+}
+
+const driverOn = (host: TempFolder) =>
+  startCsiDriver({ csiAddress: host.at(PLUGIN), name: NAME, nodeId: "n1" });
+
+test("a driver that nobody registers is found below the host's root", () =>
+  onHost(async (host) => {
+    await using _driver = await driverOn(host);
+    const { code, text } = await run(host, "doctor", "-o", "json");
+    const { drivers, findings, target } = JSON.parse(text);
+    expect(target.pluginRegistrationPath).toBe(host.at(REGISTRY));
+    expect(drivers).toMatchObject([{ name: NAME, state: "unpublished", csiSocket: host.at(PLUGIN) }]);
+    expect(findings).toContainEqual(expect.objectContaining({ code: "CSI020", status: "problem" }));
+    expect(code).toBe(1);
+  }));
+
+test("what kubelet is told is a path of the host: it is looked for below its root", () =>
+  onHost(async (host) => {
+    const driver = await driverOn(host);
+    await using _registrar = await startRegistrar({
+      csiAddress: host.at(PLUGIN),
+      kubeletRegistrationPath: PLUGIN,
+      pluginRegistrationPath: host.at(REGISTRY),
+    });
+    await eventually(() => expect(existsSync(host.at(REGISTRY, `${NAME}-reg.sock`))).toBe(true));
+    const endpoints = async () => {
+      const { findings } = JSON.parse((await run(host, "doctor", "-o", "json")).text);
+      return findings.filter(({ code }: { code: string }) => code === "CSI016");
+    };
+    expect(await endpoints()).toMatchObject([{ status: "ok" }]);
+    const status = await run(host, "status");
+    expect(status.text).toMatch(new RegExp(`^${NAME} +listening +`, "m"));
+    expect(status.text).toContain(PLUGIN);
+    await driver.close();
+    expect(await endpoints()).toMatchObject([{ status: "problem" }]);
+  }));
+
+test("an empty host has no kubelet there, and no other's is taken for it", () =>
+  onHost(async (host) => {
+    const { text } = await run(host, "doctor");
+    expect(text).toContain(host.at(REGISTRY));
+    expect(text).not.toContain(NAME);
+  }));

@@ -1,0 +1,164 @@
+import { linkSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
+import { startKubelet } from "../../src/simulator/kubelet";
+import { type CliProcess, startCli } from "../end-to-end/support/process";
+import { createImageRoot, ENTRY } from "../support/sandbox/image-root";
+import { containerCommand, makeMountPoints, pidInside, whyNoSandbox } from "../support/sandbox/sandbox";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { fencesIn, readText } from "./markdown";
+
+// The session of docs/doctor.md, played again in mount namespaces: what kubelet is told, where the driver's socket is on
+// the host, and what is mounted where, are as in a cluster.
+
+const NAME = "disk.csi.example.com";
+const REGISTRY = "var/lib/kubelet/plugins_registry";
+const PLUGIN = `var/lib/kubelet/plugins/${NAME}`;
+const WRONG = ["--csi-address=/csi/csi.sock", "--kubelet-registration-path=/csi/csi.sock"];
+
+const [message = "", wrongPath = "", deadDriver = "", noRegistrar = "", files = ""] = fencesIn(
+  (readText("docs/doctor.md").split("## A session")[1] ?? "").split("### A cluster")[0] ?? "",
+  "text",
+);
+/** What a fence has above its last line: how many things are unknown depends on who looks, and where. */
+const aboveSum = (fence: string) => fence.replace(/\n+(?:Not well|No problem).*\n$/, "");
+const sumOf = (fence: string) => /^Not well: \d+ problems?, \d+ warnings?/m.exec(fence)?.[0];
+
+const refusal = whyNoSandbox();
+const inContainers = refusal === undefined ? describe : describe.skip;
+
+inContainers("the session of docs/doctor.md", () => {
+  let container: TempFolder;
+  let node: TempFolder;
+  beforeAll(async () => {
+    container = await createImageRoot();
+    makeMountPoints(container.path);
+    node = await createImageRoot();
+    for (const folder of ["proc", REGISTRY, PLUGIN]) await mkdir(node.at(folder), { recursive: true });
+  });
+  afterAll(async () => {
+    await container[Symbol.asyncDispose]();
+    await node[Symbol.asyncDispose]();
+  });
+
+  interface Host {
+    readonly folder: TempFolder;
+    readonly terminationLog: string;
+    driver(): Promise<SimulatedCsiDriver>;
+    /** In a container that has the driver's folder at /csi and kubelet's at /registration. */
+    run(...words: readonly string[]): CliProcess;
+  }
+
+  async function onHost(use: (host: Host) => Promise<void>): Promise<void> {
+    await using folder = await createTempFolder();
+    for (const one of [REGISTRY, PLUGIN]) await mkdir(folder.at(one), { recursive: true });
+    const terminationLog = folder.at("termination-log");
+    writeFileSync(terminationLog, "");
+    const mounts = {
+      "/csi": folder.at(PLUGIN),
+      "/registration": folder.at(REGISTRY),
+      "/dev/termination-log": terminationLog,
+    };
+    const command = containerCommand(container.path, mounts, ENTRY);
+    await use({
+      folder,
+      terminationLog,
+      driver: () => startCsiDriver({ csiAddress: folder.at(PLUGIN, "csi.sock"), name: NAME, nodeId: "n1" }),
+      run: (...words) => startCli(words, {}, { command, pidOf: pidInside }),
+    });
+  }
+
+  test("a registrar with the container's path: at each of its restarts the termination message has the flag to write", () =>
+    onHost(async ({ folder, terminationLog, driver, run }) => {
+      await using _driver = await driver();
+      await using _kubelet = await startKubelet({ pluginDir: folder.at(REGISTRY), reconcilePeriodMs: 50 });
+      for (let restart = 0; restart < 2; restart++) {
+        writeFileSync(terminationLog, "");
+        await using registrar = run(...WRONG);
+        expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+        expect(readFileSync(terminationLog, "utf8")).toBe(message);
+      }
+    }));
+
+  test("the doctor in that container", () =>
+    onHost(async ({ folder, driver, run }) => {
+      await using _driver = await driver();
+      await using _kubelet = await startKubelet({ pluginDir: folder.at(REGISTRY), reconcilePeriodMs: 50 });
+      await using registrar = run(...WRONG, "--on-registration-failure=retry");
+      await registrar.reached("refused");
+      await using doctor = run("doctor", ...WRONG, "--timeout=1m");
+      expect((await doctor.exit()).code).toBe(1);
+      expect(doctor.stdout).toContain(aboveSum(wrongPath));
+      expect(sumOf(doctor.stdout)).toBe(sumOf(wrongPath));
+    }));
+
+  test("a driver that died", () =>
+    onHost(async ({ folder, driver, run }) => {
+      // Killed, a driver leaves its socket.
+      const died = await driver();
+      linkSync(folder.at(PLUGIN, "csi.sock"), folder.at(PLUGIN, "kept"));
+      await died.close();
+      renameSync(folder.at(PLUGIN, "kept"), folder.at(PLUGIN, "csi.sock"));
+      await using doctor = run(
+        "doctor",
+        "--csi-address=/csi/csi.sock",
+        `--kubelet-registration-path=/${PLUGIN}/csi.sock`,
+      );
+      expect((await doctor.exit()).code).toBe(1);
+      expect(withoutOwner(doctor.stdout)).toContain(withoutOwner(aboveSum(deadDriver)));
+      expect(sumOf(doctor.stdout)).toBe(sumOf(deadDriver));
+    }));
+
+  test("a node on which a registrar is missing", () =>
+    onHost(async ({ folder, driver }) => {
+      await using _driver = await driver();
+      const mounts = { "/var/lib/kubelet": folder.at("var/lib/kubelet") };
+      const command = containerCommand(node.path, mounts, ENTRY);
+      await using doctor = startCli(["doctor", "--timeout=1m"], {}, { command, pidOf: pidInside });
+      expect((await doctor.exit()).code).toBe(1);
+      const [table = "", problems = ""] = aboveSum(noRegistrar).split("\n\n");
+      expect(doctor.stdout).toContain(table);
+      expect(doctor.stdout).toContain(problems);
+      expect(sumOf(doctor.stdout)).toBe(sumOf(noRegistrar));
+    }));
+});
+
+test("a wrong root and a missing CSIDriver, before they are applied", async () => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("daemonset.yaml"), JSON.stringify(WRONG_DAEMON_SET));
+  const cli = join(__dirname, "..", "..", "dist", "cli.js");
+  const command = ["sh", "-c", 'cd "$0" && exec "$@"', folder.path, process.execPath, cli];
+  await using doctor = startCli(["doctor", "-f", "daemonset.yaml"], {}, { command });
+  expect((await doctor.exit()).code).toBe(1);
+  expect(doctor.stdout).toBe(files);
+});
+
+/** Whose the socket is depends on who made it. */
+const withoutOwner = (text: string) => text.replace(/\s+/g, " ").replace(/\(mode \d+, owner \d+:\d+\)/g, "");
+
+const registrar = {
+  name: "registrar",
+  image: "registrar:v1",
+  args: WRONG,
+  livenessProbe: { httpGet: { path: "/healthz", port: 9809 } },
+  volumeMounts: [
+    { name: "plugin", mountPath: "/csi" },
+    { name: "registration", mountPath: "/registration" },
+  ],
+};
+const WRONG_DAEMON_SET = {
+  kind: "DaemonSet",
+  metadata: { name: "disk-node", namespace: "storage" },
+  spec: {
+    template: {
+      spec: {
+        containers: [registrar, { name: "driver", image: "driver:v1" }],
+        volumes: [
+          { name: "plugin", hostPath: { path: `/${PLUGIN}` } },
+          { name: "registration", hostPath: { path: "/var/lib/k0s/kubelet/plugins_registry" } },
+        ],
+      },
+    },
+  },
+};

@@ -1,0 +1,94 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createListApi, type ListPage, type ListRequest } from "../../../src/doctor/cluster/api";
+import { createTempFolder } from "../../support/temp-folder";
+
+type Answer = { readonly code?: number; readonly headers?: Record<string, string>; readonly body: unknown };
+
+/** Lists from a server on a unix socket that gives these answers in turn, or breaks the connection. */
+async function listFrom(
+  answers: readonly (Answer | "break")[],
+  request: ListRequest = { path: "/apis/x/v1/things" },
+) {
+  await using folder = await createTempFolder();
+  const seen: { url: URL; accept: string | undefined }[] = [];
+  const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
+    const answer = answers[seen.length];
+    seen.push({ url: new URL(asked.url ?? "", "http://localhost"), accept: asked.headers.accept });
+    if (answer === undefined || answer === "break") return void asked.socket.destroy();
+    const { code = 200, headers = {}, body } = answer;
+    response.writeHead(code, { "content-type": "application/json", ...headers });
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  }).listen(folder.at("api.sock"));
+  await once(server, "listening");
+  using api = createListApi(folder.at("api.sock"), new AbortController().signal);
+  const pages: ListPage[] = [];
+  const failure = await api.list(request, (page) => pages.push(page));
+  server.close();
+  server.closeAllConnections();
+  return { failure, seen, pages, items: pages.flatMap(({ items }) => items) };
+}
+
+const page = (items: readonly number[], next = ""): Answer => ({
+  body: { metadata: { continue: next }, items },
+});
+const status = (code: number, message: string, more: object = {}): Answer => ({
+  code,
+  body: { kind: "Status", code, message, ...more },
+});
+
+test("page by page, to the end, with the query at each", async () => {
+  const { failure, seen, items } = await listFrom([page([1, 2], "a b"), page([3], "c"), page([4])], {
+    path: "/api/v1/pods",
+    query: { labelSelector: "app=x" },
+  });
+  expect(items).toEqual([1, 2, 3, 4]);
+  expect(failure).toBeUndefined();
+  expect(seen.map(({ url }) => url.searchParams.get("continue"))).toEqual([null, "a b", "c"]);
+  expect(new Set(seen.map(({ url }) => url.searchParams.get("labelSelector")))).toEqual(new Set(["app=x"]));
+  expect(seen[0]?.url.searchParams.get("limit")).toBe("250");
+});
+
+test("a table has rows, and is asked for", async () => {
+  const { items, seen } = await listFrom([{ body: { rows: [1] } }], { path: "/api/v1/nodes", asTable: true });
+  expect(items).toEqual([1]);
+  expect(seen[0]?.accept).toContain("as=Table");
+  expect(seen[0]?.url.searchParams.get("includeObject")).toBe("Metadata");
+});
+
+test("the server's time comes with each page", async () => {
+  const date = "Sun, 22 Nov 2026 12:00:00 GMT";
+  const { pages } = await listFrom([{ headers: { date }, body: { items: [] } }]);
+  expect(pages).toEqual([{ items: [], dateMs: Date.parse(date) }]);
+});
+
+test("a list that took too long goes on where the server says", async () => {
+  const expired = status(410, "too old", { metadata: { continue: "later" } });
+  const { items, failure, seen } = await listFrom([page([1], "a"), expired, page([2])]);
+  expect([items, failure]).toEqual([[1, 2], undefined]);
+  expect(seen[2]?.url.searchParams.get("continue")).toBe("later");
+});
+
+test("a server that is too busy is asked again, not for ever", async () => {
+  const busy: Answer = { ...status(429, "too many requests"), headers: { "retry-after": "0" } };
+  expect((await listFrom([busy, busy, page([1])])).items).toEqual([1]);
+  const { failure, seen } = await listFrom([busy, busy, busy, busy, busy]);
+  expect(failure).toEqual({ isForbidden: false, message: "too many requests" });
+  expect(seen).toHaveLength(5);
+});
+
+test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
+  ["forbidden", status(403, 'User "u" cannot list'), { isForbidden: true, message: 'User "u" cannot list' }],
+  ["no credentials", status(401, "Unauthorized"), { isForbidden: false, message: "Unauthorized" }],
+  [
+    "a server that is away, in kubectl's words",
+    { code: 502, headers: { "content-type": "text/plain" }, body: "dial tcp 10.0.0.1:443: i/o timeout\n" },
+    { isForbidden: false, message: "dial tcp 10.0.0.1:443: i/o timeout" },
+  ],
+  ["no word", { code: 500, body: {} }, { isForbidden: false, message: "HTTP status 500" }],
+  ["a list that has expired for good", status(410, "too old"), { isForbidden: false, message: "too old" }],
+  ["kubectl that ended", "break", { isForbidden: false, message: "socket hang up" }],
+  ["no JSON", { body: "<html>" }, { isForbidden: false, message: expect.stringContaining("JSON") }],
+])("%s: that is what it resolves with", async (_what, answer, failure) => {
+  expect((await listFrom([page([1], "next"), answer])).failure).toEqual(failure);
+});

@@ -1,0 +1,96 @@
+import { settingsOf } from "../../../src/cli/commands/doctor/settings";
+import type { ListApi, ListRequest } from "../../../src/doctor/cluster/api";
+import type { ClusterTarget } from "../../../src/doctor/cluster/facts";
+import { readCluster } from "../../../src/doctor/cluster/read-cluster";
+import { type ClusterReport, reportOnCluster } from "../../../src/doctor/cluster/report";
+import type { ClusterWriter, Stored } from "./sick-cluster";
+
+export const NOW_MS = Date.parse("2026-11-22T12:00:00Z");
+/** So many minutes before {@link NOW_MS}. */
+export const ago = (minutes: number) => new Date(NOW_MS - minutes * 60_000).toISOString();
+
+type Any = Stored & { readonly [field: string]: unknown };
+
+/** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
+export interface MemoryCluster extends ClusterWriter {
+  /** By resource: what is answered in place of the list. */
+  readonly refusals: Map<string, { readonly isForbidden: boolean; readonly message: string }>;
+  report(target?: Partial<ClusterTarget>): Promise<ClusterReport>;
+}
+
+export function createMemoryCluster(): MemoryCluster {
+  const stored: { readonly path: string; object: Any }[] = [];
+  const refusals: MemoryCluster["refusals"] = new Map();
+
+  const list: ListApi["list"] = async ({ path, query = {}, asTable = false }, onPage) => {
+    const resource = path.split("/").at(-1) ?? "";
+    const refusal = refusals.get(resource);
+    if (refusal !== undefined) return refusal;
+    const objects = stored
+      .filter(
+        (one) => one.path.endsWith(`/${resource}`) && (!path.includes("/namespaces/") || one.path === path),
+      )
+      .map(({ object }) => object)
+      .filter((object) => isSelected(object, query));
+    const items = asTable ? objects.map(rowOf) : objects;
+    // A page for each, so that nothing is lost between pages.
+    for (const item of items) onPage({ items: [item], dateMs: NOW_MS });
+    if (items.length === 0) onPage({ items: [], dateMs: NOW_MS });
+    return undefined;
+  };
+  const api: ListApi = { list, [Symbol.dispose]: () => {} };
+
+  return {
+    refusals,
+    create: async (path, object) => {
+      const { metadata = {}, ...rest } = object as { metadata?: object };
+      const uid = `uid-${stored.length}`;
+      const status = path.endsWith("/pods") ? { status: { phase: "Pending" } } : {};
+      const whole = { ...status, ...rest, metadata: { creationTimestamp: ago(60), ...metadata, uid } };
+      stored.push({ path, object: whole as unknown as Any });
+      return whole as never;
+    },
+    setStatus: async (path, status) => {
+      const at = path.lastIndexOf("/");
+      const found = stored.find(
+        (one) => one.path === path.slice(0, at) && one.object.metadata.name === path.slice(at + 1),
+      );
+      if (found === undefined) throw new Error(`there is no ${path}`);
+      found.object = { ...found.object, status };
+    },
+    report: async (target = {}) => {
+      const whole = { context: undefined, node: undefined, driver: undefined, ...target };
+      return reportOnCluster(await readCluster(api, whole, { settingsOf, onProgress: () => {} }));
+    },
+  };
+}
+
+function isSelected(
+  object: Any,
+  { labelSelector = "", fieldSelector = "" }: NonNullable<ListRequest["query"]>,
+): boolean {
+  const terms = (selector: string) =>
+    selector
+      .split(",")
+      .filter(Boolean)
+      .map((term) => term.split("="));
+  const { labels = {} } = object.metadata as { labels?: Record<string, string> };
+  const fits = ([path = "", value = ""]: readonly string[]) => {
+    const found = path.split(".").reduce<unknown>((at, key) => Object(at)[key], object);
+    return (found ?? "") === value;
+  };
+  return (
+    terms(labelSelector).every(([key = "", value]) => labels[key] === value) &&
+    terms(fieldSelector).every(fits)
+  );
+}
+
+/** As the API server's table has a Node. */
+function rowOf(object: Any): object {
+  const { conditions = [] } = (object.status ?? {}) as { conditions?: { type: string; status: string }[] };
+  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  return {
+    cells: [object.metadata.name, isReady ? "Ready" : "NotReady"],
+    object: { metadata: object.metadata },
+  };
+}

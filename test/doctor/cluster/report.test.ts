@@ -1,0 +1,182 @@
+import {
+  daemonSet,
+  failedMount,
+  podStatus,
+  registrarPod,
+  volumeAttachment,
+  waitingPod,
+} from "../../support/cluster-objects";
+import { ago } from "./memory-cluster";
+import { type Changes, DAEMON_SETS, makeCluster, PODS, running, STORAGE, said, WELL } from "./one-driver";
+import { DISK } from "./sick-cluster";
+
+const none = { inCsiNode: {} };
+const crashed = (last: object, restarts = 7, changes: object = {}) => ({
+  ...none,
+  status: podStatus({
+    registrar: { kind: "crash-loop", restarts, last: { at: ago(1), exitCode: 1, ...last } },
+    driver: running,
+    ...changes,
+  }),
+});
+const waitingFor = (reason: string, message = "") => ({
+  ...none,
+  status: podStatus({ registrar: { kind: "waiting", reason, message }, driver: running }),
+});
+
+test.each<readonly [what: string, expected: RegExp, Changes]>([
+  [
+    "a registrar that kubelet refuses",
+    /^CSI201 problem: disk.csi.example.com is not kept registered: container registrar has restarted 7 times \(exit code 1\): kubelet refused the driver: no -> do what the message says; the whole log: kubectl -n storage logs disk-node-node-1 -c registrar --previous$/,
+    crashed({ message: "kubelet refused the driver: no" }),
+  ],
+  ["one without last words", /^CSI201 .*\(exit code 1\) -> see why it ended: kubectl/, crashed({})],
+  ["a bad flag", /^CSI201 .*\(exit code 2\) -> correct its arguments/, crashed({ exitCode: 2 })],
+  [
+    "too little memory",
+    /^CSI201 .*\(OOMKilled, exit code 137\) -> raise the memory limit/,
+    crashed({ exitCode: 137, reason: "OOMKilled" }),
+  ],
+  [
+    "a liveness probe",
+    /^CSI201 .*-> see who ends it, most often its liveness probe/,
+    crashed({ exitCode: 137 }),
+  ],
+  [
+    "a registrar that runs again for the moment",
+    /^CSI201 .*has restarted 3 times/,
+    {
+      status: podStatus({
+        registrar: { kind: "running", at: ago(1), restarts: 3, last: { at: ago(1), exitCode: 1 } },
+        driver: running,
+      }),
+    },
+  ],
+  [
+    "an image that is not there",
+    /^CSI202 problem: .*has a pod that does not start: container registrar does not start: ImagePullBackOff: no such image -> see its events: kubectl -n storage describe pod disk-node-node-1$/,
+    waitingFor("ImagePullBackOff", "no such image"),
+  ],
+  [
+    "a volume that is not there",
+    /^CSI202 .*does not start: ContainerCreating ->/,
+    waitingFor("ContainerCreating"),
+  ],
+  [
+    "no room on the node",
+    /^CSI202 problem: .*its pod finds no node: Insufficient cpu/,
+    {
+      ...none,
+      isScheduled: false,
+      status: { conditions: [{ type: "PodScheduled", status: "False", message: "Insufficient cpu" }] },
+    },
+  ],
+  [
+    "a driver that dies, and takes its registrar with it",
+    /^CSI203 problem: .*does not stay up: container driver has restarted 9 times \(exit code 139\)/,
+    crashed({}, 7, { driver: { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 139 } } }),
+  ],
+  [
+    "kubelet that never called",
+    /^CSI204 problem: .*is not in CSINode, though its pod runs.* -> ask there: kubectl -n storage exec disk-node-node-1 -c registrar -- \/csi-node-driver-registrar doctor --csi-address=\/csi\/csi\.sock --kubelet-registration-path=\/var\/lib\/kubelet\/plugins\/disk\.csi\.example\.com\/csi\.sock$/,
+    none,
+  ],
+  [
+    "the same with the official registrar",
+    /^CSI204 .*-> see kubectl -n storage logs disk-node-node-1 -c registrar, and run registrar doctor --host-root=\/host/,
+    { ...none, set: { image: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0" } },
+  ],
+  [
+    "another node ID in the annotation",
+    /^CSI205 problem: .*has two node IDs: CSINode has the node ID i-1, and the Node's annotation i-2 ->/,
+    { inAnnotation: { [DISK]: "i-2" } },
+  ],
+  ["none in the annotation", /^CSI205 .*the Node's annotation has none ->/, { inAnnotation: {} }],
+  [
+    "fewer pods than are wanted",
+    /^CSI207 problem: DaemonSet storage\/disk-node has 1 pod of the 3 that it wants: .* -> see its events: kubectl -n storage describe daemonset disk-node$/,
+    { desired: 3 },
+  ],
+  ["no CSIDriver", /^CSI209 warning: disk.csi.example.com has no CSIDriver object/, { hasCsiDriver: false }],
+  ["a node that is away", /^CSI210 warning: nodes are not ready/, { ...none, isReady: false }],
+])("%s", async (_what, expected, changes) => {
+  expect(await said(await makeCluster(changes))).toEqual([expect.stringMatching(expected)]);
+});
+
+test("a cluster that is well: a row for each driver and node, and no word", async () => {
+  const cluster = await makeCluster();
+  expect(await said(cluster)).toEqual([]);
+  const report = await cluster.report();
+  expect(report.healthy).toBe(true);
+  expect(report.drivers).toEqual([
+    { name: DISK, daemonSets: ["storage/disk-node"], nodes: 1, registered: 1, csiDriver: true },
+  ]);
+  expect(report.nodes).toEqual([
+    {
+      node: "node-1",
+      driver: DISK,
+      state: "registered",
+      reason: null,
+      code: null,
+      pod: "storage/disk-node-node-1",
+      csiNode: true,
+      waitingPods: [],
+      volumeAttachments: 0,
+    },
+  ]);
+});
+
+test.each<readonly [what: string, Changes]>([
+  [
+    "a registrar that was started just now",
+    {
+      ...none,
+      status: podStatus({ registrar: { kind: "running", at: ago(0.5) }, driver: running }),
+    },
+  ],
+  [
+    "one that restarted often, long ago",
+    {
+      status: podStatus({
+        registrar: { ...running, restarts: 30, last: { at: ago(500), exitCode: 255, reason: "Unknown" } },
+        driver: running,
+      }),
+    },
+  ],
+])("nothing is said of %s", async (_what, changes) => {
+  expect(await said(await makeCluster(changes))).toEqual([]);
+});
+
+test("two DaemonSets of one driver on a node", async () => {
+  const cluster = await makeCluster();
+  const other = await cluster.create(DAEMON_SETS, daemonSet(DISK, { name: "disk-again" }));
+  const pod = await cluster.create(PODS, registrarPod(other, "node-1"));
+  await cluster.setStatus(`${PODS}/${pod.metadata.name}`, WELL);
+  expect(await said(cluster)).toEqual([
+    expect.stringMatching(
+      /^CSI206 problem: .*is there twice: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
+    ),
+  ]);
+});
+
+test("a pod that waits where the DaemonSet has none, by the event; and not one that waits for something else", async () => {
+  const cluster = await makeCluster({ ...none, hasPod: false });
+  const waits = await cluster.create("/api/v1/namespaces/default/pods", waitingPod("db", "node-1"));
+  await cluster.create("/api/v1/namespaces/default/pods", waitingPod("web", "node-1"));
+  await cluster.create("/api/v1/namespaces/default/events", failedMount(waits, DISK, "node-1"));
+  expect(await said(cluster)).toEqual([
+    expect.stringMatching(/^CSI207 problem: .*is needed where no pod of DaemonSet storage\/disk-node runs/),
+    expect.stringMatching(/^CSI211 problem: .*is waited for by 1 pod \(default\/db\)/),
+  ]);
+  const { findings } = await cluster.report();
+  expect(findings[1]).toMatchObject({ follows: "CSI207", followsIndex: 0, nodes: ["node-1"] });
+});
+
+test("a volume of a driver that nobody has", async () => {
+  const cluster = await makeCluster();
+  await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", "gone.csi", "node-1"));
+  expect(await said(cluster)).toEqual([
+    expect.stringMatching(/^CSI208 problem: gone\.csi is needed, and no DaemonSet has a registrar for it/),
+    expect.stringMatching(/^CSI211 problem: gone\.csi is waited for by 1 VolumeAttachment/),
+  ]);
+});

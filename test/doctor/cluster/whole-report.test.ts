@@ -1,0 +1,80 @@
+import { ago, createMemoryCluster } from "./memory-cluster";
+import { makeCluster, said } from "./one-driver";
+import { BACKUP, DISK, FILES, makeSickCluster, SHARES } from "./sick-cluster";
+
+describe("what may not be read is unknown, and the rule that is missing is named", () => {
+  const forbid = async (resource: string) => {
+    const cluster = await makeCluster({ inCsiNode: {} });
+    cluster.refusals.set(resource, { isForbidden: true, message: `${resource} is forbidden` });
+    return said(cluster);
+  };
+  const missing = (group: string, resource: string) =>
+    expect.stringContaining(
+      `-> allow it in a ClusterRole: {apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["list"]}`,
+    );
+
+  test("CSINodes: whether a driver is registered", async () => {
+    expect(await forbid("csinodes")).toEqual([
+      expect.stringMatching(/^CSI204 unknown: .*may be registered or not/),
+      missing("storage.k8s.io", "csinodes"),
+    ]);
+  });
+
+  test.each([
+    ["", "nodes"],
+    ["", "events"],
+    ["storage.k8s.io", "csidrivers"],
+    ["storage.k8s.io", "volumeattachments"],
+  ])("%s %s: the rest goes on", async (group, resource) => {
+    expect(await forbid(resource)).toEqual([
+      expect.stringMatching(/^CSI204 problem/),
+      missing(group, resource),
+    ]);
+  });
+
+  test("nothing at all: that is no report", async () => {
+    const cluster = await makeCluster();
+    const all = ["daemonsets", "pods", "nodes", "csinodes", "csidrivers", "volumeattachments", "events"];
+    for (const resource of all) cluster.refusals.set(resource, { isForbidden: true, message: "you may not" });
+    await expect(cluster.report()).rejects.toThrow("nothing can be read of the cluster: you may not");
+  });
+});
+
+describe("a cluster with several troubles", () => {
+  const sick = async () => {
+    const cluster = createMemoryCluster();
+    await makeSickCluster(cluster, Date.parse(ago(0)));
+    return cluster;
+  };
+
+  test("each has its cause, and what follows from it", async () => {
+    const { findings } = await (await sick()).report();
+    const told = findings.map(({ code, subject, follows, nodes }) =>
+      [code, subject.replace(/.*DaemonSet /, ""), follows ?? "-", nodes.join("+")].join(" "),
+    );
+    expect(told).toEqual([
+      "CSI102 storage/disk-node, container registrar - ",
+      `CSI201 ${DISK} CSI102 node-1+node-2+node-4`,
+      `CSI203 ${FILES} - node-2`,
+      `CSI207 ${FILES} - node-4`,
+      `CSI208 ${BACKUP} - node-1`,
+      `CSI209 ${SHARES} - `,
+      "CSI210 nodes - node-3",
+      `CSI211 ${BACKUP} CSI208 node-1`,
+      `CSI211 ${DISK} CSI102 node-1+node-2`,
+      `CSI211 ${FILES} CSI207 node-4`,
+    ]);
+  });
+
+  test("of one node, of one driver, of one that is not there", async () => {
+    const cluster = await sick();
+    const ofNode = await cluster.report({ node: "node-4" });
+    expect(new Set(ofNode.nodes.map(({ node }) => node))).toEqual(new Set(["node-4"]));
+    const ofDriver = await cluster.report({ driver: FILES });
+    expect(ofDriver.drivers.map(({ name }) => name)).toEqual([FILES]);
+    expect(ofDriver.findings.map(({ code }) => code)).toEqual(["CSI203", "CSI207", "CSI210", "CSI211"]);
+    const { findings } = await cluster.report({ driver: "nobody.csi" });
+    expect(findings).toMatchObject([{ code: "CSI208", subject: "nobody.csi", status: "problem" }]);
+    await expect(cluster.report({ node: "node-9" })).rejects.toThrow("there is no node node-9");
+  });
+});

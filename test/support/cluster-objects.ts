@@ -1,0 +1,215 @@
+// Kubernetes objects of a cluster with CSI drivers, as `kubectl create` takes them; what an API server adds is not there.
+
+export const NAMESPACE = "storage";
+export const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
+
+/** A path of the registrar's arguments that is right for the volumes of {@link daemonSet}. */
+export const pathOf = (driver: string) => `/var/lib/kubelet/plugins/${driver}/csi.sock`;
+
+/** `disk` for `disk.csi.example.com`. */
+export const shortOf = (driver: string) => driver.split(".")[0] ?? driver;
+
+export interface SetChanges {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly path?: string;
+  readonly driverArgs?: readonly string[];
+  readonly folder?: string;
+  readonly image?: string;
+}
+
+/** A DaemonSet with a driver and its registrar. */
+export function daemonSet(driver: string, changes: SetChanges = {}) {
+  const { name = `${shortOf(driver)}-node`, namespace = NAMESPACE, folder = driver } = changes;
+  const { path = pathOf(folder), driverArgs = [], image = "registrar:v1" } = changes;
+  const labels = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name, namespace },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec() } },
+  };
+
+  function podSpec() {
+    const directory = (path: string) => ({ path, type: "DirectoryOrCreate" });
+    return {
+      tolerations: [{ operator: "Exists" }],
+      containers: [
+        {
+          name: "registrar",
+          image,
+          args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`],
+          volumeMounts: [
+            { name: "plugin", mountPath: "/csi" },
+            { name: "registration", mountPath: "/registration" },
+          ],
+        },
+        {
+          name: "driver",
+          image: "driver:v1",
+          args: ["--endpoint=unix:///csi/csi.sock", ...driverArgs],
+          volumeMounts: [{ name: "plugin", mountPath: "/csi" }],
+        },
+      ],
+      volumes: [
+        { name: "plugin", hostPath: directory(`/var/lib/kubelet/plugins/${folder}`) },
+        { name: "registration", hostPath: directory("/var/lib/kubelet/plugins_registry") },
+      ],
+    };
+  }
+}
+
+/** A pod of a DaemonSet that was created: on a node, or made for it and not scheduled. */
+export function registrarPod(
+  set: ReturnType<typeof daemonSet> & { readonly metadata: { readonly uid?: string } },
+  node: string,
+  { isScheduled = true }: { readonly isScheduled?: boolean } = {},
+) {
+  const { name, namespace, uid = "" } = set.metadata;
+  const { metadata, spec } = set.spec.template;
+  const terms = [{ matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] }];
+  const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name, uid, controller: true };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: `${name}-${node}`, namespace, ...metadata, ownerReferences: [owner] },
+    spec: {
+      ...spec,
+      automountServiceAccountToken: false,
+      affinity: {
+        nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+      },
+      ...(isScheduled ? { nodeName: node } : {}),
+    },
+  };
+}
+
+/** How a container of a pod is; `at` is when it was started, or ended. */
+export type ContainerChange =
+  | { readonly kind: "running"; readonly at: string; readonly restarts?: number; readonly last?: Ended }
+  | { readonly kind: "crash-loop"; readonly restarts: number; readonly last: Ended }
+  | { readonly kind: "waiting"; readonly reason: string; readonly message: string };
+
+export interface Ended {
+  readonly at: string;
+  readonly exitCode: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** The status that kubelet writes for a pod with these containers. */
+export function podStatus(containers: Readonly<Record<string, ContainerChange>>) {
+  const isRunning = Object.values(containers).every(({ kind }) => kind === "running");
+  const isStarted = Object.values(containers).every(({ kind }) => kind !== "waiting");
+  return {
+    phase: isStarted ? "Running" : "Pending",
+    conditions: [{ type: "Ready", status: isRunning ? "True" : "False" }],
+    containerStatuses: Object.entries(containers).map(([name, change]) => ({
+      name,
+      image: `${name}:v1`,
+      imageID: "",
+      ready: change.kind === "running",
+      restartCount: change.kind === "waiting" ? 0 : (change.restarts ?? 0),
+      ...stateOf(change),
+    })),
+  };
+}
+
+function stateOf(change: ContainerChange) {
+  const terminated = ({ at, exitCode, reason = "Error", message }: Ended) => ({
+    terminated: { exitCode, reason, startedAt: at, finishedAt: at, ...(message && { message }) },
+  });
+  switch (change.kind) {
+    case "running":
+      return {
+        state: { running: { startedAt: change.at } },
+        ...(change.last && { lastState: terminated(change.last) }),
+      };
+    case "crash-loop":
+      return {
+        state: {
+          waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s restarting failed container" },
+        },
+        lastState: terminated(change.last),
+      };
+    case "waiting":
+      return { state: { waiting: { reason: change.reason, message: change.message } } };
+    default:
+      return change satisfies never;
+  }
+}
+
+/** A Node with what kubelet writes into the annotation. */
+export function node(name: string, nodeIds: Readonly<Record<string, string>>) {
+  const annotations = { [NODE_ID_ANNOTATION]: JSON.stringify(nodeIds) };
+  return { apiVersion: "v1", kind: "Node", metadata: { name, annotations } };
+}
+
+export const nodeStatus = (isReady: boolean) => ({
+  conditions: [
+    {
+      type: "Ready",
+      status: isReady ? "True" : "Unknown",
+      reason: isReady ? "KubeletReady" : "NodeStatusUnknown",
+    },
+  ],
+});
+
+/** Kubelet's entry for each driver: name -> node ID. */
+export function csiNode(name: string, nodeIds: Readonly<Record<string, string>>) {
+  const drivers = Object.entries(nodeIds).map(([driver, nodeID]) => ({
+    name: driver,
+    nodeID,
+    topologyKeys: [],
+  }));
+  return { apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name }, spec: { drivers } };
+}
+
+export const csiDriver = (name: string) => ({
+  apiVersion: "storage.k8s.io/v1",
+  kind: "CSIDriver",
+  metadata: { name },
+  spec: { attachRequired: true },
+});
+
+export const volumeAttachment = (name: string, driver: string, nodeName: string) => ({
+  apiVersion: "storage.k8s.io/v1",
+  kind: "VolumeAttachment",
+  metadata: { name },
+  spec: { attacher: driver, nodeName, source: { persistentVolumeName: `pv-${name}` } },
+});
+
+/** A pod that waits on a node for its volume. */
+export const waitingPod = (name: string, nodeName: string, namespace = "default") => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace },
+  spec: {
+    nodeName,
+    automountServiceAccountToken: false,
+    containers: [{ name: "app", image: "app:v1", volumeMounts: [{ name: "data", mountPath: "/data" }] }],
+    volumes: [{ name: "data", persistentVolumeClaim: { claimName: name } }],
+  },
+});
+
+/** What kubelet says of such a pod. */
+export const failedMount = (
+  pod: { readonly metadata: { readonly name: string; readonly namespace: string; readonly uid?: string } },
+  driver: string,
+  host: string,
+) => {
+  const { name, namespace, uid = "" } = pod.metadata;
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: `${name}.mount`, namespace },
+    involvedObject: { apiVersion: "v1", kind: "Pod", name, namespace, uid },
+    reason: "FailedMount",
+    type: "Warning",
+    count: 7,
+    source: { component: "kubelet", host },
+    message:
+      `MountVolume.MountDevice failed for volume "pv-${name}" : kubernetes.io/csi: attacher.MountDevice failed to ` +
+      `create newCsiDriverClient: driver name ${driver} not found in the list of registered CSI drivers`,
+  };
+};
