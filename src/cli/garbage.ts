@@ -21,7 +21,13 @@ const SHARE_OF_TIME = 1 / 20;
  */
 export async function keepHeapSmall(): Promise<void> {
   const { setFlagsFromString } = await import("node:v8");
-  const flags = ["--semi-space-growth-factor=1", "--minor-gc-task-trigger=20", "--optimize-for-size", "--no-opt", "--no-maglev"];
+  const flags = [
+    "--semi-space-growth-factor=1",
+    "--minor-gc-task-trigger=20",
+    "--optimize-for-size",
+    "--no-opt",
+    "--no-maglev",
+  ];
   for (const flag of flags) setFlagsFromString(flag);
 }
 

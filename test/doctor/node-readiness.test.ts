@@ -81,6 +81,14 @@ test.each<readonly [string, NodeReadinessFacts, ReadonlyArray<readonly [Status, 
     ],
   ],
   [
+    "the taint is on, and CSINode may not be read",
+    asked({ rights: without("get csinodes"), listed: failed({ kind: "forbidden", message: "no" }) }, [TAINT]),
+    [
+      ["problem", /may not get csinodes/],
+      ["unknown", /since 2026-01-01T00:00:00Z; whether CSINode lists x\.csi may not be read/],
+    ],
+  ],
+  [
     "rights are missing",
     asked({ rights: without("patch nodes", "patch nodes/status") }),
     [

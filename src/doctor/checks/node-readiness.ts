@@ -88,7 +88,7 @@ function judgeNode({ node, nodeName, listed, target }: Asked, facts: OtherFacts)
     return [unknown(nodeName, `may not be read, so its taints are not known: ${message}`)];
   }
   const drivers = driversIn({ ...facts, nodeReadiness: undefined }).flatMap(({ name }) => name ?? []);
-  const isListed = (name: string) => listed.kind === "done" && listed.value.includes(name);
+  const isListed = (name: string) => (listed.kind === "done" ? listed.value.includes(name) : undefined);
   const found = [...new Set(drivers)].flatMap((driver) =>
     findTaints(node.value, startupTaintsOf(driver, target.startupTaints)).map((taint) =>
       judgeTaint(nodeName, taint, driver, isListed(driver)),
@@ -97,9 +97,11 @@ function judgeNode({ node, nodeName, listed, target }: Asked, facts: OtherFacts)
   return found.length > 0 ? found : [nothingOn(nodeName, node.value, drivers)];
 }
 
-function judgeTaint(nodeName: string, taint: Taint, driver: string, isListed: boolean): Verdict {
+function judgeTaint(nodeName: string, taint: Taint, driver: string, isListed: boolean | undefined): Verdict {
   const since = typeof taint.timeAdded === "string" ? ` since ${taint.timeAdded}` : "";
   const on = `has the startup taint ${taintText(taint)}${since}`;
+  if (isListed === undefined)
+    return unknown(nodeName, `${on}; whether CSINode lists ${driver} may not be read`);
   if (!isListed) return ok(nodeName, `${on}, as it should: CSINode does not list ${driver} yet`);
   return problem(
     nodeName,

@@ -3,7 +3,7 @@ import { podWithVolume } from "../support/objects";
 import { until } from "../support/patience";
 import { keepTries } from "../support/results";
 import type { Pod } from "../support/stage";
-import { cluster, insideTest } from "../support/use-cluster";
+import { cluster } from "../support/use-cluster";
 import { driverArgs, writtenManifest } from "../support/written-manifest";
 
 const VOLUME_LIMIT = 7;
@@ -131,7 +131,7 @@ async function tryPods(title: string, tries: number, isTainted: boolean): Promis
   return made;
 }
 
-insideTest("doctor in the registrar's container finds the node, the token and its rights", async () => {
+test("doctor in the registrar's container finds the node, the token and its rights", async () => {
   const { kubectl, kubectlWith, record, nodeName } = cluster();
   const driver = "asked.csi.example.com";
   const flags = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
@@ -159,15 +159,12 @@ insideTest("doctor in the registrar's container finds the node, the token and it
   }
 });
 
-insideTest(
-  "with a startup taint no pod of 20 gets a FailedMount event for a driver that comes after it",
-  async () => {
-    const made = await tryPods("with a startup taint", 20, true);
-    expect(made.map(({ failedMounts }) => failedMounts)).toEqual(Array(20).fill(0));
-  },
-);
+test("with a startup taint no pod of 20 gets a FailedMount event for a driver that comes after it", async () => {
+  const made = await tryPods("with a startup taint", 20, true);
+  expect(made.map(({ failedMounts }) => failedMounts)).toEqual(Array(20).fill(0));
+});
 
-insideTest("without a startup taint each does", async () => {
+test("without a startup taint each does", async () => {
   const made = await tryPods("without a startup taint", 5, false);
   for (const { failedMounts } of made) expect(failedMounts).toBeGreaterThan(0);
 });
