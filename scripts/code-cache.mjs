@@ -47,5 +47,5 @@ const paths = {
 };
 process.argv = [process.execPath, cli, ...Object.entries(paths).map(([flag, path]) => `--${flag}=${path}`)];
 require(cli);
-await kubelet.registered(name, { signal: AbortSignal.timeout(60_000) });
+await kubelet.registered(name, { timeoutMs: 60_000 });
 process.kill(process.pid, "SIGTERM");

@@ -33,7 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   serving: ["errors.ts", "logging", "options", "sockets", "grpc", "registrar"],
   diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar"],
-  // It only listens: what it listens to knows nothing of it, and nobody but cli starts it.
+  // It only listens: what it listens to knows nothing of it, and nobody but cli starts it, and doctor asks with its client.
   "node-readiness": ["errors.ts", "backoff.ts", "logging", "registrar"],
   // Development and tests, and tools beside the product: nothing above this line imports them.
   simulator: ["errors.ts", "event-source.ts", "logging", "options", "sockets", "grpc"],
@@ -47,6 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "sockets",
     "grpc",
     "registrar",
+    "node-readiness",
     "simulator",
   ],
   cli: [

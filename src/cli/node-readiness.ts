@@ -1,9 +1,12 @@
-import { RegistrarError } from "../errors";
+import type { NodeReadinessTarget } from "../doctor/node-readiness-facts";
+import { messageOf, RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
 import { type ApiAccess, type Environment, inClusterAccess } from "../node-readiness/api/access";
+import { parseConditionType } from "../node-readiness/condition";
 import { observeRegistrations } from "../node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
+import { parseStartupTaint } from "../node-readiness/startup-taint";
 import type { Registrations } from "../registrar/registrations";
 import type { Flags } from "./flags";
 
@@ -36,6 +39,27 @@ export async function prepareNodeReadiness(
   resolveNodeReadinessOptions(options);
   return (registrations, logger) =>
     startNodeReadiness(observeRegistrations(registrations), options, { logger });
+}
+
+/**
+ * What doctor is to ask about, with the same flags and environment; what it cannot find out here is no error. Rejects
+ * with INVALID_OPTION for taints and conditions with which the registrar does not start.
+ */
+export async function nodeReadinessTarget(
+  flags: Pick<Flags, "removeStartupTaint" | "nodeCondition" | "nodeName">,
+  environment: Environment,
+): Promise<NodeReadinessTarget> {
+  const unknown = (error: unknown) => ({ kind: "unknown" as const, why: messageOf(error) });
+  return {
+    startupTaints: flags.removeStartupTaint.map(parseStartupTaint),
+    hasCondition: flags.nodeCondition !== "" && parseConditionType(flags.nodeCondition) !== "",
+    nodeName: await Promise.resolve()
+      .then(() => ({ kind: "known" as const, name: nodeNameFrom(flags.nodeName, environment) }))
+      .catch(unknown),
+    access: await accessFrom(environment)
+      .then((access) => ({ kind: "known" as const, access }))
+      .catch(unknown),
+  };
 }
 
 /** The name of the Node that this is. Throws INVALID_OPTION where nobody says it. */

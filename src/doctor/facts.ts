@@ -1,6 +1,7 @@
 import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../grpc/protos";
 import type { HostPathVerdict } from "../host-path";
 import type { Place } from "../mounts";
+import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 
 /** Where to look; paths are absolute and as seen from here. */
 export interface Target {
@@ -15,6 +16,8 @@ export interface Target {
   readonly hostRoot?: string;
   /** Why a registrar would not start with the arguments given; undefined where it would. */
   readonly startProblem?: string | undefined;
+  /** Undefined where the registrar is not told to take taints off or to keep a condition. */
+  readonly nodeReadiness?: NodeReadinessTarget | undefined;
 }
 
 export interface Ownership {
@@ -134,4 +137,6 @@ export interface Facts {
   readonly directory: DirectoryFacts;
   readonly registrations: readonly RegistrationFacts[];
   readonly host: HostFacts;
+  /** Undefined where the registrar does not see to it. */
+  readonly nodeReadiness: NodeReadinessFacts | undefined;
 }

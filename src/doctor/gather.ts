@@ -39,13 +39,14 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
   const lookAtDriver = async (path: string) => questioner.askDriver(await lookAtSocket(path));
   const registrationPaths = listRegistrations(pluginRegistrationPath).paths;
   const known = knownDirectories.map((path) => join(hostRoot, path));
-  const [driver, kubeletPath, directory, registrations] = await Promise.all([
+  const [driver, kubeletPath, directory, registrations, nodeReadiness] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtDriver(csiSocketPath),
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
       : undefined,
     lookAtDirectory(pluginRegistrationPath, procfs),
     Promise.all(registrationPaths.map((path) => lookAtRegistration(path, questioner, hostRoot))),
+    askApiServer(target),
   ]);
   const others = await lookForOthers(target, driver?.socket);
   return {
@@ -61,7 +62,15 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
       selinux: lookAtSelinux(procfs, sysfs),
       otherDirectories: otherDirectories(pluginRegistrationPath, known),
     },
+    nodeReadiness,
   };
+}
+
+/** Loads the client of the API server only where there is something to ask. */
+async function askApiServer({ nodeReadiness }: Target): Promise<Facts["nodeReadiness"]> {
+  if (nodeReadiness === undefined) return undefined;
+  const { lookAtNodeReadiness } = await import("./node-readiness-facts");
+  return lookAtNodeReadiness(nodeReadiness);
 }
 
 /** Living sockets of other drivers; unreadable and dead ones say nothing: a driver may be gone for good. */

@@ -11,7 +11,8 @@ import { givenPrograms, makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
 import { writePage } from "./support/page";
 
-const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write] [FILE...]
+const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write]
+       npm run test:cluster -- --images
 
 Runs the suite in a cluster: in one of its own, which needs root on Linux and builds Kubernetes the first time, or in
 that of KUBECONFIG.
@@ -20,28 +21,35 @@ that of KUBECONFIG.
   --only PATTERN   only tests whose name has it
   --outcomes FILE  adds the outcomes of scenarios to this file, whatever it has already
   --write          writes docs/cluster.md from them when all is done
+  --images         makes the images and prints their tarballs, to be loaded into the nodes of KUBECONFIG's cluster
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
   HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver
   KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out
-  REGISTRAR_IMAGE=NAME      with KUBECONFIG: the image that its nodes have
+  REGISTRAR_IMAGE=NAME      with KUBECONFIG: another image of the registrar that its nodes have
 `;
 const ROOT = join(__dirname, "..", "..");
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values } = parseArgs({
     options: {
       plays: { type: "string", default: "1" },
       only: { type: "string" },
       outcomes: { type: "string" },
       write: { type: "boolean", default: false },
+      images: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
-    allowPositionals: true,
   });
   if (values.help) {
     process.stdout.write(USAGE);
+    return 0;
+  }
+  if (values.images) {
+    await buildPrograms(say, ["podprogram"]);
+    const images = await makeImages(givenPrograms(), say);
+    process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
   }
   const jest = [
@@ -50,9 +58,6 @@ async function main(): Promise<number> {
     "--config=test/cluster/jest.config.js",
     "--runInBand",
     ...(values.only ? [`--testNamePattern=${values.only}`] : []),
-    // Nothing in it can be tried elsewhere.
-    ...(process.env.KUBECONFIG ? ["--testPathIgnorePatterns=cost.test.ts"] : []),
-    ...positionals,
   ];
   await using folder = await createTempFolder();
   const outcomes = values.outcomes === undefined ? folder.at("outcomes") : resolve(values.outcomes);

@@ -67,6 +67,7 @@ export function healthyFacts(
       },
     ],
     host: { uid: 0, selinux: { kind: "off" }, otherDirectories: [], ...changes.host },
+    nodeReadiness: undefined,
     ...changes.facts,
   };
 }

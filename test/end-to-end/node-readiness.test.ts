@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startCommand } from "../cli/commands/support/command";
 import type { Certificate } from "../node-readiness/support/certificates";
 import { FOREIGN_TAINT, makeTestCertificate, STARTUP_TAINT } from "../node-readiness/support/fixture";
 import {
@@ -146,6 +147,35 @@ test.each<[string, readonly string[], NodeJS.ProcessEnv, string]>([
     expect(node.files()).toEqual([]);
   }),
 );
+
+nodeTest("doctor with the registrar's arguments says what keeps the taint on", async (node) => {
+  server.setTaints([FOREIGN_TAINT, STARTUP_TAINT]);
+  server.listed = [DRIVER];
+  server.denied = ["patch nodes"];
+  await node.driver();
+  const words = [
+    `--csi-address=${node.csiAddress}`,
+    `--kubelet-registration-path=${node.csiAddress}`,
+    `--plugin-registration-path=${node.pluginDir}`,
+    "--output=json",
+    "--timeout=1m",
+  ];
+  const doctor = async (...flags: readonly string[]) => {
+    const env = { ...NO_POD, KUBECONFIG: kubeconfig, NODE_NAME };
+    using command = startCommand(["doctor", ...words, ...flags], env);
+    await command.exitCode();
+    const { findings } = JSON.parse(command.lines.join("\n"));
+    return findings.filter(({ code }: { code: string }) => ["CSI001", "CSI021"].includes(code));
+  };
+  expect(await doctor()).toEqual([]);
+  expect(await doctor(TAINT_FLAG)).toMatchObject([
+    { status: "problem", text: "may not patch nodes", follows: null },
+    { status: "problem", subject: NODE_NAME, follows: "CSI021" },
+  ]);
+  expect(await doctor("--node-condition=Ready")).toMatchObject([
+    { code: "CSI001", status: "problem", text: expect.stringContaining("kubelet's own") },
+  ]);
+});
 
 nodeTest("one taint for all drivers of a node is refused", async (node) => {
   const registrar = node.cli(

@@ -10,7 +10,7 @@ import { MANIFEST_CHECKS } from "../../doctor/manifest-checks";
 import { readDeployments } from "../../doctor/read-deployments";
 import { type Report, reportOf, reportOn } from "../../doctor/report";
 import { renderTable, type TableLook } from "../../doctor/table";
-import { RegistrarError } from "../../errors";
+import { messageOf, RegistrarError } from "../../errors";
 import { escapeJson } from "../../logging/escape";
 import { pause } from "../../pause";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
@@ -44,6 +44,9 @@ const flags = {
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
   "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
+  "remove-startup-taint": listFlag("the registrar's own: whether such a taint is on the node", String),
+  "node-condition": textFlag("the registrar's own: whether it may be written"),
+  "node-name": textFlag("the node's name, for these two; default: NODE_NAME, KUBE_NODE_NAME"),
   timeout: {
     ...durationFlag("limit of a call; NodeGetInfo may take ten times as long"),
     default: "1s",
@@ -69,7 +72,7 @@ export const runDoctor = createCommand(
     flags,
     translate: (argv) => {
       const translated = translateRegistrarWords(argv, Object.keys(flags), {
-        lists: ["file"],
+        lists: ["file", "remove-startup-taint"],
         switches: ["cluster"],
       });
       return "problem" in translated ? translated : { ...translated, remark: startProblemIn(argv) };
@@ -109,7 +112,11 @@ export const runDoctor = createCommand(
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
     if (flags.file !== undefined) return tell(await reportOnFiles(flags.file), renderTable);
     const where = { exists: existsSync, isDirectory };
-    const target = { ...resolveTarget(flags, nodeDirectory(process.env), where), startProblem };
+    const target = {
+      ...resolveTarget(flags, nodeDirectory(process.env), where),
+      startProblem,
+      ...(await nodeReadinessIn(flags)),
+    };
     return tell(await lookUntilHealthy(target, flags.timeout, flags.wait ?? 0), renderTable);
   },
 );
@@ -123,6 +130,24 @@ async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>>
       "no registrar in these files: no container has its arguments or its image",
     );
   return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
+}
+
+/** What to ask the API server, where the registrar's arguments give a reason to. */
+async function nodeReadinessIn(flags: {
+  readonly removeStartupTaint?: readonly string[] | undefined;
+  readonly nodeCondition?: string | undefined;
+  readonly nodeName?: string | undefined;
+}): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
+  const { removeStartupTaint = [], nodeCondition = "", nodeName = "" } = flags;
+  if (removeStartupTaint.length === 0 && nodeCondition === "") return {};
+  const { nodeReadinessTarget } = await import("../node-readiness");
+  try {
+    return {
+      nodeReadiness: await nodeReadinessTarget({ removeStartupTaint, nodeCondition, nodeName }, process.env),
+    };
+  } catch (error) {
+    return { startProblem: messageOf(error) };
+  }
 }
 
 /** The report of the first look that finds no problem, or of the last within `waitMs`. */

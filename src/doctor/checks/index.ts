@@ -11,6 +11,7 @@ import { driversFound } from "./drivers-found";
 import { inotify } from "./inotify";
 import { kubelet } from "./kubelet";
 import { kubeletPath } from "./kubelet-path";
+import { nodeReadiness } from "./node-readiness";
 import { otherRegistrations } from "./other-registrations";
 import { registration } from "./registration";
 import { registrationDirectory } from "./registration-directory";
@@ -42,4 +43,5 @@ export const NODE_CHECKS: readonly Check[] = [
   registrationDuplicates,
   otherRegistrations,
   driversFound,
+  nodeReadiness,
 ];

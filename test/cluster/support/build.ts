@@ -26,26 +26,35 @@ const run = promisify(execFile);
 export const programPath = (program: Program): string => join(BIN, program);
 
 /**
- * Builds Kubernetes, etcd and what runs in pods, unless the very same sources were built before. From nothing it takes
- * about half an hour on two cores; `announce` is told when a build starts.
+ * Builds Kubernetes with etcd, and what runs in pods, or one of them, unless the very same sources were built before.
+ * Kubernetes takes about half an hour on two cores from nothing; `announce` is told when a build starts.
  */
-export async function buildPrograms(announce: (text: string) => void): Promise<void> {
+export async function buildPrograms(
+  announce: (text: string) => void,
+  programs: readonly Program[] = ["kubernetes", "podprogram"],
+): Promise<void> {
   const goVersion = await go(["env", "GOVERSION"]).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
     throw new Error("Go is needed to build Kubernetes: no go command is in PATH");
   });
   const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${LINKER_FLAGS}`];
-  const stamp = join(BIN, "inputs.sha256");
-  const inputs = await hashInputs([goVersion, ...flags]);
-  if ((await readFile(stamp, "utf8").catch(() => "")) === inputs) return;
-  announce(`building Kubernetes ${KUBERNETES_VERSION} with ${goVersion}: half an hour the first time`);
-  await mkdir(BIN, { recursive: true });
-  await go(["build", ...flags, "-o", `${BIN}/`, "./..."]);
-  await writeFile(stamp, inputs);
+  for (const program of programs) {
+    const stamp = join(BIN, `${program}.sha256`);
+    const inputs = await hashInputs(program, [goVersion, ...flags]);
+    if ((await readFile(stamp, "utf8").catch(() => "")) === inputs) continue;
+    const patience =
+      program === "kubernetes" ? `, of ${KUBERNETES_VERSION}: half an hour the first time` : "";
+    announce(`building the program ${program} with ${goVersion}${patience}`);
+    await mkdir(BIN, { recursive: true });
+    await go(["build", ...flags, "-o", programPath(program), `./${program}`]);
+    await writeFile(stamp, inputs);
+  }
 }
 
-async function hashInputs(command: readonly string[]): Promise<string> {
-  const files = (await readdir(SOURCES, { recursive: true })).filter((name) => /\.(go|mod|sum)$/.test(name));
+async function hashInputs(program: Program, command: readonly string[]): Promise<string> {
+  const files = (await readdir(SOURCES, { recursive: true })).filter(
+    (name) => /^go\.(mod|sum)$/.test(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
+  );
   const hash = createHash("sha256").update(command.join("\0"));
   for (const name of files.sort()) hash.update(`\0${name}\0`).update(await readFile(join(SOURCES, name)));
   return hash.digest("hex");

@@ -78,7 +78,7 @@ async function startInside(own: Own): Promise<Inside> {
   const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
   const name = "node-1";
   const controlPlane = own(
-    await startControlPlane({ folder, address: ADDRESS, nodes: [name], controllers: true }),
+    await startControlPlane({ folder, address: ADDRESS, nodes: [name], forPods: true }),
   );
   const node = own(
     await startNode({

@@ -9,6 +9,8 @@ import { lastWords, type Part, startPart } from "./part";
 import { until } from "./patience";
 
 const run = promisify(execFile);
+/** Of the Service `kubernetes`: the first of the range. enter-cluster.sh gives it to the node. */
+const SERVICE_ADDRESS = "10.96.0.1";
 /** A bearer token of system:masters, for a client that knows no certificates. */
 const ADMIN_TOKEN = "admin-of-a-test-cluster";
 
@@ -19,8 +21,11 @@ export interface ControlPlaneOptions {
   readonly address?: string;
   /** Names of nodes that get a certificate of `system:node:NAME`. Default: none. */
   readonly nodes?: readonly string[];
-  /** Controller manager and scheduler too, without which no DaemonSet makes pods. Default: false. */
-  readonly controllers?: boolean;
+  /**
+   * Controller manager and scheduler too, without which no DaemonSet makes pods, and the API server where pods look for
+   * it: at port 443 of every address, so that the Service `kubernetes` needs no proxy. Default: false.
+   */
+  readonly forPods?: boolean;
   /** More flags for the API server; a later one wins over the same one earlier. */
   readonly apiServerFlags?: readonly string[];
 }
@@ -38,6 +43,8 @@ export interface ControlPlane extends AsyncDisposable {
   /** Runs kubectl as an administrator: its output. Rejects with its own words. */
   kubectl(...words: readonly string[]): Promise<string>;
   readonly apiServer: Part;
+  /** etcd. */
+  readonly database: Part;
   /** Resolves when the API server answers that it is ready. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -45,11 +52,12 @@ export interface ControlPlane extends AsyncDisposable {
 
 /** Resolves when the API server is ready and RBAC's own roles exist; leaves no process behind when it rejects. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { folder, address = "127.0.0.1", nodes = [], controllers = false, apiServerFlags = [] } = options;
+  const { folder, address = "127.0.0.1", nodes = [], forPods = false, apiServerFlags = [] } = options;
   const kubernetes = programPath("kubernetes");
   const pki = join(folder, "pki");
   const at = (name: string) => join(pki, name);
-  const [etcdPort, peerPort, port] = await freePorts(address, 3);
+  const [etcdPort, peerPort, freePort] = await freePorts(address, 3);
+  const port = forPods ? 443 : freePort;
   const url = `https://${address}:${port}`;
   const parts: Part[] = [];
 
@@ -57,7 +65,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   await run(kubernetes, [
     "certificates",
     `--folder=${pki}`,
-    `--hosts=127.0.0.1,${address},10.96.0.1`,
+    `--hosts=127.0.0.1,${address},${SERVICE_ADDRESS}`,
     `--nodes=${nodes}`,
   ]);
   writeFileSync(at("tokens.csv"), `${ADMIN_TOKEN},admin,admin,system:masters\n`, { mode: 0o600 });
@@ -84,7 +92,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   };
 
   try {
-    await start(
+    const database = await start(
       "etcd",
       `--data-dir=${join(folder, "etcd")}`,
       `--listen-client-url=http://127.0.0.1:${etcdPort}`,
@@ -93,7 +101,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const apiServer = await start(
       "kube-apiserver",
       `--etcd-servers=http://127.0.0.1:${etcdPort}`,
-      ...[`--bind-address=${address}`, `--advertise-address=${address}`, `--secure-port=${port}`],
+      `--bind-address=${forPods ? "0.0.0.0" : address}`,
+      ...[`--advertise-address=${address}`, `--secure-port=${port}`],
       `--tls-cert-file=${at("apiserver.crt")}`,
       `--tls-private-key-file=${at("apiserver.key")}`,
       `--client-ca-file=${at("ca.crt")}`,
@@ -122,7 +131,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
         { what: "the API server is ready", limitMs: 120_000, everyMs: 300 },
       );
     await ready();
-    if (controllers) {
+    if (forPods) {
       for (const name of ["kube-controller-manager", "kube-scheduler"]) {
         const own = kubeconfig(name);
         const common = [`--kubeconfig=${own}`, "--leader-elect=false", "--bind-address=127.0.0.1"];
@@ -141,6 +150,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       kubeconfig,
       kubectl,
       apiServer,
+      database,
       ready,
       close,
       [Symbol.asyncDispose]: close,

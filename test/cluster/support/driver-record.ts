@@ -5,6 +5,8 @@ export interface DriverRecord extends AsyncDisposable {
   isListed(driver: string): boolean;
   /** Since when the driver is what it is now, listed or not, as performance.now() counts. */
   since(driver: string): number;
+  /** The API server's revision with which it came to be what it is now. */
+  revision(driver: string): string;
   /** For how long of the time between two moments the driver was not listed, in milliseconds. */
   missingMs(driver: string, from: number, to: number): number;
 }
@@ -12,6 +14,7 @@ export interface DriverRecord extends AsyncDisposable {
 interface Moment {
   readonly at: number;
   readonly drivers: ReadonlySet<string>;
+  readonly revision: string;
 }
 
 interface CSINode {
@@ -28,9 +31,9 @@ export async function recordDrivers(proxy: string, node: string): Promise<Driver
   const first = new Promise<void>((resolve) => {
     known = resolve;
   });
-  const add = (csiNode: CSINode | undefined) => {
+  const add = (csiNode: CSINode | undefined, revision: string) => {
     const drivers = new Set((csiNode?.spec?.drivers ?? []).map(({ name }) => name));
-    moments.push({ at: performance.now(), drivers });
+    moments.push({ at: performance.now(), drivers, revision });
     known();
   };
   const following = follow();
@@ -49,8 +52,8 @@ export async function recordDrivers(proxy: string, node: string): Promise<Driver
     const answer = await fetch(`${url}?${only}`, { signal });
     if (!answer.ok) throw new Error(`${answer.status}`);
     const list = (await answer.json()) as { metadata: { resourceVersion: string }; items: CSINode[] };
-    add(list.items[0]);
     const version = list.metadata.resourceVersion;
+    add(list.items[0], list.items[0]?.metadata.resourceVersion ?? version);
     const watched = await fetch(`${url}?${only}&watch=1&resourceVersion=${version}`, { signal });
     let rest = "";
     for await (const chunk of (watched.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -59,18 +62,22 @@ export async function recordDrivers(proxy: string, node: string): Promise<Driver
       for (const line of lines) {
         const { type, object } = JSON.parse(line) as { type: string; object: CSINode };
         if (type === "ERROR") return;
-        if (type !== "BOOKMARK") add(type === "DELETED" ? undefined : object);
+        if (type !== "BOOKMARK")
+          add(type === "DELETED" ? undefined : object, object.metadata.resourceVersion);
       }
     }
   }
   const isListed = (driver: string) => moments.at(-1)?.drivers.has(driver) ?? false;
+  /** The moment of the last change. */
+  const lastChange = (driver: string) => {
+    const now = isListed(driver);
+    const before = moments.findLastIndex(({ drivers }) => drivers.has(driver) !== now);
+    return moments[before + 1];
+  };
   return {
     isListed,
-    since: (driver) => {
-      const now = isListed(driver);
-      const change = moments.findLastIndex(({ drivers }) => drivers.has(driver) !== now);
-      return moments[change + 1]?.at ?? Number.NaN;
-    },
+    since: (driver) => lastChange(driver)?.at ?? Number.NaN,
+    revision: (driver) => lastChange(driver)?.revision ?? "",
     missingMs: (driver, from, to) =>
       moments.reduce((sum, { at, drivers }, index) => {
         if (drivers.has(driver)) return sum;

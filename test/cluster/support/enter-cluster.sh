@@ -29,6 +29,7 @@ ip link set lo up
 # The node's address: that of a bridge, because every kernel that can run pods has bridges.
 ip link add node0 type bridge
 ip addr add 192.168.99.1/24 dev node0
+ip addr add 10.96.0.1/32 dev node0 # where pods find the API server
 ip link set node0 up
 echo 1 > /proc/sys/net/ipv4/ip_forward
 exec "$@"

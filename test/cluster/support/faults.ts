@@ -1,13 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { IMAGES } from "./images";
-import { containerOf, TOPOLOGY_KEY } from "./objects";
-import type { Scenario } from "./play";
+import { containerOf, RETRY, TOPOLOGY_KEY } from "./objects";
+import type { Role, Scenario } from "./play";
 import { type Change, insideOf, type Stage } from "./stage";
 
-export const withArgs =
-  (...args: readonly string[]): Change =>
-  (daemonSet) =>
-    void containerOf(daemonSet, "registrar").args.push(...args);
+/** A refusal ends the registrar, as it does by default. */
+export const ending: Change = (daemonSet) => {
+  const registrar = containerOf(daemonSet, "registrar");
+  registrar.args = registrar.args.filter((arg) => arg !== RETRY);
+};
 export const withLimits =
   (limits: Readonly<Record<string, string>>): Change =>
   (daemonSet) => {
@@ -17,13 +18,14 @@ export const withLimits =
 export const rollOut: Change = ({ spec }) => {
   spec.template.metadata.annotations = { "example.com/rolled-out": String(performance.now()) };
 };
-export const eachOf = <Value>(stages: readonly Stage[], act: (stage: Stage) => Promise<Value>) =>
-  Promise.all(stages.map(act));
+export const eachOf = <One extends Stage, Value>(
+  stages: readonly One[],
+  act: (stage: One) => Promise<Value>,
+) => Promise.all(stages.map(act));
 export const clusterOf = ([stage]: readonly Stage[]) => {
   if (!stage) throw new Error("there is no stage");
   return stage.cluster;
 };
-export const retry = withArgs("--on-registration-failure=retry");
 
 /** Pods that overlap: the new one runs before the old one is asked to end. */
 export const surging =
@@ -35,48 +37,58 @@ export const surging =
     driver.args.push(...driverArgs);
   };
 
-/** The label of the node says something else than the drivers, for so long from the apply on. */
-export function clash(holdMs: number, variation: Partial<Scenario> = {}): Scenario {
+/**
+ * The label of the node says something else than the drivers, and is taken off for all roles in the same moment: each was
+ * applied its `leadMs` before.
+ */
+export function clash(roles: readonly (Role & { readonly leadMs: number })[]): Scenario {
+  const byLead = [...new Set(roles.map(({ leadMs }) => leadMs))].sort((one, other) => other - one);
   return {
-    title: `topology clash, ended ${holdMs / 1000} s after the apply`,
+    title: "topology clash",
+    roles,
     needsInside: true,
     limitMs: 180_000,
     ours: { comesBack: true },
-    prepare: async (stages, change) => {
-      const cluster = clusterOf(stages);
-      await cluster.kubectl("label", "node", cluster.nodeName, "--overwrite", `${TOPOLOGY_KEY}=elsewhere`);
-      await eachOf(stages, (stage) => stage.apply(change));
+    prepare: async (players) => {
+      const { kubectl, nodeName } = clusterOf(players);
+      await kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}=elsewhere`);
+      for (const [index, leadMs] of byLead.entries()) {
+        const due = players.filter(({ role }) => role.leadMs === leadMs);
+        await eachOf(due, (player) => player.apply(player.role.change));
+        await delay(leadMs - (byLead[index + 1] ?? 0));
+      }
     },
-    cause: async (stages) => {
-      const { kubectl, nodeName } = clusterOf(stages);
-      await delay(holdMs);
+    cause: async (players) => {
+      const { kubectl, nodeName } = clusterOf(players);
       await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
       return "end";
     },
     undo: ({ kubectl, nodeName }) => kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`),
-    ...variation,
   };
 }
 
 /** The API server is away, and the registrars start anew meanwhile. */
-export function apiServerAway(awayMs: number, variation: Partial<Scenario> = {}): Scenario {
+export function apiServerAway(awayMs: number, roles: readonly Role[]): Scenario {
   return {
-    title: `API server away for ${awayMs / 1000} s, registrar killed meanwhile`,
+    title: `API server away for ${awayMs / 1000} s`,
+    roles,
     needsInside: true,
     limitMs: 180_000,
     ours: { comesBack: true },
-    cause: async (stages) => {
-      const { controlPlane, node } = insideOf(clusterOf(stages));
-      const ids = await eachOf(stages, async (stage) => (await stage.status("registrar")).containerID ?? "");
+    cause: async (players) => {
+      const { controlPlane, node } = insideOf(clusterOf(players));
+      const ids = await eachOf(
+        players,
+        async (player) => (await player.status("registrar")).containerID ?? "",
+      );
       await controlPlane.apiServer.kill();
-      await eachOf(stages, (stage) => killContainerOf(node, ids[stages.indexOf(stage)] ?? ""));
+      await Promise.all(ids.map((id) => killContainerOf(node, id)));
       await delay(awayMs);
       const back = performance.now();
       await controlPlane.apiServer.start();
       await controlPlane.ready();
       return back;
     },
-    ...variation,
   };
 }
 

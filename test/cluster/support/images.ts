@@ -8,7 +8,7 @@ import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
 import { BIN, programPath } from "./build";
 
-/** What the suite's pods are made of, by the name that they use, each a tarball in the OCI's layout. */
+/** What the suite's pods are made of, by the name that they use, each a tarball that has that name. */
 export type Images = Readonly<Record<string, string>>;
 
 export const IMAGES = {
@@ -96,7 +96,7 @@ export async function makeImages(
 
 /** Of all files below the paths, by name and content. */
 function hashOf(paths: readonly string[]): string {
-  const hash = createHash("sha256");
+  const hash = createHash("sha256").update("docker-archive");
   for (const path of paths) {
     const folder = readdirOrNothing(path);
     if (folder === undefined) hash.update(`\0${path}\0`).update(readFileSync(path));

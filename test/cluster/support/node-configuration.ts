@@ -23,7 +23,7 @@ runtime_type = "io.containerd.runc.v2"
 `;
 }
 
-/** Pods on a bridge, which the node itself is on: what a probe over HTTP needs, and no more. */
+/** Pods on a bridge, which the node itself is on: what a probe over HTTP and the way to the API server need, and no more. */
 export const CNI_CONFIGURATION = JSON.stringify({
   cniVersion: "0.4.0",
   name: "pods",
@@ -32,7 +32,12 @@ export const CNI_CONFIGURATION = JSON.stringify({
       type: "bridge",
       bridge: "cni0",
       isGateway: true,
-      ipam: { type: "host-local", ranges: [[{ subnet: "10.244.0.0/24" }]], dataDir: "/run/addresses" },
+      ipam: {
+        type: "host-local",
+        ranges: [[{ subnet: "10.244.0.0/24" }]],
+        routes: [{ dst: "10.96.0.0/16" }],
+        dataDir: "/run/addresses",
+      },
     },
   ],
 });

@@ -18,7 +18,7 @@ export interface NodeOptions {
   readonly folder: string;
   readonly controlPlane: ControlPlane;
   readonly address: string;
-  /** Images in the OCI's layout, one tarball each, by the name that pods use. */
+  /** Tarballs of images, by the name that pods use. */
   readonly images: Readonly<Record<string, string>>;
   readonly sandboxImage: string;
 }
@@ -84,16 +84,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   await entered();
   const containerd = await start("containerd", "containerd", "--config=/var/lib/containerd.toml");
   await runtimeReady();
-  for (const [image, tarball] of Object.entries(images))
-    await runInside(
-      "ctr",
-      `--address=${RUNTIME_SOCKET}`,
-      "--namespace=k8s.io",
-      "images",
-      "import",
-      `--index-name=${image}`,
-      tarball,
-    );
+  for (const tarball of Object.values(images))
+    await runInside("ctr", `--address=${RUNTIME_SOCKET}`, "--namespace=k8s.io", "images", "import", tarball);
   /** Resolves when kubelet is well; starts it again when it ended, as a service manager does: CRI may not be up yet. */
   const keptUp = async (kubelet: Part) => {
     const wellAt = "http://127.0.0.1:10248/healthz";

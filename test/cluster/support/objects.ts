@@ -45,6 +45,9 @@ export const NAMESPACE = "kube-system";
 /** A plugin's own node label, whose value its driver tells as topology. */
 export const TOPOLOGY_KEY = "topology.hostpath.csi/node";
 
+/** What the example says of refusals; without it ours ends as the official one does. */
+export const RETRY = "--on-registration-failure=retry";
+
 export const registrationSocketOf = ({ driver }: Plugin): string =>
   `/var/lib/kubelet/plugins_registry/${driver}-reg.sock`;
 
@@ -63,8 +66,11 @@ export function exampleObjects(
   ];
   const registrar = containerOf(daemonSet, "registrar");
   registrar.image = image;
-  // It serves /healthz only.
-  if (name === "official") delete registrar.readinessProbe;
+  if (name === "official") {
+    // It serves /healthz only, and ends when kubelet refuses the driver.
+    delete registrar.readinessProbe;
+    registrar.args = registrar.args.filter((arg) => arg !== RETRY);
+  }
   containerOf(daemonSet, "hostpath").image = givenPrograms().hostpath ? IMAGES.hostpath : IMAGES.driver;
   return [csiDriver, daemonSet];
 }

@@ -4,18 +4,21 @@ import { cpus, loadavg, release } from "node:os";
 import { join } from "node:path";
 import { withFigures } from "../../../bench/figures";
 import { ROOT } from "../../docs/markdown";
-import { SCENARIOS } from "../scenarios";
 import { KUBERNETES_VERSION } from "./build";
-import { outcomeTable, readOutcomes } from "./results";
+import { rolesOf } from "./play";
+import { outcomeTable, readOutcomes, triesTable } from "./results";
+import { SCENARIOS } from "./scenarios";
 
 /** Writes the figures of docs/cluster.md from what was kept in a file. */
 export function writePage(outcomesFile: string): void {
   const page = join(ROOT, "docs", "cluster.md");
-  const table = outcomeTable(
-    SCENARIOS.map(({ title }) => title),
-    readOutcomes(outcomesFile),
-  );
-  const figures = `${conditions()}\n\n${table}`;
+  const outcomes = readOutcomes(outcomesFile);
+  const titles = SCENARIOS.flatMap(rolesOf).map(({ title }) => title);
+  const figures = [
+    ...[conditions(), outcomeTable(titles, outcomes)],
+    "A pod with an inline volume and no toleration, created before its driver, which the node had never had:",
+    triesTable(outcomes),
+  ].join("\n\n");
   writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run test:cluster", figures));
 }
 

@@ -10,22 +10,39 @@ export interface Scenario {
   readonly needsInside?: boolean;
   /** Only with the official registrar's binary there is something to play. */
   readonly needsOfficial?: boolean;
+  /** What is played beside each other with one cause, each a row of the table. By default one, of the same title. */
+  readonly roles?: readonly Role[];
   /** Its contestants are played one after the other, where they would wait for each other's processor time. */
   readonly alone?: boolean;
-  /** Who is played, when it is not everybody. */
-  readonly only?: Contestant["name"];
   /** What is still missing then is told as not back. 120 s by default. */
   readonly limitMs?: number;
   /** What must be true of ours; the rest is told and not judged. */
-  readonly ours: { readonly comesBack: boolean; readonly restarts?: number };
-  readonly change?: Change;
+  readonly ours: { readonly comesBack: boolean; readonly podRuns?: boolean; readonly restarts?: number };
   /** Applies the plugins and waits for them by default. */
-  readonly prepare?: (stages: readonly Stage[], change?: Change) => Promise<void>;
+  readonly prepare?: (players: readonly Player[]) => Promise<void>;
   /** Time counts from its beginning, from its end, or from a moment in between, as performance.now() counts. */
-  readonly cause: (stages: readonly Stage[]) => Promise<"begin" | "end" | number>;
+  readonly cause: (players: readonly Player[]) => Promise<"begin" | "end" | number>;
   /** Undoes what outlives the plugins. */
   readonly undo?: (cluster: Cluster) => Promise<unknown>;
 }
+
+/** A part in a scenario, which each contestant plays with a driver of its own. */
+export interface Role {
+  readonly title: string;
+  /** How its DaemonSet differs from the example. */
+  readonly change?: Change;
+  /** Who plays it, when it is not everybody. */
+  readonly only?: Contestant["name"];
+  /** How long before the cause ends the plugin is applied, where that is part of the cause. Milliseconds. */
+  readonly leadMs?: number;
+}
+
+/** A contestant in a role, with a node plugin of its own. */
+export interface Player extends Stage {
+  readonly role: Role;
+}
+
+export const rolesOf = ({ roles, title }: Scenario): readonly Role[] => roles ?? [{ title }];
 
 /** What one play showed; times are milliseconds since time began to count. */
 export interface Outcome {
@@ -49,45 +66,53 @@ export async function play(
   scenario: Scenario,
   contestants: readonly Contestant[],
 ): Promise<readonly Outcome[]> {
-  const { prepare = applyAndWait, change, cause, undo } = scenario;
-  const stages = contestants.map((contestant) =>
-    createStage(cluster, contestant, {
-      driver: `${contestant.name}.csi.example.com`,
-      daemonSet: `plugin-${contestant.name}`,
-    }),
+  const { prepare = applyAndWait, cause, undo } = scenario;
+  const players = rolesOf(scenario).flatMap((role, index) =>
+    contestants
+      .filter(({ name }) => role.only === undefined || role.only === name)
+      .map((contestant): Player => {
+        const plugin = `${contestant.name}-${index}`;
+        return {
+          ...createStage(cluster, contestant, {
+            driver: `${plugin}.csi.example.com`,
+            daemonSet: `plugin-${plugin}`,
+          }),
+          role,
+        };
+      }),
   );
   try {
-    await prepare(stages, change);
-    const before = await Promise.all(stages.map(restartsByPod));
+    await prepare(players);
+    const before = await Promise.all(players.map(restartsByPod));
     const begin = performance.now();
-    const from = await cause(stages);
+    const from = await cause(players);
     const zero = from === "begin" ? begin : from === "end" ? performance.now() : from;
     return await Promise.all(
-      stages.map((stage, index) => watch(stage, scenario, zero, before[index] ?? new Map())),
+      players.map((player, index) => watch(player, scenario, zero, before[index] ?? new Map())),
     );
   } finally {
     await undo?.(cluster);
-    await Promise.all(stages.map((stage) => stage[Symbol.asyncDispose]()));
+    await Promise.all(players.map((player) => player[Symbol.asyncDispose]()));
   }
 }
 
-export async function applyAndWait(stages: readonly Stage[], change?: Change): Promise<void> {
-  await Promise.all(stages.map((stage) => stage.apply(change)));
-  await Promise.all(stages.map((stage) => stage.registered()));
+async function applyAndWait(players: readonly Player[]): Promise<void> {
+  await Promise.all(players.map((player) => player.apply(player.role.change)));
+  await Promise.all(players.map((player) => player.registered()));
 }
 
 /** Makes a pod with a volume and follows CSINode until both are well and stay so. */
 async function watch(
-  stage: Stage,
-  { title, limitMs = 120_000 }: Scenario,
+  player: Player,
+  { limitMs = 120_000 }: Scenario,
   zero: number,
   before: ReadonlyMap<string, number>,
 ): Promise<Outcome> {
-  const { cluster, contestant, plugin } = stage;
+  const { cluster, contestant, plugin, role } = player;
   const { record } = cluster;
   const giveUpAt = zero + limitMs;
   const left = () => Math.max(1_000, giveUpAt - performance.now());
-  const pod = stage.mountsVolume(`user-of-${plugin.daemonSet}`, left()).then(
+  const pod = player.mountsVolume(`user-of-${plugin.daemonSet}`, left()).then(
     () => performance.now() - zero,
     () => undefined,
   );
@@ -97,12 +122,12 @@ async function watch(
   while (!isStable() && performance.now() < giveUpAt) await delay(100);
   const podMs = await pod;
   while (!isStable() && performance.now() < giveUpAt) await delay(100);
-  const after = await restartsByPod(stage);
+  const after = await restartsByPod(player);
   return {
-    title,
+    title: role.title,
     contestant: contestant.name,
     missingMs: isStable() ? record.missingMs(plugin.driver, zero, performance.now()) : undefined,
-    registeredMs: await lastRegistered(stage, zero),
+    registeredMs: await lastRegistered(player, zero),
     podMs,
     restarts: [...after].reduce((sum, [uid, count]) => sum + count - (before.get(uid) ?? 0), 0),
   };

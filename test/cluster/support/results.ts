@@ -9,6 +9,26 @@ export function keepOutcome(outcome: Outcome): void {
   if (file) appendFileSync(file, `${JSON.stringify(outcome)}\n`);
 }
 
+/** What happened to pods that were created before their driver. */
+export interface MountTries {
+  readonly title: string;
+  readonly tries: number;
+  /** Of these, those in which the pod got a FailedMount event. */
+  readonly failedMounts: number;
+  /** From the apply of the driver's DaemonSet to the running pod, in each try. */
+  readonly podMs: readonly number[];
+}
+
+/** As {@link keepOutcome}. */
+export function keepTries(tries: MountTries): void {
+  const { title, podMs } = tries;
+  process.stdout.write(
+    `${title}: ${tries.failedMounts} of ${tries.tries} with FailedMount, pod ${seconds(podMs)}\n`,
+  );
+  const file = process.env.CLUSTER_OUTCOMES;
+  if (file) appendFileSync(file, `${JSON.stringify(tries)}\n`);
+}
+
 /** The outcomes that runs kept in a file; none where there is no file. */
 export function readOutcomes(file: string): readonly Outcome[] {
   if (!existsSync(file)) return [];
@@ -17,6 +37,19 @@ export function readOutcomes(file: string): readonly Outcome[] {
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Outcome);
+}
+
+/** The rows of pods that came before their driver. */
+export function triesTable(lines: readonly object[]): string {
+  const rows = lines
+    .filter((line): line is MountTries => "failedMounts" in line)
+    .map(({ title, tries, failedMounts, podMs }) => [
+      title,
+      String(tries),
+      String(failedMounts),
+      seconds(podMs),
+    ]);
+  return grid(["", "tries", "with a FailedMount event", "apply of the driver to the running pod"], rows);
 }
 
 /** The table of the page: a row for each scenario, the official registrar beside ours. */

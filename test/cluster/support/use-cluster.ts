@@ -1,16 +1,19 @@
 import { type Cluster, isOwn, startCluster } from "./cluster";
 
-/** A cluster for the tests of one file: a function that answers it once the tests run. */
-export function useCluster(): () => Cluster {
-  let cluster: Cluster | undefined;
+/** The one cluster of the suite, which runs from the first test to the last. */
+const shared: { cluster?: Cluster } = {};
+
+/** Starts it before the tests and ends it after them. */
+export function useCluster(): void {
   beforeAll(async () => {
-    cluster = await startCluster();
+    shared.cluster = await startCluster();
   }, 300_000);
-  afterAll(() => cluster?.[Symbol.asyncDispose](), 60_000);
-  return () => {
-    if (!cluster) throw new Error("the cluster has not started");
-    return cluster;
-  };
+  afterAll(() => shared.cluster?.[Symbol.asyncDispose](), 60_000);
+}
+
+export function cluster(): Cluster {
+  if (!shared.cluster) throw new Error("the cluster has not started");
+  return shared.cluster;
 }
 
 /** A test that needs the node's inside: left out, and said so, in a cluster that is not the suite's own. */

@@ -17,7 +17,7 @@ export interface Buildah {
   build(name: string, args: Readonly<Record<string, string>>): void;
   /** Writes an image to a folder, in the layout that the OCI defines. */
   write(name: string, folder: string): void;
-  /** Writes an image to a tarball of that layout. */
+  /** Writes an image to a tarball that has its name, as `docker save` does: every runtime can load it. */
   archive(name: string, file: string): void;
   /** Starts a container of an image and answers the command line that runs something in it. */
   container(name: string): (options: readonly string[], ...words: readonly string[]) => readonly string[];
@@ -59,7 +59,7 @@ export function createBuildah(folder: string): Buildah {
       buildah("build", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, ".");
     },
     write: (name, to) => void buildah("push", "-q", name, `oci:${to}`),
-    archive: (name, file) => void buildah("push", "-q", name, `oci-archive:${file}`),
+    archive: (name, file) => void buildah("push", "-q", name, `docker-archive:${file}:${name}`),
     container: (name) => {
       const container = buildah("from", name);
       return (options, ...words) => ["buildah", ...store, "run", ...options, container, "--", ...words];

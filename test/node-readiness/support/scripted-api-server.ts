@@ -9,7 +9,14 @@ import { applyJsonPatch, mergeConditions, type StoredNode } from "./stored-node"
 
 /** One request as it came. */
 export interface SeenRequest {
-  readonly kind: "get-node" | "watch" | "patch-node" | "patch-status" | "get-csinode" | "other";
+  readonly kind:
+    | "get-node"
+    | "watch"
+    | "patch-node"
+    | "patch-status"
+    | "get-csinode"
+    | "ask-for-right"
+    | "other";
   readonly url: string;
   readonly token: string | undefined;
   readonly resourceVersion: string | null;
@@ -34,6 +41,8 @@ export interface ScriptedApiServer extends AsyncDisposable {
   deleteNode(): void;
   /** Drivers that CSINode lists. */
   listed: readonly string[];
+  /** What RBAC does not allow: `patch nodes/status`. */
+  denied: readonly string[];
   /** Asked before each answer; what it does to the Node has happened before. */
   script: (request: SeenRequest) => Fault | undefined;
   /** Writes this line to every watch. */
@@ -89,6 +98,11 @@ export async function startScriptedApiServer(
     }
     if (seen.kind === "get-csinode")
       return send(response, { kind: "CSINode", spec: { drivers: server.listed.map((name) => ({ name })) } });
+    if (seen.kind === "ask-for-right") {
+      const { verb, resource, subresource } = JSON.parse(text).spec.resourceAttributes;
+      const right = `${verb} ${[resource, subresource].filter(Boolean).join("/")}`;
+      return send(response, { status: { allowed: !server.denied.includes(right) } });
+    }
     if (seen.kind === "other") return refuse(response, 404, "there is no such path");
     if (current === undefined) return refuse(response, 404, `nodes "${NODE_NAME}" not found`);
     if (seen.kind === "get-node") return send(response, current);
@@ -125,6 +139,7 @@ export async function startScriptedApiServer(
       return watches.size;
     },
     listed: [],
+    denied: [],
     script: () => undefined,
     setTaints: (taints) => change((current) => ({ ...current, spec: { taints } })),
     setConditions: (conditions) => change((current) => ({ ...current, status: { conditions } })),
@@ -160,6 +175,7 @@ function readRequest({ url = "/", method, headers }: IncomingMessage): SeenReque
     [`PATCH /api/v1/nodes/${NODE_NAME}`]: "patch-node",
     [`PATCH /api/v1/nodes/${NODE_NAME}/status`]: "patch-status",
     [`GET /apis/storage.k8s.io/v1/csinodes/${NODE_NAME}`]: "get-csinode",
+    "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "ask-for-right",
   };
   return {
     kind: kinds[`${method} ${pathname}`] ?? "other",

@@ -26,6 +26,7 @@ type driver struct {
 	csi.UnimplementedIdentityServer
 	csi.UnimplementedNodeServer
 	name, nodeID, dataDir string
+	volumeLimit           int64
 }
 
 func runDriver(args []string) error {
@@ -34,12 +35,13 @@ func runDriver(args []string) error {
 	name := flags.String("drivername", "hostpath.csi.k8s.io", "what GetPluginInfo answers")
 	nodeID := flags.String("nodeid", "", "what NodeGetInfo answers")
 	dataDir := flags.String("statedir", "/csi-data-dir", "where persistent volumes are folders")
+	volumeLimit := flags.Int64("maxvolumespernode", 0, "what NodeGetInfo answers; 0: no limit")
 	leave := flags.Bool("leave-socket", false, "leaves its socket when it ends, as after SIGKILL")
 	flags.Bool("remove-socket", true, "removes the socket of that name when it ends, whoever made it: what Go does unasked")
 	flags.Int("v", 0, "taken and ignored")
 	flags.Parse(args)
 
-	served := &driver{name: *name, nodeID: *nodeID, dataDir: *dataDir}
+	served := &driver{name: *name, nodeID: *nodeID, dataDir: *dataDir, volumeLimit: *volumeLimit}
 	path := strings.TrimPrefix(*endpoint, "unix://")
 	// A socket that a killed driver left behind.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -75,7 +77,7 @@ func (d *driver) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, 
 
 func (d *driver) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
 	topology := &csi.Topology{Segments: map[string]string{topologyKey: d.nodeID}}
-	return &csi.NodeGetInfoResponse{NodeId: d.nodeID, AccessibleTopology: topology}, nil
+	return &csi.NodeGetInfoResponse{NodeId: d.nodeID, AccessibleTopology: topology, MaxVolumesPerNode: d.volumeLimit}, nil
 }
 
 func (d *driver) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {

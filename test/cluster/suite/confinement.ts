@@ -1,9 +1,8 @@
-import { containerOf, OURS, TOPOLOGY_KEY } from "./support/objects";
-import { until } from "./support/patience";
-import { createStage, insideOf, type Stage } from "./support/stage";
-import { insideTest, useCluster } from "./support/use-cluster";
-
-const cluster = useCluster();
+import { ending } from "../support/faults";
+import { containerOf, NAMESPACE, OURS, TOPOLOGY_KEY } from "../support/objects";
+import { until } from "../support/patience";
+import { createStage, insideOf, type Stage } from "../support/stage";
+import { cluster, insideTest } from "../support/use-cluster";
 
 /** A file of the registrar's first process, as the node has it. */
 async function procfile(stage: Stage, file: string): Promise<string> {
@@ -60,7 +59,7 @@ test("a refusal stands in the container's termination message", async () => {
   await kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}=elsewhere`);
   try {
     await using stage = createStage(cluster(), OURS);
-    await stage.apply();
+    await stage.apply(ending);
     const terminated = await until(
       async () => {
         const { state, lastState } = await stage.status("registrar");
@@ -77,4 +76,28 @@ test("a refusal stands in the container's termination message", async () => {
   } finally {
     await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
   }
+});
+
+test("hostUsers: false works where the runtime has user namespaces; where not, kubelet starts nothing and says why", async () => {
+  const { record, get } = cluster();
+  await using stage = createStage(cluster(), OURS);
+  await stage.apply(({ spec }) => {
+    spec.template.spec.hostUsers = false;
+  });
+  const outcome = await until(
+    async () => {
+      if (record.isListed(stage.plugin.driver)) return "registered";
+      const [pod] = await stage.pods();
+      const only = `fieldSelector=involvedObject.name=${pod?.metadata.name},type=Warning`;
+      const { items } = await get<{ items: { reason: string; message: string }[] }>(
+        `/api/v1/namespaces/${NAMESPACE}/events?${only}`,
+      );
+      const event = items.find(({ reason }) => reason.startsWith("Failed"));
+      if (!event) throw new Error("neither registered nor refused");
+      return event.message;
+    },
+    { what: "the pod is registered or refused" },
+  );
+  process.stdout.write(`hostUsers: false: ${outcome}\n`);
+  expect(outcome).toMatch(/^registered$|user ?n(?:ame)?s/i);
 });

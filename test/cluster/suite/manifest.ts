@@ -1,30 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
-import { ROOT } from "../docs/markdown";
-import { IMAGES } from "./support/images";
-import { OURS } from "./support/objects";
-import { until } from "./support/patience";
-import { useCluster } from "./support/use-cluster";
+import { IMAGES } from "../support/images";
+import { until } from "../support/patience";
+import { cluster } from "../support/use-cluster";
+import { driverArgs, writtenManifest } from "../support/written-manifest";
 
-const cluster = useCluster();
 const NAME = "made.csi.example.com";
 
-/** What `registrar manifest` writes, as objects. */
-function manifest(...flags: readonly string[]): readonly object[] {
-  const words = [join(ROOT, "dist", "cli.js"), "manifest", `--image=${OURS.image}`, ...flags];
-  const text = execFileSync(process.execPath, words, { encoding: "utf8" });
-  return parseAllDocuments(text).map((document) => document.toJS() as object);
-}
 const forDriver = (...flags: readonly string[]) =>
-  manifest(`--driver-name=${NAME}`, `--driver-image=${IMAGES.driver}`, ...flags);
+  writtenManifest(`--driver-name=${NAME}`, `--driver-image=${IMAGES.driver}`, ...flags);
 const BOTH_MODES = ["--lifecycle-mode=Persistent", "--lifecycle-mode=Ephemeral"];
-/** The usual two, and what the suite's driver is to be called. */
-const DRIVER_ARGS = [
-  "--driver-arg=--endpoint=unix:///csi/csi.sock",
-  "--driver-arg=--nodeid=$(NODE_NAME)",
-  `--driver-arg=--drivername=${NAME}`,
-];
 const OWN_KINDS = "--include=csidriver,daemonset,storageclass,inline-pod";
 
 test.each<readonly [string, readonly string[]]>([
@@ -62,16 +45,17 @@ test.each<readonly [string, readonly string[]]>([
 
 test("the API server takes the DaemonSet for a whole node strictly", async () => {
   const said = await cluster().kubectlWith(
-    manifest("--node-wide"),
+    writtenManifest("--node-wide"),
     ...["apply", "--server-side", "--dry-run=server", "--validate=strict"],
   );
   expect(said).toBe("daemonset.apps/csi-registrar serverside-applied (server dry run)\n");
 });
 
 test("applied as it is written, it registers the driver, and its pod has its volume", async () => {
-  const objects = forDriver(...DRIVER_ARGS, ...BOTH_MODES, "--pod-info-on-mount", OWN_KINDS).map((object) =>
-    // The only image that a node here lacks.
-    JSON.parse(JSON.stringify(object).replace("busybox:1.37", IMAGES.workload)),
+  const objects = forDriver(...driverArgs(NAME), ...BOTH_MODES, "--pod-info-on-mount", OWN_KINDS).map(
+    (object) =>
+      // The only image that a node here lacks.
+      JSON.parse(JSON.stringify(object).replace("busybox:1.37", IMAGES.workload)),
   );
   const { kubectl, kubectlWith, record } = cluster();
   await kubectlWith(objects, "apply", "--validate=strict");

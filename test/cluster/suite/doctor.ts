@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
-import { createTempFolder } from "../support/temp-folder";
-import { CONTESTANTS, EXAMPLE, OURS } from "./support/objects";
-import { until } from "./support/patience";
-import { createStage, type Stage } from "./support/stage";
-import { useCluster } from "./support/use-cluster";
+import { createTempFolder } from "../../support/temp-folder";
+import { CONTESTANTS, EXAMPLE, OURS } from "../support/objects";
+import { until } from "../support/patience";
+import { createStage, type Stage } from "../support/stage";
+import { cluster } from "../support/use-cluster";
 
-const cluster = useCluster();
 const PATHS = [
   "--csi-address=/csi/csi.sock",
   `--kubelet-registration-path=/var/lib/kubelet/plugins/${EXAMPLE.driver}/csi.sock`,

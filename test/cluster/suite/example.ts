@@ -1,8 +1,6 @@
-import { CONTESTANTS, EXAMPLE } from "./support/objects";
-import { createStage } from "./support/stage";
-import { useCluster } from "./support/use-cluster";
-
-const cluster = useCluster();
+import { CONTESTANTS, EXAMPLE } from "../support/objects";
+import { createStage } from "../support/stage";
+import { cluster } from "../support/use-cluster";
 
 test.each(CONTESTANTS)(
   "examples/daemonset.yaml registers its driver, and a pod uses its volume: $name",

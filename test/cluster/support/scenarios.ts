@@ -1,16 +1,7 @@
-import {
-  apiServerAway,
-  clash,
-  clusterOf,
-  eachOf,
-  retry,
-  rollOut,
-  surging,
-  withLimits,
-} from "./support/faults";
-import { OFFICIAL, OURS, registrationSocketOf } from "./support/objects";
-import type { Scenario } from "./support/play";
-import { type Change, insideOf } from "./support/stage";
+import { apiServerAway, clash, clusterOf, eachOf, ending, rollOut, surging, withLimits } from "./faults";
+import { OFFICIAL, OURS, registrationSocketOf } from "./objects";
+import type { Scenario } from "./play";
+import { type Change, insideOf } from "./stage";
 
 const freshWith = (title: string, change?: Change): Scenario => ({
   title,
@@ -77,15 +68,17 @@ export const SCENARIOS: readonly Scenario[] = [
       return "begin";
     },
   },
-  ...(["--leave-socket", "--remove-socket"] as const).map(
-    (flag): Scenario => ({
-      title:
-        flag === "--leave-socket"
-          ? "update with maxSurge: 1"
-          : "update with maxSurge: 1, the old driver removes the new one's socket",
-      ours: { comesBack: flag === "--leave-socket" },
+  ...(["--leave-socket", "--remove-socket"] as const).map((flag): Scenario => {
+    const title =
+      flag === "--leave-socket"
+        ? "update with maxSurge: 1"
+        : "update with maxSurge: 1, the old driver removes the new one's socket";
+    return {
+      title,
+      roles: [{ title, change: surging(flag) }],
+      // Registered it is in either case.
+      ours: { comesBack: true, podRuns: flag === "--leave-socket" },
       limitMs: 60_000,
-      change: surging(flag),
       cause: async (stages) => {
         await eachOf(stages, (stage) =>
           stage.apply((daemonSet) => {
@@ -93,21 +86,14 @@ export const SCENARIOS: readonly Scenario[] = [
             rollOut(daemonSet);
           }),
         );
-        await eachOf(stages, (stage) =>
-          stage.cluster
-            .kubectl(
-              "rollout",
-              "status",
-              "--namespace=kube-system",
-              `daemonset/${stage.plugin.daemonSet}`,
-              "--timeout=40s",
-            )
-            .catch(() => {}),
+        const rolledOut = ["rollout", "status", "--namespace=kube-system", "--timeout=40s"];
+        await eachOf(stages, ({ cluster, plugin }) =>
+          cluster.kubectl(...rolledOut, `daemonset/${plugin.daemonSet}`).catch(() => {}),
         );
         return "begin";
       },
-    }),
-  ),
+    };
+  }),
   ...(
     [
       [OFFICIAL, OURS],
@@ -117,7 +103,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ([from, to]): Scenario => ({
       title: `swap of the image: ${from.name} to ${to.name}`,
       needsOfficial: true,
-      only: "ours",
+      roles: [{ title: `swap of the image: ${from.name} to ${to.name}`, only: "ours" }],
       ours: { comesBack: true, restarts: 0 },
       prepare: async (stages) => {
         await eachOf(stages, (stage) => stage.apply(undefined, from));
@@ -162,24 +148,29 @@ export const SCENARIOS: readonly Scenario[] = [
       return "end";
     },
   },
-  apiServerAway(20_000),
-  apiServerAway(40_000),
-  apiServerAway(40_000, {
-    title: "API server away for 40 s, with `--on-registration-failure=retry`",
-    only: "ours",
-    change: retry,
-  }),
-  clash(20_000),
-  clash(35_000),
-  clash(50_000),
-  clash(50_000, {
-    title: "topology clash, ended 50 s after the apply, with `--on-registration-failure=retry`",
-    only: "ours",
-    change: retry,
-  }),
+  apiServerAway(20_000, [{ title: "API server away for 20 s, registrar killed meanwhile", change: ending }]),
+  apiServerAway(40_000, [
+    { title: "API server away for 40 s, registrar killed meanwhile", change: ending },
+    {
+      title: "API server away for 40 s, with `--on-registration-failure=retry`",
+      only: "ours",
+    },
+  ]),
+  clash([
+    ...[20, 35, 50].map((seconds) => ({
+      title: `topology clash, ended ${seconds} s after the apply`,
+      leadMs: seconds * 1_000,
+      change: ending,
+    })),
+    {
+      title: "topology clash, ended 50 s after the apply, with `--on-registration-failure=retry`",
+      leadMs: 50_000,
+      only: "ours",
+    },
+  ]),
   {
     title: "`kubectl delete csinode`",
-    limitMs: 45_000,
+    limitMs: 30_000,
     ours: { comesBack: false },
     cause: async (stages) => {
       const { kubectl, nodeName } = clusterOf(stages);

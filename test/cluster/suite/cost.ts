@@ -1,9 +1,8 @@
-import { EXAMPLE, OURS, registrationSocketOf } from "./support/objects";
-import { until } from "./support/patience";
-import { createStage, insideOf } from "./support/stage";
-import { insideTest, useCluster } from "./support/use-cluster";
+import { EXAMPLE, OURS, registrationSocketOf } from "../support/objects";
+import { until } from "../support/patience";
+import { createStage, insideOf } from "../support/stage";
+import { cluster, insideTest } from "../support/use-cluster";
 
-const cluster = useCluster();
 const ROUNDS = 10;
 
 /** How many requests the API server has served, by verb and resource, but for those that go on by themselves. */

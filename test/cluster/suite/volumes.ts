@@ -1,9 +1,7 @@
-import { IMAGES } from "./support/images";
-import { containerOf, EXAMPLE, exampleObjects, OURS, podWith } from "./support/objects";
-import { type Change, createStage } from "./support/stage";
-import { useCluster } from "./support/use-cluster";
-
-const cluster = useCluster();
+import { IMAGES } from "../support/images";
+import { containerOf, EXAMPLE, exampleObjects, OURS, podWith } from "../support/objects";
+import { type Change, createStage } from "../support/stage";
+import { cluster } from "../support/use-cluster";
 
 /** A volume that somebody made beforehand, and a claim for it. */
 const STATIC_VOLUME = [

@@ -1,11 +1,10 @@
 import { parseAllDocuments } from "yaml";
-import { readText } from "../docs/markdown";
-import { CONTESTANTS, OURS } from "./support/objects";
-import { until } from "./support/patience";
-import { type Change, createStage, type Stage } from "./support/stage";
-import { useCluster } from "./support/use-cluster";
+import { readText } from "../../docs/markdown";
+import { CONTESTANTS, OURS } from "../support/objects";
+import { until } from "../support/patience";
+import { type Change, createStage, type Stage } from "../support/stage";
+import { cluster } from "../support/use-cluster";
 
-const cluster = useCluster();
 const NAMES = ["a", "b", "c", "d", "e"].map((letter) => `${letter}.csi.example.com`);
 const withoutSidecar: Change = ({ spec }) => {
   const { containers } = spec.template.spec;

@@ -1,0 +1,94 @@
+// node --require ./bench/typescript.cjs bench/nodes/main.ts [NODES...]: what registrations cost one real API server.
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
+import { type ControlPlane, startControlPlane } from "../../test/cluster/support/control-plane";
+import { createRegistrations } from "../../test/node-readiness/support/controlled-registrations";
+import { createTempFolder } from "../../test/support/temp-folder";
+import { createKubeletCalls, type KubeletCalls } from "./kubelet-calls";
+import { readServerCost, type ServerCost } from "./server-cost";
+
+const DRIVER = "disk.csi.example.com";
+const TAINT = { key: `${DRIVER}/agent-not-ready`, effect: "NoSchedule" };
+
+async function main(): Promise<void> {
+  const sizes = process.argv.slice(2).map(Number);
+  for (const nodes of sizes.length > 0 ? sizes : [10, 100, 1_000]) {
+    await using folder = await createTempFolder();
+    await using controlPlane = await startControlPlane({ folder: folder.path });
+    await measure(controlPlane, nodes);
+  }
+}
+
+async function measure(controlPlane: ControlPlane, count: number): Promise<void> {
+  const ca = readFileSync(controlPlane.caFile, "utf8");
+  const token = controlPlane.adminToken;
+  const names = Array.from({ length: count }, (_, index) => `node-${index}`);
+  const kubelets = names.map((name) => createKubeletCalls({ url: controlPlane.url, ca, token }, name));
+  await Promise.all(kubelets.map((kubelet) => kubelet.join()));
+
+  await phase(controlPlane, count, "all register at once", () => all(kubelets, DRIVER));
+  await phase(controlPlane, count, "all deregister at once", () => all(kubelets, undefined));
+  await all(kubelets, DRIVER);
+
+  const access = {
+    server: controlPlane.url,
+    authority: { kind: "value", value: ca },
+    token: { kind: "value", value: token },
+  } as const;
+  const registrations = createRegistrations();
+  let crowd: readonly ReturnType<typeof startNodeReadiness>[] = [];
+  await phase(controlPlane, count, "registrars with a startup taint start", async () => {
+    crowd = names.map((nodeName) =>
+      startNodeReadiness(registrations, { nodeName, access, startupTaints: ["{driver}/agent-not-ready"] }),
+    );
+    while ((await readServerCost(controlPlane)).watches < count) await delay(200);
+    return [];
+  });
+  await phase(controlPlane, count, "at rest for 30 s, all watching", async () => {
+    await delay(30_000);
+    return [];
+  });
+  // As a node group's manager puts it on: with kubectl, a node after the other, and before kubelet has registered.
+  await controlPlane.kubectl("taint", "nodes", "--all", `${TAINT.key}=:${TAINT.effect}`);
+  await phase(controlPlane, count, "all taints are due at once", async () => {
+    registrations.set("registered", DRIVER);
+    const isGone = () => crowd.every((one) => one.status().taints.every(({ removals }) => removals > 0));
+    while (!isGone()) await delay(20);
+    return crowd.flatMap((one) => one.status().taints.map(({ lastRemovalMs = 0 }) => lastRemovalMs));
+  });
+  await Promise.all(crowd.map((one) => one.close()));
+  for (const kubelet of kubelets) kubelet[Symbol.dispose]();
+}
+
+const all = (kubelets: readonly KubeletCalls[], driver: string | undefined) =>
+  Promise.all(kubelets.map((kubelet) => kubelet.setDriver(driver)));
+
+/** Prints what a phase took, in all and for each node. */
+async function phase(
+  controlPlane: ControlPlane,
+  nodes: number,
+  name: string,
+  run: () => Promise<readonly number[]>,
+): Promise<void> {
+  const before = await readServerCost(controlPlane);
+  const begin = performance.now();
+  const times = (await run()).toSorted((one, other) => one - other);
+  const seconds = (performance.now() - begin) / 1000;
+  const after = await readServerCost(controlPlane);
+  const each = (field: keyof ServerCost) => Number(((after[field] - before[field]) / nodes).toFixed(2));
+  const line = {
+    nodes,
+    phase: name,
+    seconds: Number(seconds.toFixed(2)),
+    requestsEach: each("requests"),
+    writesEach: each("writes"),
+    cpuMsEach: each("cpuMs"),
+    memoryKbEach: Math.round(each("memoryBytes") / 1024),
+    medianMs: Math.round(times[Math.floor(times.length / 2)] ?? 0),
+    worstMs: Math.round(times.at(-1) ?? 0),
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+void main();

@@ -1,0 +1,13 @@
+// One cluster for all, as each takes half a minute; what stops parts of it comes last.
+import "./suite/example";
+import "./suite/volumes";
+import "./suite/manifest";
+import "./suite/confinement";
+import "./suite/doctor";
+import "./suite/node-wide";
+import "./suite/cost";
+import "./suite/ready-to-schedule";
+import "./suite/timed";
+import { useCluster } from "./support/use-cluster";
+
+useCluster();

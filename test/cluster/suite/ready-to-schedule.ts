@@ -1,0 +1,170 @@
+import { IMAGES } from "../support/images";
+import { podWithVolume } from "../support/objects";
+import { until } from "../support/patience";
+import { keepTries } from "../support/results";
+import type { Pod } from "../support/stage";
+import { cluster } from "../support/use-cluster";
+import { driverArgs, writtenManifest } from "../support/written-manifest";
+
+const VOLUME_LIMIT = 7;
+
+interface Try {
+  readonly failedMounts: number;
+  readonly podMs: number;
+  /** Resolves when nothing of it is left. */
+  readonly removed: Promise<unknown>;
+}
+
+interface Event {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A pod without toleration that is created before the driver of its inline volume, which the node has never had. */
+async function tryPod(driver: string, isTainted: boolean): Promise<Try> {
+  const { kubectl, kubectlWith, nodeName, get } = cluster();
+  const taint = `${driver}/agent-not-ready`;
+  const pod = `user-of-${driver.replaceAll(".", "-")}`;
+  const objects = writtenManifest(
+    ...[
+      `--driver-name=${driver}`,
+      `--driver-image=${IMAGES.driver}`,
+      "--startup-taint={driver}/agent-not-ready",
+    ],
+    ...["--lifecycle-mode=Ephemeral", "--pod-info-on-mount", ...driverArgs(driver)],
+    `--driver-arg=--maxvolumespernode=${VOLUME_LIMIT}`,
+  );
+  const plugin = objects.filter(({ kind }) => kind === "DaemonSet");
+  const rest = objects.filter((object) => !plugin.includes(object));
+  const remove = async () => {
+    // The pod first: without its driver nobody could unmount the volume.
+    await kubectl("delete", "pod", pod, "--ignore-not-found", "--timeout=60s");
+    await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
+    if (isTainted) await kubectl("taint", "node", nodeName, `${taint}-`).catch(() => {});
+  };
+  try {
+    await kubectlWith(rest, "apply", "--validate=strict");
+    if (isTainted) await kubectl("taint", "node", nodeName, `${taint}=:NoSchedule`);
+    await kubectlWith([withoutTolerations(podWithVolume(pod, driver))], "apply");
+    await until(
+      async () => {
+        const { spec, status } = await get<ScheduledPod>(`/api/v1/namespaces/default/pods/${pod}`);
+        const isWaiting = status.conditions?.some(({ reason }) => reason === "Unschedulable") ?? false;
+        expect({ isWaiting, node: spec.nodeName }).toEqual({
+          isWaiting: isTainted,
+          node: isTainted ? undefined : nodeName,
+        });
+      },
+      { what: `the scheduler has seen ${pod}` },
+    );
+    const begin = performance.now();
+    await kubectlWith(plugin, "apply", "--validate=strict");
+    const podMs = await until(
+      async () => {
+        const { status } = await get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
+        expect(status.phase).toBe("Running");
+        return performance.now() - begin;
+      },
+      { what: `${pod} runs`, limitMs: 120_000 },
+    );
+    if (isTainted) await expectComplete(driver, taint);
+    return { failedMounts: await countFailedMounts(pod, driver), podMs, removed: remove() };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+interface ScheduledPod {
+  readonly spec: { readonly nodeName?: string };
+  readonly status: { readonly conditions?: readonly { readonly reason?: string }[] };
+}
+
+function withoutTolerations(pod: object): object {
+  const { spec, ...others } = pod as { readonly spec: Readonly<Record<string, unknown>> };
+  const { tolerations: _, ...kept } = spec;
+  return { ...others, spec: kept };
+}
+
+/** At the revision with which CSINode listed the driver it had the limit too, and the taint was still on. */
+async function expectComplete(driver: string, taint: string): Promise<void> {
+  const { get, record, nodeName } = cluster();
+  const then = `resourceVersionMatch=Exact&resourceVersion=${record.revision(driver)}`;
+  const only = `fieldSelector=metadata.name=${nodeName}&${then}`;
+  const [csiNodes, nodes] = await Promise.all([
+    get<{ items: { spec: { drivers: object[] } }[] }>(`/apis/storage.k8s.io/v1/csinodes?${only}`),
+    get<{ items: { spec: { taints?: { key: string }[] } }[] }>(`/api/v1/nodes?${only}`),
+  ]);
+  expect(csiNodes.items[0]?.spec.drivers).toContainEqual(
+    expect.objectContaining({ name: driver, allocatable: { count: VOLUME_LIMIT } }),
+  );
+  expect(nodes.items[0]?.spec.taints?.map(({ key }) => key)).toContain(taint);
+}
+
+/** Counted once kubelet has told that the container started: it tells in order. */
+async function countFailedMounts(pod: string, driver: string): Promise<number> {
+  const ofPod = `fieldSelector=involvedObject.name=${pod}`;
+  const events = await until(
+    async () => {
+      const { items } = await cluster().get<{ items: Event[] }>(`/api/v1/namespaces/default/events?${ofPod}`);
+      expect(items.map(({ reason }) => reason)).toContain("Started");
+      return items;
+    },
+    { what: `kubelet has told that ${pod} started` },
+  );
+  const failed = events.filter(({ reason }) => reason === "FailedMount");
+  for (const { message } of failed)
+    expect(message).toContain(`driver name ${driver} not found in the list of registered CSI drivers`);
+  return failed.length;
+}
+
+async function tryPods(title: string, tries: number, isTainted: boolean): Promise<readonly Try[]> {
+  const made: Try[] = [];
+  try {
+    for (let index = 0; index < tries; index++)
+      made.push(await tryPod(`${isTainted ? "tainted" : "plain"}-${index}.csi.example.com`, isTainted));
+  } finally {
+    await Promise.all(made.map(({ removed }) => removed));
+  }
+  const failedMounts = made.filter((one) => one.failedMounts > 0).length;
+  keepTries({ title, tries, failedMounts, podMs: made.map(({ podMs }) => podMs) });
+  return made;
+}
+
+test("doctor in the registrar's container finds the node, the token and its rights", async () => {
+  const { kubectl, kubectlWith, record, nodeName } = cluster();
+  const driver = "asked.csi.example.com";
+  const flags = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
+  const objects = writtenManifest(
+    ...[`--driver-name=${driver}`, `--driver-image=${IMAGES.driver}`, ...flags, ...driverArgs(driver)],
+  );
+  await kubectlWith(objects, "apply", "--validate=strict");
+  try {
+    await until(() => expect(record.isListed(driver)).toBe(true), { what: "CSINode lists the driver" });
+    const words = ["--remove-startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
+    const target = [
+      "daemonset/asked-csi-example-com-node",
+      "--namespace=kube-system",
+      "--container=registrar",
+    ];
+    const doctor = ["/csi-node-driver-registrar", "doctor", "--csi-address=/csi/csi.sock", "--output=json"];
+    const report = JSON.parse(await kubectl("exec", ...target, "--", ...doctor, ...words));
+    expect(report.findings.filter(({ code }: { code: string }) => code === "CSI021")).toMatchObject([
+      { status: "ok", text: expect.stringMatching(/patch nodes\/status, get csinodes$/) },
+      { status: "ok", subject: nodeName, text: "has no startup taint of a driver that is here" },
+    ]);
+  } finally {
+    await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
+    await until(() => expect(record.isListed(driver)).toBe(false), { what: "CSINode lists it no more" });
+  }
+});
+
+test("with a startup taint no pod of 20 gets a FailedMount event for a driver that comes after it", async () => {
+  const made = await tryPods("with a startup taint", 20, true);
+  expect(made.map(({ failedMounts }) => failedMounts)).toEqual(Array(20).fill(0));
+});
+
+test("without a startup taint each does", async () => {
+  const made = await tryPods("without a startup taint", 5, false);
+  for (const { failedMounts } of made) expect(failedMounts).toBeGreaterThan(0);
+});

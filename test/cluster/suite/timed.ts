@@ -1,0 +1,40 @@
+import { isOwn } from "../support/cluster";
+import { CONTESTANTS, type Contestant } from "../support/objects";
+import { type Outcome, play, type Scenario } from "../support/play";
+import { keepOutcome } from "../support/results";
+import { SCENARIOS } from "../support/scenarios";
+import { cluster, sayLeftOut } from "../support/use-cluster";
+
+const plays = Number(process.env.CLUSTER_PLAYS ?? 1);
+const hasOfficial = CONTESTANTS.length > 1;
+const [playable, leftOut] = [
+  SCENARIOS.filter(
+    ({ needsInside, needsOfficial }) => (isOwn || !needsInside) && (hasOfficial || !needsOfficial),
+  ),
+  SCENARIOS.filter(({ needsInside }) => !isOwn && needsInside),
+];
+for (const { title } of leftOut) sayLeftOut(title);
+
+describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i", () => {
+  test.each(playable)("$title", async (scenario) => {
+    const outcomes: Outcome[] = [];
+    for (const contestants of groupsOf(scenario))
+      outcomes.push(...(await play(cluster(), scenario, contestants)));
+    outcomes.forEach(keepOutcome);
+    const ours = outcomes.filter(({ contestant }) => contestant === "ours");
+    const { comesBack, podRuns = true, restarts } = scenario.ours;
+    expect(ours.length).toBeGreaterThan(0);
+    for (const { title, missingMs, podMs, restarts: counted } of ours)
+      expect({
+        title,
+        comesBack: missingMs !== undefined,
+        podRuns: podMs !== undefined,
+        restarts: counted,
+      }).toEqual({ title, comesBack, podRuns, restarts: restarts ?? counted });
+  });
+});
+
+/** Who plays at the same time. */
+function groupsOf({ alone }: Scenario): readonly (readonly Contestant[])[] {
+  return alone ? CONTESTANTS.map((one) => [one]) : [CONTESTANTS];
+}

@@ -1,0 +1,19 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { ROOT } from "../../docs/markdown";
+import { OURS } from "./objects";
+
+/** What `registrar manifest` writes, as objects, with the suite's image of the registrar. */
+export function writtenManifest(...flags: readonly string[]): readonly { readonly kind: string }[] {
+  const words = [join(ROOT, "dist", "cli.js"), "manifest", `--image=${OURS.image}`, ...flags];
+  const text = execFileSync(process.execPath, words, { encoding: "utf8" });
+  return parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
+}
+
+/** The two arguments that each driver has, and what the suite's driver is to be called. */
+export const driverArgs = (name: string): readonly string[] => [
+  "--driver-arg=--endpoint=unix:///csi/csi.sock",
+  "--driver-arg=--nodeid=$(NODE_NAME)",
+  `--driver-arg=--drivername=${name}`,
+];

@@ -1,0 +1,81 @@
+import { nodeReadiness } from "../../../src/doctor/checks/node-readiness";
+import { findingsOf } from "../../../src/doctor/finding";
+import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node-readiness-facts";
+import { healthyFacts } from "../../doctor/healthy-facts";
+import { eventually } from "../../support/eventually";
+import { FOREIGN_TAINT } from "../support/fixture";
+import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+/** The driver that is registered in a healthy node's facts. */
+const TAINT = { key: "x.csi/agent-not-ready", effect: "NoSchedule" };
+
+/** What doctor says with the token of a pod on node-1: `status: subject text -> fix`. */
+async function doctor(changes: Partial<NodeReadinessTarget> = {}): Promise<readonly string[]> {
+  const target: NodeReadinessTarget = {
+    startupTaints: [{ key: "{driver}/agent-not-ready", effect: undefined }],
+    hasCondition: true,
+    nodeName: { kind: "known", name: "node-1" },
+    access: { kind: "known", access: await cluster.accessFrom("node-1") },
+    ...changes,
+  };
+  const facts = healthyFacts({ facts: { nodeReadiness: await lookAtNodeReadiness(target) } });
+  return findingsOf([nodeReadiness], facts).map(
+    ({ status, subject, text, fix }) => `${status}: ${subject} ${text}${fix ? ` -> ${fix}` : ""}`,
+  );
+}
+
+test("with what manifest writes it finds the rights enough, and says of each taint whether it should be on", async () => {
+  await cluster.setTaints("node-1", [FOREIGN_TAINT]);
+  const rights =
+    "ok: the service account may do what is needed: " +
+    "get nodes, watch nodes, patch nodes, patch nodes/status, get csinodes";
+  expect(await doctor()).toEqual([rights, "ok: node-1 has no startup taint of a driver that is here"]);
+  await cluster.setTaints("node-1", [FOREIGN_TAINT, TAINT]);
+  await cluster.writeCsiNode("node-1", []);
+  expect((await doctor())[1]).toMatch(/^ok: node-1 has .* as it should: CSINode does not list x\.csi yet/);
+  await cluster.writeCsiNode("node-1", ["x.csi"]);
+  expect((await doctor())[1]).toMatch(
+    /^problem: node-1 has the startup taint x\.csi\/agent-not-ready:NoSchedule/,
+  );
+});
+
+test("a Node that is not there, and a token that does not count", async () => {
+  expect(await doctor({ nodeName: { kind: "known", name: "node-9" } })).toEqual([
+    expect.stringMatching(/^ok/),
+    expect.stringMatching(/^problem: node-9 is no Node of this cluster/),
+  ]);
+  const access = {
+    ...(await cluster.accessFrom("node-1")),
+    token: { kind: "value", value: "not-a-token" } as const,
+  };
+  expect(await doctor({ access: { kind: "known", access } })).toEqual([
+    expect.stringMatching(
+      /^problem: the API server does not answer as it should: Unauthorized -> see whether the token/,
+    ),
+  ]);
+});
+
+test("without the role it names each right that is missing, and the rules that give them are enough", async () => {
+  const { kubectl } = cluster.controlPlane;
+  await kubectl("delete", "clusterrole", ACCOUNT);
+  const found = await eventually(async () => {
+    const said = await doctor();
+    expect(said[0]).toMatch(/^problem/);
+    return said;
+  });
+  expect(found[0]).toContain(
+    "may not get nodes, watch nodes, patch nodes, patch nodes/status, get csinodes -> ",
+  );
+  expect(found[1]).toMatch(/^unknown: node-1 may not be read/);
+  const [rules] = /\[\{.*\}\]/.exec(found[0] ?? "") ?? [];
+  await cluster.apply(
+    `apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: ${ACCOUNT}}\nrules: ${rules}\n`,
+  );
+  await eventually(async () => expect((await doctor())[0]).toMatch(/^ok: the service account may do/));
+});
