@@ -113,7 +113,7 @@ export function socketUnusable(problem: string, folder: string, error: unknown):
 }
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
-  ENOENT: "the folder does not exist: is the plugin registration directory mounted?",
+  ENOENT: "the folder does not exist: is it mounted?",
   ENOTDIR: "part of the path is not a folder",
   EACCES: "permission denied: run as root, and check SELinux labels of the folder",
   EPERM: "permission denied: run as root, and check SELinux labels of the folder",

@@ -26,12 +26,17 @@ export async function listenOnSocketFile(
   const there = linkStatsOf(path);
   if (typeof there === "object" && !there.isSocket())
     throw new RegistrarError("SOCKET_UNUSABLE", `cannot listen on ${path}: it exists but is not a socket`);
-  const { dotPath, server, stats } = await bindDotSocket(dirname(path), onConnection);
+  const unusable = (error: unknown) => socketUnusable(`cannot listen on ${path}`, dirname(path), error);
+  const { dotPath, server, stats } = await bindDotSocket(dirname(path), onConnection).catch(
+    (error: RegistrarError) => {
+      throw unusable(error.cause);
+    },
+  );
   try {
     renameSync(dotPath, path);
   } catch (error) {
     server.close(); // That removes the dot-name too.
-    throw socketUnusable(`cannot listen on ${path}`, dirname(path), error);
+    throw unusable(error);
   }
   return {
     withdraw: () => {

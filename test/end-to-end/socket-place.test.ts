@@ -79,7 +79,7 @@ function describe(path: string): unknown {
 }
 
 test.each([
-  ["is not there", "/nowhere/at/all", /ENOENT.*is the plugin registration directory mounted/],
+  ["is not there", "/nowhere/at/all", /ENOENT.*is it mounted/],
   ["is a file", "/etc/hostname", /hostname/],
 ])(
   "a plugin registration directory that %s: exit code 1",

@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { NODE_CHECKS } from "../../doctor/checks";
 import { renderClusterTable } from "../../doctor/cluster/table";
-import { CLUSTER_CHECKS } from "../../doctor/cluster-checks";
 import type { Target } from "../../doctor/facts";
 import { findingsOf } from "../../doctor/finding";
 import { gatherFacts } from "../../doctor/gather";
@@ -92,7 +90,6 @@ export const runDoctor = createCommand(
         "findings: [{code, check, status, subject, text, fix, follows, followsIndex}]}.",
         "With --cluster, drivers has other fields, and there are nodes. docs/doctor.md has them, and every code.",
       ].join(" "),
-      `Checks: ${[...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS].map(({ name }) => name).join(", ")}.`,
       "Exit codes: 0 no problem found; 1 a problem found, or no look possible; 2 bad flag.",
     ],
   },
