@@ -62,7 +62,8 @@ export interface GrpcAcceptor extends AsyncDisposable {
  *
  * A connection is never closed for being idle or old, since kubelet's may be both. Only when one more than
  * `maxConnections` comes, or file descriptors run short, does another go: the oldest that never made a call, else the
- * oldest that is making none, else the oldest: kubelet's calls take milliseconds, and the newcomer may be kubelet.
+ * oldest that is making none, else the oldest: kubelet's calls take milliseconds, and the newcomer may be kubelet. They
+ * go when all that have come were listened to once: of hundreds in one moment kubelet may be among the oldest.
  */
 export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
   const limits = resolveGrpcAcceptorLimits(options.limits);
@@ -83,12 +84,13 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
 
   /** In the order of their coming. */
   const open = new Set<ClientConnection>();
+  let isTrimDue = false;
   const tally = { accepted: 0, cutBeforeCall: 0, rejected: 0 };
   let lastRejection: string | undefined;
   let closing: Promise<void> | undefined;
 
-  function makeRoom(shortage: string | undefined): void {
-    const all = [...open];
+  function makeRoom(shortage?: string): void {
+    const all = [...open].slice(0, -1);
     const silent = all.find(({ calls }) => !calls.everCalled);
     const idle = all.find(({ calls }) => calls.running === 0);
     const victim = silent ?? idle ?? all[0];
@@ -100,6 +102,11 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
     victim.socket.destroy();
   }
 
+  function trim(): void {
+    isTrimDue = false;
+    while (open.size > limits.maxConnections) makeRoom();
+  }
+
   function accept(socket: Socket): void {
     if (closing !== undefined || socket.destroyed) {
       socket.destroy();
@@ -107,9 +114,14 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
     }
     tally.accepted += 1;
     const shortage = open.size >= ALWAYS_ALLOWED_CONNECTIONS ? descriptorShortage() : undefined;
-    if (open.size >= limits.maxConnections || shortage !== undefined) makeRoom(shortage);
     const connection = createClientConnection(socket, { limits, methods });
     open.add(connection);
+    if (shortage !== undefined) makeRoom(shortage);
+    if (open.size > limits.maxConnections && !isTrimDue) {
+      isTrimDue = true;
+      // The event loop reads from what it accepted one turn later.
+      setImmediate(() => setImmediate(trim));
+    }
     socket.once("close", () => {
       open.delete(connection);
       takeLeave(connection);
