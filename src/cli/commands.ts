@@ -26,7 +26,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "doctor",
-    summary: "find out why a driver is not registered; changes nothing",
+    summary: "find out why a driver is not registered, on a node or in a cluster; changes nothing",
     run: async (argv) => (await import("./commands/doctor")).runDoctor(argv),
   },
   {

@@ -10,7 +10,7 @@ export interface KubectlOptions {
   readonly kubeconfig?: string | undefined;
   /** Ends it. */
   readonly signal: AbortSignal;
-  /** Is told what kubectl writes to stderr while it serves, such as where to log in. */
+  /** Is told what kubectl says to people, such as where to log in. */
   readonly onMessage: (line: string) => void;
 }
 
@@ -22,6 +22,7 @@ export interface KubectlProxy extends AsyncDisposable {
 
 /** kubectl passes nothing on that could change anything, whatever we ask. */
 const WRITES = "^(POST|PUT|PATCH|DELETE)$";
+const SERVING = /^Starting to serve on /m;
 /** kubectl's own log lines: what they say is in the answers, too. */
 const KLOG_LINE = /^[IWEF]\d{4} /;
 
@@ -67,7 +68,13 @@ export async function startKubectlProxy(options: KubectlOptions): Promise<Kubect
     await ended;
     await rm(folder, { recursive: true, force: true });
   };
-  const serving = new Promise<undefined>((resolve) => child.stdout.once("data", () => resolve(undefined)));
+  const serving = new Promise<undefined>((resolve) => {
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      if (SERVING.test(text)) resolve(undefined);
+      // It asks for a name where the kubeconfig has none.
+      else onMessage(text.trimEnd());
+    });
+  });
   const failure = await Promise.race([serving, ended]);
   if (failure !== undefined) {
     await close();

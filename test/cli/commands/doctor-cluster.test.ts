@@ -101,6 +101,12 @@ test.each<readonly [what: string, script: string, said: string]>([
   }),
 );
 
+test("a kubectl that asks for a name: its question is seen, and its end", () =>
+  withKubectl("printf 'Please enter Username: '; echo 'error: EOF' >&2; exit 1", async (folder) => {
+    const { stderr } = await doctor(folder, "");
+    expect(stderr).toBe("Please enter Username:\nregistrar doctor: kubectl proxy: EOF\n");
+  }));
+
 test("a server that is away: kubectl's words", () =>
   withKubectl(REPLAYING, async (folder) => {
     const { date, answers } = recording();

@@ -49,6 +49,10 @@ export async function makeSickCluster(writer: ClusterWriter, nowMs: number): Pro
   const running: ContainerChange = { kind: "running", at: ago(60) };
   const well = podStatus({ registrar: running, driver: running });
 
+  for (const name of [NAMESPACE, "shop"]) {
+    await writer.create("/api/v1/namespaces", { metadata: { name } });
+    await writer.create(`/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: "default" } });
+  }
   for (const name of NODES) {
     const drivers = { ...(name === "node-4" ? {} : { [FILES]: idOf(name) }), [SHARES]: idOf(name) };
     await writer.create("/api/v1/nodes", node(name, drivers));
@@ -89,8 +93,6 @@ export async function makeSickCluster(writer: ClusterWriter, nowMs: number): Pro
   const named = { folder: "csi-shares", driverArgs: [`--drivername=${SHARES}`] };
   await deploy(daemonSet(SHARES, named), NODES);
 
-  await writer.create("/api/v1/namespaces", { metadata: { name: "shop" } });
-  await writer.create("/api/v1/namespaces/shop/serviceaccounts", { metadata: { name: "default" } });
   for (const [name, host, driver] of [
     ["db-0", "node-1", DISK],
     ["db-1", "node-2", DISK],

@@ -1,0 +1,117 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startCommand } from "../../cli/commands/support/command";
+import { programPath } from "../../cluster/support/build";
+import { type ControlPlane, startControlPlane } from "../../cluster/support/control-plane";
+import { fencesIn, readText } from "../../docs/markdown";
+import { makeSickCluster, SHARES } from "../../doctor/cluster/sick-cluster";
+import { createApiWriter } from "../../support/api-writer";
+import { csiDriver } from "../../support/cluster-objects";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+
+const DOCTOR = join(__dirname, "..", "..", "doctor", "cluster");
+/** What the same test without Go plays again; RECORD=1 writes it anew. */
+const RECORDED = join(DOCTOR, "recorded", "sick-cluster.json");
+const STORAGE = "/apis/storage.k8s.io/v1";
+
+let folder: TempFolder;
+let controlPlane: ControlPlane;
+let writer: ReturnType<typeof createApiWriter>;
+beforeAll(async () => {
+  folder = await createTempFolder();
+  controlPlane = await startControlPlane({ folder: folder.path });
+  writer = createApiWriter(controlPlane);
+  await makeSickCluster(writer, Date.now());
+  const real = `exec "${programPath("kubernetes")}" kubectl "$@"`;
+  writeFileSync(folder.at("kubectl"), `#!/bin/sh\n${real}\n`, { mode: 0o755 });
+});
+afterAll(async () => {
+  writer[Symbol.dispose]();
+  await controlPlane.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+async function doctor(...words: readonly string[]) {
+  return doctorWith(folder.path, ...words);
+}
+
+async function doctorWith(kubectlFolder: string, ...words: readonly string[]) {
+  const env = { PATH: `${kubectlFolder}:${process.env.PATH}`, FORCE_COLOR: "" };
+  using command = startCommand(["doctor", "--cluster", ...words], env);
+  const code = await command.exitCode();
+  return { code, text: `${command.lines.join("\n")}\n`, stderr: command.stderr };
+}
+
+/** A folder with a kubectl that writes down what the API server answers. */
+function recordingKubectl(): string {
+  const variables = `REAL_KUBECTL="${folder.at("kubectl")}" ANSWERS="${RECORDED}"`;
+  const program = `${variables} exec "${process.execPath}" "${DOCTOR}/fake-kubectl.cjs" "$@"`;
+  mkdirSync(folder.at("recording"));
+  writeFileSync(folder.at("recording", "kubectl"), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
+  return folder.at("recording");
+}
+
+const asAdmin = () => `--kubeconfig=${controlPlane.kubeconfig("admin")}`;
+
+test("a real cluster in which several things are wrong: docs/doctor.md has what it says", async () => {
+  const kubectl = process.env.RECORD ? recordingKubectl() : folder.path;
+  const { code, text, stderr } = await doctorWith(kubectl, asAdmin());
+  expect(stderr).toBe("");
+  expect(fencesIn(readText("docs/doctor.md"), "text")).toContain(text);
+  expect(code).toBe(1);
+});
+
+test("one node, by the selectors of the server", async () => {
+  const { text } = await doctor(asAdmin(), "--node=node-2", "-o", "json");
+  const { nodes, findings } = JSON.parse(text);
+  const states = nodes.map(({ node, driver, state }: Record<string, string>) => `${node} ${driver} ${state}`);
+  expect(states).toEqual([
+    "node-2 disk.csi.example.com restarting",
+    "node-2 files.csi.example.com restarting",
+    "node-2 shares.csi.example.com registered",
+  ]);
+  expect(findings.map(({ code }: { code: string }) => code)).toContain("CSI211");
+});
+
+test("who may list little is told the rules that are missing", async () => {
+  const own = JSON.parse(await controlPlane.kubectl("config", "view", "--raw", "-o", "json"));
+  const token = (await controlPlane.kubectl("create", "token", "default", "--namespace=shop")).trim();
+  const config = { ...own, users: [{ name: "user", user: { token } }] };
+  writeFileSync(folder.at("reader.kubeconfig"), JSON.stringify(config));
+  const reader = `--kubeconfig=${folder.at("reader.kubeconfig")}`;
+  const nothing = await doctor(reader);
+  expect(nothing.stderr).toMatch(/^registrar doctor: nothing can be read of the cluster: .* is forbidden: /);
+  expect([nothing.code, nothing.text]).toEqual([1, "\n"]);
+
+  const account = "--serviceaccount=shop:default";
+  await controlPlane.kubectl("create", "clusterrole", "some", "--verb=list", "--resource=csinodes,nodes");
+  await controlPlane.kubectl("create", "clusterrolebinding", "some", "--clusterrole=some", account);
+  const some = await doctor(reader, "-o", "json");
+  const unread = JSON.parse(some.text).findings.filter(({ code }: { code: string }) => code === "CSI212");
+  expect(unread.map(({ fix }: { fix: string }) => fix)).toEqual([
+    ...["csidrivers", "daemonsets", "events", "pods", "volumeattachments"].map((name) =>
+      expect.stringContaining(`resources: ["${name}"], verbs: ["list"]}`),
+    ),
+  ]);
+});
+
+test("a context that is not there, and a server that is away, in kubectl's words", async () => {
+  expect((await doctor(asAdmin(), "--context=blue")).stderr).toBe(
+    'registrar doctor: kubectl proxy: context "blue" does not exist\n',
+  );
+  const own = JSON.parse(await controlPlane.kubectl("config", "view", "--raw", "-o", "json"));
+  const clusters = [{ name: "cluster", cluster: { server: "https://127.0.0.1:1" } }];
+  writeFileSync(folder.at("away.kubeconfig"), JSON.stringify({ ...own, clusters }));
+  expect((await doctor(`--kubeconfig=${folder.at("away.kubeconfig")}`)).stderr).toMatch(
+    /^registrar doctor: nothing can be read of the cluster: .*127\.0\.0\.1:1: connect: connection refused\n$/,
+  );
+});
+
+test("a list of several pages is read to its end", async () => {
+  const warned = async () => (await doctor(asAdmin())).text.includes(`${SHARES} has no CSIDriver object`);
+  expect(await warned()).toBe(true);
+  // By name it comes after all the others.
+  for (let n = 0; n < 600; n++) await writer.create(`${STORAGE}/csidrivers`, csiDriver(`a-${n}.csi`));
+  await writer.create(`${STORAGE}/csidrivers`, csiDriver(SHARES));
+  expect(await warned()).toBe(false);
+});
