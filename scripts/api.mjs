@@ -1,14 +1,20 @@
-// npm run api [-- FILE]: docs/api.md, every name that the package exports, with its types and what is said of it. From the
-// built declarations, so that the page is what an editor shows, and a change of the public surface is a change of it.
+// npm run api [-- FILE]: docs/api.md, every name that the package exports, with its types and what is said of it, and the
+// types that these are made of. From the built declarations, so that the page is what an editor shows, and a change of the
+// public surface is a change of it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const ENTRIES = { registrar: "dist/index.d.ts", "registrar/testing": "dist/testing.d.ts" };
+const ENTRIES = {
+  registrar: "dist/index.d.ts",
+  "registrar/testing": "dist/testing.d.ts",
+  "registrar/node-readiness": "dist/node-readiness/index.d.ts",
+};
 
-/** What a module exports of other modules: each with the name that it has here and there. */
-function exportsOf(module) {
+/** What a module takes of other modules, or passes on: each with the name that it has here and there. */
+function namesIn(module, statement) {
   const text = readFileSync(module, "utf8");
-  return Array.from(text.matchAll(/^export (?:type )?\{([^}]*)\} from "([^"]+)";/gm), ([, names, from]) =>
+  const pattern = new RegExp(`^${statement} (?:type )?\\{([^}]*)\\} from "(\\.[^"]+)";`, "gm");
+  return Array.from(text.matchAll(pattern), ([, names, from]) =>
     names
       .split(",")
       .filter((item) => item.trim() !== "")
@@ -22,14 +28,16 @@ function exportsOf(module) {
   ).flat();
 }
 
-/** A declaration with its comment, as the compiler wrote it. */
-function declarationOf({ there: name, file }) {
-  const further = exportsOf(file).find((one) => one.name === name);
-  if (further) return declarationOf(further);
+/** Where and how a name is declared: the text with its comment, as the compiler wrote it; undefined where it is not. */
+function find({ there: name, file }) {
+  const further = [...namesIn(file, "export"), ...namesIn(file, "import")].find((one) => one.name === name);
+  if (further) return find(further);
   const lines = readFileSync(file, "utf8").split("\n");
-  const isIt = new RegExp(`^export (?:declare )?(?:interface|type|function|const|class) ${name}\\b`);
+  const isIt = new RegExp(
+    `^(?:export )?(?:declare )?(?:interface|type|function|const|class) ${name.replace("$", "\\$")}\\b`,
+  );
   const first = lines.findIndex((line) => isIt.test(line));
-  if (first < 0) throw new Error(`${file} does not declare ${name}`);
+  if (first < 0) return undefined;
   let begin = first;
   if (lines[begin - 1]?.endsWith("*/"))
     do begin -= 1;
@@ -39,32 +47,62 @@ function declarationOf({ there: name, file }) {
   while (!isComplete(lines.slice(first, end + 1).join("\n"))) end += 1;
   // Overloads of one name follow each other.
   while (lines[end + 1] !== undefined && isIt.test(lines[end + 1])) end += 1;
-  return lines.slice(begin, end + 1).join("\n");
+  return { file, text: lines.slice(begin, end + 1).join("\n") };
 }
 
+/** The declaration, and those of the names in it that nobody can import: they are of it. */
+function declarationsOf(one, seen) {
+  const found = find(one);
+  if (found === undefined) return [];
+  seen.add(`${found.file} ${found.text}`);
+  const words = new Set(codeOf(found.text).match(/\b[A-Z]\w+\b/g));
+  const parts = Array.from(words, (there) => find({ there, file: found.file })).filter(
+    (part) => part !== undefined && !exported.has(part.text) && !seen.has(`${part.file} ${part.text}`),
+  );
+  for (const part of parts) seen.add(`${part.file} ${part.text}`);
+  const inThem = parts.flatMap(({ file, text }) => {
+    const there = /\b(?:interface|type|function|const|class) (\w+)/.exec(codeOf(text))?.[1];
+    return declarationsOf({ there, file }, seen);
+  });
+  return [found.text, ...inThem];
+}
+
+const codeOf = (text) =>
+  text.replace(/\/\*.*?\*\//gs, "").replace(/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g, '""');
+
 function isComplete(text) {
-  const code = text.replace(/\/\*.*?\*\//gs, "").replace(/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g, '""');
+  const code = codeOf(text);
   const depth = Array.from(code).reduce(
     (sum, sign) => sum + ("{([".includes(sign) ? 1 : "})]".includes(sign) ? -1 : 0),
     0,
   );
-  return depth === 0 && /[;}]\s*$/.test(code);
+  const isBlock = /^(?:export )?(?:declare )?(?:interface|class) /.test(code);
+  return depth === 0 && (isBlock ? /\}\s*$/ : /;\s*$/).test(code);
 }
 
-/** What both export is told once. */
+const all = Object.values(ENTRIES).flatMap((entry) => namesIn(entry, "export"));
+for (const { name, there, file } of all)
+  if (!find({ there, file })) throw new Error(`${file} does not declare ${name}`);
+const exported = new Set(all.map((one) => find(one).text));
+
+/** What several export is told once. */
 const told = new Set();
 const sections = Object.entries(ENTRIES).map(([name, entry]) => {
-  const declared = exportsOf(entry)
+  const declared = namesIn(entry, "export")
     .filter((one) => !told.has(one.name))
     .sort((a, b) => a.name.localeCompare(b.name, "en"));
   for (const one of declared) told.add(one.name);
-  const items = declared.map((one) => `### ${one.name}\n\n\`\`\`typescript\n${declarationOf(one)}\n\`\`\`\n`);
+  const items = declared.map((one) => {
+    const code = declarationsOf(one, new Set()).join("\n\n");
+    return `### ${one.name}\n\n\`\`\`typescript\n${code}\n\`\`\`\n`;
+  });
   return `## ${name}\n\n${items.join("\n")}`;
 });
 const head = `# API
 
-Every name that the package exports. \`npm run api\` writes this page from the built declarations; a test fails where it is
-not what is built. [As a library](library.md) and [Testing a driver](testing.md) show how to use it.
+Every name that the package exports, and below it the types that it is made of and that have no name outside.
+\`npm run api\` writes this page from the built declarations; a test fails where it is not what is built.
+[As a library](library.md) and [Testing a driver](testing.md) show how to use it.
 `;
 const [file = "docs/api.md"] = process.argv.slice(2);
 writeFileSync(file, [head, ...sections].join("\n"));

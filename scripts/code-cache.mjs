@@ -36,14 +36,14 @@ process.on("exit", (code) => {
 // One registration from start to end.
 const name = "disk.csi.example.com";
 const csiAddress = join(folder, "csi.sock");
-const pluginDir = join(folder, "reg");
-mkdirSync(pluginDir);
+const pluginRegistrationPath = join(folder, "reg");
+mkdirSync(pluginRegistrationPath);
 await startCsiDriver({ csiAddress, name });
-const kubelet = await startKubelet({ pluginDir });
+const kubelet = await startKubelet({ pluginRegistrationPath });
 const paths = {
   "csi-address": csiAddress,
   "kubelet-registration-path": csiAddress,
-  "plugin-registration-path": pluginDir,
+  "plugin-registration-path": pluginRegistrationPath,
 };
 process.argv = [process.execPath, cli, ...Object.entries(paths).map(([flag, path]) => `--${flag}=${path}`)];
 require(cli);

@@ -1,3 +1,6 @@
+import { RegistrarError } from "./errors";
+import { guardedCall } from "./guarded-call";
+
 /** What an event source tells: a union whose field `kind` says which. */
 export interface KindOfEvent {
   readonly kind: string;
@@ -11,12 +14,12 @@ export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Ext
 
 /** Something that tells what happens to it. */
 export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> {
-  /** Calls `listener` with each event from now on; the function returned ends that. */
-  subscribe(listener: (event: Event) => void): () => void;
+  /** Calls `listener` with each event from now on; the function returned ends that. It may be async. */
+  subscribe(listener: (event: Event) => unknown): () => void;
   /** The same, for events of one kind. */
   subscribe<Kind extends Event["kind"]>(
     kind: Kind,
-    listener: (event: EventOf<Event, Kind>) => void,
+    listener: (event: EventOf<Event, Kind>) => unknown,
   ): () => void;
   /**
    * The events of these kinds from now on, or of all, for `for await`. Ends when the source does, and with the loop. Who
@@ -35,33 +38,42 @@ export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
 const MOST_WAITING = 1000;
 
 /**
- * Makes a source. What a listener throws does not reach the part that is listened to, nor the other listeners: it is
- * thrown by itself, as an uncaught exception.
+ * Makes a source. What a listener throws, or rejects with, reaches neither the part that is listened to nor the other
+ * listeners: it goes to `onListenerError`.
  */
-export function createEventSource<Event extends KindOfEvent>(): EventSource<Event> {
-  const listeners = new Set<(event: Event) => void>();
+export function createEventSource<Event extends KindOfEvent>(
+  onListenerError: (error: unknown, event: Event) => void,
+): EventSource<Event> {
+  const listeners = new Set<(event: Event) => unknown>();
   const iterations = new Set<() => void>();
   let ended = false;
 
-  const add = (listener: (event: Event) => void) => {
+  const add = (listener: (event: Event) => unknown) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   };
 
   const subscribe = (first: unknown, second?: unknown) => {
-    if (second === undefined) {
-      const listener = first as (event: Event) => void;
-      return add((event) => listener(event)); // A listener of its own: the same function may listen twice.
-    }
-    const listener = second as (event: Event) => void;
+    const listener = second ?? first;
+    if (typeof listener !== "function")
+      throw new RegistrarError(
+        "INVALID_OPTION",
+        "subscribe takes a function, or a kind of events and a function",
+      );
+    // A listener of its own: the same function may listen twice.
     return add((event) => {
-      if (event.kind === first) listener(event);
+      if (second === undefined || event.kind === first) return listener(event);
     });
   };
 
   const iterate = <Kind extends Event["kind"]>(...kinds: readonly Kind[]) => {
     const waiting: EventOf<Event, Kind>[] = [];
-    let wake = () => {};
+    let sleepers: (() => void)[] = [];
+    const wake = () => {
+      const woken = sleepers;
+      sleepers = [];
+      for (const go of woken) go();
+    };
     let over = ended;
     const finish = () => {
       over = true;
@@ -84,7 +96,7 @@ export function createEventSource<Event extends KindOfEvent>(): EventSource<Even
         if (value !== undefined) return { done: false, value };
         if (over) return { done: true, value: undefined };
         await new Promise<void>((resolve) => {
-          wake = resolve;
+          sleepers.push(resolve);
         });
       }
     };
@@ -107,13 +119,11 @@ export function createEventSource<Event extends KindOfEvent>(): EventSource<Even
     [Symbol.asyncIterator]: () => iterate(),
     emit: (event) => {
       for (const listener of [...listeners]) {
-        try {
-          listener(event);
-        } catch (error) {
-          queueMicrotask(() => {
-            throw error;
-          });
-        }
+        if (listeners.has(listener))
+          guardedCall(
+            () => listener(event),
+            (error) => onListenerError(error, event),
+          );
       }
     },
     end: () => {

@@ -4,12 +4,13 @@
  */
 
 export { RegistrarError, type RegistrarErrorCode } from "./errors";
+export type { EventOf, Events, KindOfEvent } from "./event-source";
 export type { PluginIdentity } from "./grpc/protos";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
-export type { LoggerOption } from "./logging/logger-option";
+export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
 export type { NameLists } from "./registrar/node-wide/admission";
-export type { NodeRegistrarOptions } from "./registrar/node-wide/options";
+export type { NodeRegistrarOptions, ResolvedNodeOptions } from "./registrar/node-wide/options";
 export { type NodeRegistrar, startNodeRegistrar } from "./registrar/node-wide/start-node-registrar";
 export type {
   CommonOptions,
@@ -17,6 +18,7 @@ export type {
   RegistrationFailurePolicy,
   RegistrationOptions,
 } from "./registrar/options";
+export type { RegistrationLoopOptions } from "./registrar/registration/context";
 export type { DriverStatus, DriverTrouble } from "./registrar/registration/driver-status";
 export type { DriverCall, RegistrarEvent } from "./registrar/registration/events";
 export type { RegistrationOutcome } from "./registrar/registration/outcome";
@@ -30,7 +32,7 @@ export type {
   StateName,
 } from "./registrar/registration/state";
 export type { Tally } from "./registrar/registration/tally";
-export type { Registrations } from "./registrar/registrations";
+export type { Registrations, RegistrationsEvent } from "./registrar/registrations";
 export { startRegistrar } from "./registrar/start-registrar";
 export { startRegistration } from "./registrar/start-registration";
 export type {

@@ -3,8 +3,9 @@
  * They speak over real unix sockets and write no log.
  */
 
+export type { EventOf, Events, KindOfEvent } from "./event-source";
 export type { NodeInfo, PluginInfo } from "./grpc/protos";
-export type { LoggerOption } from "./logging/logger-option";
+export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
 export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/csi-driver";
 export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/csi-driver-events";
@@ -31,4 +32,5 @@ export type {
 export type { KubeletFault } from "./simulator/kubelet-faults";
 export type { KubeletOptions, KubeletTimings, ResolvedKubeletOptions } from "./simulator/kubelet-options";
 export type { NodeObject } from "./simulator/node";
+export type { ResolvedSimulatorOptions, SimulatorOptions } from "./simulator/simulator-options";
 export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "./simulator/versions";

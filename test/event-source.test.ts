@@ -3,9 +3,12 @@ import { createEventSource } from "../src/event-source";
 type Event = { readonly kind: "tick"; readonly count: number } | { readonly kind: "tock" };
 const tick = (count: number): Event => ({ kind: "tick", count });
 const tock: Event = { kind: "tock" };
+const neverFails = (error: unknown) => {
+  throw error;
+};
 
 test("a listener hears what comes from now on, or one kind of it, until it ends that", () => {
-  const source = createEventSource<Event>();
+  const source = createEventSource<Event>(neverFails);
   const heard: string[] = [];
   source.emit(tock);
   const stop = source.subscribe(({ kind }) => heard.push(`all: ${kind}`));
@@ -20,7 +23,7 @@ test("a listener hears what comes from now on, or one kind of it, until it ends 
 });
 
 test("an iteration has what came from its beginning on, and ends with the source", async () => {
-  const source = createEventSource<Event>();
+  const source = createEventSource<Event>(neverFails);
   source.emit(tick(0));
   const all = source[Symbol.asyncIterator]();
   const ticks = source.iterate("tick");
@@ -41,7 +44,7 @@ test("an iteration has what came from its beginning on, and ends with the source
 });
 
 test("who leaves the loop hears no more; who falls behind misses the oldest", async () => {
-  const source = createEventSource<Event>();
+  const source = createEventSource<Event>(neverFails);
   const iteration = source.iterate("tick");
   for (let count = 0; count < 1001; count++) source.emit(tick(count));
   for await (const { count } of iteration) {
@@ -50,4 +53,44 @@ test("who leaves the loop hears no more; who falls behind misses the oldest", as
   }
   source.emit(tick(5));
   expect(await iteration.next()).toEqual({ done: true, value: undefined });
+});
+
+test("what a listener throws or rejects with is told, and nobody else misses an event", async () => {
+  const told: unknown[] = [];
+  const source = createEventSource<Event>((error, { kind }) => told.push([String(error), kind]));
+  const heard: string[] = [];
+  source.subscribe(() => {
+    throw new Error("thrown");
+  });
+  source.subscribe("tock", async () => {
+    throw new Error("rejected");
+  });
+  const stop = source.subscribe(() => stopped());
+  const stopped = source.subscribe(() => heard.push("a listener that was ended by the one before it"));
+  source.subscribe(({ kind }) => heard.push(kind));
+  source.emit(tick(1));
+  stop();
+  source.emit(tock);
+  await new Promise(setImmediate);
+  expect(told).toEqual([
+    ["Error: thrown", "tick"],
+    ["Error: thrown", "tock"],
+    ["Error: rejected", "tock"],
+  ]);
+  expect(heard).toEqual(["tick", "tock"]);
+});
+
+test("two who ask one iteration at once each get an event", async () => {
+  const source = createEventSource<Event>(neverFails);
+  const ticks = source.iterate("tick");
+  const both = Promise.all([ticks.next(), ticks.next()]);
+  source.emit(tick(1));
+  source.emit(tick(2));
+  expect((await both).map(({ value }) => value)).toEqual([tick(1), tick(2)]);
+});
+
+test("what is no listener is refused at once", () => {
+  const source = createEventSource<Event>(neverFails);
+  expect(() => source.subscribe("tick" as never)).toThrow("subscribe takes a function");
+  expect(() => source.subscribe("tick", "tock" as never)).toThrow("subscribe takes a function");
 });

@@ -37,7 +37,7 @@ export interface Ordeal {
 export async function undergo(contestant: Contestant, visit: Visit, limitMb?: number): Promise<Ordeal> {
   await using place = await createPlace();
   await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
-  await using kubelet = await startKubelet({ pluginDir: place.pluginDir });
+  await using kubelet = await startKubelet({ pluginRegistrationPath: place.pluginDir });
   using limit = limitMb === undefined ? undefined : memoryLimit(limitMb);
   const port = await freePort();
   const command = contestant.command(place, [`--http-endpoint=127.0.0.1:${port}`]);

@@ -51,7 +51,7 @@ export async function measureLives(cluster: Cluster, count: number): Promise<rea
       ],
       { KUBECONFIG: kubeconfig, NODE_NAME: "node-1" },
     );
-    const kubelet = await startKubelet({ pluginDir: life.path });
+    const kubelet = await startKubelet({ pluginRegistrationPath: life.path });
     const { fields } = await cli.line("Startup taint removed");
     lives.push({ removalSeconds: Number.parseFloat(String(fields.afterRegistration)) });
     await cli.stop();

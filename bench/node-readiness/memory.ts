@@ -42,7 +42,7 @@ export async function measureMemory(): Promise<MemoryPair> {
       }),
     );
     await using _driver = await startCsiDriver({ csiAddress, name: DRIVER });
-    await using kubelet = await startKubelet({ pluginDir: plugins.path });
+    await using kubelet = await startKubelet({ pluginRegistrationPath: plugins.path });
     const paths = [
       `--csi-address=${csiAddress}`,
       `--kubelet-registration-path=${csiAddress}`,

@@ -1,7 +1,8 @@
 import { parseListenAddress } from "../diagnostics/listen-address";
 import { checkMetricsPath } from "../diagnostics/metrics-path";
-import { messageOf } from "../errors";
+import { messageOf, RegistrarError } from "../errors";
 import { type LoggingFlags, resolveLogging } from "../logging/logging-options";
+import { LONGEST_WAIT_MS } from "../pause";
 import { pairPatterns } from "../registrar/node-wide/path-pattern";
 import { resolveOptions } from "../registrar/options";
 import { inFlags } from "./flag-words";
@@ -25,6 +26,26 @@ export function checkHttpFlags(flags: Flags): void {
 }
 
 /**
+ * Throws INVALID_OPTION for waits that there cannot be. The library refuses them too, but as milliseconds; who typed a
+ * flag typed a duration.
+ */
+export function checkWaitFlags(flags: Flags): void {
+  if (!(flags.timeoutMs > 0)) refuse("timeout must be more than 0: no call could ever succeed");
+  if (flags.timeoutMs > LONGEST_WAIT_MS) refuse("timeout must be 24 days at most");
+  checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");
+  if (isNodeWide(flags)) checkWait("driver-gone-after", flags.driverGoneAfterMs);
+}
+
+function checkWait(flag: string, ms: number, hint = ""): void {
+  if (!(ms >= 0)) refuse(`${flag} must not be negative`);
+  if (ms > LONGEST_WAIT_MS) refuse(`${flag} must be 24 days at most${hint}`);
+}
+
+function refuse(text: string): never {
+  throw new RegistrarError("INVALID_OPTION", text);
+}
+
+/**
  * Why the registrar would not start with these flags, by the checks that it makes itself; undefined where it would. Only
  * what it needs to be told is not asked for: doctor may be given less.
  */
@@ -39,14 +60,9 @@ export function startProblemOf(flags: Flags & LoggingFlags): string | undefined 
       const { csiAddress, kubeletRegistrationPath: told } = flags.every;
       pairPatterns(csiAddress, told.length > 0 ? told : csiAddress);
     }
-    const { csiAddress, pluginRegistrationPath, timeoutMs, driverTimeoutMs } = flags;
-    resolveOptions({
-      csiAddress,
-      kubeletRegistrationPath,
-      pluginRegistrationPath,
-      timeoutMs,
-      driverTimeoutMs,
-    });
+    checkWaitFlags(flags);
+    const { csiAddress, pluginRegistrationPath } = flags;
+    resolveOptions({ csiAddress, kubeletRegistrationPath, pluginRegistrationPath });
     return undefined;
   } catch (error) {
     return messageOf(inFlags(error));

@@ -49,7 +49,7 @@ export function resolvePaths(
     const message =
       `neither ${CONTAINER_DIRECTORY} (in a container) nor ${onNode} (on a node) is a folder: ` +
       `name kubelet's plugin registration directory with --plugin-registration-path, or its root with ${ROOT_VARIABLE}, ` +
-      "or simulate a kubelet with: registrar kubelet --plugin-dir DIR";
+      "or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR";
     return { kind: "missing", message };
   }
   const directory = { flag: "plugin-registration-path", value: onNode };

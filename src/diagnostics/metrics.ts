@@ -38,7 +38,8 @@ export function createMetricsRoute(
     });
     return loading;
   };
-  registrations.subscribe((event, registration) => {
+  registrations.subscribe((event) => {
+    const { registration } = event;
     if (event.kind !== "driver-call") return;
     const driverName = registration.status().identity?.name ?? UNKNOWN_DRIVER;
     if (loading === undefined) unscraped.push([event.call, driverName]);

@@ -1,6 +1,6 @@
-import { createLogger, type Logger, type LogRecord, type LogSink, silentLogger } from "./logger";
+import { createLogger, isGuarded, type Logger, type LogRecord, type LogSink, silentLogger } from "./logger";
 
-/** `console`, or what has its functions. */
+/** `console`, or what has its functions: a logger of winston. */
 export type ConsoleLike = Pick<Console, "info" | "warn" | "error">;
 
 type PinoWrite = (fields: object, message: string) => void;
@@ -33,8 +33,23 @@ export function isLoggerOption(given: unknown): given is LoggerOption {
 /** The logger to write to. Nothing is logged where none was given. */
 export function resolveLogger(given: LoggerOption | undefined): Logger {
   if (given === undefined) return silentLogger;
-  if ("named" in given && "at" in given) return given;
-  return createLogger("child" in given ? pinoSink(given) : consoleSink(given));
+  if (isGuarded(given)) return given;
+  if ("named" in given && "at" in given) return createLogger(loggerSink(given));
+  // Others have children too, but write as console does: winston.
+  return createLogger("child" in given && "trace" in given ? pinoSink(given) : consoleSink(given));
+}
+
+/** A logger that somebody wrote: it may throw. */
+function loggerSink(to: Logger): LogSink {
+  return {
+    enabled: (verbosity, file) => to.named(file).v(verbosity).enabled(),
+    write: ({ severity, verbosity, file, line, message, error, fields }) => {
+      const theirs = to.named(file).v(verbosity).at(line);
+      if (severity === "info") return theirs.info(message, fields);
+      if (severity === "warning") return theirs.warn(message, fields);
+      theirs.error(error, message, fields);
+    },
+  };
 }
 
 function consoleSink(to: ConsoleLike): LogSink {

@@ -1,3 +1,5 @@
+import { guardedCall } from "../guarded-call";
+
 /** Key/value pairs of one log line, in the order given. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -48,7 +50,13 @@ interface Origin {
   readonly fields: LogFields;
 }
 
-/** Makes a logger that writes to `sink`. What the sink throws costs that line, and nothing else. */
+const GUARDED = Symbol("guarded");
+
+interface GuardedLogger extends Logger {
+  readonly [GUARDED]: true;
+}
+
+/** Makes a logger that writes to `sink`. What the sink throws, or rejects with, costs that line and nothing else. */
 export function createLogger(sink: LogSink): Logger {
   return fromOrigin(guarded(sink), { file: "registrar", line: 0, verbosity: 0, fields: {} });
 }
@@ -56,25 +64,21 @@ export function createLogger(sink: LogSink): Logger {
 /** A logger that writes nothing: the library's default. */
 export const silentLogger: Logger = createLogger({ enabled: () => false, write: () => {} });
 
-/** Whoever logs must go on: a registration does not end because its log cannot be written. */
+/** Whoever logs must go on: a registration does not end because its log cannot be written, and there is no other log. */
 function guarded(sink: LogSink): LogSink {
+  const loseLine = () => {};
   return {
-    enabled: (verbosity, file) => {
-      try {
-        return sink.enabled(verbosity, file);
-      } catch {
-        return false;
-      }
-    },
-    write: (record) => {
-      try {
-        sink.write(record);
-      } catch {}
-    },
+    enabled: (verbosity, file) => guardedCall(() => sink.enabled(verbosity, file), loseLine) ?? false,
+    write: (record) => void guardedCall(() => sink.write(record), loseLine),
   };
 }
 
-function fromOrigin(sink: LogSink, origin: Origin): Logger {
+/** Whether it was made here, so that nothing that its sink does reaches who logs. */
+export function isGuarded(logger: object): logger is GuardedLogger {
+  return GUARDED in logger;
+}
+
+function fromOrigin(sink: LogSink, origin: Origin): GuardedLogger {
   const derive = (change: Partial<Origin>) => fromOrigin(sink, { ...origin, ...change });
   const write = (severity: LogRecord["severity"], message: string, error: unknown, fields: LogFields) =>
     sink.write({
@@ -98,5 +102,6 @@ function fromOrigin(sink: LogSink, origin: Origin): Logger {
     named: (file) => derive({ file }),
     with: (fields) => derive({ fields: { ...origin.fields, ...fields } }),
     at: (line) => derive({ line }),
+    [GUARDED]: true,
   };
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { RegistrarError } from "../errors";
 import { LONGEST_WAIT_MS } from "../pause";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../sockets/socket-path";
 
 const MAX_SHOWN_LENGTH = 60;
 
@@ -50,6 +50,10 @@ export const text = kindOf("a text", (given) => (typeof given === "string" ? giv
 
 export const flag = kindOf("true or false", (given) => (typeof given === "boolean" ? given : undefined));
 
+/** A function; of what kind, only its caller can know. */
+export const callbackOf = <Callback extends (...args: never[]) => unknown>(): OptionKind<Callback> =>
+  kindOf("a function", (given) => (typeof given === "function" ? (given as Callback) : undefined));
+
 export const signal = kindOf("an AbortSignal", (given) => {
   const { aborted, addEventListener } = Object(given) as Partial<AbortSignal>;
   const isSignal = typeof aborted === "boolean" && typeof addEventListener === "function";
@@ -87,10 +91,11 @@ export const folderPath = kindOf("the path of a folder", (given) =>
 
 const SOCKET_PATH = `the path of a unix socket, ${MAX_SOCKET_PATH_BYTES} bytes at most`;
 
-/** A unix socket as this process sees it; made absolute at once. */
+/** A unix socket as this process sees it, as a path or with `unix:`; made absolute at once. */
 export const socketPath: OptionKind<string> = kindOf(SOCKET_PATH, (given) => {
-  const path = isPath(given) ? resolve(given) : "";
-  return path !== "" && fitsSocketPath(path) ? path : undefined;
+  if (!isPath(given)) return undefined;
+  const path = given.startsWith("unix:") ? pathInUnixAddress(given) : given;
+  return path !== undefined && fitsSocketPath(resolve(path)) ? resolve(path) : undefined;
 });
 
 /** A unix socket as kubelet sees it on the host, where our working directory means nothing. */

@@ -13,8 +13,8 @@ import {
 } from "../options/option-kinds";
 import { type OptionTable, optional, readOptions, required } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
-import { absoluteCsiAddress, parseCsiAddress, pathInCsiAddress } from "./driver/csi-address";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../sockets/socket-path";
+import { absoluteCsiAddress, parseCsiAddress } from "./driver/csi-address";
 import { CSI_VERSIONS, PLUGIN_TYPES, type PluginType } from "./registration/plugin-type";
 
 /** What to do when kubelet refuses the driver. */
@@ -93,7 +93,7 @@ const csiAddress: OptionKind<string> = {
   takes: CSI_ADDRESS,
   read: (given, name) => {
     const address = typeof given === "string" ? absoluteCsiAddress(given) : "";
-    const path = pathInCsiAddress(address);
+    const path = pathInUnixAddress(address);
     if (path === undefined) return refuseOption(name, given, CSI_ADDRESS);
     if (!fitsSocketPath(path))
       return refuseOption(

@@ -1,15 +1,11 @@
 import { RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
+import { isExtendedResource, isSubdomain } from "../resource-name";
 import { admitDriverName } from "./driver/driver-name";
 import type { PluginType } from "./registration/plugin-type";
 
-const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
-const SUBDOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
-/** What the Kubernetes API allows for a driver in a ResourceSlice: `validateDriverName` in `pkg/apis/resource`. */
+/** What the API server allows for the driver of a ResourceSlice: `ValidateCSIDriverName`, `pkg/apis/core/validation`. */
 const MAX_DRA_NAME_LENGTH = 63;
-/** Kubelet puts `requests.` in front and checks the whole: `IsExtendedResourceName`, `pkg/apis/core/v1/helper`. */
-const MAX_RESOURCE_PREFIX_LENGTH = 253 - "requests.".length;
-const RESOURCE = /^(?<prefix>[^/]+)\/[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 /**
  * Checks a plugin's name before it becomes part of a file's name. Throws UNSAFE_DRIVER_NAME: of a CSI driver for a name
@@ -21,7 +17,8 @@ export function admitPluginName(type: PluginType, name: string, log: Logger): vo
       admitDriverName(name, log);
       return;
     case "DRAPlugin":
-      if (name.length > MAX_DRA_NAME_LENGTH || !SUBDOMAIN.test(name))
+      // Kubernetes takes the letters of a driver's name in either case.
+      if (name.length > MAX_DRA_NAME_LENGTH || !isSubdomain(name.toLowerCase()))
         refuse(`DRA driver name ${JSON.stringify(name)} must be a DNS subdomain, 63 characters at most`);
       return;
     case "DevicePlugin":
@@ -31,12 +28,6 @@ export function admitPluginName(type: PluginType, name: string, log: Logger): vo
     default:
       throw new Error(`no such type: ${type satisfies never}`);
   }
-}
-
-function isExtendedResource(name: string): boolean {
-  const { prefix = "" } = RESOURCE.exec(name)?.groups ?? {};
-  const isFree = !name.includes("kubernetes.io/") && !prefix.startsWith("requests.");
-  return isFree && prefix.length <= MAX_RESOURCE_PREFIX_LENGTH && SUBDOMAIN.test(prefix);
 }
 
 function refuse(text: string): never {

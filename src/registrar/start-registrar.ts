@@ -3,6 +3,7 @@ import { loadProtos, type Protos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
+import { logListenerError } from "./listener-error";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
 import type { RegistrationLoopOptions } from "./registration/context";
 import type { RegistrarEvent } from "./registration/events";
@@ -44,7 +45,7 @@ export function registerDriver(
   { signal, log: parentLog, protos, placeTaken, ...wishes }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
-  const events = createEventSource<RegistrarEvent>();
+  const events = createEventSource<RegistrarEvent>(logListenerError(log));
   const driver = createDriverFollower(options, { protos, log, events, ...wishes });
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },

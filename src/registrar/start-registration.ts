@@ -1,6 +1,7 @@
 import { createEventSource } from "../event-source";
 import { loadProtos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
+import { logListenerError } from "./listener-error";
 import { type RegistrationOptions, resolveRegistrationOptions } from "./options";
 import { admitPluginName } from "./plugin-name";
 import type { RegistrarEvent } from "./registration/events";
@@ -33,7 +34,7 @@ export async function startRegistration(options: RegistrationOptions): Promise<R
   const log = logger.named("start-registration");
   admitPluginName(resolved.type, name, log);
   refuseAborted("the registration", signal);
-  const events = createEventSource<RegistrarEvent>();
+  const events = createEventSource<RegistrarEvent>(logListenerError(log));
   const published = new Promise<undefined>((resolve) => {
     const unsubscribe = events.subscribe(({ kind }) => {
       if (kind !== "published") return;

@@ -1,8 +1,14 @@
-import { folderPath, hostSocketPath, kindOf, milliseconds, oneOf, socketPath } from "../options/option-kinds";
+import {
+  callbackOf,
+  folderPath,
+  hostSocketPath,
+  milliseconds,
+  oneOf,
+  socketPath,
+} from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
 import type { RegistrationFailurePolicy } from "../registrar/options";
-import type { CsiMethodHandler } from "./unary-method";
 
 /** A method as its stub describes it; those that grpc-js and proto-loader make will do. */
 export interface CsiMethodDefinition {
@@ -21,13 +27,17 @@ export type CsiServiceDefinition = Readonly<Record<string, CsiMethodDefinition>>
 
 /** Where a driver adds its services, as it would to a `Server` of grpc-js. */
 export interface CsiServiceHost {
-  /** Serves the methods that have a handler; others are answered with UNIMPLEMENTED. */
-  addService(definition: CsiServiceDefinition, handlers: Readonly<Record<string, CsiMethodHandler>>): void;
+  /**
+   * Serves the methods that have a handler; others are answered with UNIMPLEMENTED. A handler is a `CsiMethodHandler`,
+   * by the method's name with the first letter in either case; `handlers` may be an object of a class, and is `this`.
+   * Throws INVALID_OPTION for a handler that is no function, or of a method with a stream.
+   */
+  addService(definition: CsiServiceDefinition, handlers: object): void;
 }
 
 /** How to serve and register a CSI driver of this process. */
 export interface CsiServingOptions extends StartOptions {
-  /** Where to listen: the path of the unix socket in here. Its folder must exist. */
+  /** Where to listen, as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its folder must exist. */
   readonly csiAddress: string;
   /** The same socket as kubelet sees it on the host, an absolute path. @default csiAddress */
   readonly endpoint?: string | undefined;
@@ -53,10 +63,6 @@ export interface ResolvedCsiServingOptions {
   readonly graceMs: number;
 }
 
-const addServices = kindOf("a function that adds the driver's services", (given) =>
-  typeof given === "function" ? (given as CsiServingOptions["addServices"]) : undefined,
-);
-
 type Given = Omit<ResolvedCsiServingOptions, "endpoint"> &
   ResolvedStartOptions & { readonly endpoint: string | undefined };
 
@@ -67,7 +73,7 @@ export function resolveServingOptions(
   const given = readOptions<Given>("serveCsiDriver", options, {
     csiAddress: required(socketPath),
     endpoint: optional(hostSocketPath),
-    addServices: required(addServices),
+    addServices: required(callbackOf<CsiServingOptions["addServices"]>()),
     pluginRegistrationPath: optional(folderPath, "/registration"),
     onRegistrationFailure: optional(oneOf(["exit", "retry"]), "exit"),
     timeoutMs: optional(milliseconds(), 1_000),

@@ -4,6 +4,7 @@ import type { GrpcAcceptorLimits } from "../grpc/acceptor-limits";
 import { loadProtos } from "../grpc/protos";
 import { callUnary, createUnixClient } from "../grpc/unary";
 import type { Logger } from "../logging/logger";
+import { show } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/registration/outcome";
 import type { Registration } from "../registrar/registration/registration";
@@ -15,7 +16,7 @@ import {
   type ResolvedCsiServingOptions,
   resolveServingOptions,
 } from "./options";
-import { unaryMethod } from "./unary-method";
+import { isPromise, unaryMethod } from "./unary-method";
 
 /** A CSI driver that is served and registered. */
 export interface ServedCsiDriver extends AsyncDisposable {
@@ -87,7 +88,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
 
   try {
     socket = await listenOnSocketFile(resolved.csiAddress, acceptor.accept);
-    name = await askItsName(resolved);
+    name = await askItsName(resolved, signal);
     const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs } = resolved;
     const how = { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs };
     registration = await startRegistration({ name, ...how, signal, logger });
@@ -122,33 +123,61 @@ function startServing({ addServices }: ResolvedCsiServingOptions, log: Logger): 
   return startGrpcAcceptor({
     log,
     limits: DRIVER_LIMITS,
-    addServices: (server) => addServices(hostOf(server)),
+    addServices: (server) => refusePromise(addServices(hostOf(server, log))),
   });
 }
 
-function hostOf(server: ServiceHost): CsiServiceHost {
+/** What is added later than at once would be missing when kubelet calls. */
+function refusePromise(returned: unknown): void {
+  if (!isPromise(returned)) return;
+  returned.catch(() => {});
+  throw new RegistrarError(
+    "INVALID_OPTION",
+    "serveCsiDriver: addServices is async; it must have added them when it returns",
+  );
+}
+
+function hostOf(server: ServiceHost, logger: Logger): CsiServiceHost {
+  const log = logger.named("serve-csi-driver");
   return {
     addService: (definition, handlers) => {
-      const methods = Object.entries(definition).flatMap(([method, { path }]) => {
-        const handler = handlers[method] ?? handlers[lowerFirst(method)];
-        return handler ? [[method, unaryMethod(path, handler)] as const] : [];
-      });
+      const methods = Object.entries(definition).flatMap(
+        ([method, { path, requestStream, responseStream }]) => {
+          const handler = Reflect.get(handlers, method) ?? Reflect.get(handlers, lowerFirst(method));
+          if (handler === undefined) return [];
+          if (typeof handler !== "function" || requestStream || responseStream) refuseMethod(path, handler);
+          const onListenerError = (error: unknown) =>
+            log.error(error, "A listener to a call's end failed", { method: path });
+          // As grpc-js does: a driver may be a class.
+          return [[method, unaryMethod(path, handler.bind(handlers), onListenerError)] as const];
+        },
+      );
       server.addService(definition, Object.fromEntries(methods));
     },
   };
+}
+
+function refuseMethod(path: string, handler: unknown): never {
+  const why =
+    typeof handler === "function" ? "it is a stream" : `its handler is ${show(handler)}, not a function`;
+  throw new RegistrarError("INVALID_OPTION", `serveCsiDriver: ${path} cannot be served: ${why}`);
 }
 
 /** Stubs have `NodePublishVolume`, some drivers' objects `nodePublishVolume`; grpc-js takes both. */
 const lowerFirst = (method: string) => method.charAt(0).toLowerCase() + method.slice(1);
 
 /** Over its socket, as kubelet and its registrar would: a driver that does not answer must not be registered. */
-async function askItsName({ csiAddress }: ResolvedCsiServingOptions): Promise<string> {
+async function askItsName(
+  { csiAddress }: ResolvedCsiServingOptions,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const client = createUnixClient(csiAddress);
   try {
-    const limit = { timeoutMs: NAME_WITHIN_MS };
-    const { name } = await callUnary(client, loadProtos().identity.GetPluginInfo, {}, limit);
+    const bounds = { timeoutMs: NAME_WITHIN_MS, signal };
+    const { name } = await callUnary(client, loadProtos().identity.GetPluginInfo, {}, bounds);
     return name;
   } catch (cause) {
+    refuseAborted("the CSI driver", signal);
     const text = `the driver does not tell its name: GetPluginInfo failed with ${messageOf(cause)}`;
     throw new RegistrarError("DRIVER_TIMEOUT", text, { cause });
   } finally {

@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Metadata } from "@grpc/grpc-js";
 import { type CallContext, unaryHandler } from "../grpc/unary";
+import { guardedCall } from "../guarded-call";
 
 /** What a method is told of its call: what grpc-js' `ServerUnaryCall` has, without its streams. */
 export interface CsiCall<Request = unknown> extends EventEmitter {
@@ -30,14 +31,15 @@ export type CsiMethodHandler = (call: never, callback: never) => unknown;
 
 type Answer = (call: CsiCall, callback: CsiCallback) => unknown;
 
-/** Makes a method as our acceptor takes it. */
+/** Makes a method as our acceptor takes it. What a listener to `cancelled` throws goes to `onListenerError`. */
 export function unaryMethod(
   path: string,
   handler: CsiMethodHandler,
+  onListenerError: (error: unknown) => void,
 ): ReturnType<typeof unaryHandler<unknown, unknown>> {
   const answer = handler as Answer;
   return unaryHandler<unknown, unknown>((request, context) => {
-    const call = createCall(path, request, context);
+    const call = createCall(path, request, context, onListenerError);
     return new Promise((resolve, reject) => {
       const callback: CsiCallback = (error, response) =>
         error === null || error === undefined ? resolve(response ?? {}) : reject(failureOf(error));
@@ -51,7 +53,8 @@ export function unaryMethod(
   });
 }
 
-const isPromise = (value: unknown): value is Promise<unknown> =>
+/** Whether somebody has to wait for it. */
+export const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof (Object(value) as Partial<Promise<unknown>>).then === "function";
 
 /** grpc-js sends `details` where there are some, and else the message. */
@@ -62,10 +65,16 @@ function failureOf(error: unknown): unknown {
 
 const codeOf = (error: unknown) => (error as { readonly code?: unknown }).code;
 
-function createCall(path: string, request: unknown, context: CallContext): CsiCall {
+function createCall(
+  path: string,
+  request: unknown,
+  context: CallContext,
+  onListenerError: (error: unknown) => void,
+): CsiCall {
   const { metadata, peerGone } = context;
   const call = Object.defineProperty(new EventEmitter(), "cancelled", { get: () => peerGone.aborted });
-  peerGone.addEventListener("abort", () => call.emit("cancelled", "cancelled"), { once: true });
+  const tellCancelled = () => void guardedCall(() => call.emit("cancelled", "cancelled"), onListenerError);
+  peerGone.addEventListener("abort", tellCancelled, { once: true });
   return Object.assign(call as EventEmitter & { readonly cancelled: boolean }, {
     request,
     metadata,

@@ -11,8 +11,13 @@ import {
   wholeNumber,
 } from "../options/option-kinds";
 import { optional, readOptions, required, variant } from "../options/read-options";
-import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
-import { WAIT_TIMEOUT_MS } from "./event-stream";
+import type { ResolvedStartOptions } from "../options/start-options";
+import {
+  faultTimes,
+  type ResolvedSimulatorOptions,
+  type SimulatorOptions,
+  simulatorOptions,
+} from "./simulator-options";
 
 /** The calls that the simulated CSI driver answers. */
 export type CsiMethod = (typeof METHODS)[number];
@@ -47,8 +52,10 @@ export type CsiDriverFault =
   | { readonly kind: "not-ready"; readonly times?: number };
 
 /** How to simulate a CSI driver. */
-export interface CsiDriverOptions extends StartOptions {
-  /** Path of the unix socket to listen on. Its folder must exist; a socket left there is replaced. */
+export interface CsiDriverOptions extends SimulatorOptions<CsiDriverFault> {
+  /**
+   * Where to listen: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its folder must exist; a socket left there is replaced.
+   */
   readonly csiAddress: string;
   /** What GetPluginInfo answers; not checked, so that you can test invalid names. */
   readonly name: string;
@@ -62,14 +69,10 @@ export interface CsiDriverOptions extends StartOptions {
   readonly maxVolumes?: number | undefined;
   /** Milliseconds until it listens. @default 0 */
   readonly listenAfterMs?: number | undefined;
-  /** What goes wrong on request. @default nothing */
-  readonly faults?: readonly CsiDriverFault[] | undefined;
-  /** The limit of a wait that is given no `timeoutMs` of its own, in milliseconds. @default 4500 */
-  readonly waitTimeoutMs?: number | undefined;
 }
 
 /** Options with every default filled in. */
-export interface ResolvedCsiDriverOptions {
+export interface ResolvedCsiDriverOptions extends ResolvedSimulatorOptions<CsiDriverFault> {
   readonly csiAddress: string;
   readonly name: string;
   readonly vendorVersion: string;
@@ -77,12 +80,9 @@ export interface ResolvedCsiDriverOptions {
   readonly topology: Readonly<Record<string, string>>;
   readonly maxVolumes: number;
   readonly listenAfterMs: number;
-  readonly faults: readonly CsiDriverFault[];
-  readonly waitTimeoutMs: number;
 }
 
 const method = required(oneOf(METHODS));
-const times = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));
 
 const failureCode = kindOf('the name of a gRPC status, such as "UNAVAILABLE"', (given) =>
   typeof given === "string" && given !== "OK" && Number.isNaN(Number(given)) && given in status
@@ -93,10 +93,10 @@ const failureCode = kindOf('the name of a gRPC status, such as "UNAVAILABLE"', (
 /** The faults of a driver, checked. */
 export const CSI_DRIVER_FAULTS: OptionKind<readonly CsiDriverFault[]> = listOf(
   variant<CsiDriverFault>({
-    slow: { method, delayMs: required(milliseconds({ orZero: true })), times },
-    error: { method, code: required(failureCode), message: optional(text), times },
-    hang: { method, times },
-    "not-ready": { times },
+    slow: { method, delayMs: required(milliseconds({ orZero: true })), times: faultTimes },
+    error: { method, code: required(failureCode), message: optional(text), times: faultTimes },
+    hang: { method, times: faultTimes },
+    "not-ready": { times: faultTimes },
   }),
 );
 
@@ -112,8 +112,6 @@ export function resolveCsiDriverOptions(
     topology: optional(textsByKey, {}),
     maxVolumes: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), 0),
     listenAfterMs: optional(milliseconds({ orZero: true }), 0),
-    faults: optional(CSI_DRIVER_FAULTS, []),
-    waitTimeoutMs: optional(milliseconds(), WAIT_TIMEOUT_MS),
-    ...START_OPTIONS,
+    ...simulatorOptions(CSI_DRIVER_FAULTS),
   });
 }

@@ -1,7 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../errors";
 import { createEventSource, type EventOf, type Events } from "../event-source";
-import { milliseconds } from "../options/option-kinds";
+import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
+import { type OptionTable, optional, readOptions } from "../options/read-options";
 
 /** What every event of the simulator has. */
 export interface SimulatorEvent {
@@ -64,6 +65,14 @@ export interface EventLogOptions<Event> {
 /** Less than the 5 s after which jest and vitest give up a test, so that the reason is what one reads. */
 export const WAIT_TIMEOUT_MS = 4_500;
 
+/** The table of what `when` takes. */
+const whenOptions = <Event>(): OptionTable<WhenOptions<Event>> => ({
+  timeoutMs: optional(milliseconds()),
+  signal: optional(signal),
+  where: optional(callbackOf<(event: Event) => boolean>()),
+  from: optional(oneOf(["start", "now"])),
+});
+
 const HISTORY = 1000;
 const KINDS_TOLD = 6;
 
@@ -72,15 +81,24 @@ export function createEventLog<Event extends SimulatorEvent>(
   whose: string,
   { waitTimeoutMs = WAIT_TIMEOUT_MS, tellSeen = tellKinds }: EventLogOptions<Event> = {},
 ): EventLog<Event> {
-  const source = createEventSource<Event>();
+  // In a test an assertion of a listener must be seen: every runner reports what nobody caught.
+  const source = createEventSource<Event>((error) => {
+    queueMicrotask(() => {
+      throw error;
+    });
+  });
   const history: Event[] = [];
   const ended = new AbortController();
   setMaxListeners(0, ended.signal); // Any number of callers may wait, and Node would warn about a leak.
 
   const wait = async <Kind extends Event["kind"]>(kind: Kind, given: WhenOptions<EventOf<Event, Kind>>) => {
     type Wanted = EventOf<Event, Kind>;
-    const { where, from, signal, timeoutMs = waitTimeoutMs } = given;
-    const limitMs = milliseconds().read(timeoutMs, "timeoutMs");
+    const {
+      where,
+      from,
+      signal,
+      timeoutMs: limitMs = waitTimeoutMs,
+    } = readOptions("when", given, whenOptions<Wanted>());
     const wanted = (event: Event): event is Wanted =>
       event.kind === kind && (where?.(event as Wanted) ?? true);
     const past = from === "now" ? undefined : history.find(wanted);
@@ -99,9 +117,14 @@ export function createEventLog<Event extends SimulatorEvent>(
       };
       const timer = setTimeout(() => giveUp("TIMEOUT", `it did not come within ${limitMs} ms`), limitMs);
       const unsubscribe = source.subscribe((event) => {
-        if (!wanted(event)) return;
-        settle();
-        resolve(event);
+        try {
+          if (!wanted(event)) return;
+          settle();
+          resolve(event);
+        } catch (error) {
+          settle();
+          reject(error); // Of the caller's `where`.
+        }
       });
       const whenAborted = (by: AbortSignal | undefined, end: () => void) => {
         if (by?.aborted) end();

@@ -30,7 +30,7 @@ export type Emit = (event: WithoutTime<KubeletEvent>) => void;
 type Lifecycle =
   | {
       readonly kind: "started";
-      readonly pluginDir: string;
+      readonly pluginRegistrationPath: string;
       readonly nodeName: string;
       /** As asked for. */
       readonly version: string;

@@ -7,19 +7,23 @@ import {
   oneOf,
   text,
   textsByKey,
-  wholeNumber,
 } from "../options/option-kinds";
 import { optional, readOptions, required, variant } from "../options/read-options";
-import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
-import { WAIT_TIMEOUT_MS } from "./event-stream";
+import type { ResolvedStartOptions } from "../options/start-options";
 import { KUBELET_BACKOFF } from "./exponential-backoff";
 import type { KubeletFault } from "./kubelet-faults";
+import {
+  faultTimes,
+  type ResolvedSimulatorOptions,
+  type SimulatorOptions,
+  simulatorOptions,
+} from "./simulator-options";
 import { type KubeletVersion, type SimulatedVersion, simulatedVersion } from "./versions";
 
 /** How to simulate a kubelet. */
-export interface KubeletOptions extends StartOptions {
+export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
   /** The plugin registration directory to watch; created if it is missing. */
-  readonly pluginDir: string;
+  readonly pluginRegistrationPath: string;
   /** @default "node-1" */
   readonly nodeName?: string | undefined;
   /** Labels that the Node has from the start. @default its host name */
@@ -29,14 +33,10 @@ export interface KubeletOptions extends StartOptions {
    * the logger is told. @default "1.36"
    */
   readonly version?: KubeletVersion | undefined;
-  /** What goes wrong on request. @default nothing */
-  readonly faults?: readonly KubeletFault[] | undefined;
   /** Milliseconds between two looks at what is to be done. @default 1000, as kubelet's */
   readonly reconcilePeriodMs?: number | undefined;
   /** Other times that kubelet keeps, where a test cannot wait as long. @default kubelet's */
   readonly timings?: Partial<Omit<KubeletTimings, "reconcilePeriodMs">> | undefined;
-  /** The limit of a wait that is given no `timeoutMs` of its own, in milliseconds. @default 4500 */
-  readonly waitTimeoutMs?: number | undefined;
 }
 
 /** Kubelet's times, in milliseconds. */
@@ -68,17 +68,15 @@ export const KUBELET_TIMINGS: KubeletTimings = {
 };
 
 /** Options with every default filled in. */
-export interface ResolvedKubeletOptions {
-  readonly pluginDir: string;
+export interface ResolvedKubeletOptions extends ResolvedSimulatorOptions<KubeletFault> {
+  readonly pluginRegistrationPath: string;
   readonly nodeName: string;
   readonly nodeLabels: Readonly<Record<string, string>>;
   /** As asked for. */
   readonly version: string;
   /** What is simulated for it. */
   readonly simulated: SimulatedVersion;
-  readonly faults: readonly KubeletFault[];
   readonly timings: KubeletTimings;
-  readonly waitTimeoutMs: number;
 }
 
 const NEWEST: SimulatedVersion = "1.36";
@@ -104,8 +102,6 @@ const timings: OptionKind<OtherTimings> = {
     }),
 };
 
-const often = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));
-
 /** The faults of a kubelet, checked. */
 export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
   variant<KubeletFault>({
@@ -113,14 +109,14 @@ export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
       reason: required(text),
       stage: optional(oneOf(["validation", "registration"])),
       driverName: optional(text),
-      times: often,
+      times: faultTimes,
     },
     slow: {
       before: required(oneOf(["GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"])),
       delayMs: required(milliseconds({ orZero: true })),
-      times: often,
+      times: faultTimes,
     },
-    "drop-before-notice": { driverName: optional(text), times: often },
+    "drop-before-notice": { driverName: optional(text), times: faultTimes },
     "never-call": {},
   }),
 );
@@ -133,15 +129,13 @@ export function resolveKubeletOptions(
   options: KubeletOptions,
 ): ResolvedKubeletOptions & ResolvedStartOptions {
   const given = readOptions<Given>("startKubelet", options, {
-    pluginDir: required(folderPath),
+    pluginRegistrationPath: required(folderPath),
     nodeName: optional(text, "node-1"),
     nodeLabels: optional(textsByKey, {}),
     version: optional(version, NEWEST),
-    faults: optional(KUBELET_FAULTS, []),
     reconcilePeriodMs: timing(KUBELET_TIMINGS.reconcilePeriodMs),
     timings: optional(timings, OTHER_TIMINGS),
-    waitTimeoutMs: optional(milliseconds(), WAIT_TIMEOUT_MS),
-    ...START_OPTIONS,
+    ...simulatorOptions(KUBELET_FAULTS),
   });
   const { reconcilePeriodMs, timings: others, ...rest } = given;
   return {

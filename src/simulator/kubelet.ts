@@ -3,6 +3,8 @@ import { RegistrarError } from "../errors";
 import type { EventOf } from "../event-source";
 import { loadProtos, type Protos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
+import { callbackOf } from "../options/option-kinds";
+import { optional, readOptions } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
 import { createCaller } from "./calls";
 import type { CsiNodeObject } from "./csi-node";
@@ -20,7 +22,8 @@ import {
 import { tellLastStep } from "./last-step";
 import type { NodeObject } from "./node";
 import { createNodeInfoManager, type NodeInfoManager } from "./node-info-manager";
-import { createBystanderHandler, type PluginHandler } from "./plugin-handler";
+import { createDeviceHandler, createDraHandler } from "./other-plugin-handlers";
+import type { PluginHandler } from "./plugin-handler";
 import { startPluginManager } from "./plugin-manager";
 import { behaviourOf, type KubeletBehaviour, type PluginType } from "./versions";
 
@@ -35,7 +38,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
   /** What it was started with, every default filled in. */
   readonly options: ResolvedKubeletOptions;
   /** The directory that it watches, absolute. */
-  readonly pluginDir: string;
+  readonly pluginRegistrationPath: string;
   /** Every step it takes. */
   readonly events: EventStream<KubeletEvent>;
   /** Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. */
@@ -52,7 +55,8 @@ export interface SimulatedKubelet extends AsyncDisposable {
   setFaults(faults: readonly KubeletFault[]): void;
   /**
    * Ends this kubelet as a kill would and starts it again: it forgets its list of drivers and its backoffs, but not the
-   * Node and CSINode. From the call on `registered()` waits for what comes after it. `whileDown` runs in between.
+   * Node and CSINode. From the call on `registered()` waits for what comes after it. `whileDown` runs in between;
+   * what it throws rejects, and kubelet is started all the same.
    */
   restart(options?: { readonly whileDown?: () => void | Promise<void> }): Promise<void>;
   /** Ends it; drivers stay in the Node and CSINode, as when a kubelet stops. Always the same promise. */
@@ -66,7 +70,7 @@ interface KubeletProcess {
 
 /**
  * Starts a simulated kubelet: plugin watcher, reconciler and CSI registration handler, which a plugin cannot tell from
- * kubelet's, over the real sockets in `pluginDir`. It mounts nothing, talks to no API server, and keeps the Node and
+ * kubelet's, over the real sockets in `pluginRegistrationPath`. It mounts nothing, talks to no API server, and keeps the Node and
  * CSINode in memory. It writes no log; `events` has everything. `close()` and `signal` end it.
  *
  * Rejects with INVALID_OPTION for options that cannot work, with ABORTED if the signal was aborted before.
@@ -74,12 +78,12 @@ interface KubeletProcess {
 export async function startKubelet(options: KubeletOptions): Promise<SimulatedKubelet> {
   const { signal, logger, ...resolved } = resolveKubeletOptions(options);
   refuseAborted("the simulated kubelet", signal);
-  const { pluginDir, version, simulated, waitTimeoutMs } = resolved;
+  const { pluginRegistrationPath, version, simulated, waitTimeoutMs } = resolved;
   if (simulated !== version) tellSimulated(logger, version, simulated);
 
   const log = createEventLog<KubeletEvent>("the simulated kubelet", {
     waitTimeoutMs,
-    tellSeen: (history) => tellLastStep(history, pluginDir),
+    tellSeen: (history) => tellLastStep(history, pluginRegistrationPath),
   });
   const registered = new Map<string, KubeletEventOf<"registered">>();
   const refused = new Map<string, KubeletEventOf<"refused">>();
@@ -107,7 +111,10 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   let turn: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
 
-  const restart: SimulatedKubelet["restart"] = ({ whileDown } = {}) => {
+  const restart: SimulatedKubelet["restart"] = (given = {}) => {
+    const { whileDown } = readOptions<typeof given>("restart", given, {
+      whileDown: optional(callbackOf<NonNullable<typeof given.whileDown>>()),
+    });
     // At once: who asks right after the call means what comes of it, not what was before.
     forget();
     const restarted = turn.then(async () => {
@@ -115,11 +122,14 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
       await running?.stop("restart");
       forget();
       running = undefined;
-      await whileDown?.();
-      if (!closing) running = startProcess();
+      try {
+        await whileDown?.();
+      } finally {
+        if (!closing) running = startProcess();
+      }
     });
     turn = restarted.catch(() => {});
-    return restarted;
+    return restarted; // Handled above: one that nobody awaits does no harm.
   };
 
   const close = () => {
@@ -148,7 +158,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
 
   return {
     options: resolved,
-    pluginDir,
+    pluginRegistrationPath,
     events: log.stream,
     registered: (driverName, wait) => quietly(isRegistered(driverName, wait)),
     deregistered: (driverName, wait) => quietly(isDeregistered(driverName, wait)),
@@ -172,7 +182,7 @@ interface Surroundings {
 }
 
 function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surroundings): KubeletProcess {
-  const { pluginDir, nodeName, version, simulated, timings } = options;
+  const { pluginRegistrationPath, nodeName, version, simulated, timings } = options;
   const { behaviour, faults, emit } = surroundings;
   const killed = new AbortController();
   // Each running call listens to it, and there may be a call for each socket.
@@ -181,17 +191,27 @@ function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surr
   const call = createCaller({ emit, faults, signal });
 
   const handlerFor = (type: PluginType): PluginHandler => {
-    if (type === "CSIPlugin") {
-      const { nodeGetInfoMs } = timings;
-      return createCsiRegistrationHandler({ ...surroundings, call, nodeGetInfoMs, signal });
+    const onDeregister = (driverName: string, because: DeregistrationCause) =>
+      emit({ kind: "deregistered", driverName, because });
+    switch (type) {
+      case "CSIPlugin":
+        return createCsiRegistrationHandler({
+          ...surroundings,
+          call,
+          nodeGetInfoMs: timings.nodeGetInfoMs,
+          signal,
+        });
+      case "DRAPlugin":
+        return createDraHandler(onDeregister);
+      case "DevicePlugin":
+        return createDeviceHandler(onDeregister);
+      default:
+        return type satisfies never;
     }
-    return createBystanderHandler(type, (driverName: string, because: DeregistrationCause) =>
-      emit({ kind: "deregistered", driverName, because }),
-    );
   };
   const handlers = new Map(behaviour.pluginTypes.map((type) => [type as string, handlerFor(type)]));
 
-  emit({ kind: "started", pluginDir, nodeName, version, simulated });
+  emit({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
   const manager = startPluginManager({ ...options, ...surroundings, handlers, call, signal });
   return {
     stop: async (because) => {

@@ -1,8 +1,8 @@
 import type { KubeletEvent } from "./kubelet-events";
 
 /** How far a kubelet came with any registration, in a few words: for the error of a wait that was given up. */
-export function tellLastStep(history: readonly KubeletEvent[], pluginDir: string): string {
-  let told = `it has seen no socket in ${pluginDir}`;
+export function tellLastStep(history: readonly KubeletEvent[], pluginRegistrationPath: string): string {
+  let told = `it has seen no socket in ${pluginRegistrationPath}`;
   for (const event of history) told = tellStep(event) ?? told;
   return told;
 }

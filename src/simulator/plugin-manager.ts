@@ -19,7 +19,7 @@ export interface PluginManager {
 }
 
 export interface PluginManagerOptions {
-  readonly pluginDir: string;
+  readonly pluginRegistrationPath: string;
   readonly behaviour: KubeletBehaviour;
   readonly timings: KubeletTimings;
   readonly protos: Protos;
@@ -37,7 +37,7 @@ export interface PluginManagerOptions {
  */
 export function startPluginManager(options: PluginManagerOptions): PluginManager {
   const { timings, faults, emit, signal } = options;
-  const watcher = startPluginWatcher(options.pluginDir, options.behaviour, emit);
+  const watcher = startPluginWatcher(options.pluginRegistrationPath, options.behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
   const context: OperationContext = { ...options, actual };
   /** What was last reported about each path's wait. */

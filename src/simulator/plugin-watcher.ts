@@ -27,7 +27,7 @@ interface SeenSocket extends DesiredPlugin {
  * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
  */
 export function startPluginWatcher(
-  pluginDir: string,
+  pluginRegistrationPath: string,
   { scanFollowsLinks }: Pick<KubeletBehaviour, "scanFollowsLinks">,
   emit: Emit,
 ): PluginWatcher {
@@ -132,11 +132,11 @@ export function startPluginWatcher(
   };
 
   try {
-    makeFolder(pluginDir);
-    scan(pluginDir);
+    makeFolder(pluginRegistrationPath);
+    scan(pluginRegistrationPath);
   } catch (cause) {
     close();
-    const text = `cannot watch the plugin directory ${pluginDir}: ${errnoOf(cause) ?? messageOf(cause)}`;
+    const text = `cannot watch the plugin directory ${pluginRegistrationPath}: ${errnoOf(cause) ?? messageOf(cause)}`;
     throw new RegistrarError("INVALID_OPTION", `${text}; it must be a folder that this user can write to`, {
       cause,
     });

@@ -31,10 +31,14 @@ const LEFTOVER_AFTER_MS = 10_000;
 /** As long as the shortest `<driver>-reg.sock`: wherever that fits, this fits. */
 const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
 
-/** Binds a listening socket in `folder`, open to its owner only (mode 0700). Rejects with SOCKET_UNUSABLE. */
+/**
+ * Binds a listening socket in `folder`, open to its owner only (mode 0700). Rejects with SOCKET_UNUSABLE; `problem` then
+ * begins the message: not with the dot-name, which nobody chose and which is another one each time.
+ */
 export async function bindDotSocket(
   folder: string,
   onConnection: (connection: Socket) => void,
+  problem = `cannot make a socket in ${folder}`,
 ): Promise<DotSocket> {
   const dotPath = join(
     folder,
@@ -50,8 +54,7 @@ export async function bindDotSocket(
     return { dotPath, server, stats: lstatSync(dotPath) };
   } catch (error) {
     server.close();
-    // Not by the dot-name, which nobody chose and which is another one each time.
-    throw socketUnusable(`cannot make a socket in ${folder}`, folder, error);
+    throw socketUnusable(problem, folder, error);
   }
 }
 

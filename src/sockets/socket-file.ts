@@ -26,17 +26,13 @@ export async function listenOnSocketFile(
   const there = linkStatsOf(path);
   if (typeof there === "object" && !there.isSocket())
     throw new RegistrarError("SOCKET_UNUSABLE", `cannot listen on ${path}: it exists but is not a socket`);
-  const unusable = (error: unknown) => socketUnusable(`cannot listen on ${path}`, dirname(path), error);
-  const { dotPath, server, stats } = await bindDotSocket(dirname(path), onConnection).catch(
-    (error: RegistrarError) => {
-      throw unusable(error.cause);
-    },
-  );
+  const problem = `cannot listen on ${path}`;
+  const { dotPath, server, stats } = await bindDotSocket(dirname(path), onConnection, problem);
   try {
     renameSync(dotPath, path);
   } catch (error) {
     server.close(); // That removes the dot-name too.
-    throw unusable(error);
+    throw socketUnusable(problem, dirname(path), error);
   }
   return {
     withdraw: () => {

@@ -24,7 +24,7 @@ describe("the arguments of a real deployment register its driver", () => {
         pluginDir,
         endpoint = "",
       } = relocate(deployment, dirname(node.pluginDir));
-      const kubelet = await node.kubelet({ pluginDir });
+      const kubelet = await node.kubelet({ pluginRegistrationPath: pluginDir });
       await node.driver({ csiAddress: endpoint });
 
       const registrar = node.cli(args, env);

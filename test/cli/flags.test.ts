@@ -1,4 +1,3 @@
-import { build } from "esbuild";
 import { type Flags, flagTable, parseFlags } from "../../src/cli/flags";
 
 function flagsOf(...argv: string[]): Flags {
@@ -206,21 +205,4 @@ test.each([
 test("help is asked for before and after other flags", () => {
   expect(parseFlags(["--help"])).toEqual({ kind: "help" });
   expect(parseFlags(["--v=5", "-h", "-x"])).toEqual({ kind: "help" });
-});
-
-test("parsing loads nothing heavy: the probe must answer within a second at a tenth of a CPU", async () => {
-  const { metafile } = await build({
-    entryPoints: ["src/cli/flags.ts"],
-    bundle: true,
-    write: false,
-    metafile: true,
-  });
-  expect(Object.keys(metafile.inputs).sort()).toEqual([
-    "src/cli/flags.ts",
-    "src/cli/go-flags.ts",
-    "src/cli/go-values.ts",
-    "src/cli/klog-values.ts",
-    "src/logging/escape.ts",
-    "src/options/near-word.ts",
-  ]);
 });

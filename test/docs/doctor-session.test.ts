@@ -72,7 +72,10 @@ inContainers("the session of docs/doctor.md", () => {
   test("a registrar with the container's path: at each of its restarts the termination message has the flag to write", () =>
     onHost(async ({ folder, terminationLog, driver, run }) => {
       await using _driver = await driver();
-      await using _kubelet = await startKubelet({ pluginDir: folder.at(REGISTRY), reconcilePeriodMs: 50 });
+      await using _kubelet = await startKubelet({
+        pluginRegistrationPath: folder.at(REGISTRY),
+        reconcilePeriodMs: 50,
+      });
       for (let restart = 0; restart < 2; restart++) {
         writeFileSync(terminationLog, "");
         await using registrar = run(...WRONG);
@@ -84,7 +87,10 @@ inContainers("the session of docs/doctor.md", () => {
   test("the doctor in that container", () =>
     onHost(async ({ folder, driver, run }) => {
       await using _driver = await driver();
-      await using _kubelet = await startKubelet({ pluginDir: folder.at(REGISTRY), reconcilePeriodMs: 50 });
+      await using _kubelet = await startKubelet({
+        pluginRegistrationPath: folder.at(REGISTRY),
+        reconcilePeriodMs: 50,
+      });
       await using registrar = run(...WRONG, "--on-registration-failure=retry");
       await registrar.reached("refused");
       await using doctor = run("doctor", ...WRONG, "--timeout=1m");

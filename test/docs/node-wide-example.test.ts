@@ -64,12 +64,16 @@ test("it keeps no copy of the volumes that kubelet mounts below the drivers' fol
 
 test("its arguments register every driver of a node", async () => {
   await using folder = await createTempFolder();
-  const pluginDir = folder.at("reg");
+  const pluginRegistrationPath = folder.at("reg");
   const start = async (name: string) => {
     await mkdir(folder.at("p", name), { recursive: true });
     return startCsiDriver({ csiAddress: folder.at("p", name, "csi.sock"), name, nodeId: "n" });
   };
-  await using kubelet = await startKubelet({ pluginDir, reconcilePeriodMs: 50, waitTimeoutMs: 60_000 });
+  await using kubelet = await startKubelet({
+    pluginRegistrationPath,
+    reconcilePeriodMs: 50,
+    waitTimeoutMs: 60_000,
+  });
   const [disk, nfs] = ["disk.csi.example.com", "nfs.csi.example.com"] as const;
   await using _disk = await start(disk);
   await using _nfs = await start(nfs);
@@ -77,7 +81,7 @@ test("its arguments register every driver of a node", async () => {
   const args = registrar.args
     .map((arg) => arg.replace(/=(\/plugins|\/var\/lib\/kubelet\/plugins)\//, `=${folder.at("p")}/`))
     .map((arg) => arg.replace(/^--http-endpoint=.*/, "--http-endpoint=localhost:0"));
-  await using _registrar = startCli([...args, `--plugin-registration-path=${pluginDir}`]);
+  await using _registrar = startCli([...args, `--plugin-registration-path=${pluginRegistrationPath}`]);
   for (const name of [disk, nfs])
     expect(await kubelet.registered(name)).toMatchObject({ endpoint: folder.at("p", name, "csi.sock") });
 });

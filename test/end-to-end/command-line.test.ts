@@ -100,15 +100,17 @@ nodeTest("on a machine that is neither container nor node the error names both d
       ? "kubelet-registration-path is a required parameter"
       : `neither ${CONTAINER_DIRECTORY} (in a container) nor ${root}/plugins_registry (on a node) is a folder: name ` +
           "kubelet's plugin registration directory with --plugin-registration-path, or its root with " +
-          "KUBELET_ROOT_DIR, or simulate a kubelet with: registrar kubelet --plugin-dir DIR",
+          "KUBELET_ROOT_DIR, or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR",
   );
 });
 
 test.each([
   ["--csi-address=", /csi-address is ""; it takes the driver's unix socket/],
   ["--csi-address=dns:///host", /csi-address is "dns:\/\/\/host"; it takes the driver's unix socket/],
-  ["--timeout=0", /timeout is 0; it takes milliseconds, more than 0/],
-  ["--driver-timeout=-1s", /driver-timeout is -1000; it takes milliseconds, 0 or more/],
+  ["--timeout=0", /timeout must be more than 0: no call could ever succeed/],
+  ["--timeout=600h", /timeout must be 24 days at most/],
+  ["--driver-timeout=-1s", /driver-timeout must not be negative/],
+  ["--driver-timeout=600h", /driver-timeout must be 24 days at most; 0 is no limit/],
   ["--http-endpoint=nonsense", /http-endpoint "nonsense" is not a listen address/],
   ["--metrics-path=nope", /metrics-path "nope" is no path of a URL: it must begin with \//],
   ["--metrics-path=/healthz", /metrics-path "\/healthz" is served already/],

@@ -69,7 +69,7 @@ outsideContainer(
     const root = dirname(node.pluginDir);
     const pluginDir = join(root, "plugins_registry");
     await node.driver();
-    const kubelet = await node.kubelet({ pluginDir });
+    const kubelet = await node.kubelet({ pluginRegistrationPath: pluginDir });
     const registrar = node.cli([`--csi-address=${node.csiAddress}`], { KUBELET_ROOT_DIR: root });
     expect(await registered(kubelet)).toMatchObject({ endpoint: node.csiAddress });
     expect((await registrar.line("Not in a container, assuming the paths of this node")).fields).toEqual({

@@ -57,7 +57,7 @@ nodeTest("a file system without a free byte has room for a socket", async (node)
   const script = 'mount -t tmpfs -o size=64k tmpfs "$1"; cat /dev/zero 2>/dev/null >"$1/full" || true';
   const registrar = registrarIn(node, { mounts: true, script });
   await registrar.reached("listening");
-  await registered(await node.kubelet({ pluginDir: insideOf(registrar, node.pluginDir) }));
+  await registered(await node.kubelet({ pluginRegistrationPath: insideOf(registrar, node.pluginDir) }));
 });
 
 nodeTest("a file system that fills up later: tried again until there is room", async (node) => {
@@ -66,7 +66,7 @@ nodeTest("a file system that fills up later: tried again until there is room", a
   const registrar = registrarIn(node, { mounts: true, script: 'mount -t tmpfs -o nr_inodes=3 tmpfs "$1"' });
   await registrar.reached("listening");
   const folder = insideOf(registrar, node.pluginDir);
-  await registered(await node.kubelet({ pluginDir: folder }));
+  await registered(await node.kubelet({ pluginRegistrationPath: folder }));
 
   registrar.kill("SIGSTOP");
   for (const name of readdirSync(folder)) rmSync(join(folder, name));

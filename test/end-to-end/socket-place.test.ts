@@ -25,7 +25,7 @@ function folderFor(node: TestNode, bytes: number): string {
 nodeTest("a socket path of 107 bytes works", async (node) => {
   await node.driver();
   const pluginDir = folderFor(node, 107);
-  const kubelet = await node.kubelet({ pluginDir });
+  const kubelet = await node.kubelet({ pluginRegistrationPath: pluginDir });
   node.registrar(`--plugin-registration-path=${pluginDir}`);
   await registered(kubelet);
 });

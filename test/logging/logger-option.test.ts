@@ -1,6 +1,6 @@
 import { pino } from "pino";
-import { createLogger, type LogRecord } from "../../src/logging/logger";
-import { isLoggerOption, resolveLogger } from "../../src/logging/logger-option";
+import { createLogger, type Logger, type LogRecord } from "../../src/logging/logger";
+import { isLoggerOption, type LoggerOption, resolveLogger } from "../../src/logging/logger-option";
 
 test("pino as it is: fields first, err as its serialiser knows it, klog's verbosities as its levels", () => {
   const lines: Record<string, unknown>[] = [];
@@ -43,6 +43,46 @@ test("console as it is, without klog's chatter", () => {
     ["error", "failed", { err: broken }],
   ]);
   expect(isLoggerOption(console)).toBe(true);
+});
+
+test("winston as it is: it has children, but writes as console does", () => {
+  const calls: unknown[][] = [];
+  const say = (...args: unknown[]) => void calls.push(args);
+  const log = resolveLogger({ child: () => {}, info: say, warn: say, error: say, debug: say } as never);
+  log.with({ driver: "x.csi" }).info("plain");
+  expect(calls).toEqual([["plain", { driver: "x.csi" }]]);
+});
+
+test("whatever a caller's logger does, who logs goes on", async () => {
+  const fail = (): never => {
+    throw new Error("disk full");
+  };
+  const again = () => own;
+  const own: Logger = {
+    info: fail,
+    warn: fail,
+    error: fail,
+    enabled: fail,
+    v: again,
+    named: again,
+    with: again,
+    at: again,
+  };
+  const loggers: LoggerOption[] = [
+    own,
+    { info: fail, warn: fail, error: fail },
+    { child: fail, trace: fail, debug: fail, info: fail, warn: fail, error: fail, isLevelEnabled: fail },
+    createLogger({ enabled: fail, write: fail }),
+    createLogger({ enabled: () => true, write: async () => fail() }),
+  ];
+  for (const given of loggers) {
+    const log = resolveLogger(given).named("x").with({ a: 1 }).at(7);
+    log.info("plain");
+    log.v(3).warn("careful");
+    log.error(new Error("broken"), "failed");
+    expect([true, false]).toContain(log.enabled());
+  }
+  await new Promise(setImmediate); // A rejection that nobody handled would fail the test by now.
 });
 
 test("a logger of createLogger stays itself; without one nothing is logged; what cannot log is none", () => {

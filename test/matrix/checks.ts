@@ -102,7 +102,7 @@ async function withRegistrar(
   const { args, kubeletRegistrationPath } = await place.addDriver(NAME);
   const start = (...words: readonly string[]) =>
     startChildProcess<KubeletEvent>(node.path, [cli, ...words, "--output=json"], JSON.parse);
-  await using kubelet = await start("kubelet", `--plugin-dir=${place.pluginRegistrationPath}`);
+  await using kubelet = await start("kubelet", `--plugin-registration-path=${place.pluginRegistrationPath}`);
   await using _driver = await start("driver", `--csi-address=${kubeletRegistrationPath}`, `--name=${NAME}`);
   await using registrar = await startRegistrar(args, [node.path, cli]);
   const happened = (kind: KubeletEvent["kind"]) => kubelet.stdout.waitFor((event) => event.kind === kind);

@@ -65,6 +65,15 @@ test("keeps what can be used as it is", () => {
   expect(read(given)).toEqual({ ...given, logger: expect.anything() });
 });
 
+test.each([
+  ["/csi/csi.sock", "/csi/csi.sock"],
+  ["unix:///csi/csi.sock", "/csi/csi.sock"],
+  ["unix:csi.sock", `${process.cwd()}/csi.sock`],
+  ["csi.sock", `${process.cwd()}/csi.sock`],
+])("a socket given as %j is %s", (socket, path) => {
+  expect(read({ name: "x", socket })).toMatchObject({ socket: path });
+});
+
 test.each<[given: unknown, message: string | RegExp]>([
   [undefined, "startX takes an object of options, not undefined"],
   ["/x.sock", 'startX takes an object of options, not "/x.sock"'],
@@ -82,6 +91,7 @@ test.each<[given: unknown, message: string | RegExp]>([
     { name: "x", socket: "s".repeat(120) },
     /socket is "s{60}…"; it takes the path of a unix socket, 107 bytes at most$/,
   ],
+  [{ name: "x", socket: "unix:@abstract" }, /socket is "unix:@abstract"; it takes the path of a unix socket/],
   [
     { name: "x", endpoint: "x.sock" },
     /endpoint is "x.sock"; it takes .*, absolute, as kubelet sees it on the host/,

@@ -32,11 +32,11 @@ describe.each(LOADERS)("a project of .%s files", (...loader) => {
     const finished = await runWith(
       loader,
       "registers",
-      `const pluginDir = "${loader[0]}-registry";
-       const kubelet = await startKubelet({ pluginDir, reconcilePeriodMs: 20 });
+      `const pluginRegistrationPath = "${loader[0]}-registry";
+       const kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
        const endpoint = process.cwd() + "/${loader[0]}.sock";
        const driver = await startCsiDriver({ csiAddress: endpoint, name: "x.csi", nodeId: "n1" });
-       const options = { name: "x.csi", endpoint, pluginRegistrationPath: pluginDir };
+       const options = { name: "x.csi", endpoint, pluginRegistrationPath };
        const registration = await startRegistration(options);
        await registration.ready;
        await kubelet.registered("x.csi");
@@ -72,7 +72,7 @@ describe.each(LOADERS)("a project of .%s files", (...loader) => {
     const finished = await runWith(
       loader,
       "forgotten-wait",
-      `const kubelet = await startKubelet({ pluginDir: "${loader[0]}-silent", waitTimeoutMs: 1 });
+      `const kubelet = await startKubelet({ pluginRegistrationPath: "${loader[0]}-silent", waitTimeoutMs: 1 });
        kubelet.registered("x.csi");
        kubelet.refused("x.csi");
        await kubelet.events.when("socket-seen").catch(({ code }) => console.log(code));

@@ -50,7 +50,7 @@ test.each(aboutTheLibrary)("$name registers its driver, and deregisters it in th
   const csiAddress = folder.at("plugins", DRIVER, "csi.sock");
   await mkdir(dirname(csiAddress), { recursive: true });
   await using kubelet = await startKubelet({
-    pluginDir: folder.at("plugins_registry"),
+    pluginRegistrationPath: folder.at("plugins_registry"),
     reconcilePeriodMs: 20,
     waitTimeoutMs: 100_000, // Machines are slow, and a process has to start.
   });

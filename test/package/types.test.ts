@@ -17,7 +17,7 @@ const options: RegistrationOptions = { name: "x.csi", endpoint: "/x.sock", onReg
 const logger = createLogger({ enabled: () => false, write: ({ message, fields }) => void [message, fields] });
 
 export async function useIt(signal: AbortSignal | undefined): Promise<string> {
-  await using kubelet = await startKubelet({ pluginDir: "/tmp/r", version: "1.28.15", signal, logger: console });
+  await using kubelet = await startKubelet({ pluginRegistrationPath: "/tmp/r", version: "1.28.15", signal, logger: console });
   await using driver = await startCsiDriver({ csiAddress: "/x.sock", name: "x.csi", maxVolumes: 8 });
   const registration: Registration = await startRegistration({ ...options, signal, logger });
   const registrar: Registration = await startRegistrar({ csiAddress: "/x.sock", kubeletRegistrationPath: "/x.sock" });
@@ -67,9 +67,9 @@ export function wrong(): readonly unknown[] {
     // @ts-expect-error There is no such policy.
     startRegistration({ ...options, onRegistrationFailure: "ignore" }),
     // @ts-expect-error There is no second argument.
-    startKubelet({ pluginDir: "/tmp/r" }, { signal: AbortSignal.abort() }),
+    startKubelet({ pluginRegistrationPath: "/tmp/r" }, { signal: AbortSignal.abort() }),
     // @ts-expect-error There is no such kubelet.
-    startKubelet({ pluginDir: "/tmp/r", version: "0.9" }),
+    startKubelet({ pluginRegistrationPath: "/tmp/r", version: "0.9" }),
   ];
 }
 `;

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import type { RegistrationOptions } from "../../src/registrar/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { registerOnce } from "../support/fake-kubelet";
+import { PATIENCE_MS } from "../support/history";
 import { createTestNode, ENDPOINT, type TestNode } from "../support/registrar-node";
 
 let node: TestNode;
@@ -12,7 +13,13 @@ afterEach(() => node[Symbol.asyncDispose]());
 
 const start = (options: Partial<RegistrationOptions>) => {
   const { pluginRegistrationPath } = node;
-  return startRegistration({ name: "x.csi", endpoint: ENDPOINT, pluginRegistrationPath, ...options });
+  return startRegistration({
+    name: "x.csi",
+    endpoint: ENDPOINT,
+    pluginRegistrationPath,
+    timeoutMs: PATIENCE_MS,
+    ...options,
+  });
 };
 const files = () => readdirSync(node.pluginRegistrationPath);
 
@@ -34,7 +41,7 @@ describe("another plugin of kubelet's API", () => {
   });
 
   test.each<[Partial<RegistrationOptions>, string]>([
-    [{ type: "DRAPlugin", name: "GPU", supportedVersions: ["v1.DRAPlugin"] }, "must be a DNS subdomain"],
+    [{ type: "DRAPlugin", name: "G_PU", supportedVersions: ["v1.DRAPlugin"] }, "must be a DNS subdomain"],
     [
       { type: "DRAPlugin", name: "a".repeat(64), supportedVersions: ["v1.DRAPlugin"] },
       "63 characters at most",

@@ -11,7 +11,8 @@ test("one registration, to look at as one of one: its events, and nobody else's"
   await using started = await startTestRegistrar(node);
   const registrations = only(started.registrar);
   const seen: string[] = [];
-  const unsubscribe = registrations.subscribe((event, registration) => {
+  const unsubscribe = registrations.subscribe((event) => {
+    const { registration } = event;
     expect(registration).toBe(started.registrar);
     seen.push(event.kind);
   });

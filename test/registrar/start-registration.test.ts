@@ -1,6 +1,4 @@
 import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createLogger } from "../../src/logging/logger";
-import type { LoggerOption } from "../../src/logging/logger-option";
 import type { RegistrationOptions } from "../../src/registrar/options";
 import type { RegistrarEvent } from "../../src/registrar/registration/events";
 import { startRegistration } from "../../src/registrar/start-registration";
@@ -186,32 +184,12 @@ describe("ended before kubelet came", () => {
     }));
 });
 
-describe("whatever the caller's functions do", () => {
-  const broken = () => {
-    throw new Error("the disk with the log is full");
-  };
-
-  test.each<[string, LoggerOption]>([
-    ["a sink that throws", createLogger({ enabled: () => true, write: broken })],
-    ["a sink that throws when asked", createLogger({ enabled: broken, write: broken })],
-    ["a console that throws", { info: broken, warn: broken, error: broken }],
-  ])("with %s it is registered and closed, and leaves nothing behind", (_what, logger) =>
-    expectNothingLeft(async () => {
-      const registration = await start({ logger });
-      await registerOnce(node.socketPath(name));
-      await registration.ready;
-      expect(await registration.close()).toEqual({ kind: "stopped" });
-      expect(files()).toEqual([]);
-    }),
-  );
-
-  test("why it was stopped is the cause of what ready rejects with", async () => {
-    const stop = new AbortController();
-    const registration = await start({}, stop.signal);
-    const why = new Error("the node is drained");
-    stop.abort(why);
-    await expect(registration.ready).rejects.toMatchObject({ code: "ABORTED", cause: why });
-  });
+test("why it was stopped is the cause of what ready rejects with", async () => {
+  const stop = new AbortController();
+  const registration = await start({}, stop.signal);
+  const why = new Error("the node is drained");
+  stop.abort(why);
+  await expect(registration.ready).rejects.toMatchObject({ code: "ABORTED", cause: why });
 });
 
 test("says what it is of, and tells its events to loops, of which they are the end", async () => {

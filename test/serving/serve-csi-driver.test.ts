@@ -4,7 +4,9 @@ import { loadProtos } from "../../src/grpc/protos";
 import { callUnary } from "../../src/grpc/unary";
 import type { CsiServiceHost, CsiServingOptions } from "../../src/serving/options";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
+import type { CsiCall } from "../../src/serving/unary-method";
 import { createKubeletClient } from "../../src/simulator/kubelet-client";
+import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
 import { createSimulatedNode, DRIVER, type SimulatedNode } from "../support/simulated-node";
 
@@ -90,6 +92,36 @@ test("methods may be callbacks or promises; what they throw is answered, what is
   await expect(call(nodeService.NodeGetInfo as never)).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
 });
 
+test("a driver may be a class, and what its methods hear of a call's end harms nobody", async () => {
+  class Driver {
+    readonly name = DRIVER;
+    async getPluginInfo() {
+      return { name: this.name, vendorVersion: "1" };
+    }
+    Probe = async (call: CsiCall) => {
+      const gone = new Promise<void>((resolve) => call.once("cancelled", () => resolve()));
+      call.on("cancelled", () => {
+        throw new Error("the driver's own fault");
+      });
+      await gone;
+      return {};
+    };
+  }
+  const log = recordLog();
+  await using driver = await serve({
+    logger: log.logger,
+    addServices: (server) => server.addService(identity, new Driver()),
+  });
+  expect(driver.name).toBe(DRIVER);
+  const client = createKubeletClient(node.csiAddress, "localhost");
+  await expect(callUnary(client, identity.Probe, {}, { timeoutMs: 100 })).rejects.toMatchObject({
+    code: status.DEADLINE_EXCEEDED,
+  });
+  client.close();
+  const { error } = await log.when("A listener to a call's end failed");
+  expect(String(error)).toContain("the driver's own fault");
+});
+
 test("kubelet's refusal ends it, as a whole", () =>
   expectNothingLeft(async () => {
     const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room" }] });
@@ -106,6 +138,24 @@ test("kubelet's refusal ends it, as a whole", () =>
 test.each<[string, () => Partial<CsiServingOptions>, object]>([
   ["there is no Identity service", () => ({ addServices: () => {} }), { code: "DRIVER_TIMEOUT" }],
   ["addServices is missing", () => ({ addServices: undefined as never }), { code: "INVALID_OPTION" }],
+  [
+    "addServices is async",
+    () => ({ addServices: async () => Promise.reject(new Error("too late")) }),
+    { code: "INVALID_OPTION", message: expect.stringContaining("addServices is async") },
+  ],
+  [
+    "a method is no function",
+    () => ({ addServices: (server) => server.addService(identity, { Probe: 7 }) }),
+    { code: "INVALID_OPTION", message: expect.stringContaining("/csi.v1.Identity/Probe cannot be served") },
+  ],
+  [
+    "a method has a stream",
+    () => ({
+      addServices: (server) =>
+        server.addService({ Probe: { ...identity.Probe, responseStream: true } }, Identity),
+    }),
+    { code: "INVALID_OPTION", message: expect.stringContaining("it is a stream") },
+  ],
   ["it was stopped before", () => ({ signal: AbortSignal.abort() }), { code: "ABORTED" }],
   [
     "the registration directory is away",

@@ -41,6 +41,29 @@ test("who waits is told that the caller gave up, or that nothing will come", asy
   await expect(log.stream.when("tock")).rejects.toMatchObject({ code: "ABORTED" });
 });
 
+test("what `where` throws is what the wait rejects with", async () => {
+  const log = makeLog();
+  const where = () => {
+    throw new Error("a typo in the test");
+  };
+  const wait = log.stream.when("tick", { where });
+  log.append({ kind: "tick", count: 1 });
+  await expect(wait).rejects.toThrow("a typo in the test");
+  await expect(log.stream.when("tick", { where })).rejects.toThrow("a typo in the test");
+});
+
+test.each([
+  [{ timoutMs: 5 }, 'when: there is no option "timoutMs"; did you mean timeoutMs?'],
+  [{ timeoutMs: 0 }, "when: timeoutMs is 0; it takes milliseconds"],
+  [{ where: "x" }, 'when: where is "x"; it takes a function'],
+  [{ from: "end" }, 'when: from is "end"; it takes one of "start", "now"'],
+])("a wait with %j is refused", async (options, message) => {
+  await expect(makeLog().stream.when("tick", options as never)).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message: expect.stringContaining(message),
+  });
+});
+
 test("a listener hears what comes until it ends that", () => {
   const log = makeLog();
   const heard: string[] = [];

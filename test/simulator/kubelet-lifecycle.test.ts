@@ -178,7 +178,7 @@ describe("faults", () => {
 
   test("slow: ended by close() as everything is", async () => {
     await using kubelet = await startKubelet({
-      pluginDir: node.pluginDir,
+      pluginRegistrationPath: node.pluginDir,
       reconcilePeriodMs: 10,
       faults: [{ kind: "slow", before: "NotifyRegistrationStatus", delayMs: 60_000 }],
     });
@@ -200,6 +200,22 @@ test("registered() asked for while a restart is under way waits for what comes a
   expect(after.atMs).toBeGreaterThanOrEqual(before.atMs);
   expect(after).not.toBe(before);
   expect(eventsOf(kubelet, "registered")).toEqual([before, after]);
+});
+
+test("kubelet comes back whatever happens while it is down, and who does not wait for it is not harmed", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver();
+  const whileDown = () => {
+    throw new Error("a typo in the test");
+  };
+  await expect(kubelet.restart({ whileDown })).rejects.toThrow("a typo in the test");
+  await node.plugin();
+  await kubelet.registered("x.csi");
+  expect(() => kubelet.restart({ whilDown: whileDown } as never)).toThrow("did you mean whileDown?");
+  void kubelet.restart();
+  void kubelet.close();
+  void kubelet.restart();
+  await kubelet.close();
 });
 
 test("the log is told which kubelet stands for another", async () => {

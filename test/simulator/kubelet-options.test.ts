@@ -5,9 +5,9 @@ import {
 } from "../../src/simulator/kubelet-options";
 
 test("fills in kubelet's own times and a node", () => {
-  const { logger: _, ...options } = resolveKubeletOptions({ pluginDir: "/reg/../reg" });
+  const { logger: _, ...options } = resolveKubeletOptions({ pluginRegistrationPath: "/reg/../reg" });
   expect(options).toEqual({
-    pluginDir: "/reg",
+    pluginRegistrationPath: "/reg",
     nodeName: "node-1",
     nodeLabels: { "kubernetes.io/hostname": "node-1" },
     version: "1.36",
@@ -28,7 +28,7 @@ test("fills in kubelet's own times and a node", () => {
 
 test("takes what is given", () => {
   const { timings, nodeLabels, version } = resolveKubeletOptions({
-    pluginDir: "/reg",
+    pluginRegistrationPath: "/reg",
     version: "1.20",
     nodeLabels: {},
     reconcilePeriodMs: 20,
@@ -39,7 +39,10 @@ test("takes what is given", () => {
 });
 
 test.each<[Partial<KubeletOptions>, string]>([
-  [{ pluginDir: "" }, 'startKubelet: pluginDir is ""; it takes the path of a folder'],
+  [
+    { pluginRegistrationPath: "" },
+    'startKubelet: pluginRegistrationPath is ""; it takes the path of a folder',
+  ],
   [{ version: "1.12" }, 'startKubelet: version is "1.12"; it takes a kubelet\'s version from 1.13 on'],
   [{ reconcilePeriodMs: 0 }, "startKubelet: reconcilePeriodMs is 0; it takes milliseconds"],
   [{ timings: { dialMs: Number.NaN } }, "startKubelet: timings: dialMs is NaN; it takes milliseconds"],
@@ -49,7 +52,7 @@ test.each<[Partial<KubeletOptions>, string]>([
   ],
   [{ faults: [{ kind: "refuse", reason: "no", stage: "never" as "validation" }] }, "faults[0]: stage is"],
 ])("%j is refused", (options, text) => {
-  expect(() => resolveKubeletOptions({ pluginDir: "/reg", ...options })).toThrow(
+  expect(() => resolveKubeletOptions({ pluginRegistrationPath: "/reg", ...options })).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(text) }),
   );
 });

@@ -109,16 +109,16 @@ test("a relative endpoint is one below /", async () => {
   await kubelet.registered("x.csi");
 });
 
-test.each<[string, string[], "1.20" | "1.36"]>([
-  ["DevicePlugin", ["v1beta1"], "1.20"],
-  ["DRAPlugin", ["v1.DRAPlugin"], "1.36"],
-])("knows %s", async (type, supportedVersions, version) => {
+test.each<[string, string[], "1.20" | "1.36", string]>([
+  ["DevicePlugin", ["v1beta1"], "1.20", "example.com/other"],
+  ["DRAPlugin", ["v1.DRAPlugin"], "1.36", "other.example.com"],
+])("knows %s", async (type, supportedVersions, version, name) => {
   const kubelet = await node.kubelet({ version });
-  const registrar = await node.plugin({ info: { type, supportedVersions, name: "other" } });
-  await expect(kubelet.registered("other")).resolves.toMatchObject({ pluginType: type });
+  const registrar = await node.plugin({ info: { type, supportedVersions, name } });
+  await expect(kubelet.registered(name)).resolves.toMatchObject({ pluginType: type });
   expect(kubelet.csiNode().spec.drivers).toEqual([]);
   await registrar.close();
-  await kubelet.deregistered("other");
+  await kubelet.deregistered(name);
 });
 
 test.each([
@@ -137,7 +137,9 @@ test.each([
 
 test("does not start on an aborted signal or with bad options", async () => {
   await expect(
-    startKubelet({ pluginDir: node.pluginDir, signal: AbortSignal.abort() }),
+    startKubelet({ pluginRegistrationPath: node.pluginDir, signal: AbortSignal.abort() }),
   ).rejects.toMatchObject({ code: "ABORTED" });
-  await expect(startKubelet({ pluginDir: "" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  await expect(startKubelet({ pluginRegistrationPath: "" })).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+  });
 });

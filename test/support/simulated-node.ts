@@ -55,7 +55,7 @@ export async function createSimulatedNode({
       const patient = { getInfoMs: PATIENCE_MS, notifyMs: PATIENCE_MS, ...timings };
       return keep(
         await startKubelet({
-          pluginDir,
+          pluginRegistrationPath: pluginDir,
           reconcilePeriodMs,
           ...options,
           timings: patient,

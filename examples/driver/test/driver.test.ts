@@ -20,7 +20,7 @@ beforeEach(async () => {
   await mkdir(`${folder}/plugins`);
   const pluginRegistrationPath = `${folder}/plugins_registry`;
   const csiAddress = `${folder}/plugins/csi.sock`;
-  kubelet = await startKubelet({ pluginDir: pluginRegistrationPath, version: "1.24", reconcilePeriodMs: 20 });
+  kubelet = await startKubelet({ pluginRegistrationPath, version: "1.24", reconcilePeriodMs: 20 });
   driver = await startScratchDriver({
     csiAddress,
     endpoint: csiAddress,

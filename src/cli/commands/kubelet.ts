@@ -25,11 +25,11 @@ export const runKubelet = createCommand(
     name: "kubelet",
     describe: `Simulates kubelet's plugin registration; ${WHAT_IT_IS_NOT}`,
     flags: {
-      "plugin-dir": {
+      "plugin-registration-path": {
         ...textFlag("plugin registration directory to watch, created if missing"),
         demandOption: true,
       },
-      node: { ...textFlag("the node's name"), default: "node-1" },
+      "node-name": { ...textFlag("the node's name"), default: "node-1" },
       "kubelet-version": {
         ...textFlag("which kubelet to simulate, from 1.13 on"),
         coerce: parseKubeletVersion,
@@ -57,8 +57,8 @@ export const runKubelet = createCommand(
       return undefined;
     },
     examples: [
-      "kubelet --plugin-dir /tmp/registry --print csinode",
-      "kubelet --plugin-dir /tmp/registry --kubelet-version 1.28 --refuse 'no node' --refuse-times 2",
+      "kubelet --plugin-registration-path /tmp/registry --print csinode",
+      "kubelet --plugin-registration-path /tmp/registry --kubelet-version 1.28 --refuse 'no node' --refuse-times 2",
     ],
     notes: [
       "Calls: GetInfo, NodeGetInfo, NotifyRegistrationStatus.",
@@ -66,11 +66,11 @@ export const runKubelet = createCommand(
     ],
   },
   async (flags) => {
-    const { pluginDir, node: nodeName, output, print: printed = [], restartEvery } = flags;
+    const { pluginRegistrationPath, nodeName, output, print: printed = [], restartEvery } = flags;
     const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
     const signal = untilStopped();
     const faults = [...(flags.slow ?? []), ...faultsOf(flags)];
-    const options = { pluginDir, nodeName, version: flags.kubeletVersion, faults };
+    const options = { pluginRegistrationPath, nodeName, version: flags.kubeletVersion, faults };
     const kubelet = await unlessStopped(startKubelet({ ...options, signal }));
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);

@@ -15,7 +15,7 @@ import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import { startRegistrar } from "../../registrar/start-registrar";
 import { isDirectory } from "../directories";
-import { BOTH_PORTS, checkHttpFlags, httpEndpointOf } from "../flag-checks";
+import { BOTH_PORTS, checkHttpFlags, checkWaitFlags, httpEndpointOf } from "../flag-checks";
 import { warnAboutFlags } from "../flag-warnings";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
@@ -51,6 +51,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     log.info("Running node-driver-registrar", { mode: flags.mode });
     if (flags.healthPort > 0 && flags.httpEndpoint !== "") return fail(undefined, BOTH_PORTS);
     checkHttpFlags(flags);
+    checkWaitFlags(flags);
     warnAboutFlags(flags, paths, log);
 
     const keepNodeReady = wantsNodeReadiness(flags)

@@ -21,7 +21,7 @@ export interface NodeRegistrarOptions
 }
 
 /** The same with every default filled in. */
-export interface ResolvedNodeOptions extends ResolvedStartOptions {
+export interface ResolvedNodeOptions {
   readonly csiAddresses: readonly string[];
   readonly kubeletRegistrationPaths: readonly string[];
   readonly pluginRegistrationPath: string;
@@ -38,9 +38,11 @@ const nameLists: OptionKind<NameLists> = {
 };
 
 /** Fills defaults and checks all but the patterns. Throws INVALID_OPTION. */
-export function resolveNodeOptions(options: NodeRegistrarOptions): ResolvedNodeOptions {
+export function resolveNodeOptions(
+  options: NodeRegistrarOptions,
+): ResolvedNodeOptions & ResolvedStartOptions {
   const { onRegistrationFailure: _, ...common } = COMMON_OPTIONS;
-  return readOptions<ResolvedNodeOptions>("startNodeRegistrar", options, {
+  return readOptions<ResolvedNodeOptions & ResolvedStartOptions>("startNodeRegistrar", options, {
     csiAddresses: required(listOf(text)),
     kubeletRegistrationPaths: required(listOf(text)),
     reregisterOnDriverRestart: optional(flag, false),

@@ -1,23 +1,28 @@
 import { setMaxListeners } from "node:events";
 import { BACKOFF, backoffMs } from "../../backoff";
-import { createEventSource } from "../../event-source";
+import { createEventSource, type Events } from "../../event-source";
 import { loadProtos } from "../../grpc/protos";
 import { refuseAborted } from "../../options/start-options";
 import { statsOf } from "../../sockets/files";
 import { tryConnect } from "../../sockets/unix-socket";
+import { logListenerError } from "../listener-error";
 import { type ResolvedRegistrarOptions, resolveOptions } from "../options";
-import type { RegistrarEvent } from "../registration/events";
 import type { RegistrationOutcome } from "../registration/outcome";
 import type { Registration } from "../registration/registration";
-import type { Registrations } from "../registrations";
+import type { Registrations, RegistrationsEvent } from "../registrations";
 import { registerDriver } from "../start-registrar";
 import { createAdmission } from "./admission";
 import { discover } from "./discovery";
-import { type NodeRegistrarOptions, resolveNodeOptions } from "./options";
+import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./options";
 import { fillPattern, type PatternPair, pairPatterns } from "./path-pattern";
 
-/** The registrations of every driver of a node, in the hands of their owner. */
-export interface NodeRegistrar extends Registrations, AsyncDisposable {
+/** The registrations of every driver of a node, in the hands of their owner, and what happens to each. */
+export interface NodeRegistrar
+  extends Omit<Registrations, "subscribe">,
+    Events<RegistrationsEvent>,
+    AsyncDisposable {
+  /** What it was started with, every default filled in. */
+  readonly options: ResolvedNodeOptions;
   /** Resolves, never rejects, when all is over and nothing is left behind. */
   readonly closed: Promise<RegistrationOutcome>;
   /** Deregisters every driver. Always the same promise. */
@@ -28,13 +33,6 @@ export interface NodeRegistrar extends Registrations, AsyncDisposable {
 const REMIND_EVERY_MS = 600_000;
 /** A registration that fails after it lasted so long has not failed "again". */
 const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
-
-/** An event, and whose it is. */
-interface NodeEvent {
-  readonly kind: "of-registration";
-  readonly event: RegistrarEvent;
-  readonly registration: Registration;
-}
 
 /** One driver's place, as long as its folder is there. */
 interface Member {
@@ -59,8 +57,8 @@ interface Member {
  * aborted.
  */
 export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise<NodeRegistrar> {
-  const { csiAddresses, kubeletRegistrationPaths, driverGoneAfterMs, names, signal, logger, ...common } =
-    resolveNodeOptions(options);
+  const { signal, logger, ...resolved } = resolveNodeOptions(options);
+  const { csiAddresses, kubeletRegistrationPaths, driverGoneAfterMs, names, ...common } = resolved;
   const pairs = pairPatterns(csiAddresses, kubeletRegistrationPaths);
   const resolve = (csiAddress: string, kubeletRegistrationPath: string) =>
     resolveOptions({
@@ -77,7 +75,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const log = logger.named("start-node-registrar");
   const protos = loadProtos();
   const admission = createAdmission(names);
-  const events = createEventSource<NodeEvent>();
+  const events = createEventSource<RegistrationsEvent>(logListenerError(log));
   const members = new Map<string, Member>();
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
@@ -87,15 +85,15 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     const former = members.get(csiAddress);
     if (stop.signal.aborted || (former && former.phase !== "failed")) return;
     clearTimeout(former?.timer);
-    let resolved: ResolvedRegistrarOptions;
+    let ofDriver: ResolvedRegistrarOptions;
     try {
-      resolved = resolve(csiAddress, kubeletRegistrationPath);
+      ofDriver = resolve(csiAddress, kubeletRegistrationPath);
     } catch (error) {
       log.error(error, "Cannot register the CSI driver", { csiAddress });
       return;
     }
     const owner = { csiAddress };
-    const registration = registerDriver(resolved, {
+    const registration = registerDriver(ofDriver, {
       protos,
       admit: (name, log) => admission.request(name, owner, log),
       log: logger.with({ csiAddress }),
@@ -113,7 +111,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     };
     members.set(csiAddress, member);
     registration.subscribe((event) => {
-      events.emit({ kind: "of-registration", event, registration });
+      events.emit({ ...event, registration });
       if (event.kind === "driver-lost") expectDeparture(member);
     });
     void registration.closed.then((outcome) => {
@@ -192,6 +190,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     for (const { timer } of leaving) clearTimeout(timer);
     await Promise.all([...leaving.map(({ registration }) => registration.close()), watching]);
     members.clear();
+    events.end();
     resolveClosed({ kind: "stopped" });
   };
   const close = () => {
@@ -202,10 +201,13 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
 
   return {
     scope: "node-wide",
+    options: resolved,
     get all() {
       return [...members.values()].map(({ registration }) => registration);
     },
-    subscribe: (listener) => events.subscribe(({ event, registration }) => listener(event, registration)),
+    subscribe: events.subscribe,
+    iterate: events.iterate,
+    [Symbol.asyncIterator]: events[Symbol.asyncIterator],
     closed,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),

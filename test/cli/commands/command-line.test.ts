@@ -57,29 +57,29 @@ test.each<readonly [words: string, complaint: string]>([
     '--error: "unavailable" is not one of its values; did you mean UNAVAILABLE?',
   ],
   ["driver --csi-address x --name y --hang Probe:often", '--hang: "often" is not a whole number'],
-  ["kubelet", "it needs --plugin-dir; see registrar kubelet --help"],
+  ["kubelet", "it needs --plugin-registration-path; see registrar kubelet --help"],
   [
-    "kubelet --plugin-dir x --kubelet-version 1.12",
+    "kubelet --plugin-registration-path x --kubelet-version 1.12",
     '--kubelet-version: "1.12" is not simulated: it takes a version from 1.13 on, such as 1.30',
   ],
   [
-    "kubelet --plugin-dir x --kubelet-version newest",
+    "kubelet --plugin-registration-path x --kubelet-version newest",
     '--kubelet-version: "newest" is not simulated: it takes a version from 1.13 on, such as 1.30',
   ],
   [
-    "kubelet --plugin-dir x --print csinod",
+    "kubelet --plugin-registration-path x --print csinod",
     '--print: "csinod" is not one of its values; did you mean csinode?',
   ],
   [
-    "kubelet --plugin-dir x --print node --output json",
+    "kubelet --plugin-registration-path x --print node --output json",
     "--print is for text output: in JSON the events contain the objects",
   ],
   [
-    "kubelet --plugin-dir x --refuse-times 2",
+    "kubelet --plugin-registration-path x --refuse-times 2",
     "--refuse-times needs --refuse beside it; see registrar kubelet --help",
   ],
   [
-    "kubelet --plugin-dir x --slow dial=1s",
+    "kubelet --plugin-registration-path x --slow dial=1s",
     '--slow: "dial" is not one of its values; one of GetInfo, NodeGetInfo, NotifyRegistrationStatus',
   ],
   [
@@ -112,7 +112,13 @@ test.each([
 });
 
 test("-o is short for --output", () => {
-  const { status, stderr } = runCommand("kubelet", "--plugin-dir=/x", "--print=node", "-o", "json");
+  const { status, stderr } = runCommand(
+    "kubelet",
+    "--plugin-registration-path=/x",
+    "--print=node",
+    "-o",
+    "json",
+  );
   expect(stderr).toContain("--print is for text");
   expect(status).toBe(2);
 });

@@ -131,7 +131,7 @@ test("a DaemonSet's whole arguments are the same to it", () =>
 test.each([
   ["--http-endpoint=nonsense", 'http-endpoint "nonsense" is not a listen address'],
   ["--logging-format=yaml", "Unsupported log format"],
-  ["--driver-timeout=-1s", "driver-timeout is -1000; it takes milliseconds, 0 or more"],
+  ["--driver-timeout=-1s", "driver-timeout must not be negative"],
 ])("an argument with which the registrar would not start is a problem: %s", (flag, why) =>
   onNode(async ({ doctor }) => {
     const { code, text } = await doctor(flag);

@@ -14,7 +14,7 @@ async function withKubelet(
   const csiAddress = folder.at("csi.sock");
   const pluginRegistrationPath = folder.at("reg");
   const started: AsyncDisposable[] = [];
-  using kubelet = startCommand(["kubelet", "--plugin-dir", pluginRegistrationPath, ...flags]);
+  using kubelet = startCommand(["kubelet", "--plugin-registration-path", pluginRegistrationPath, ...flags]);
   try {
     await kubelet.line(/watches|"started"/);
     await use(kubelet, async () => {
@@ -29,7 +29,7 @@ async function withKubelet(
 }
 
 test("tells in JSON each step of a registration, and ends clean on SIGINT", () =>
-  withKubelet(["--node", "n7", "--output", "json"], async (kubelet, register) => {
+  withKubelet(["--node-name", "n7", "--output", "json"], async (kubelet, register) => {
     await register();
     expect(await kubelet.object("registered")).toMatchObject({
       driverName: "x.csi",
@@ -110,14 +110,14 @@ test("restarts, and registers what it finds", () =>
   }));
 
 test("a folder that it cannot watch is one line and exit code 1", () => {
-  const { status, stderr } = runCommand("kubelet", "--plugin-dir", __filename);
+  const { status, stderr } = runCommand("kubelet", "--plugin-registration-path", __filename);
   expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: EEXIST; .*\n$/);
   expect(status).toBe(1);
 });
 
 const onLinux = process.platform === "linux" ? test : test.skip;
 onLinux("a folder that cannot be made ends it, in /proc too", () => {
-  const { status, stderr } = runCommand("kubelet", "--plugin-dir", "/proc/registrar-test/x");
+  const { status, stderr } = runCommand("kubelet", "--plugin-registration-path", "/proc/registrar-test/x");
   expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: ENOENT/);
   expect(status).toBe(1);
 });

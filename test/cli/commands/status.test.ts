@@ -15,7 +15,7 @@ async function makeNode() {
     folder,
     flag: `--plugin-registration-path=${pluginRegistrationPath}`,
     driver: () => startCsiDriver({ csiAddress, name: "x.csi" }),
-    kubelet: () => startKubelet({ pluginDir: pluginRegistrationPath, reconcilePeriodMs: 10 }),
+    kubelet: () => startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 10 }),
     registrar: () =>
       startTestRegistrar({
         csiAddress,

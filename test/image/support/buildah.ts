@@ -13,8 +13,8 @@ export interface Buildah {
     env: Readonly<Record<string, string>>,
     entrypoint?: readonly string[],
   ): void;
-  /** Builds the Dockerfile. */
-  build(name: string, args: Readonly<Record<string, string>>): void;
+  /** Builds the Dockerfile of this repository, or of another folder. */
+  build(name: string, args: Readonly<Record<string, string>>, context?: string): void;
   /** Writes an image to a folder, in the layout that the OCI defines. */
   write(name: string, folder: string): void;
   /** Writes an image to a tarball that has its name, as `docker save` does: every runtime can load it. */
@@ -54,9 +54,9 @@ export function createBuildah(folder: string): Buildah {
       buildah("commit", "-q", container, name);
       buildah("rm", container);
     },
-    build: (name, args) => {
+    build: (name, args, context = ".") => {
       const flags = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
-      buildah("build", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, ".");
+      buildah("build", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, context);
     },
     write: (name, to) => void buildah("push", "-q", name, `oci:${to}`),
     archive: (name, file) => void buildah("push", "-q", name, `docker-archive:${file}:${name}`),

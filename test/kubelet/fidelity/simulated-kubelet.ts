@@ -13,7 +13,13 @@ export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
         ...(hangs !== "GetInfo" && { getInfoMs: PATIENCE_MS }),
         ...(hangs !== "NotifyRegistrationStatus" && { notifyMs: PATIENCE_MS }),
       };
-      const kubelet = await startKubelet({ version, pluginDir, nodeName: "node-1", nodeLabels: {}, timings });
+      const kubelet = await startKubelet({
+        version,
+        pluginRegistrationPath: pluginDir,
+        nodeName: "node-1",
+        nodeLabels: {},
+        timings,
+      });
       const take = (event: KubeletEvent) => {
         const step = stepOfEvent(event);
         if (step) onStep(step);

@@ -6,13 +6,13 @@ const { startCsiDriver, startKubelet } = require("registrar/testing");
 
 async function main() {
   const folder = await mkdtemp(join(tmpdir(), "csi-"));
-  const pluginDir = join(folder, "plugins_registry");
+  const pluginRegistrationPath = join(folder, "plugins_registry");
   const endpoint = join(folder, "csi.sock");
   const name = "x.csi";
 
-  const kubelet = await startKubelet({ pluginDir, reconcilePeriodMs: 20 });
+  const kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
   const driver = await startCsiDriver({ csiAddress: endpoint, name, nodeId: "n1" });
-  const registration = await startRegistration({ name, endpoint, pluginRegistrationPath: pluginDir });
+  const registration = await startRegistration({ name, endpoint, pluginRegistrationPath });
   await registration.ready;
   process.stdout.write(`${JSON.stringify(kubelet.csiNode().spec.drivers)}\n`);
   await registration.close();

@@ -7,13 +7,13 @@ import { expect, test } from "vitest";
 
 test("kubelet registers our driver", async () => {
   const folder = await mkdtemp(join(tmpdir(), "csi-"));
-  const pluginDir = join(folder, "plugins_registry");
+  const pluginRegistrationPath = join(folder, "plugins_registry");
   const endpoint = join(folder, "csi.sock");
   const name = "x.csi";
 
-  await using kubelet = await startKubelet({ pluginDir, reconcilePeriodMs: 20 });
+  await using kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
   await using _driver = await startCsiDriver({ csiAddress: endpoint, name, nodeId: "n1" });
-  const registration = await startRegistration({ name, endpoint, pluginRegistrationPath: pluginDir });
+  const registration = await startRegistration({ name, endpoint, pluginRegistrationPath });
   await registration.ready;
   expect(kubelet.csiNode().spec.drivers).toEqual([{ name, nodeID: "n1", topologyKeys: [] }]);
   await registration.close();

@@ -148,9 +148,9 @@ describe("what befalls one driver", () => {
     await node.driver("a.csi");
     await using started = await startTestFleet(node);
     const seen: string[] = [];
-    started.fleet.subscribe((event, { csiAddress }) => {
-      if (event.kind === "state-changed") seen.push(`${csiAddress} ${event.change.to}`);
-    });
+    started.fleet.subscribe("state-changed", ({ change, registration: { csiAddress } }) =>
+      seen.push(`${csiAddress} ${change.to}`),
+    );
     await started.state("a.csi", "listening");
     await registerOnce(node.socketPath("a.csi"), "not you");
     await started.state("a.csi", "refused");

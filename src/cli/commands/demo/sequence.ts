@@ -94,7 +94,7 @@ function registrarRows(role: RegistrarRole, line: LogLine): readonly Content[] {
 function kubeletRows(event: KubeletEvent, owner: RegistrarRole): readonly Content[] {
   switch (event.kind) {
     case "started":
-      return [note("kubelet", `watches ${basename(event.pluginDir)}`)];
+      return [note("kubelet", `watches ${basename(event.pluginRegistrationPath)}`)];
     case "socket-seen":
       return [note("kubelet", event.replaced ? "sees a new socket" : "sees the socket")];
     case "socket-gone":

@@ -72,7 +72,7 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
       ...driverFacts,
       JSON_LINES,
     ],
-    kubelet: [...cli, "kubelet", `--plugin-dir=${pluginDir}`, JSON_LINES],
+    kubelet: [...cli, "kubelet", `--plugin-registration-path=${pluginDir}`, JSON_LINES],
     registrar: registrarCommand,
     "second registrar": registrarCommand,
   };

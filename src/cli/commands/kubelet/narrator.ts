@@ -10,7 +10,9 @@ import { durationText, type Narrator } from "../../event-lines";
 export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
   switch (event.kind) {
     case "started":
-      return [`kubelet ${kubeletText(event)} of node ${event.nodeName} watches ${event.pluginDir}`];
+      return [
+        `kubelet ${kubeletText(event)} of node ${event.nodeName} watches ${event.pluginRegistrationPath}`,
+      ];
     case "stopped":
       return [event.because === "restart" ? "kubelet is killed and starts again" : "kubelet has stopped"];
     case "socket-seen":

@@ -141,7 +141,7 @@ describe("later on", () => {
 test("a registrar killed under an alias is followed by one that kubelet accepts", async () => {
   await driver.stop();
   await using _driver = await startCsiDriver({ csiAddress: node.csiAddress, name });
-  await using kubelet = await startKubelet({ pluginDir: node.pluginRegistrationPath });
+  await using kubelet = await startKubelet({ pluginRegistrationPath: node.pluginRegistrationPath });
   const socketPath = node.socketPath(`${name}-_abc`);
   const killed = await startFakeRegistrar({ socketPath, info: { name, endpoint: node.csiAddress } });
   await kubelet.registered(name);

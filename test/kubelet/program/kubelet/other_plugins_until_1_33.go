@@ -1,4 +1,4 @@
-//go:build !kubelet1.35
+//go:build !kubelet1.34
 
 package main
 

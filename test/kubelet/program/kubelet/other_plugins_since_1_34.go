@@ -1,4 +1,4 @@
-//go:build kubelet1.35
+//go:build kubelet1.34
 
 package main
 
@@ -10,7 +10,6 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
-	"k8s.io/kubernetes/pkg/kubelet/cm/dra/plugin"
 	"k8s.io/kubernetes/pkg/kubelet/pluginmanager"
 	"k8s.io/kubernetes/pkg/kubelet/pluginmanager/cache"
 )
@@ -20,9 +19,8 @@ const wipingDelay = time.Minute
 
 // addOtherPlugins makes kubelet register DRA drivers too, by its own DRA manager.
 func addOtherPlugins(manager pluginmanager.PluginManager, client kubernetes.Interface, node string, printed func(cache.PluginHandler) cache.PluginHandler) {
-	getNode := func(ctx context.Context) (*core.Node, error) {
+	dra := newDRAManager(client, func(ctx context.Context) (*core.Node, error) {
 		return client.CoreV1().Nodes().Get(ctx, node, meta.GetOptions{})
-	}
-	dra := plugin.NewDRAPluginManager(context.Background(), client, getNode, nil, wipingDelay)
+	})
 	manager.AddHandler(registration.DRAPlugin, printed(dra))
 }

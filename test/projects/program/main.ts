@@ -6,16 +6,16 @@ import { startCsiDriver, startKubelet } from "registrar/testing";
 
 async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "csi-"));
-  const pluginDir = join(folder, "plugins_registry");
+  const pluginRegistrationPath = join(folder, "plugins_registry");
   const endpoint = join(folder, "csi.sock");
   const name = "x.csi";
 
-  await using kubelet = await startKubelet({ pluginDir, reconcilePeriodMs: 20 });
+  await using kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
   await using _driver = await startCsiDriver({ csiAddress: endpoint, name, nodeId: "n1" });
   const registration: Registration = await startRegistration({
     name,
     endpoint,
-    pluginRegistrationPath: pluginDir,
+    pluginRegistrationPath,
   });
   await registration.ready;
   process.stdout.write(`${JSON.stringify(kubelet.csiNode().spec.drivers)}\n`);

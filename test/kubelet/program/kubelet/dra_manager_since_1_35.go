@@ -1,0 +1,15 @@
+//go:build kubelet1.35
+
+package main
+
+import (
+	"context"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/kubernetes/pkg/kubelet/cm/dra/plugin"
+)
+
+func newDRAManager(client kubernetes.Interface, getNode func(context.Context) (*core.Node, error)) *plugin.DRAPluginManager {
+	return plugin.NewDRAPluginManager(context.Background(), client, getNode, nil, wipingDelay)
+}

@@ -1,0 +1,135 @@
+import { rmSync } from "node:fs";
+import type { RegistrationOptions } from "../../src/registrar/options";
+import type { Registration } from "../../src/registrar/registration/registration";
+import type { StateName } from "../../src/registrar/registration/state";
+import { startRegistration } from "../../src/registrar/start-registration";
+import { PATIENCE_MS } from "../support/history";
+import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+
+// Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
+
+type Plugin = Required<Pick<RegistrationOptions, "type" | "name" | "supportedVersions">> & {
+  readonly file: string;
+};
+
+const DRA: Plugin = {
+  type: "DRAPlugin",
+  name: "gpu.example.com",
+  supportedVersions: ["v1.DRAPlugin", "v1beta1.DRAPlugin"],
+  file: "gpu.example.com-dra",
+};
+const DEVICE: Plugin = {
+  type: "DevicePlugin",
+  name: "example.com/gpu",
+  supportedVersions: ["v1beta1"],
+  file: "example.com_gpu-device",
+};
+
+let node: SimulatedNode;
+beforeEach(async () => {
+  node = await createSimulatedNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+const start = async ({ file: _, ...plugin }: Plugin, options: Partial<RegistrationOptions> = {}) =>
+  node.keep(
+    await startRegistration({
+      ...plugin,
+      endpoint: node.csiAddress,
+      pluginRegistrationPath: node.pluginDir,
+      timeoutMs: PATIENCE_MS,
+      ...options,
+    }),
+  );
+
+/** Resolves when the registration is in this state, at once if it is. */
+function state(registration: Registration, wanted: StateName): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (registration.status().state !== wanted) return;
+      unsubscribe();
+      resolve();
+    };
+    const unsubscribe = registration.subscribe("state-changed", look);
+    look();
+  });
+}
+
+describe.each([
+  ["DRA driver", DRA, "1.35"],
+  ["DRA driver", DRA, "1.36"],
+  ["device plugin", DEVICE, "1.20"],
+  ["device plugin", DEVICE, "1.36"],
+] as const)("a %s (%j) at kubelet %s", (_what, plugin, version) => {
+  const { type, name, file } = plugin;
+
+  test("is registered, by its own type and endpoint, and forgotten in the end", async () => {
+    const kubelet = await node.kubelet({ version });
+    const registration = await start(plugin);
+    await registration.ready;
+    expect(await kubelet.registered(name)).toMatchObject({ pluginType: type, endpoint: node.csiAddress });
+    expect(kubelet.csiNode().spec.drivers).toEqual([]);
+    expect(await registration.selfCheck()).toEqual({ kind: "ok" });
+    await registration.close();
+    await kubelet.deregistered(name);
+  });
+
+  test("is healed when its socket is removed, and known to a kubelet that restarts", async () => {
+    const kubelet = await node.kubelet({ version });
+    const registration = await start(plugin);
+    await kubelet.registered(name);
+    const gone = kubelet.events.when("deregistered", { from: "now" });
+    rmSync(`${node.pluginDir}/${file}-reg.sock`);
+    await gone;
+    await kubelet.registered(name);
+    await kubelet.restart();
+    await kubelet.registered(name);
+    expect(registration.status().state).toBe("registered");
+  });
+
+  test("stands by for a newer one of its name, and takes over when that ends", async () => {
+    const kubelet = await node.kubelet({ version });
+    const older = await start(plugin);
+    await older.ready;
+    const newer = await start(plugin);
+    await newer.ready;
+    await state(older, "standby");
+    await newer.close();
+    await state(older, "registered");
+    await kubelet.registered(name);
+  });
+
+  test("tries again when it was refused, with policy retry", async () => {
+    const kubelet = await node.kubelet({
+      version,
+      faults: [{ kind: "refuse", reason: "not yet", times: 1 }],
+    });
+    const registration = await start(plugin, { onRegistrationFailure: "retry" });
+    expect(await kubelet.refused(name)).toMatchObject({ reason: expect.stringContaining("not yet") });
+    await registration.ready;
+    expect(registration.status().tally).toMatchObject({ refused: 1, accepted: 1 });
+  });
+});
+
+test.each<[Plugin, version: "1.28" | "1.36", reason: string]>([
+  [
+    { ...DRA, supportedVersions: ["v9.DRAPlugin"] },
+    "1.36",
+    'none of services supported by the plugin (["v9.DRAPlugin"]) are supported by the kubelet ' +
+      '(["v1.DRAPlugin" "v1beta1.DRAPlugin"])',
+  ],
+  [DRA, "1.28", "no handler registered for plugin type: DRAPlugin"],
+  [
+    { ...DEVICE, supportedVersions: ["v2"] },
+    "1.36",
+    "manager version, v1beta1, is not among plugin supported versions [v2]",
+  ],
+])("%j is refused by kubelet %s, in its words", async (plugin, version, reason) => {
+  await node.kubelet({ version });
+  const registration = await start(plugin);
+  await expect(registration.ready).rejects.toMatchObject({
+    code: "REFUSED",
+    message: expect.stringContaining(reason),
+  });
+  expect(await registration.closed).toMatchObject({ kind: "refused" });
+});

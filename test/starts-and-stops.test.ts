@@ -1,0 +1,65 @@
+import { getEventListeners } from "node:events";
+import { readdirSync } from "node:fs";
+import { loadProtos } from "../src/grpc/protos";
+import { type CsiServiceHost, serveCsiDriver, startNodeRegistrar, startRegistrar } from "../src/index";
+import { startCsiDriver, startKubelet } from "../src/testing";
+import { createNodeFolder } from "./support/node-folder";
+import { countInotifyWatches, expectNothingLeft } from "./support/resources";
+
+/** 500 take half a minute of CPU: `ROUNDS=500 npx jest test/starts-and-stops`. */
+const ROUNDS = Number(process.env.ROUNDS ?? 60);
+/** Every so many rounds what was started has time to register. */
+const REGISTERED_EACH = 20;
+
+const { identity, node: nodeService } = loadProtos();
+const addServices = (server: CsiServiceHost) => {
+  server.addService(identity, { GetPluginInfo: async () => ({ name: "served.csi" }) });
+  server.addService(nodeService, { NodeGetInfo: async () => ({ nodeId: "n1" }) });
+};
+
+const descriptors = () => readdirSync("/proc/self/fd").length;
+const listeners = () => process.eventNames().map((name) => [String(name), process.listenerCount(name)]);
+
+test(`${ROUNDS} starts and stops of everything that starts leave nothing`, () =>
+  expectNothingLeft(async () => {
+    await using folder = await createNodeFolder();
+    const { csiAddress, pluginDir: pluginRegistrationPath } = folder;
+    const { signal } = new AbortController();
+
+    const round = async (isRegistered: boolean) => {
+      const common = { pluginRegistrationPath, signal };
+      await using kubelet = await startKubelet({ ...common, reconcilePeriodMs: 10, waitTimeoutMs: 60_000 });
+      await using driver = await startCsiDriver({ csiAddress, name: "x.csi", signal });
+      const elsewhere = { csiAddress, kubeletRegistrationPath: csiAddress, timeoutMs: 60_000 };
+      await using registrar = await startRegistrar({ ...common, ...elsewhere });
+      await using served = await serveCsiDriver({
+        ...common,
+        csiAddress: folder.at("served.sock"),
+        addServices,
+      });
+      const pattern = folder.at("plugins", "*", "csi.sock");
+      await using ofNode = await startNodeRegistrar({
+        ...common,
+        csiAddresses: [pattern],
+        kubeletRegistrationPaths: [pattern],
+      });
+      if (isRegistered) {
+        await Promise.all([registrar.ready, served.ready]);
+        expect(
+          kubelet
+            .csiNode()
+            .spec.drivers.map(({ name }) => name)
+            .sort(),
+        ).toEqual(["served.csi", "x.csi"]);
+        expect([driver.name, ofNode.all]).toEqual(["x.csi", []]);
+      }
+    };
+
+    await round(true);
+    const left = () => [descriptors(), countInotifyWatches(), listeners()];
+    const before = left();
+    for (let count = 1; count <= ROUNDS; count++) await round(count % REGISTERED_EACH === 0);
+    expect(left()).toEqual(before);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(folder.visibleFiles()).toEqual([]);
+  }));
