@@ -49,17 +49,18 @@ export function clash(roles: readonly (Role & { readonly leadMs: number })[]): S
     needsInside: true,
     limitMs: 180_000,
     ours: { comesBack: true },
+    // Restarts count from the applies on, so these belong to the cause.
     prepare: async (players) => {
       const { kubectl, nodeName } = clusterOf(players);
       await kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}=elsewhere`);
+    },
+    cause: async (players) => {
+      const { kubectl, nodeName } = clusterOf(players);
       for (const [index, leadMs] of byLead.entries()) {
         const due = players.filter(({ role }) => role.leadMs === leadMs);
         await eachOf(due, (player) => player.apply(player.role.change));
         await delay(leadMs - (byLead[index + 1] ?? 0));
       }
-    },
-    cause: async (players) => {
-      const { kubectl, nodeName } = clusterOf(players);
       await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
       return "end";
     },
