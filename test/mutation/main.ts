@@ -7,8 +7,8 @@ import { createTempFolder } from "../support/temp-folder";
 import { MUTANTS, type Mutant } from "./mutants";
 import { mutated } from "./mutated";
 
-/** 15 of the 22 in the table are noticed; it is to become 0.9, and rises with every one that is. */
-const FLOOR = 0.65;
+/** Of those in the table; none of them leaves everything as it was. */
+const FLOOR = 0.9;
 
 const USAGE = `usage: npm run test:mutation -- [--only TEXT]
 

@@ -20,7 +20,10 @@ const NODE_WIDE = "src/registrar/node-wide/start-node-registrar.ts";
 const NODE_WIDE_TESTS = [
   "test/registrar/node-wide/start-node-registrar",
   "test/registrar/node-wide/driver-changes",
+  "test/registrar/node-wide/departures",
 ];
+const HTTP = "src/diagnostics/http";
+const HTTP_TESTS = ["test/diagnostics/http"];
 
 /** Mutants of the files that live on sockets, where a tool that mutates at random would mostly make tests wait. */
 export const MUTANTS: readonly Mutant[] = [
@@ -102,13 +105,6 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [`${STATE_TESTS}/in-place`],
   },
   {
-    what: "a watch that lost its folder is not renewed",
-    file: `${STATES}/in-place.ts`,
-    from: "      watch.rearm();\n",
-    to: "",
-    tests: [`${STATE_TESTS}/in-place`, "test/registrar/start-registrar"],
-  },
-  {
     what: "a slow restart of kubelet makes a registered socket move",
     file: `${STATES}/listening.ts`,
     from: "!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved",
@@ -177,5 +173,54 @@ export const MUTANTS: readonly Mutant[] = [
     from: "return isSameFile(one, other) && one.mtimeMs === other.mtimeMs;",
     to: "return isSameFile(one, other);",
     tests: ["test/sockets", ...SOCKET_TESTS],
+  },
+  {
+    what: "of hundreds of clients in one moment a probe is closed before it was read",
+    file: `${HTTP}/crowd.ts`,
+    from: "setImmediate(() => setImmediate(trim));",
+    to: "trim();",
+    tests: HTTP_TESTS,
+  },
+  {
+    what: "HTTP clients may be any number",
+    file: `${HTTP}/crowd.ts`,
+    from: "while (open.size > max) closeOne();",
+    to: "",
+    tests: HTTP_TESTS,
+  },
+  {
+    what: "a scrape that is being answered is closed for an idle connection's sake",
+    file: `${HTTP}/crowd.ts`,
+    from: "all.find(({ isAnswering }) => !isAnswering)",
+    to: "all[0]",
+    tests: HTTP_TESTS,
+  },
+  {
+    what: "a client that waits for no answer is answered thousands of times",
+    file: `${HTTP}/connection.ts`,
+    from: "if (answering !== undefined || isLast) {",
+    to: "if (Object.is(isLast, undefined)) {",
+    tests: HTTP_TESTS,
+  },
+  {
+    what: "a head without end fills the memory",
+    file: `${HTTP}/connection.ts`,
+    from: "if (isTooMuch || !mayBeRequest(received)) return void socket.destroy();",
+    to: "if (!mayBeRequest(received)) return void socket.destroy();",
+    tests: HTTP_TESTS,
+  },
+  {
+    what: "a CPU profile goes on when nobody waits for it any more",
+    file: `${HTTP}/connection.ts`,
+    from: "    clearTimeout(deadline);\n    answering?.abort();\n",
+    to: "    clearTimeout(deadline);\n",
+    tests: [...HTTP_TESTS, "test/diagnostics/pprof"],
+  },
+  {
+    what: "of hundreds of clients in one moment kubelet is closed before it was read",
+    file: "src/grpc/acceptor.ts",
+    from: "setImmediate(() => setImmediate(trim));",
+    to: "trim();",
+    tests: ["test/grpc/acceptor-bounds"],
   },
 ];

@@ -1,0 +1,89 @@
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
+import { startScriptedDriver } from "../../support/scripted-driver";
+
+let node: FleetNode;
+beforeEach(async () => {
+  node = await createFleetNode();
+  // Sockets and files need all the others.
+  jest.useFakeTimers({
+    doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
+  });
+});
+afterEach(async () => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+  await node[Symbol.asyncDispose]();
+});
+
+const LONG_MS = 60_000;
+const GONE = "CSI driver has gone";
+const RETRY = "Trying again later, or when the CSI driver restarts";
+const LOST = "Lost connection";
+const RESTORED = "Connection restored";
+
+test("a driver that is back when its time is over keeps its registration", async () => {
+  const driver = await node.driver("a.csi");
+  await using started = await startTestFleet(node, { driverGoneAfterMs: LONG_MS });
+  await started.register("a.csi");
+  await driver.stop();
+  await started.log.when(LOST);
+  await node.driver("a.csi");
+  await started.log.when(RESTORED);
+  jest.advanceTimersByTime(LONG_MS);
+  // When another one is registered it would be long gone.
+  await node.driver("b.csi");
+  await started.register("b.csi");
+  expect(started.log.all(GONE)).toEqual([]);
+  await started.state("a.csi", "registered");
+});
+
+test("a driver that is lost again has the whole time again", async () => {
+  const driver = await node.driver("a.csi");
+  await using started = await startTestFleet(node, { driverGoneAfterMs: LONG_MS });
+  await started.register("a.csi");
+  await driver.stop();
+  await started.log.when(LOST);
+  jest.advanceTimersByTime(0.8 * LONG_MS);
+  const second = await node.driver("a.csi");
+  await started.log.when(RESTORED);
+  await second.stop();
+  await started.log.when(LOST, 2);
+  jest.advanceTimersByTime(0.8 * LONG_MS);
+  await node.driver("a.csi");
+  await started.log.when(RESTORED, 2);
+  expect(started.log.all(GONE)).toEqual([]);
+  await started.state("a.csi", "registered");
+});
+
+test("a driver whose socket was replaced before its next try is not tried again", async () => {
+  writeFileSync(node.socketPath("a.csi"), "");
+  await node.driver("a.csi");
+  await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
+  await started.log.when(RETRY);
+  rmSync(node.socketPath("a.csi"));
+  const next = node.at("plugins", "a.csi", "next.sock");
+  await using _driver = await startScriptedDriver(next, { name: "a.csi" });
+  renameSync(next, node.csiAddress("a.csi"));
+  await started.register("a.csi");
+  const [registration] = started.fleet.all;
+  jest.advanceTimersByTime(30_000);
+  expect(started.fleet.all).toEqual([registration]);
+});
+
+test("a driver that fails after a long good life is tried again as soon as after a first failure", async () => {
+  writeFileSync(node.socketPath("a.csi"), "");
+  const driver = await node.driver("a.csi");
+  await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
+  expect((await started.log.when(RETRY)).fields.after).toBe("30s");
+  jest.advanceTimersByTime(30_000);
+  expect((await started.log.when(RETRY, 2)).fields.after).toBe("60s");
+  rmSync(node.socketPath("a.csi"));
+  jest.advanceTimersByTime(60_000);
+  await started.register("a.csi");
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, "now").mockImplementation(() => now() + 300_000);
+  await driver.stop();
+  await node.driver("a.csi", { name: "../evil" });
+  expect((await started.log.when(RETRY, 3)).fields.after).toBe("30s");
+});
