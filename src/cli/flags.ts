@@ -71,7 +71,7 @@ export const flagTable = {
     "node-condition-delay": duration("30s", "before it is False"),
     "node-name": string("", "for these; else NODE_NAME, KUBE_NODE_NAME"),
     "metrics-path": string("/metrics", "path of the metrics"),
-    "termination-log": string("/dev/termination-log", "existing file for the reason of a failure"),
+    "termination-log": string("/dev/termination-log", "file for the reason of a failure"),
     mode: {
       ...string("", "health-probe, ready-probe: ask the registrar that runs here, exit 0 or 1"),
       parse: parseMode,

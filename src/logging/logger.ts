@@ -1,3 +1,4 @@
+import { RegistrarError } from "../errors";
 import { guardedCall } from "../guarded-call";
 
 /** Key/value pairs of one log line, in the order given. */
@@ -56,8 +57,14 @@ interface GuardedLogger extends Logger {
   readonly [GUARDED]: true;
 }
 
-/** Makes a logger that writes to `sink`. What the sink throws, or rejects with, costs that line and nothing else. */
+/**
+ * Makes a logger that writes to `sink`. What the sink throws, or rejects with, costs that line and nothing else. Throws
+ * INVALID_OPTION for what is no sink.
+ */
 export function createLogger(sink: LogSink): Logger {
+  for (const name of ["enabled", "write"] as const)
+    if (typeof (Object(sink) as Partial<LogSink>)[name] !== "function")
+      throw new RegistrarError("INVALID_OPTION", `createLogger: the sink has no function ${name}`);
   return fromOrigin(guarded(sink), { file: "registrar", line: 0, verbosity: 0, fields: {} });
 }
 

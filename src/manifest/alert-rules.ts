@@ -86,7 +86,7 @@ const ALERTS: readonly Alert[] = [
     expr: 'registrar_driver_connected{driver_name!="unknown-driver"} == 0',
     for: "5m",
     severity: "warning",
-    summary: `CSI driver ${DRIVER} does not answer on ${NODE}`,
+    summary: `CSI driver ${DRIVER} has no connection on ${NODE}`,
     description:
       `The registrar in ${POD} has had no connection to the driver for 5 minutes. The driver is still registered, but ` +
       "kubelet cannot mount or unmount its volumes. Read the log of the driver's container.",

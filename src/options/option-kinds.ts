@@ -94,7 +94,8 @@ const SOCKET_PATH = `the path of a unix socket, ${MAX_SOCKET_PATH_BYTES} bytes a
 /** A unix socket as this process sees it, as a path or with `unix:`; made absolute at once. */
 export const socketPath: OptionKind<string> = kindOf(SOCKET_PATH, (given) => {
   if (!isPath(given)) return undefined;
-  const path = given.startsWith("unix:") ? pathInUnixAddress(given) : given;
+  const isOther = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) && !given.startsWith("unix:");
+  const path = given.startsWith("unix:") ? pathInUnixAddress(given) : isOther ? undefined : given;
   return path !== undefined && fitsSocketPath(resolve(path)) ? resolve(path) : undefined;
 });
 

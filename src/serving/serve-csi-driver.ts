@@ -1,22 +1,17 @@
 import { messageOf, RegistrarError } from "../errors";
-import { type GrpcAcceptor, type ServiceHost, startGrpcAcceptor } from "../grpc/acceptor";
+import { type GrpcAcceptor, startGrpcAcceptor } from "../grpc/acceptor";
 import type { GrpcAcceptorLimits } from "../grpc/acceptor-limits";
 import { loadProtos } from "../grpc/protos";
 import { callUnary, createUnixClient } from "../grpc/unary";
 import type { Logger } from "../logging/logger";
-import { show } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/registration/outcome";
 import type { Registration } from "../registrar/registration/registration";
 import { startRegistration } from "../registrar/start-registration";
-import { listenOnSocketFile, type SocketFile } from "../sockets/socket-file";
-import {
-  type CsiServiceHost,
-  type CsiServingOptions,
-  type ResolvedCsiServingOptions,
-  resolveServingOptions,
-} from "./options";
-import { isPromise, unaryMethod } from "./unary-method";
+import { type DriverSocket, keepListening } from "./driver-socket";
+import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
+import { createServiceHost } from "./service-host";
+import { isPromise } from "./unary-method";
 
 /** A CSI driver that is served and registered. */
 export interface ServedCsiDriver extends AsyncDisposable {
@@ -56,7 +51,8 @@ const NAME_WITHIN_MS = 10_000;
  * bounds of `docs/security.md`. A message may have 1 MB.
  *
  * The order is the one that kubelet needs: listen, ask the driver its own name, publish the registration socket. The end
- * is the reverse: deregister, let running calls end, remove the socket. Resolves when the registration socket is in
+ * is the reverse: deregister, let running calls end, remove the socket. Either socket is put back when somebody removes
+ * it; another driver's that has taken its place is left alone as long as it lives. Resolves when the registration socket is in
  * place; `ready` tells when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal
  * with policy `exit`, or by a failure.
  *
@@ -77,17 +73,17 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   const { signal, logger, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
   const acceptor = startServing(resolved, logger);
-  let socket: SocketFile | undefined;
+  let socket: DriverSocket | undefined;
   let registration: Registration;
   let name: string;
 
   const stopServing = async () => {
-    socket?.withdraw();
+    await socket?.withdraw();
     await acceptor.close({ graceMs: resolved.graceMs });
   };
 
   try {
-    socket = await listenOnSocketFile(resolved.csiAddress, acceptor.accept);
+    socket = await keepListening(resolved.csiAddress, acceptor.accept, logger);
     name = await askItsName(resolved, signal);
     const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs } = resolved;
     const how = { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs };
@@ -123,7 +119,11 @@ function startServing({ addServices }: ResolvedCsiServingOptions, log: Logger): 
   return startGrpcAcceptor({
     log,
     limits: DRIVER_LIMITS,
-    addServices: (server) => refusePromise(addServices(hostOf(server, log))),
+    addServices: (server) => {
+      const host = createServiceHost(server, log);
+      refusePromise(addServices(host));
+      host.checkIdentity();
+    },
   });
 }
 
@@ -136,35 +136,6 @@ function refusePromise(returned: unknown): void {
     "serveCsiDriver: addServices is async; it must have added them when it returns",
   );
 }
-
-function hostOf(server: ServiceHost, logger: Logger): CsiServiceHost {
-  const log = logger.named("serve-csi-driver");
-  return {
-    addService: (definition, handlers) => {
-      const methods = Object.entries(definition).flatMap(
-        ([method, { path, requestStream, responseStream }]) => {
-          const handler = Reflect.get(handlers, method) ?? Reflect.get(handlers, lowerFirst(method));
-          if (handler === undefined) return [];
-          if (typeof handler !== "function" || requestStream || responseStream) refuseMethod(path, handler);
-          const onListenerError = (error: unknown) =>
-            log.error(error, "A listener to a call's end failed", { method: path });
-          // As grpc-js does: a driver may be a class.
-          return [[method, unaryMethod(path, handler.bind(handlers), onListenerError)] as const];
-        },
-      );
-      server.addService(definition, Object.fromEntries(methods));
-    },
-  };
-}
-
-function refuseMethod(path: string, handler: unknown): never {
-  const why =
-    typeof handler === "function" ? "it is a stream" : `its handler is ${show(handler)}, not a function`;
-  throw new RegistrarError("INVALID_OPTION", `serveCsiDriver: ${path} cannot be served: ${why}`);
-}
-
-/** Stubs have `NodePublishVolume`, some drivers' objects `nodePublishVolume`; grpc-js takes both. */
-const lowerFirst = (method: string) => method.charAt(0).toLowerCase() + method.slice(1);
 
 /** Over its socket, as kubelet and its registrar would: a driver that does not answer must not be registered. */
 async function askItsName(

@@ -24,22 +24,24 @@ export interface CsiCall<Request = unknown> extends EventEmitter {
 export type CsiCallback = (error: unknown, response?: unknown) => void;
 
 /**
- * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns a promise of its response. What it
- * throws is answered too, with its `code` if it has one and with INTERNAL if not: no client is left waiting.
+ * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns its response, or a promise of it. What
+ * it throws is answered too, with its `code` if it has one; without one as INTERNAL, and the log has it with its stack.
  */
 export type CsiMethodHandler = (call: never, callback: never) => unknown;
 
 type Answer = (call: CsiCall, callback: CsiCallback) => unknown;
 
-/** Makes a method as our acceptor takes it. What a listener to `cancelled` throws goes to `onListenerError`. */
+/** Makes a method as our acceptor takes it. `tell` hears of what it, or a listener to `cancelled`, throws by mistake. */
 export function unaryMethod(
   path: string,
   handler: CsiMethodHandler,
-  onListenerError: (error: unknown) => void,
+  tell: (error: unknown, what: string) => void,
 ): ReturnType<typeof unaryHandler<unknown, unknown>> {
   const answer = handler as Answer;
   return unaryHandler<unknown, unknown>((request, context) => {
-    const call = createCall(path, request, context, onListenerError);
+    const call = createCall(path, request, context, (error) =>
+      tell(error, "A listener to a call's end failed"),
+    );
     return new Promise((resolve, reject) => {
       const callback: CsiCallback = (error, response) =>
         error === null || error === undefined ? resolve(response ?? {}) : reject(failureOf(error));
@@ -49,6 +51,12 @@ export function unaryMethod(
           // An async function that answers by callback may still have to.
           if (response !== undefined || answer.length < 2) resolve(response ?? {});
         }, reject);
+      // What one with a callback returns is nobody's business.
+      else if (returned !== undefined && answer.length < 2) resolve(returned);
+    }).catch((error: unknown) => {
+      // A gRPC code says that it was meant; anything else is a fault that only its stack explains.
+      if (codeOf(error) === undefined) tell(error, "A method of the driver failed");
+      throw error;
     });
   });
 }
@@ -63,7 +71,7 @@ function failureOf(error: unknown): unknown {
   return typeof details === "string" ? Object.assign(new Error(details), { code: codeOf(error) }) : error;
 }
 
-const codeOf = (error: unknown) => (error as { readonly code?: unknown }).code;
+const codeOf = (error: unknown) => (Object(error) as { readonly code?: unknown }).code;
 
 function createCall(
   path: string,

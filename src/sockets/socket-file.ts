@@ -7,6 +7,8 @@ import { isSameFile, linkStatsOf } from "./files";
 
 /** A unix socket that listens under a name. Connections that are open stay open, however it ends. */
 export interface SocketFile {
+  /** Whether the name still is this socket's. */
+  isInPlace(): boolean;
   /** Accepts no more, and removes the file if it is still this socket's. */
   withdraw(): void;
   /** Accepts no more, and leaves the file behind, as a process does that is killed. */
@@ -34,11 +36,15 @@ export async function listenOnSocketFile(
     server.close(); // That removes the dot-name too.
     throw socketUnusable(problem, dirname(path), error);
   }
+  const isInPlace = () => {
+    const now = linkStatsOf(path);
+    return typeof now === "object" && isSameFile(now, stats);
+  };
   return {
+    isInPlace,
     withdraw: () => {
       server.close();
-      const now = linkStatsOf(path);
-      if (typeof now === "object" && isSameFile(now, stats)) rmSync(path, { force: true });
+      if (isInPlace()) rmSync(path, { force: true });
     },
     abandon: () => {
       server.close();

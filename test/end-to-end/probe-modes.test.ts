@@ -29,6 +29,19 @@ nodeTest("announced: healthy; registered: ready too; ended: neither", async (nod
   expect(await probe(node, "ready-probe")).toBe(1);
 });
 
+nodeTest(
+  "a registration directory that is not there yet is no reason to restart a registrar that waits",
+  async (node) => {
+    const missing = `--plugin-registration-path=${node.pluginDir}/not-there`;
+    expect((await node.registrar("--mode=health-probe", missing).exit()).code).toBe(0);
+    const probing = node.registrar("--mode=ready-probe", missing);
+    expect((await probing.exit()).code).toBe(1);
+    expect(probing.stderr).toMatch(
+      /cannot look into the plugin registration directory .*not-there: ENOENT.*is it mounted/,
+    );
+  },
+);
+
 nodeTest("a mistyped probe touches nothing and says which was meant", async (node) => {
   await node.driver();
   const registrar = node.registrar();

@@ -91,6 +91,10 @@ test.each<[given: unknown, message: string | RegExp]>([
     { name: "x", socket: "s".repeat(120) },
     /socket is "s{60}…"; it takes the path of a unix socket, 107 bytes at most$/,
   ],
+  [
+    { name: "x", socket: "tcp://127.0.0.1:1" },
+    /socket is "tcp:\/\/127.0.0.1:1"; it takes the path of a unix/,
+  ],
   [{ name: "x", socket: "unix:@abstract" }, /socket is "unix:@abstract"; it takes the path of a unix socket/],
   [
     { name: "x", endpoint: "x.sock" },

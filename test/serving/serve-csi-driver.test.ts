@@ -136,7 +136,7 @@ test("kubelet's refusal ends it, as a whole", () =>
   }));
 
 test.each<[string, () => Partial<CsiServingOptions>, object]>([
-  ["there is no Identity service", () => ({ addServices: () => {} }), { code: "DRIVER_TIMEOUT" }],
+  ["there is no Identity service", () => ({ addServices: () => {} }), { code: "INVALID_OPTION" }],
   ["addServices is missing", () => ({ addServices: undefined as never }), { code: "INVALID_OPTION" }],
   [
     "addServices is async",

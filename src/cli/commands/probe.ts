@@ -29,8 +29,8 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
   const paths = resolvePaths(flags, nodeDirectory(process.env), isDirectory);
   if (paths.kind === "missing") return fail(paths.message);
   const folder = paths.pluginRegistrationPath;
+  const { sockets, problem } = socketsIn(folder);
   try {
-    const sockets = readdirSync(folder).filter((name) => name.endsWith(SOCKET_TAIL));
     const reports = sockets.map((name) =>
       askAbout(join(folder, name), flags.timeoutMs).catch(() => undefined),
     );
@@ -43,9 +43,21 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
     if (mine.length > 0) return 0;
     const csiSocketPath = parseCsiAddress(flags.csiAddress);
     if (wanted === "health" && (await tryConnect(csiSocketPath)) !== undefined) return 0;
-    return fail(`no registrar for ${paths.kubeletRegistrationPath} answers on a socket in ${folder}`);
+    return fail(
+      problem ?? `no registrar for ${paths.kubeletRegistrationPath} answers on a socket in ${folder}`,
+    );
   } catch (error) {
     return fail(messageOf(error));
+  }
+}
+
+/** The registration sockets there; or why nobody can tell, which does not matter as long as the driver is waited for. */
+function socketsIn(folder: string): { readonly sockets: readonly string[]; readonly problem?: string } {
+  try {
+    return { sockets: readdirSync(folder).filter((name) => name.endsWith(SOCKET_TAIL)) };
+  } catch (error) {
+    const problem = `cannot look into the plugin registration directory ${folder}: ${messageOf(error)}`;
+    return { sockets: [], problem: `${problem}; is it mounted, and --plugin-registration-path right?` };
   }
 }
 

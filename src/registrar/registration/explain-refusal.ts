@@ -33,5 +33,5 @@ export function explainRefusal(text: string, paths: DriverPaths): string | undef
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
   const advice = cannotReach ? adviceOnHostPath(paths) : undefined;
   if (advice) return `${advice.problem}: write ${advice.fix}`;
-  return hintForRefusal(text, paths.kubeletRegistrationPath);
+  return hintForRefusal(text, paths.kubeletRegistrationPath, paths.csiSocketPath === undefined);
 }

@@ -2,7 +2,10 @@ import type { ConnectionTally } from "../../grpc/acceptor";
 import { otherKubeletRoots } from "../../kubelet-roots";
 
 /** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.36. */
-const REFUSALS: readonly { readonly text: RegExp; readonly hint: (endpoint: string) => string }[] = [
+const REFUSALS: readonly {
+  readonly text: RegExp;
+  readonly hint: (endpoint: string, isInProcess: boolean) => string;
+}[] = [
   {
     text: /already registered with a higher supported version/,
     hint: () =>
@@ -19,6 +22,10 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: (endpoint: stri
       "the driver's NodeGetInfo gives an empty node ID: check how the driver learns its node's name",
   },
   {
+    text: /must be \d+ (?:characters|bytes) or less|Invalid value/,
+    hint: () => "the API server refuses a value of the driver's NodeGetInfo: correct what kubelet names",
+  },
+  {
     text: /error updating (?:CSINode|Node)/,
     hint: () => "kubelet could not write to the API server: it may be away, or kubelet may lack the right to",
   },
@@ -28,13 +35,13 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: (endpoint: stri
   },
   {
     text: /dial unix /,
-    hint: (endpoint) =>
-      `kubelet cannot reach the driver at ${endpoint} on the host: check --kubelet-registration-path and the hostPath mount`,
+    hint: (endpoint, isInProcess) =>
+      `kubelet cannot reach the driver at ${endpoint} on the host: check ${pathName(isInProcess)} and the hostPath mount`,
   },
   {
     text: /code = Unimplemented/,
-    hint: (endpoint) =>
-      `what listens on ${endpoint} is no CSI node service: check --kubelet-registration-path`,
+    hint: (endpoint, isInProcess) =>
+      `what listens on ${endpoint} is no CSI node service: check ${pathName(isInProcess)}`,
   },
   {
     text: /code = DeadlineExceeded/,
@@ -42,8 +49,8 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: (endpoint: stri
   },
   {
     text: /RST_STREAM with error code: PROTOCOL_ERROR/,
-    hint: () =>
-      "the driver's HTTP/2 server cut kubelet's call off: kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; csi-grpc-proxy before the driver helps, or a later kubelet",
+    hint: (_endpoint, isInProcess) =>
+      `the driver's HTTP/2 server cut kubelet's call off: kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; ${isInProcess ? "serveCsiDriver() takes it" : "csi-grpc-proxy before the driver helps"}, or a later kubelet`,
   },
   {
     text: /rpc error: code = /,
@@ -51,9 +58,16 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: (endpoint: stri
   },
 ];
 
-/** One line on the likely cause of a refusal; undefined where kubelet's text must speak for itself. */
-export function hintForRefusal(text: string, endpoint: string): string | undefined {
-  return REFUSALS.find((refusal) => refusal.text.test(text))?.hint(endpoint);
+/** What its user calls the path that kubelet is told. */
+const pathName = (isInProcess: boolean) =>
+  isInProcess ? "the option endpoint" : "--kubelet-registration-path";
+
+/**
+ * One line on the likely cause of a refusal; undefined where kubelet's text must speak for itself. A driver in this
+ * process was told by options, not by flags.
+ */
+export function hintForRefusal(text: string, endpoint: string, isInProcess = false): string | undefined {
+  return REFUSALS.find((refusal) => refusal.text.test(text))?.hint(endpoint, isInProcess);
 }
 
 /**

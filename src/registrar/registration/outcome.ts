@@ -4,8 +4,13 @@ import { errnoOf, messageOf, RegistrarError } from "../../errors";
 export type RegistrationOutcome =
   /** Closed by its owner. */
   | { readonly kind: "stopped" }
-  /** Kubelet refused the driver; `reason` is kubelet's text, verbatim. */
-  | { readonly kind: "refused"; readonly reason: string; readonly error: RegistrarError }
+  /** Kubelet refused the driver; `reason` is kubelet's text, verbatim, and `hint` its likely cause, where we know one. */
+  | {
+      readonly kind: "refused";
+      readonly reason: string;
+      readonly hint: string | undefined;
+      readonly error: RegistrarError;
+    }
   /** It could not go on. */
   | { readonly kind: "failed"; readonly error: RegistrarError };
 
@@ -17,9 +22,9 @@ export function failedBy(thrown: unknown): RegistrationOutcome {
 }
 
 /** The outcome after kubelet's refusal in these words. */
-export function refusedFor(reason: string): RegistrationOutcome {
-  const error = new RegistrarError("REFUSED", `kubelet refused the driver: ${reason}`);
-  return { kind: "refused", reason, error };
+export function refusedFor(reason: string, hint?: string): RegistrationOutcome {
+  const text = `kubelet refused the driver: ${reason}${hint === undefined ? "" : ` (${hint})`}`;
+  return { kind: "refused", reason, hint, error: new RegistrarError("REFUSED", text) };
 }
 
 /** Why a registration that ended with this outcome did not register the driver; `cause` is why its owner stopped it. */

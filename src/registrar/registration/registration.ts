@@ -34,7 +34,7 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   status(): DriverStatus;
   /**
    * Walks kubelet's own path over our registration socket, within `timeoutMs`. One walk at a time, and its answer
-   * serves everybody for a second. Healthy as long as there is no socket to check: the driver is still waited for.
+   * serves everybody for a second. Healthy before there is a socket to check, while the driver is waited for; never after the end.
    */
   selfCheck(): Promise<SelfCheck>;
   /**
@@ -148,13 +148,15 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
       outcome,
     };
   };
-  const selfCheck = createCachedCheck(async (): Promise<SelfCheck> => {
+  const cachedCheck = createCachedCheck(async (): Promise<SelfCheck> => {
     const known = facts();
     if (!known?.everPublished) return { kind: "ok" };
     const socketPath = socketPathOf(known, context);
     const { timeoutMs } = options;
     return checkRegistrationSocket({ socketPath, driverName: known.driverName, timeoutMs }, protos);
   });
+  const selfCheck = async (): Promise<SelfCheck> =>
+    outcome === undefined ? cachedCheck() : { kind: "missing", text: "the registration has ended" };
 
   return {
     get name() {

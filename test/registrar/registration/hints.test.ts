@@ -128,3 +128,10 @@ describe("explainSilence", () => {
     expect(explainSilence("/registration", tally)).toContain("breach of HTTP/2: bad preface");
   });
 });
+
+test("a driver in this process is told of its options, not of flags", () => {
+  const hint = (text: string) => hintForRefusal(text, ENDPOINT, true) ?? "";
+  expect(hint("dial unix /x: connect: no such file")).toContain("check the option endpoint");
+  expect(hint("RST_STREAM with error code: PROTOCOL_ERROR")).toContain("serveCsiDriver() takes it");
+  expect(hint('driverNodeID: Invalid value: "x": must be 256 characters or less')).toContain("NodeGetInfo");
+});

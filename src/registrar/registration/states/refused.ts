@@ -13,9 +13,14 @@ const REMIND_EVERY_REPEATS = Math.round(600_000 / BACKOFF.refused.maxMs);
 export function endRefused({ refusals }: StateOf<"refused">, context: RegistrationContext): LoopEvent {
   const { text } = refusals;
   const log = context.log.named("refused");
-  const message = "Registration process failed with error, restarting registration container";
-  log.error(new Error(text), message, hinted(text, context));
-  return { kind: "stop", reason: "refused", outcome: refusedFor(text) };
+  // The official registrar's words, where there is a container.
+  const message =
+    context.options.csiSocketPath === undefined
+      ? "Kubelet refused the driver, its registration ends"
+      : "Registration process failed with error, restarting registration container";
+  const { hint } = hinted(text, context);
+  log.error(new Error(text), message, hint === undefined ? {} : { hint });
+  return { kind: "stop", reason: "refused", outcome: refusedFor(text, hint) };
 }
 
 /**

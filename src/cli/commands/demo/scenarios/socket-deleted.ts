@@ -20,7 +20,7 @@ export const socketDeleted: Scenario = {
     await step(
       "the registration socket to come back",
       registrarLogs("Registration Server started"),
-      (_, sinceDeedMs) => `The socket is back, ${sinceDeedMs} ms after it was deleted.`,
+      (_, sinceDeedMs) => `The socket is back, ${Math.round(sinceDeedMs)} ms after it was deleted.`,
     );
     await step(
       "kubelet to deregister the driver",

@@ -1,0 +1,73 @@
+import type { Socket } from "node:net";
+import { messageOf } from "../errors";
+import type { Logger } from "../logging/logger";
+import { hintOrPause } from "../pause";
+import { watchPath } from "../sockets/path-watch";
+import { listenOnSocketFile } from "../sockets/socket-file";
+import { tryConnect } from "../sockets/unix-socket";
+
+/** A driver's socket, listening. */
+export interface DriverSocket {
+  /** Accepts no more, and removes the file if it is still this socket's. Open connections stay open. */
+  withdraw(): Promise<void>;
+}
+
+/** The net under inotify. */
+const LOOK_EVERY_MS = 5_000;
+
+/**
+ * Listens at `path`, and again whenever its socket is not there any more. Another's that listens there is left alone as
+ * long as it lives: the newest driver wins. Rejects with SOCKET_UNUSABLE where it cannot listen at first.
+ */
+export async function keepListening(
+  path: string,
+  onConnection: (connection: Socket) => void,
+  parentLog: Logger,
+): Promise<DriverSocket> {
+  const log = parentLog.named("driver-socket");
+  const stop = new AbortController();
+  let socket = await listenOnSocketFile(path, onConnection);
+  const watch = watchPath(path, log);
+  let told = "";
+  const tellOnce = (problem: string, tell: () => void) => {
+    if (problem !== told) tell();
+    told = problem;
+  };
+
+  const lookAfter = async (): Promise<void> => {
+    if (socket.isInPlace()) return;
+    if ((await tryConnect(path)) === undefined) {
+      const message = "Another process listens on the driver's socket, waiting until it ends";
+      tellOnce("taken", () => log.warn(message, { csiAddress: path }));
+      return;
+    }
+    if (stop.signal.aborted) return;
+    const next = await listenOnSocketFile(path, onConnection);
+    socket.abandon();
+    socket = next;
+    told = "";
+    log.warn("The driver's socket was not there any more, listening again", { csiAddress: path });
+  };
+
+  const watching = (async () => {
+    while (!stop.signal.aborted) {
+      await hintOrPause(watch.changed(), LOOK_EVERY_MS, stop.signal);
+      if (stop.signal.aborted) return;
+      watch.rearm();
+      await lookAfter().catch((error: unknown) =>
+        tellOnce(messageOf(error), () =>
+          log.error(error, "Cannot listen on the driver's socket again", { csiAddress: path }),
+        ),
+      );
+    }
+  })();
+
+  return {
+    withdraw: async () => {
+      stop.abort();
+      watch.close();
+      await watching;
+      socket.withdraw();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { RegistrarError } from "../errors";
+import type { ServiceHost } from "../grpc/acceptor";
+import { loadProtos } from "../grpc/protos";
+import type { Logger } from "../logging/logger";
+import { nearWord } from "../options/near-word";
+import { show } from "../options/option-kinds";
+import type { CsiServiceHost } from "./options";
+import { unaryMethod } from "./unary-method";
+
+/** Where a driver adds its services, and what must be among them. */
+export interface CheckedServiceHost extends CsiServiceHost {
+  /** Throws INVALID_OPTION where nothing was added that could tell the driver's name. */
+  checkIdentity(): void;
+}
+
+/** Makes one that adds them to a gRPC server, as grpc-js' `Server` would: a method has one handler. */
+export function createServiceHost(server: ServiceHost, logger: Logger): CheckedServiceHost {
+  const log = logger.named("service-host");
+  const served = new Set<string>();
+  return {
+    addService: (definition, handlers) => {
+      if (typeof handlers !== "object" || handlers === null)
+        refuse(`the handlers of a service are ${show(handlers)}, not an object`);
+      refuseTypos(Object.keys(definition), handlers);
+      const methods = Object.entries(definition).flatMap(
+        ([method, { path, requestStream, responseStream }]) => {
+          const handler = Reflect.get(handlers, method) ?? Reflect.get(handlers, lowerFirst(method));
+          if (handler === undefined) return [];
+          if (typeof handler !== "function")
+            refuse(`${path} cannot be served: its handler is ${show(handler)}, not a function`);
+          if (requestStream || responseStream) refuse(`${path} cannot be served: it is a stream`);
+          if (served.has(path)) refuse(`${path} has two handlers`);
+          served.add(path);
+          const tell = (error: unknown, what: string) => log.error(error, what, { method: path });
+          // As grpc-js does: a driver may be a class.
+          return [[method, unaryMethod(path, handler.bind(handlers), tell)] as const];
+        },
+      );
+      server.addService(definition, Object.fromEntries(methods));
+    },
+    checkIdentity: () => {
+      if (!served.has(loadProtos().identity.GetPluginInfo.path))
+        refuse("addServices adds no GetPluginInfo, which tells the driver's name: add the Identity service");
+    },
+  };
+}
+
+/** An object of a class may have what methods it likes; a plain one is written for this call alone. */
+function refuseTypos(methods: readonly string[], handlers: object): void {
+  if (Object.getPrototypeOf(handlers) !== Object.prototype) return;
+  const known = methods.flatMap((method) => [method, lowerFirst(method)]);
+  for (const [name, handler] of Object.entries(handlers)) {
+    if (known.includes(name) || typeof handler !== "function") continue;
+    const near = nearWord(name, known);
+    if (near !== undefined) refuse(`there is no method ${name}; did you mean ${near}?`);
+  }
+}
+
+function refuse(why: string): never {
+  throw new RegistrarError("INVALID_OPTION", `serveCsiDriver: ${why}`);
+}
+
+/** Stubs have `NodePublishVolume`, some drivers' objects `nodePublishVolume`; grpc-js takes both. */
+const lowerFirst = (method: string) => method.charAt(0).toLowerCase() + method.slice(1);

@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, renameSync, unlinkSync } from "node:fs";
+import { keepListening } from "../../src/serving/driver-socket";
+import { listenOnSocketFile } from "../../src/sockets/socket-file";
+import { tryConnect } from "../../src/sockets/unix-socket";
+import { recordLog } from "../support/recorded-log";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+
+let folder: TempFolder;
+let path: string;
+beforeEach(async () => {
+  folder = await createTempFolder();
+  mkdirSync(folder.at("csi"));
+  path = folder.at("csi", "csi.sock");
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const AGAIN = "The driver's socket was not there any more, listening again";
+
+test("a socket that somebody removes is put back, and goes at the end", async () => {
+  const log = recordLog();
+  const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
+  unlinkSync(path);
+  await log.when(AGAIN);
+  expect(await tryConnect(path)).toBeUndefined();
+  await socket.withdraw();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("its folder may be made anew", async () => {
+  const log = recordLog();
+  const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
+  renameSync(folder.at("csi"), folder.at("former"));
+  mkdirSync(folder.at("csi"));
+  await log.when(AGAIN);
+  expect(await tryConnect(path)).toBeUndefined();
+  await socket.withdraw();
+});
+
+test("another driver's socket is left alone as long as it lives, and then there is ours again", async () => {
+  const log = recordLog();
+  const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
+  const other = await listenOnSocketFile(path, (connection) => connection.destroy());
+  await log.when("Another process listens on the driver's socket, waiting until it ends");
+  expect(other.isInPlace()).toBe(true);
+  other.withdraw();
+  await log.when(AGAIN);
+  expect(await tryConnect(path)).toBeUndefined();
+  await socket.withdraw();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("another driver's socket stays when ours ends", async () => {
+  const log = recordLog();
+  const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
+  const other = await listenOnSocketFile(path, (connection) => connection.destroy());
+  await socket.withdraw();
+  expect(other.isInPlace()).toBe(true);
+  other.withdraw();
+});

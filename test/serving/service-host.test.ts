@@ -1,0 +1,89 @@
+import { loadProtos } from "../../src/grpc/protos";
+import type { UnaryHandler } from "../../src/grpc/unary";
+import { createServiceHost } from "../../src/serving/service-host";
+import { recordLog } from "../support/recorded-log";
+
+const { identity, node } = loadProtos();
+const NONE = { metadata: { get: () => [] }, peerGone: new AbortController().signal, sendMetadata: () => {} };
+
+/** A host that keeps what is served; and its log. */
+function openHost() {
+  const served = new Map<string, UnaryHandler>();
+  const log = recordLog();
+  const host = createServiceHost(
+    {
+      addService: (_, handlers) => {
+        for (const [name, handle] of Object.entries(handlers)) served.set(name, handle);
+      },
+    },
+    log.logger,
+  );
+  return { host, log, call: async (name: string) => served.get(name)?.({}, NONE) };
+}
+
+test.each<[string, unknown]>([
+  ["an answer", () => ({ name: "a.b" })],
+  ["a promise of it", async () => ({ name: "a.b" })],
+  [
+    "a callback",
+    (_call: unknown, callback: (error: null, response: object) => void) => callback(null, { name: "a.b" }),
+  ],
+  [
+    "a callback, whatever it returns",
+    (_call: unknown, callback: (error: null, response: object) => void) => {
+      callback(null, { name: "a.b" });
+      return 7;
+    },
+  ],
+])("a method may give %s", async (_what, getPluginInfo) => {
+  const { host, call } = openHost();
+  host.addService(identity, { getPluginInfo });
+  expect(await call("GetPluginInfo")).toEqual({ response: { name: "a.b" } });
+});
+
+test("a mistake in a method is in the log with its stack, a gRPC status that it meant is not", async () => {
+  const { host, log, call } = openHost();
+  const mistake = new TypeError("no such thing");
+  host.addService(node, {
+    nodeGetInfo: () => {
+      throw mistake;
+    },
+  });
+  host.addService(identity, {
+    probe: async () => {
+      throw Object.assign(new Error("not yet"), { code: 14 });
+    },
+  });
+  expect(await call("Probe")).toMatchObject({ code: 14 });
+  expect(await call("NodeGetInfo")).toMatchObject({ code: 13, details: "no such thing" });
+  expect(log.all("A method of the driver failed")).toMatchObject([
+    { error: mistake, fields: { method: node.NodeGetInfo.path } },
+  ]);
+});
+
+test.each<[string, object, string]>([
+  [
+    "a mistyped method",
+    { nodeGetInf: () => ({}) },
+    "there is no method nodeGetInf; did you mean nodeGetInfo?",
+  ],
+  ["no function", { nodeGetInfo: 5 }, "its handler is 5, not a function"],
+  ["no object", undefined as unknown as object, "the handlers of a service are undefined, not an object"],
+])("refused: %s", (_what, handlers, text) => {
+  const { host } = openHost();
+  expect(() => host.addService(node, handlers)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(text) }),
+  );
+});
+
+test("helpers beside the methods are nobody's business", () => {
+  const { host } = openHost();
+  host.addService(node, { nodeGetInfo: () => ({}), mountTable: () => "" });
+});
+
+test("refused: a method twice, and no GetPluginInfo at all", () => {
+  const { host } = openHost();
+  host.addService(node, { nodeGetInfo: () => ({}) });
+  expect(() => host.addService(node, { NodeGetInfo: () => ({}) })).toThrow(/NodeGetInfo has two handlers$/);
+  expect(host.checkIdentity).toThrow(/add the Identity service$/);
+});
