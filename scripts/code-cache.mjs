@@ -1,10 +1,10 @@
 // node scripts/code-cache.mjs [CLI]: cli/*.cache beside it, V8's code cache of what a registration runs, for the Node that
 // runs this. It is for an image, whose Node is known; src/cli/parts.ts reads it.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { setFlagsFromString } from "node:v8";
+import v8 from "node:v8";
 import vm from "node:vm";
 
 const require = createRequire(import.meta.url);
@@ -15,10 +15,14 @@ const parts = join(dirname(cli), "cli");
 for (const file of readdirSync(parts)) if (file.endsWith(".cache")) rmSync(join(parts, file));
 
 // V8 gives the cache of a script that has run, with the functions that were called, unless it has dropped them to save
-// memory meanwhile. A cache is refused by a V8 whose flags differ from those it was made with.
+// memory meanwhile. A cache is refused by a V8 whose flags differ from those it was made with: the CLI, which sets some
+// after its start, sets none here.
+const { setFlagsFromString } = v8;
 setFlagsFromString("--no-flush-bytecode");
+v8.setFlagsFromString = () => {};
+const { Script } = vm;
 const scripts = new Map();
-vm.Script = class extends vm.Script {
+vm.Script = class extends Script {
   constructor(text, options) {
     super(text, options);
     scripts.set(options.filename.replace(/\.js$/, ".cache"), this);
@@ -30,7 +34,13 @@ process.on("exit", (code) => {
   rmSync(folder, { recursive: true, force: true });
   if (code !== 0) return;
   setFlagsFromString("--flush-bytecode");
-  for (const [cache, script] of scripts) writeFileSync(cache, script.createCachedData());
+  for (const [cache, script] of scripts) {
+    const cachedData = script.createCachedData();
+    writeFileSync(cache, cachedData);
+    const filename = cache.replace(/\.cache$/, ".js");
+    const { cachedDataRejected } = new Script(readFileSync(filename, "latin1"), { filename, cachedData });
+    if (cachedDataRejected) throw new Error(`V8 refuses the code cache that it made: ${cache}`);
+  }
 });
 
 // One registration from start to end.
