@@ -60,6 +60,32 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
     /^CSI101 problem: does not start: flag provided but not defined: -nope/,
     { args: ["--nope"] },
   ],
+  [
+    "a flag that is nearly one",
+    /^CSI101 problem: .*not defined: -csi-adress -> correct that argument: did you mean --csi-address\?$/,
+    { args: ["--csi-adress=/x"] },
+  ],
+  [
+    "a startup taint on a node without a name",
+    /^CSI101 problem: .*need the node's name -> add to its env: \{name: NODE_NAME, .*spec\.nodeName/,
+    {
+      args: ["--remove-startup-taint=x.csi/agent-not-ready"],
+      container: { env: [{ name: "NODE_NAME", value: "" }] },
+    },
+  ],
+  [
+    "a node condition on a node without a name",
+    /^CSI101 problem: .*need the node's name/,
+    { args: ["--node-condition=x.csi/Registered"] },
+  ],
+  [
+    "a probe of a port that nothing is called",
+    /^CSI104 problem: .*on the port http, and no port .* -> add to its ports: \{name: http, containerPort: 2\}$/,
+    {
+      args: ["--http-endpoint=:2"],
+      container: { ...probe("http"), ports: [{ name: "web", containerPort: 2 }] },
+    },
+  ],
   ["a bad endpoint", /^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
   ["no path", /^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
   [
@@ -192,6 +218,15 @@ test("what is right is passed over, and so is what an installer fills in", () =>
   expect(said(daemonSet({ args: ["--v=$(LEVEL)"] }), CSI_DRIVER)).toEqual([]);
   const named = { ...probe("healthz"), ports: [{ name: "healthz", containerPort: 2 }] };
   expect(said(daemonSet({ args: ["--http-endpoint=:2"], container: named }), CSI_DRIVER)).toEqual([]);
+});
+
+test.each([
+  [["--node-name=n1"], {}],
+  [[], { env: [{ name: "KUBE_NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }] }],
+  [[], { envFrom: [{ configMapRef: { name: "node" } }] }],
+])("a startup taint is no problem where something says the node's name: %j %j", (args, container) => {
+  const words = ["--remove-startup-taint=x.csi/agent-not-ready", ...args];
+  expect(said(daemonSet({ args: words, container }), CSI_DRIVER)).toEqual([]);
 });
 
 test("the environment of the container is filled in, as kubelet does", () => {
