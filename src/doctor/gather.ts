@@ -9,6 +9,7 @@ import { KNOWN_DIRECTORIES, lookAtSelinux, otherDirectories } from "./host-facts
 import { socketsFitting, socketsUnder } from "./plugin-sockets";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
+import { hasNoSocket } from "./words";
 
 /** How to look. */
 export interface GatherOptions {
@@ -52,7 +53,7 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
   return {
     target,
     driver,
-    hostPath: hostPathVerdict(target, procfs),
+    hostPath: driver && hasNoSocket(driver.socket) ? undefined : hostPathVerdict(target, procfs),
     found: await Promise.all(others.map((socket) => questioner.askDriver(socket))),
     kubeletPath,
     directory,
