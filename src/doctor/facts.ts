@@ -135,6 +135,8 @@ export interface Facts {
   readonly hostPath: HostPathVerdict | undefined;
   /** The other living sockets under kubelet's `plugins`, and those that fit a pattern. */
   readonly found: readonly DriverFacts[];
+  /** Sockets that fit a pattern and on which nobody listens. */
+  readonly deadSockets: readonly SocketFacts[];
   /** What is at the kubelet registration path, seen from here. */
   readonly kubeletPath: SocketFacts | undefined;
   readonly directory: DirectoryFacts;
