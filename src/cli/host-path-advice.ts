@@ -1,6 +1,10 @@
+import { dirname } from "node:path";
 import type { Mount } from "../mounts";
 import { parseCsiAddress } from "../registrar/driver/csi-address";
+import { isPattern } from "../registrar/node-wide/path-pattern";
 import { adviceOnHostPath } from "../registrar/registration/explain-refusal";
+import { statsOf } from "../sockets/files";
+import { isDirectory } from "./directories";
 import type { Flags } from "./flags";
 import { isNodeWide } from "./pattern-warnings";
 
@@ -12,7 +16,8 @@ export interface HostPathAdvice {
 
 /**
  * Goes by the mounts of this container: whether the paths that kubelet is told are where the drivers' sockets are on the
- * host. The usual mistake is a path of the container. Nothing where that cannot be seen, as outside of Linux.
+ * host. The usual mistake is a path of the container. Nothing where that cannot be seen, as outside of Linux, and where
+ * the address itself is wrong: the socket may come later, but not in a folder that is not there.
  */
 export function adviceOnHostPaths(
   flags: Pick<Flags, "csiAddress" | "every">,
@@ -26,12 +31,18 @@ export function adviceOnHostPaths(
     const kubeletRegistrationPath = told[index];
     if (kubeletRegistrationPath === undefined) return [];
     const csiSocketPath = pathIn(csiAddress);
+    if (csiSocketPath !== undefined && !isPattern(csiSocketPath) && !mayBeSocket(csiSocketPath)) return [];
     const advice = adviceOnHostPath(
       { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath },
       mounts,
     );
     return advice === undefined ? [] : [{ told: kubeletRegistrationPath, advice }];
   });
+}
+
+function mayBeSocket(path: string): boolean {
+  const stats = statsOf(path);
+  return stats === undefined ? isDirectory(dirname(path)) : stats.isSocket();
 }
 
 /** Undefined for an address that is none: another line tells of that. */

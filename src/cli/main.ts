@@ -1,8 +1,7 @@
 import { basename } from "node:path";
 import { resolveLogging } from "../logging/logging-options";
-import { nearWord } from "../options/near-word";
 import { COMMANDS, correctCommand } from "./commands";
-import { acceptedFlags, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
+import { meantFlag, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
 import { print } from "./print";
 import { version } from "./version";
 import { leaveRemovedDirectory } from "./working-directory";
@@ -61,8 +60,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** What to do about a mistake on the command line. */
 function adviceOn(message: string): string {
-  const [, unknown] = /^flag provided but not defined: -(.*)$/s.exec(message) ?? [];
-  const near = unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
+  const near = meantFlag(message);
   const advice = `see ${basename(programPath)} --help`;
   return near === undefined ? advice : `did you mean --${near}? Else ${advice}`;
 }

@@ -3,6 +3,7 @@ import { messageOf, RegistrarError } from "../errors";
 import type { Logger } from "../logging/logger";
 import { type ApiAccess, type Environment, inClusterAccess } from "../node-readiness/api/access";
 import { parseConditionType } from "../node-readiness/condition";
+import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
 import { observeRegistrations } from "../node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
@@ -15,9 +16,6 @@ export type NodeReadinessFlags = Pick<
   Flags,
   "removeStartupTaint" | "nodeCondition" | "nodeConditionDelayMs" | "nodeName"
 >;
-
-/** The variables that charts set already to say which node a pod runs on. */
-const NODE_NAME_VARIABLES = ["NODE_NAME", "KUBE_NODE_NAME"];
 
 /**
  * Checks everything that can be checked before there is a registration, and answers what starts it. Rejects with

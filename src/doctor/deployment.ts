@@ -2,12 +2,16 @@
 export interface RegistrarSettings {
   /** Why the registrar would not start with them; undefined where it would. */
   readonly problem: string | undefined;
+  /** The flag that was probably meant, where the problem is one that is not known. */
+  readonly meantFlag: string | undefined;
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
   readonly pluginRegistrationPath: string;
   /** Port of the HTTP endpoint; undefined for none. */
   readonly httpPort: number | undefined;
   readonly metricsPath: string;
+  /** Whether the environment has to say which node it is. */
+  readonly needsNodeName: boolean;
 }
 
 /** A volume of a container, with the folder of the host behind it where it is one. */
@@ -28,6 +32,8 @@ export interface ProbeFacts {
   readonly httpPath: string | undefined;
   /** As a number, where a name leads to one. */
   readonly httpPort: number | undefined;
+  /** The name in place of a number, where no port of the container is called so. */
+  readonly unknownPort: string | undefined;
   readonly command: readonly string[] | undefined;
 }
 
@@ -40,6 +46,8 @@ export interface Deployment {
   /** Whether it is the official registrar, by its image. */
   readonly isOfficial: boolean;
   readonly settings: RegistrarSettings;
+  /** Whether its environment says which node it is, or has parts that are not in the object. */
+  readonly mayKnowNodeName: boolean;
   readonly mounts: readonly MountedFolder[];
   readonly probes: readonly ProbeFacts[];
   /** In bytes; undefined for none. */

@@ -128,10 +128,15 @@ export type SelinuxFacts =
 export interface Facts {
   readonly target: Target;
   readonly driver: DriverFacts | undefined;
-  /** What the mounts say of the driver's path on the host; undefined where nothing was told, or they say nothing. */
+  /**
+   * What the mounts say of the driver's path on the host; undefined where nothing was told, where they say nothing, and
+   * where no socket is at the path that was told: then it may be the wrong one.
+   */
   readonly hostPath: HostPathVerdict | undefined;
   /** The other living sockets under kubelet's `plugins`, and those that fit a pattern. */
   readonly found: readonly DriverFacts[];
+  /** Sockets that fit a pattern and on which nobody listens. */
+  readonly deadSockets: readonly SocketFacts[];
   /** What is at the kubelet registration path, seen from here. */
   readonly kubeletPath: SocketFacts | undefined;
   readonly directory: DirectoryFacts;

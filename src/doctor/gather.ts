@@ -9,6 +9,7 @@ import { KNOWN_DIRECTORIES, lookAtSelinux, otherDirectories } from "./host-facts
 import { socketsFitting, socketsUnder } from "./plugin-sockets";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
+import { downCause, hasNoSocket } from "./words";
 
 /** How to look. */
 export interface GatherOptions {
@@ -48,12 +49,14 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
     Promise.all(registrationPaths.map((path) => lookAtRegistration(path, questioner, hostRoot))),
     askApiServer(target),
   ]);
-  const others = await lookForOthers(target, driver?.socket);
+  const fitting = await Promise.all((target.patterns ?? []).flatMap(socketsFitting).map(lookAtSocket));
+  const others = await lookForOthers(target, fitting, driver?.socket);
   return {
     target,
     driver,
-    hostPath: hostPathVerdict(target, procfs),
+    hostPath: driver && hasNoSocket(driver.socket) ? undefined : hostPathVerdict(target, procfs),
     found: await Promise.all(others.map((socket) => questioner.askDriver(socket))),
+    deadSockets: fitting.filter((socket) => downCause(socket) !== undefined),
     kubeletPath,
     directory,
     registrations,
@@ -75,12 +78,14 @@ async function askApiServer({ nodeReadiness }: Target): Promise<Facts["nodeReadi
 
 /** Living sockets of other drivers; unreadable and dead ones say nothing: a driver may be gone for good. */
 async function lookForOthers(
-  { pluginRegistrationPath, patterns = [] }: Target,
+  { pluginRegistrationPath }: Target,
+  fitting: readonly SocketFacts[],
   known: SocketFacts | undefined,
 ): Promise<readonly SocketFacts[]> {
   const plugins = join(dirname(pluginRegistrationPath), "plugins");
-  const paths = new Set([...socketsUnder(plugins), ...patterns.flatMap(socketsFitting)]);
-  const sockets = await Promise.all(Array.from(paths, lookAtSocket));
+  const lookedAt = new Set(fitting.map(({ path }) => path));
+  const paths = socketsUnder(plugins).filter((path) => !lookedAt.has(path));
+  const sockets = [...(await Promise.all(paths.map(lookAtSocket))), ...fitting];
   const seen = new Set(inodesOf(known));
   return sockets.filter((socket) => {
     if (socket.kind !== "accepting" || seen.has(socket.inode)) return false;

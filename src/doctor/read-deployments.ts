@@ -1,3 +1,4 @@
+import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
 import type { Deployment, ManifestFacts, MountedFolder, ProbeFacts, RegistrarSettings } from "./deployment";
 import { list, type Tree, text, tree } from "./objects";
 
@@ -59,6 +60,7 @@ function deploymentsIn(
       container: text(container.name),
       isOfficial: /(?:node-)?driver-registrar/.test(text(container.image)),
       settings: settingsOf(argumentsOf(container)),
+      mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container),
       memoryLimit: limits.memory === undefined ? undefined : bytesOf(text(limits.memory)),
@@ -105,6 +107,17 @@ function argumentsOf(container: Tree): readonly string[] {
   );
 }
 
+function mayKnowNodeName(container: Tree): boolean {
+  const variables = list(container.env).map(tree);
+  return (
+    list(container.envFrom).length > 0 ||
+    variables.some(
+      ({ name, value, valueFrom }) =>
+        NODE_NAME_VARIABLES.includes(text(name)) && (valueFrom !== undefined || text(value) !== ""),
+    )
+  );
+}
+
 function mountsOf(container: Tree, pod: Tree): readonly MountedFolder[] {
   const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));
   return list(container.volumeMounts)
@@ -139,6 +152,7 @@ function probesOf(container: Tree): readonly ProbeFacts[] {
         kind,
         httpPath: http === undefined ? undefined : text(http.path ?? "/"),
         httpPort: typeof port === "number" && port > 0 ? port : undefined,
+        unknownPort: Number.isNaN(port) ? text(http?.port) : undefined,
         command: Array.isArray(command) ? command.map(text) : undefined,
       },
     ];

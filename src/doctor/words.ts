@@ -5,6 +5,7 @@ import type { Ownership, SocketFacts } from "./facts";
 
 export const DRIVER = "the CSI driver";
 export const SEE_DRIVER = "see the driver's log";
+export const DRIVER_HANGS = `${SEE_DRIVER}: it hangs or is still starting`;
 export const SEE_REGISTRAR = "see the log of its registrar";
 /** A doctor who may not look is not the registrar: its user is another matter. */
 export const RUN_AS_ROOT = "run registrar doctor as root";
@@ -42,6 +43,16 @@ export function socketText(socket: Exclude<SocketFacts, { readonly kind: "accept
 export function downCause(socket: SocketFacts): string | undefined {
   const isDown = socket.kind === "not-accepting" && socket.errno === "ECONNREFUSED";
   return isDown && "inode" in socket ? `down ${socket.inode}` : undefined;
+}
+
+/** Stands for a socket whose owner does not tell its name: it hangs, or is no driver. */
+export function namelessCause(socket: SocketFacts): string | undefined {
+  return "inode" in socket ? `nameless ${socket.inode}` : undefined;
+}
+
+/** Whether there is certainly no socket at a path. */
+export function hasNoSocket({ kind }: SocketFacts): boolean {
+  return kind === "missing" || kind === "not-a-socket";
 }
 
 /** Whether there is no driver at a path that may well be right: nobody listens there, or only the socket is missing. */

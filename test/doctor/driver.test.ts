@@ -150,3 +150,32 @@ test("a dead driver is one problem, whatever else fails for it", async () => {
   ]);
   expect(summary.problem).toBe(1);
 });
+
+test("a driver that hangs is one problem, too: its registrar's path is not doubted for it", async () => {
+  await using node = await createDoctorNode();
+  await node.driver({ faults: [{ kind: "hang", method: "GetPluginInfo" }] });
+  await node.plugin("x.csi-reg.sock", { endpoint: node.csiAddress });
+  const { findings, says, summary } = await node.look({}, { impatient: true });
+  const problems = findings.filter(({ status }) => status === "problem");
+  expect(problems.map(({ code, follows }) => [code, follows])).toEqual([
+    ["CSI003", null],
+    ["CSI016", "CSI003"],
+  ]);
+  expect(says("registration-endpoint")).toMatch(
+    /answers no GetPluginInfo in time; fix: see the driver's log/,
+  );
+  expect(summary.problem).toBe(1);
+});
+
+test.each(["no/csi.sock", "none.sock", ""])(
+  "without a socket at --csi-address, %j, no path is judged by it",
+  async (name) => {
+    await using node = await createDoctorNode();
+    const csiSocketPath = node.at(name);
+    for (const kubeletRegistrationPath of [csiSocketPath, "/var/lib/kubelet/plugins/x.csi/csi.sock"]) {
+      const { says } = await node.look({ csiSocketPath, kubeletRegistrationPath });
+      expect(says("driver-socket")).toMatch(/^problem: /);
+      expect(says("kubelet-path")).toMatch(/^unknown: .* is what kubelet is told; /);
+    }
+  },
+);

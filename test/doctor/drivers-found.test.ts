@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { leaveDeadSocket } from "../support/foreign-socket";
 import { createDoctorNode } from "./doctor-node";
 
 /** Nothing named: the doctor of a whole node. */
@@ -91,4 +92,16 @@ test("beside a driver that was named, others are worth a warning", async () => {
   await using _node = node;
   await node.driver();
   expect((await node.look()).says("drivers-found")).toMatch(/^warning: .*has the driver y\.csi/);
+});
+
+test("a socket that fits a pattern and that its driver left behind is worth a warning", async () => {
+  const { node } = await withDriver("x.csi");
+  await using _node = node;
+  mkdirSync(node.at("plugins", "gone"));
+  await leaveDeadSocket(node.at("plugins", "gone", "csi.sock"));
+  const dead =
+    /^warning: .*gone\/csi\.sock fits the pattern, and nobody listens on it; fix: start the driver/m;
+  const patterns = [node.at("plugins", "*", "csi.sock")];
+  expect((await node.look({ ...WHOLE, patterns })).says("drivers-found")).toMatch(dead);
+  expect((await node.look(WHOLE)).says("drivers-found")).not.toMatch(/^warning/m);
 });

@@ -35,6 +35,7 @@ export function healthyFacts(
     },
     hostPath: undefined,
     found: [],
+    deadSockets: [],
     kubeletPath: { kind: "missing", path: endpoint, folderInSight: false },
     directory: {
       kind: "folder",

@@ -1,52 +1,4 @@
-import { settingsOf } from "../../src/cli/commands/doctor/settings";
-import { findingsOf } from "../../src/doctor/finding";
-import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
-import { readDeployments } from "../../src/doctor/read-deployments";
-
-const PATH = "/var/lib/kubelet/plugins/x.csi";
-
-/** A DaemonSet that is right, with changes to its registrar, its pod and its spec. */
-function daemonSet({ args = [], container = {}, pod = {}, spec = {}, name = "x" }: Changes = {}) {
-  const registrar = {
-    name: "registrar",
-    image: "registrar:v1",
-    args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${PATH}/csi.sock`, ...args],
-    volumeMounts: [
-      { name: "plugin", mountPath: "/csi" },
-      { name: "registration", mountPath: "/registration" },
-    ],
-    ...container,
-  };
-  const volumes = [
-    { name: "plugin", hostPath: { path: PATH } },
-    { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } },
-  ];
-  return {
-    kind: "DaemonSet",
-    metadata: { name, namespace: "ns" },
-    spec: {
-      template: { spec: { containers: [registrar, { name: "driver" }], volumes, ...pod } },
-      ...spec,
-    },
-  };
-}
-
-interface Changes {
-  readonly args?: readonly string[];
-  readonly container?: object;
-  readonly pod?: object;
-  readonly spec?: object;
-  readonly name?: string;
-}
-
-const CSI_DRIVER = { kind: "CSIDriver", metadata: { name: "x.csi" } };
-
-function said(...objects: readonly object[]): readonly string[] {
-  const read = objects.map((object) => ({ file: "a.yaml", object }));
-  return findingsOf(MANIFEST_CHECKS, readDeployments(read, settingsOf))
-    .filter(({ status }) => status !== "ok")
-    .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
-}
+import { type Changes, CSI_DRIVER, daemonSet, PATH, said } from "./one-daemon-set";
 
 const wrongPath = ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
 const probe = (port: number | string, path = "/healthz") => ({ livenessProbe: { httpGet: { path, port } } });
@@ -56,12 +8,13 @@ const mounts = (...more: readonly object[]) => ({
 
 test.each<readonly [what: string, expected: RegExp, Changes]>([
   [
-    "a misspelt flag",
-    /^CSI101 problem: does not start: flag provided but not defined: -nope/,
-    { args: ["--nope"] },
+    "a probe of a port that nothing is called",
+    /^CSI104 problem: .*on the port http, and no port .* -> add to its ports: \{name: http, containerPort: 2\}$/,
+    {
+      args: ["--http-endpoint=:2"],
+      container: { ...probe("http"), ports: [{ name: "web", containerPort: 2 }] },
+    },
   ],
-  ["a bad endpoint", /^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
-  ["no path", /^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
   [
     "the container's path",
     /^CSI102 problem: tells kubelet \/csi\/x\.sock, but .* -> write --kubelet-registration-path=\/var\/lib\/kubelet\/plugins\/x\.csi\/x\.sock$/,

@@ -68,7 +68,7 @@ test("kubelet refused the driver", async () => {
   await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no" }] });
   await (await node.registrar({ onRegistrationFailure: "retry" })).state("refused");
   expect((await node.look()).says("registration")).toMatch(
-    /^problem: x\.csi was refused by kubelet: RegisterPlugin error .*: no; fix: see the log/,
+    /^problem: x\.csi was refused by kubelet: RegisterPlugin error .*: no; fix: these are kubelet's words: see its log on the node/,
   );
 });
 

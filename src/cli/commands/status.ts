@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { renderColumns } from "../../doctor/columns";
 import { type DriverRow, driversIn } from "../../doctor/drivers";
+import type { Facts } from "../../doctor/facts";
 import { gatherFacts } from "../../doctor/gather";
 import { escapeGo, escapeJson } from "../../logging/escape";
 import { pause } from "../../pause";
@@ -43,11 +44,15 @@ export const runStatus = createCommand(
   async (flags) => {
     const target = resolveTarget(flags, nodeDirectory(process.env), { exists: existsSync, isDirectory });
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
-    const look = async () => driversIn(await gatherFacts({ ...target, csiSocketPath: undefined }, options));
+    const gather = () => gatherFacts({ ...target, csiSocketPath: undefined }, options);
+    const look = async () => driversIn(await gather());
     const show = (rows: readonly DriverRow[], isFirst: boolean) =>
       print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
-    const first = await look();
-    if (first.length === 0 && flags.output === "text")
+    const facts = await gather();
+    const first = driversIn(facts);
+    const missing = missingFolder(facts);
+    if (missing !== undefined) process.stderr.write(`registrar status: ${missing}\n`);
+    else if (first.length === 0 && flags.output === "text")
       process.stderr.write(`registrar status: no driver in ${target.pluginRegistrationPath}\n`);
     const written = show(first, true);
     if (!flags.watch)
@@ -63,6 +68,14 @@ export const runStatus = createCommand(
     return 0;
   },
 );
+
+/** Without the folder nothing can be registered; undefined where it is there, or that cannot be seen. */
+function missingFolder({ target: { hostRoot }, directory: { kind, path } }: Facts): string | undefined {
+  if (hostRoot !== undefined && !isDirectory(hostRoot))
+    return `${hostRoot} ${existsSync(hostRoot) ? "is not a folder" : "is not there"}`;
+  if (kind === "missing") return `${path} is not there`;
+  return kind === "not-a-folder" ? `${path} is not a folder` : undefined;
+}
 
 const keyOf = ({ registrationSocket, csiSocket }: DriverRow) => registrationSocket ?? csiSocket;
 

@@ -1,5 +1,5 @@
 import { type Check, ok, problem, unknown } from "../finding";
-import { DRIVER, SEE_DRIVER } from "../words";
+import { DRIVER, DRIVER_HANGS, namelessCause, SEE_DRIVER } from "../words";
 import { asked } from "./asked";
 
 export const driverIdentity: Check = {
@@ -10,17 +10,14 @@ export const driverIdentity: Check = {
   fix: "See the driver's log. `Unimplemented` means that what listens there is no CSI driver: correct `--csi-address`.",
   verdicts: ({ driver }) =>
     asked(driver?.identity).map((answer) => {
+      const cause = driver && namelessCause(driver.socket);
       switch (answer.kind) {
         case "answered": {
           const { name, vendorVersion } = answer.value;
           return ok(name, `is what GetPluginInfo answers, version ${vendorVersion || "not told"}`);
         }
         case "late":
-          return problem(
-            DRIVER,
-            "does not answer GetPluginInfo in time",
-            `${SEE_DRIVER}: it hangs or is still starting`,
-          );
+          return problem(DRIVER, "does not answer GetPluginInfo in time", DRIVER_HANGS, cause);
         case "failed":
           return problem(
             DRIVER,
@@ -28,6 +25,7 @@ export const driverIdentity: Check = {
             answer.code === "Unimplemented"
               ? "correct --csi-address: what listens there is no CSI driver"
               : SEE_DRIVER,
+            cause,
           );
         case "not-asked":
           return unknown(DRIVER, "could not be asked for its name, readiness and node information");

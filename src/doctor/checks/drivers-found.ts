@@ -3,18 +3,29 @@ import type { DriverFacts, Facts } from "../facts";
 import { type Check, problem, type Verdict, warning } from "../finding";
 import { isRegistered } from "../unpublished";
 import { nameTold } from "../whose";
-import { DRIVER, SEE_DRIVER } from "../words";
+import { DRIVER, SEE_DRIVER, START_DRIVER } from "../words";
 
 export const driversFound: Check = {
   code: "CSI020",
   name: "drivers-found",
   asks:
-    "Which living driver sockets there are under kubelet's `plugins`, or fit a pattern of `--csi-address`, and whether " +
+    "Which driver sockets there are under kubelet's `plugins`, or fit a pattern of `--csi-address`, and whether " +
     "each has a registration socket.",
   matters:
     "A driver that runs while its registrar crash-loops has no registration socket: nothing else shows it.",
-  fix: "See the registrar of that driver: `kubectl describe pod` has its last words. Of two drivers with one name remove one.",
-  verdicts: (facts) => facts.found.flatMap((one) => judge(one, facts) ?? []),
+  fix:
+    "See the registrar of that driver: `kubectl describe pod` has its last words. Of two drivers with one name remove " +
+    "one. Start a driver whose socket fits a pattern with nobody listening, or remove what it left.",
+  verdicts: (facts) => [
+    ...facts.found.flatMap((one) => judge(one, facts) ?? []),
+    ...facts.deadSockets.map((socket) =>
+      warning(
+        socket.path,
+        "fits the pattern, and nobody listens on it",
+        `${START_DRIVER}; remove it if its driver is gone for good`,
+      ),
+    ),
+  ],
 };
 
 function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {

@@ -2,7 +2,7 @@ import { explainHostPath } from "../../host-path";
 import { isPattern } from "../../registrar/node-wide/path-pattern";
 import type { Facts } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
-import { downCause, RUN_AS_ROOT, START_DRIVER, socketText, tooLong } from "../words";
+import { downCause, hasNoSocket, RUN_AS_ROOT, START_DRIVER, socketText, tooLong } from "../words";
 
 export const kubeletPath: Check = {
   code: "CSI007",
@@ -42,6 +42,8 @@ function judge(facts: Facts): Verdict {
   if (advice)
     return problem(path, `is what kubelet is told; ${advice.problem}`, `write ${advice.fix}`, "host-path");
   const fits = hostPath?.kind === "fits";
+  if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || found?.kind !== "missing"))
+    return unknown(path, `is what kubelet is told; at ${csiSocketPath} is no socket to compare it with`);
   if (path === csiSocketPath && !fits) return unseen(path);
   if (isPattern(path) || found === undefined) return fits ? fitting(path) : unseen(path);
   switch (found.kind) {

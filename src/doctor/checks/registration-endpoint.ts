@@ -4,7 +4,15 @@ import { isWithin } from "../../mounts";
 import type { Facts } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
 import { type Answering, answeringIn } from "../whose";
-import { downCause, isDown, RUN_AS_ROOT, START_DRIVER, socketText } from "../words";
+import {
+  DRIVER_HANGS,
+  downCause,
+  isDown,
+  namelessCause,
+  RUN_AS_ROOT,
+  START_DRIVER,
+  socketText,
+} from "../words";
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's folder";
@@ -46,8 +54,11 @@ function judge(
       ? bad(name, text, START_DRIVER, downCause(socket) ?? `missing ${target.csiSocketPath ?? socket.path}`)
       : bad(name, text, CORRECT_PATH);
   }
-  if (identity.kind !== "answered")
-    return bad(name, `is said to be at ${said}, which answers no GetPluginInfo`, CORRECT_PATH);
+  if (identity.kind !== "answered") {
+    const isLate = identity.kind === "not-asked" || identity.code === "DeadlineExceeded";
+    const text = `is said to be at ${said}, which answers no GetPluginInfo${isLate ? " in time" : ""}`;
+    return bad(name, text, isLate ? DRIVER_HANGS : CORRECT_PATH, namelessCause(socket));
+  }
   if (identity.value.name !== name)
     return bad(
       name,

@@ -130,7 +130,10 @@ function refused(name: string, words: string | undefined, facts: Facts): Verdict
   return problem(
     name,
     `was refused by kubelet${words === undefined ? "" : `: ${words}`}`,
-    hint ?? `${SEE_REGISTRAR} for kubelet's reason, or kubectl describe pod`,
+    hint ??
+      (words === undefined
+        ? `${SEE_REGISTRAR} for kubelet's reason, or kubectl describe pod`
+        : "these are kubelet's words: see its log on the node, journalctl -u kubelet, and docs/troubleshooting.md"),
     causeOfRefusal(words, facts),
   );
 }

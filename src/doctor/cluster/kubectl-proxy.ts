@@ -25,6 +25,8 @@ const WRITES = "^(POST|PUT|PATCH|DELETE)$";
 const SERVING = /^Starting to serve on /m;
 /** kubectl's own log lines: what they say is in the answers, too. */
 const KLOG_LINE = /^[IWEF]\d{4} /;
+const QUESTION = /^Please enter (Username|Password):/m;
+const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
 
 /**
  * Starts `kubectl proxy` and resolves when it serves. Rejects with a line for people where there is no kubectl, no such
@@ -48,15 +50,15 @@ export async function startKubectlProxy(options: KubectlOptions): Promise<Kubect
       ...(context === undefined ? [] : [`--context=${context}`]),
       ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
     ],
-    // Programs that kubectl runs for credentials may ask questions.
-    { stdio: ["inherit", "pipe", "pipe"], signal },
+    // Without stdin kubectl ends where it would ask for a user name, and wait for it.
+    { stdio: ["ignore", "pipe", "pipe"], signal },
   );
   let isServing = false;
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     if (isServing)
       for (const line of text.split("\n")) if (line !== "" && !KLOG_LINE.test(line)) onMessage(line);
-    said = `${said}${text}`.slice(-4096);
+    if (said !== NO_CREDENTIALS) said = `${said}${text}`.slice(-4096);
   });
   const ended = new Promise<Error>((resolve) => {
     child
@@ -71,7 +73,7 @@ export async function startKubectlProxy(options: KubectlOptions): Promise<Kubect
   const serving = new Promise<undefined>((resolve) => {
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       if (SERVING.test(text)) resolve(undefined);
-      // It asks for a name where the kubeconfig has none.
+      else if (QUESTION.test(text)) said = NO_CREDENTIALS;
       else onMessage(text.trimEnd());
     });
   });

@@ -1,16 +1,33 @@
 import type { ManifestFacts } from "../deployment";
 import { type Check, ok, problem } from "../finding";
 
+const NODE_NAME_ENTRY =
+  "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
+
 export const manifestArguments: Check<ManifestFacts> = {
   code: "CSI101",
   name: "manifest-arguments",
   asks: "Whether the registrar would start with the arguments of its container, by the registrar's own parser.",
   matters: "A misspelt flag ends with exit code 2, a value that cannot work with 1: the pod crash-loops.",
-  fix: "Correct the argument that is named. `--kubelet-registration-path` is required.",
+  fix:
+    "Correct the argument that is named. `--kubelet-registration-path` is required; `--remove-startup-taint` and " +
+    "`--node-condition` need the variable `NODE_NAME` from `spec.nodeName`.",
   verdicts: ({ deployments }) =>
-    deployments.map(({ place, settings }) => {
+    deployments.map(({ place, settings, mayKnowNodeName }) => {
       if (settings.problem !== undefined)
-        return problem(place, `does not start: ${settings.problem}`, "correct that argument");
+        return problem(
+          place,
+          `does not start: ${settings.problem}`,
+          settings.meantFlag === undefined
+            ? "correct that argument"
+            : `correct that argument: did you mean --${settings.meantFlag}?`,
+        );
+      if (settings.needsNodeName && !mayKnowNodeName)
+        return problem(
+          place,
+          "does not start: --remove-startup-taint and --node-condition need the node's name",
+          NODE_NAME_ENTRY,
+        );
       return settings.kubeletRegistrationPath === ""
         ? problem(
             place,

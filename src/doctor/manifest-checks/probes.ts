@@ -1,4 +1,4 @@
-import type { Deployment, ManifestFacts, ProbeFacts } from "../deployment";
+import { type Deployment, isTemplate, type ManifestFacts, type ProbeFacts } from "../deployment";
 import { type Check, problem, type Verdict, warning } from "../finding";
 
 const OFFICIAL_PATHS = ["/healthz"];
@@ -10,7 +10,9 @@ export const manifestProbes: Check<ManifestFacts> = {
   asks: "Whether the probes of the registrar's container ask for something that is served.",
   matters:
     "A liveness probe without an answer restarts the container for ever; a readiness probe holds up the rollout.",
-  fix: "Give `--http-endpoint=:PORT` with the port of the probe, and a path that the registrar has.",
+  fix:
+    "Give `--http-endpoint=:PORT` with the port of the probe, and a path that the registrar has. " +
+    "A port that the probe names must be among the container's `ports`.",
   verdicts: ({ deployments }) =>
     deployments.flatMap((one) => one.probes.flatMap((probe) => judge(probe, one) ?? [])),
 };
@@ -34,6 +36,12 @@ function judge(probe: ProbeFacts, { place, settings, isOfficial }: Deployment): 
       place,
       `has a ${probe.kind} on port ${probe.httpPort}, and the registrar serves ${settings.httpPort}`,
       "use one port for both",
+    );
+  if (probe.unknownPort !== undefined && !isTemplate(probe.unknownPort))
+    return problem(
+      place,
+      `has a ${probe.kind} on the port ${probe.unknownPort}, and no port of the container is called so`,
+      `add to its ports: {name: ${probe.unknownPort}, containerPort: ${settings.httpPort}}`,
     );
   const served = isOfficial ? OFFICIAL_PATHS : [...OUR_PATHS, settings.metricsPath];
   const path = probe.httpPath.replace(/\?.*$/, "");

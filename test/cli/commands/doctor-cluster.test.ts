@@ -101,11 +101,17 @@ test.each<readonly [what: string, script: string, said: string]>([
   }),
 );
 
-test("a kubectl that asks for a name: its question is seen, and its end", () =>
-  withKubectl("printf 'Please enter Username: '; echo 'error: EOF' >&2; exit 1", async (folder) => {
-    const { stderr } = await doctor(folder, "");
-    expect(stderr).toBe("Please enter Username:\nregistrar doctor: kubectl proxy: EOF\n");
-  }));
+test("a kubectl that asks for a name gets the end of its stdin, and the missing credentials are told", () =>
+  withKubectl(
+    "printf 'Please enter Username: '; read -r name || echo 'error: EOF' >&2; exit 1",
+    async (folder) => {
+      const { code, stderr } = await doctor(folder, "");
+      expect(stderr).toBe(
+        "registrar doctor: kubectl proxy: the kubeconfig has no credentials for its user: kubectl asks for name and password\n",
+      );
+      expect(code).toBe(1);
+    },
+  ));
 
 test("a server that is away: kubectl's words", () =>
   withKubectl(REPLAYING, async (folder) => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { createTempFolder } from "../../support/temp-folder";
@@ -49,4 +49,18 @@ test("a driver without a registrar, and one that is registered", async () => {
   }
   await watching.line(/"state":"gone"/);
   expect(await watching.end("SIGINT")).toBe(0);
+});
+
+test("a folder that is not there, or is none, is told in place of drivers", async () => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("file"), "");
+  const said = (flag: string, path: string) => {
+    const { status, stdout, stderr } = runCommand("status", `${flag}=${path}`);
+    expect([status, stdout]).toEqual([1, ""]);
+    return stderr;
+  };
+  for (const flag of ["--plugin-registration-path", "--host-root"]) {
+    expect(said(flag, folder.at("nope"))).toBe(`registrar status: ${folder.at("nope")} is not there\n`);
+    expect(said(flag, folder.at("file"))).toBe(`registrar status: ${folder.at("file")} is not a folder\n`);
+  }
 });

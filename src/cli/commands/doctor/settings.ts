@@ -2,14 +2,18 @@ import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { RegistrarSettings } from "../../../doctor/deployment";
 import { parseCsiAddress } from "../../../registrar/driver/csi-address";
 import { httpEndpointOf, startProblemOf } from "../../flag-checks";
-import { parseFlags } from "../../flags";
+import { meantFlag, parseFlags } from "../../flags";
 
 /** What a container's arguments come to, by the registrar's own parser and checks. */
 export function settingsOf(args: readonly string[]): RegistrarSettings {
   const line = parseFlags(args.map(withoutTemplates));
   if (line.kind !== "flags") {
     const problem = line.kind === "help" ? "it prints its help and ends" : line.message;
-    return { ...NOTHING, problem };
+    return {
+      ...NOTHING,
+      problem,
+      meantFlag: line.kind === "error" ? meantFlag(line.message) : undefined,
+    };
   }
   const { flags } = line;
   const problem = startProblemOf(flags);
@@ -17,12 +21,15 @@ export function settingsOf(args: readonly string[]): RegistrarSettings {
   const isListening = problem === undefined && endpoint !== undefined;
   return {
     problem,
+    meantFlag: undefined,
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
     httpPort: isListening ? parseListenAddress(endpoint).port : undefined,
     metricsPath: flags.metricsPath,
+    needsNodeName:
+      (flags.removeStartupTaint.length > 0 || flags.nodeCondition !== "") && flags.nodeName === "",
   };
 }
 
@@ -33,9 +40,11 @@ function withoutTemplates(word: string): string {
 
 const NOTHING: RegistrarSettings = {
   problem: undefined,
+  meantFlag: undefined,
   csiAddress: "",
   kubeletRegistrationPath: "",
   pluginRegistrationPath: "/registration",
   httpPort: undefined,
   metricsPath: "/metrics",
+  needsNodeName: false,
 };
