@@ -181,6 +181,7 @@ export const METRICS: readonly MetricRow[] = [
       registrations.flatMap(({ csiAddress, status }) => {
         const { trouble } = status();
         if (trouble === undefined || csiAddress === undefined) return [];
+        if (trouble.kind === "not-wanted") return []; // As configured: an alert would never end.
         return [{ labels: { csi_address: escapeJson(csiAddress), reason: trouble.kind }, value: 1 }];
       }),
   },

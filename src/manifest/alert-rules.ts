@@ -68,7 +68,7 @@ const ALERTS: readonly Alert[] = [
     summary: `A CSI driver on ${NODE} cannot be registered: {{ $labels.reason }}`,
     description:
       `The registrar in ${POD} found the driver socket {{ $labels.csi_address }}. no-answer: GetPluginInfo fails or hangs. ` +
-      "name-withheld: another driver of the node has its name, or the name is not wanted. failed: its name is not safe, " +
+      "name-withheld: another driver of the node has its name. failed: its name is not safe, " +
       "or its registration socket cannot be made. /statusz tells the reason in words.",
   },
   {

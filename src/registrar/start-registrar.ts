@@ -32,7 +32,7 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
 }
 
 /** What the registrations of one process share, and what is the node-wide registrar's wish for each of its drivers. */
-export interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit"> {
+export interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" | "isWanted"> {
   readonly signal?: AbortSignal | undefined;
   readonly log: Logger;
   readonly protos: Protos;

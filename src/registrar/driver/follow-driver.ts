@@ -29,6 +29,8 @@ export interface FollowContext {
   readonly remindEveryMs?: number | undefined;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
   readonly admit?: ((name: string, log: Logger) => Promise<void>) | undefined;
+  /** Whether a driver of this name is to be registered at all. @default each is */
+  readonly isWanted?: ((name: string) => boolean) | undefined;
 }
 
 /** What is known of the CSI driver behind a socket, and what makes its registration follow. */
@@ -43,7 +45,7 @@ export interface DriverFollower {
 /** Makes what follows the driver of `options`: its name names the registration, a failure to learn it ends that. */
 export function createDriverFollower(
   options: FollowOptions,
-  { protos, log: parentLog, events, remindEveryMs, admit }: FollowContext,
+  { protos, log: parentLog, events, remindEveryMs, admit, isWanted = () => true }: FollowContext,
 ): DriverFollower {
   const log = parentLog.named("follow-driver");
   let identity: PluginIdentity | undefined;
@@ -68,8 +70,12 @@ export function createDriverFollower(
     const onNamed = (name: string) => {
       if (!admit) registerAs(name);
       else if (registeredAs === undefined) {
-        const text = `its name ${name} is withheld: another driver of this node has it, or it is not wanted`;
-        trouble = { kind: "name-withheld", text };
+        trouble = isWanted(name)
+          ? {
+              kind: "name-withheld",
+              text: `its name ${name} is withheld: another driver of this node has it`,
+            }
+          : { kind: "not-wanted", text: `its name ${name} is withheld: it is not to be registered here` };
         admit(name, log).then(() => {
           trouble = undefined;
           registerAs(name);

@@ -28,8 +28,14 @@ interface Request {
   readonly grant: () => void;
 }
 
+/** Why a driver of this name is not to be registered; undefined where it is. */
+export function whyUnwanted(name: string, { allow, deny = [] }: NameLists = {}): string | undefined {
+  if (allow !== undefined && !allow.includes(name)) return "it is not among those allowed";
+  return deny.includes(name) ? "it is among those denied" : undefined;
+}
+
 /** Makes an admission in which no name is taken yet. */
-export function createAdmission({ allow, deny = [] }: NameLists = {}): Admission {
+export function createAdmission(lists: NameLists = {}): Admission {
   /** In the order of asking: for each name the first has it. */
   let requests: readonly Request[] = [];
 
@@ -43,12 +49,9 @@ export function createAdmission({ allow, deny = [] }: NameLists = {}): Admission
     release,
     request: (name, owner, log) => {
       release(owner);
-      const isAllowed = allow === undefined || allow.includes(name);
-      if (!isAllowed || deny.includes(name)) {
-        log.info("CSI driver is not to be registered by this registrar", {
-          csiDriverName: name,
-          because: isAllowed ? "it is among those denied" : "it is not among those allowed",
-        });
+      const because = whyUnwanted(name, lists);
+      if (because !== undefined) {
+        log.info("CSI driver is not to be registered by this registrar", { csiDriverName: name, because });
         return new Promise(() => {});
       }
       const holder = requests.find((request) => request.name === name)?.owner;

@@ -7,9 +7,10 @@ import type { Tally } from "./tally";
 export interface DriverTrouble {
   /**
    * `no-answer`: it accepts connections, and GetPluginInfo fails. `name-withheld`: another driver of the node has its
-   * name, or the name is not wanted. `failed`: it cannot be registered, as with a name that is not safe.
+   * name. `not-wanted`: its name is not to be registered, by the lists of names: all is as configured. `failed`: it
+   * cannot be registered, as with a name that is not safe.
    */
-  readonly kind: "no-answer" | "name-withheld" | "failed";
+  readonly kind: "no-answer" | "name-withheld" | "not-wanted" | "failed";
   readonly text: string;
 }
 
