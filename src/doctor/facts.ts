@@ -1,6 +1,7 @@
 import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../grpc/protos";
 import type { HostPathVerdict } from "../host-path";
 import type { Place } from "../mounts";
+import type { NameLists } from "../registrar/node-wide/admission";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 
 /** Where to look; paths are absolute and as seen from here. */
@@ -12,6 +13,8 @@ export interface Target {
   readonly pluginRegistrationPath: string;
   /** Driver sockets as patterns, `/plugins/STAR/csi.sock` with `*` for STAR: every one that fits is looked at. */
   readonly patterns?: readonly string[];
+  /** Names that the registrar is told to keep to, or to leave out. Default: it takes every one. */
+  readonly names?: NameLists;
   /** Where the host's root is seen: `/host` in a debugging pod. Host paths are looked up below it. Default `/`. */
   readonly hostRoot?: string;
   /** Why a registrar would not start with the arguments given; undefined where it would. */

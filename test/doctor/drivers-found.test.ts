@@ -105,3 +105,19 @@ test("a socket that fits a pattern and that its driver left behind is worth a wa
   expect((await node.look({ ...WHOLE, patterns })).says("drivers-found")).toMatch(dead);
   expect((await node.look(WHOLE)).says("drivers-found")).not.toMatch(/^warning/m);
 });
+
+test.each([{ deny: ["x.csi"] }, { allow: ["y.csi"] }])(
+  "a driver that %j keeps out is as configured",
+  async (names) => {
+    const { node } = await withDriver("x.csi");
+    await using _node = node;
+    const { says, healthy } = await node.look({ ...WHOLE, names });
+    expect(says("drivers-found")).toMatch(
+      /^ok: .*has the driver x\.csi, not to be registered, as configured: /,
+    );
+    expect(healthy).toBe(true);
+    expect((await node.look({ ...WHOLE, names: { deny: ["y.csi"] } })).says("drivers-found")).toMatch(
+      /^problem: /,
+    );
+  },
+);

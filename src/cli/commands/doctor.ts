@@ -15,6 +15,7 @@ import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import { choiceFlag, durationFlag, listFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { isDirectory } from "../directories";
+import { nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { lookAtCluster, mixedFlags } from "./doctor/cluster";
@@ -42,6 +43,8 @@ const flags = {
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
   "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
+  "allow-drivers": textFlag("the registrar's own: these names only, a,b,..."),
+  "deny-drivers": textFlag("the registrar's own: not these names, a,b,..."),
   "remove-startup-taint": listFlag("the registrar's own: whether such a taint is on the node", String),
   "node-condition": textFlag("the registrar's own: whether it may be written"),
   "node-name": textFlag("the node's name, for these two; default: NODE_NAME, KUBE_NODE_NAME"),
@@ -111,6 +114,7 @@ export const runDoctor = createCommand(
     const where = { exists: existsSync, isDirectory };
     const target = {
       ...resolveTarget(flags, nodeDirectory(process.env), where),
+      names: nameListsFrom(flags),
       startProblem,
       ...(await nodeReadinessIn(flags)),
     };

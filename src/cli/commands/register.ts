@@ -20,6 +20,7 @@ import { warnAboutFlags } from "../flag-warnings";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { collectAfterCrowds, collectWhenQuiet, keepHeapSmall } from "../garbage";
+import { nameListsFrom } from "../name-lists";
 import { nodeDirectory, type PathResolution, resolvePaths } from "../paths";
 import { isNodeWide } from "../pattern-warnings";
 import { abortOnSignals } from "../signals";
@@ -136,26 +137,14 @@ async function start(
       driverTimeoutMs: flags.driverTimeoutMs,
       onRegistrationFailure: flags.onRegistrationFailure,
     });
-  const allow = namesOf(flags.allowDrivers);
   const { startNodeRegistrar } = await import("../../registrar/node-wide/start-node-registrar");
   return startNodeRegistrar({
     ...common,
     csiAddresses: csiAddress,
     kubeletRegistrationPaths: kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress,
-    names: {
-      ...(allow.length > 0 && { allow }),
-      deny: namesOf(flags.denyDrivers),
-    },
+    names: nameListsFrom(flags),
     driverGoneAfterMs: flags.driverGoneAfterMs,
   });
-}
-
-/** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */
-function namesOf(list: string): readonly string[] {
-  return list
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
 }
 
 async function startDiagnostics(

@@ -1,6 +1,7 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
+import { whyUnwanted } from "../../registrar/node-wide/admission";
 import type { DriverFacts, Facts } from "../facts";
-import { type Check, problem, type Verdict, warning } from "../finding";
+import { type Check, ok, problem, type Verdict, warning } from "../finding";
 import { isRegistered } from "../unpublished";
 import { nameTold } from "../whose";
 import { DRIVER, SEE_DRIVER, START_DRIVER } from "../words";
@@ -43,6 +44,9 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
         );
   const name = nameTold(driver);
   if (name === undefined) return undefined;
+  const because = whyUnwanted(name, facts.target.names);
+  if (because !== undefined && !isRegistered(driver, facts))
+    return ok(path, `has the driver ${name}, not to be registered, as configured: ${because}`);
   const verdict = judgeDriverName(name);
   if (verdict.kind === "unsafe")
     return bad(

@@ -1,0 +1,18 @@
+import type { NameLists } from "../registrar/node-wide/admission";
+
+/** The names that the flags allow and deny; an empty list allows every one. */
+export function nameListsFrom(flags: {
+  readonly allowDrivers?: string | undefined;
+  readonly denyDrivers?: string | undefined;
+}): NameLists {
+  const allow = namesOf(flags.allowDrivers);
+  return { ...(allow.length > 0 && { allow }), deny: namesOf(flags.denyDrivers) };
+}
+
+/** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */
+function namesOf(list = ""): readonly string[] {
+  return list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
