@@ -47,7 +47,7 @@ const flags = {
   "deny-drivers": textFlag("the registrar's own: not these names, a,b,..."),
   "remove-startup-taint": listFlag("the registrar's own: whether such a taint is on the node", String),
   "node-condition": textFlag("the registrar's own: whether it may be written"),
-  "node-name": textFlag("the node's name, for these two; default: NODE_NAME, KUBE_NODE_NAME"),
+  "node-name": textFlag("the node's name; default: NODE_NAME, KUBE_NODE_NAME"),
   timeout: {
     ...durationFlag("limit of a call; NodeGetInfo may take ten times as long"),
     default: "1s",
