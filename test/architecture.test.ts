@@ -34,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "sockets",
     "grpc",
   ],
-  serving: ["errors.ts", "guarded-call.ts", "logging", "options", "sockets", "grpc", "registrar"],
+  serving: ["errors.ts", "guarded-call.ts", "pause.ts", "logging", "options", "sockets", "grpc", "registrar"],
   diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar"],
   // It only listens: what it listens to knows nothing of it, and nobody but cli starts it, and doctor asks with its client.
   "node-readiness": ["errors.ts", "backoff.ts", "logging", "registrar"],
