@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
@@ -37,8 +38,9 @@ export async function fetchNode(line: string, announce: (text: string) => void):
   return { version, folder, path };
 }
 
-/** Undefined where no Node runs. */
+/** Undefined where no Node runs. A command that is not there must not be spawned: Node keeps its time limit running. */
 async function versionOf(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined;
   const { stdout } = await run(path, ["--version"], { cwd: ROOT }).catch(() => ({ stdout: "" }));
   return /^v(\d\S+)$/m.exec(stdout)?.[1];
 }
