@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type GrpcObject, loadPackageDefinition, type ServiceClientConstructor } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
@@ -8,20 +8,16 @@ import { parseAllDocuments } from "yaml";
 import { callUnary } from "../../src/grpc/unary";
 import { startKubelet } from "../../src/simulator/kubelet";
 import { createKubeletClient } from "../../src/simulator/kubelet-client";
-import { fetchNode } from "../matrix/nodes";
-import { packPackage, ROOT } from "../package/support/packed-package";
 import { PATIENCE_MS } from "../support/history";
-import { copyProgram, whereIs } from "../support/sandbox/program-files";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { BUILD_VARIABLES, type Buildah, createBuildah } from "./support/buildah";
-import { makeBuildBase } from "./support/stand-in-bases";
+import { type Buildah, createBuildah } from "./support/buildah";
+import { buildExampleDriver, EXAMPLE_DRIVER as EXAMPLE } from "./support/example-driver-image";
 
 // examples/driver as its Dockerfile makes it, started as its DaemonSet says: the container's paths are mounted from
 // where a node has them, which here is a folder.
 
 const BUILDING_MS = 600_000;
 const NAME = "scratch.example.com";
-const EXAMPLE = join(ROOT, "examples", "driver");
 const PUBLISHED = `/var/lib/kubelet/pods/pod-1/volumes/kubernetes.io~csi/scratch/mount`;
 
 interface Container {
@@ -38,18 +34,8 @@ let folder: TempFolder;
 let buildah: Buildah;
 beforeAll(async () => {
   folder = await createTempFolder();
-  const [base, context] = [folder.at("base"), folder.at("context")];
-  mkdirSync(base);
-  const { path } = await fetchNode("24", () => {});
-  makeBuildBase(base, path);
-  for (const program of ["mount", "umount"])
-    copyProgram(whereIs(program) ?? program, base, `/usr/bin/${program}`);
-  cpSync(EXAMPLE, context, { recursive: true });
-  await using packed = await packPackage();
-  cpSync(packed.tarball, join(context, "registrar-0.1.0.tgz"));
   buildah = createBuildah(folder.path);
-  buildah.imageOf(base, "localhost/node", { PATH: "/usr/bin", ...BUILD_VARIABLES });
-  buildah.build("localhost/scratch-driver", { NODE_IMAGE: "localhost/node" }, context);
+  await buildExampleDriver(buildah, "localhost/scratch-driver", folder.path);
 }, BUILDING_MS);
 afterAll(() => folder[Symbol.asyncDispose](), BUILDING_MS);
 

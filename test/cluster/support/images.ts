@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { basename, join } from "node:path";
 import { ROOT } from "../../docs/markdown";
 import { BUILD_VARIABLES, type Buildah, createBuildah } from "../../image/support/buildah";
+import { buildExampleDriver, EXAMPLE_DRIVER_INPUTS } from "../../image/support/example-driver-image";
 import { makeBuildBase, makeRuntimeBase } from "../../image/support/stand-in-bases";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
@@ -18,6 +19,8 @@ export const IMAGES = {
   pause: "localhost/pause:test",
   driver: "localhost/driver:test",
   workload: "localhost/workload:test",
+  /** What the Dockerfile of examples/driver makes. */
+  exampleDriver: "localhost/example-driver:test",
   /** The official registrar, where `OFFICIAL_REGISTRAR` names its binary. */
   official: "localhost/official:test",
   /** Kubernetes' hostpath driver, where `HOSTPATH_DRIVER` names its binary. */
@@ -42,7 +45,11 @@ export async function makeImages(
   await using folder = await createTempFolder();
   const store = () => createBuildah(folder.path);
   const made: Record<string, string> = {};
-  const make = (name: string, inputs: readonly string[], build: (buildah: Buildah, root: string) => void) => {
+  const make = async (
+    name: string,
+    inputs: readonly string[],
+    build: (buildah: Buildah, root: string) => void | Promise<void>,
+  ) => {
     const tarball = join(BIN, "images", `${basename(name).replace(":", "-")}.tar`);
     made[name] = tarball;
     const hash = hashOf(inputs);
@@ -54,7 +61,7 @@ export async function makeImages(
     const root = folder.at("root", basename(tarball));
     mkdirSync(root, { recursive: true });
     const buildah = store();
-    build(buildah, root);
+    await build(buildah, root);
     buildah.archive(name, tarball);
     writeFileSync(stamp, hash);
   };
@@ -73,7 +80,7 @@ export async function makeImages(
 
   const node = process.env.IMAGE_NODE ?? process.execPath;
   const sources = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
-  make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) => {
+  await make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) => {
     const [build, runtime] = [join(root, "build"), join(root, "runtime")];
     for (const base of [build, runtime]) mkdirSync(base);
     makeBuildBase(build, node);
@@ -88,9 +95,12 @@ export async function makeImages(
   });
   const pod = programPath("podprogram");
   for (const part of ["pause", "driver", "workload"] as const)
-    single(IMAGES[part], pod, ["/podprogram", part]);
-  if (official) single(IMAGES.official, official, ["/csi-node-driver-registrar"]);
-  if (hostpath) single(IMAGES.hostpath, hostpath, ["/hostpathplugin"]);
+    await single(IMAGES[part], pod, ["/podprogram", part]);
+  await make(IMAGES.exampleDriver, EXAMPLE_DRIVER_INPUTS, (buildah, root) =>
+    buildExampleDriver(buildah, IMAGES.exampleDriver, root),
+  );
+  if (official) await single(IMAGES.official, official, ["/csi-node-driver-registrar"]);
+  if (hostpath) await single(IMAGES.hostpath, hostpath, ["/hostpathplugin"]);
   return made;
 }
 

@@ -10,6 +10,7 @@ const PROGRAMS = [
   "runc",
   "ip",
   "mount",
+  "umount",
   "unshare",
   "nsenter",
   "setpriv",

@@ -1,0 +1,69 @@
+import { parseAllDocuments } from "yaml";
+import { readText } from "../../docs/markdown";
+import { IMAGES } from "../support/images";
+import { NAMESPACE } from "../support/objects";
+import { until } from "../support/patience";
+import type { Pod } from "../support/stage";
+import { cluster } from "../support/use-cluster";
+
+const NAME = "scratch.example.com";
+const DAEMON_SET = "daemonset/scratch-driver";
+const POD = "scratch-user";
+
+interface CSINode {
+  readonly spec: { readonly drivers: readonly object[] };
+}
+
+/** The objects of examples/driver/deploy.yaml; for its pod, the driver's own image has a shell as busybox does. */
+function exampleDriverObjects(): readonly { readonly kind: string }[] {
+  const text = readText("examples/driver/deploy.yaml").replaceAll(
+    /image: \S+/g,
+    `image: ${IMAGES.exampleDriver}`,
+  );
+  return parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
+}
+
+/** Runs a program in the driver's container, which has kubelet's folder of pods by the node's own path. */
+const inDriver = (...command: readonly string[]) =>
+  cluster().kubectl("exec", DAEMON_SET, `--namespace=${NAMESPACE}`, "--", ...command);
+const isOnNode = async (path: string) =>
+  (await inDriver("node", "--print", "fs.existsSync(process.argv[1])", path)).trim() === "true";
+
+test("examples/driver registers itself, its volumes are written and removed, and CSINode forgets it", async () => {
+  const { kubectl, kubectlWith, record, get, nodeName } = cluster();
+  const objects = exampleDriverObjects();
+  const pod = objects.filter(({ kind }) => kind === "Pod");
+  const driver = objects.filter((object) => !pod.includes(object));
+  try {
+    await kubectlWith(driver, "apply", "--validate=strict");
+    await until(() => expect(record.isListed(NAME)).toBe(true), { what: "CSINode lists the driver" });
+    const { spec } = await get<CSINode>(`/apis/storage.k8s.io/v1/csinodes/${nodeName}`);
+    expect(spec.drivers).toContainEqual(expect.objectContaining({ name: NAME, nodeID: nodeName }));
+
+    await kubectlWith(pod, "apply", "--validate=strict");
+    await kubectl("wait", "pod", POD, "--for=condition=Ready", "--timeout=90s");
+    const files = ["/disk/a", "/memory/a"];
+    await until(
+      async () => expect(await kubectl("exec", POD, "--", "cat", ...files)).toBe("hello\nhello\n"),
+      { what: "the pod has written both files" },
+    );
+
+    const { metadata } = await get<Pod>(`/api/v1/namespaces/default/pods/${POD}`);
+    const volumes = `/var/lib/kubelet/pods/${metadata.uid}/volumes/kubernetes.io~csi`;
+    const [disk, memory] = [`${volumes}/disk/mount`, `${volumes}/memory/mount`];
+    expect(await inDriver("cat", `${disk}/a`, `${memory}/a`)).toBe("hello\nhello\n");
+    expect(await inDriver("cat", "/proc/self/mountinfo")).toContain(` ${memory} `);
+
+    // Its shell is the first process of the container, and takes no SIGTERM.
+    await kubectl("delete", "pod", POD, "--grace-period=1", "--timeout=60s");
+    expect(await Promise.all([disk, memory].map(isOnNode))).toEqual([false, false]);
+    expect(await inDriver("cat", "/proc/self/mountinfo")).not.toContain(metadata.uid);
+
+    await kubectl("delete", DAEMON_SET, `--namespace=${NAMESPACE}`, "--timeout=60s");
+    await until(() => expect(record.isListed(NAME)).toBe(false), { what: "CSINode lists it no more" });
+  } finally {
+    // The pod first: without its driver nobody could unmount its volumes.
+    for (const some of [pod, driver])
+      await kubectlWith(some, "delete", "--ignore-not-found", "--grace-period=1", "--timeout=60s");
+  }
+});
