@@ -35,6 +35,16 @@ const loadOtherParts = {
   },
 };
 
+/**
+ * What each part begins with. `performance.now()` is the same clock from another zero: Node loads eleven modules of its own
+ * when `performance` is first named, a twentieth of a start.
+ */
+const BANNER = [
+  "(function(exports,require,module,__filename,__dirname){",
+  "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;",
+  "const monotonicNow=()=>{const[seconds,nanoseconds]=process.hrtime();return seconds*1e3+nanoseconds/1e6};",
+].join("");
+
 /** Names are kept: a stack trace in somebody's log is worth more than a shorter file. */
 async function bundle(contents, { banner, footer, plugins, define }) {
   const { outputFiles } = await esbuild.build({
@@ -50,7 +60,7 @@ async function bundle(contents, { banner, footer, plugins, define }) {
     legalComments: "none",
     banner: { js: banner },
     footer: { js: footer },
-    define: { "import.meta.url": "importMetaUrl", ...define },
+    define: { "import.meta.url": "importMetaUrl", "performance.now": "monotonicNow", ...define },
     plugins: [loadOtherParts, leaveOut, stampLogLines, ...plugins],
     logLevel: "warning",
   });
@@ -65,8 +75,7 @@ export async function bundleCli({ version, licences }) {
     const contents = modules.map((module) => `export * from "${specifier(module)}";`).join("\n");
     const text = await bundle(contents, {
       ...options,
-      banner:
-        "(function(exports,require,module,__filename,__dirname){const importMetaUrl=require('node:url').pathToFileURL(__filename).href;",
+      banner: BANNER,
       footer: "})",
     });
     writeFileSync(`dist/cli/${name}.js`, text);

@@ -11,7 +11,7 @@ const lazily = (name) => `module.exports = new Proxy({}, { get: (_, key) => requ
 export const LEFT_OUT = {
   // Its index sets up name resolution by DNS and balancing between servers. Ours has the parts that src/ imports.
   "@grpc/grpc-js": { file: "scripts/grpc-js.mjs" },
-  // Each client and server turns channelz off, and then calls only these.
+  // Each client turns channelz off, and then calls only these.
   "@grpc/grpc-js/build/src/channelz": `
     class Nothing { addTrace() {} refChild() {} unrefChild() {} addCallStarted() {} addCallSucceeded() {} addCallFailed() {} }
     for (const name of ["Trace", "CallTracker", "ChildrenTracker"])
@@ -23,10 +23,6 @@ export const LEFT_OUT = {
   "@grpc/grpc-js/build/src/http_proxy": `
     exports.mapProxyName = (target) => ({ target, extraOptions: {} });
     exports.getProxiedConnection = async () => null;`,
-  // Load reports, which no server of ours is asked to send.
-  "@grpc/grpc-js/build/src/orca": `
-    exports.PerRequestMetricRecorder = class {};
-    exports.GRPC_METRICS_HEADER = "endpoint-load-metrics-bin";`,
   // For health checks of one server among several.
   "@grpc/grpc-js/build/src/single-subchannel-channel": `
     exports.SingleSubchannelChannel = ${never("grpc-js' single-subchannel-channel")};`,

@@ -60,7 +60,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       : undefined;
     await using registrar = await start(flags, paths, { signal, logger: log });
     const registrations = "all" in registrar ? registrar : only(registrar);
-    void keepHeapSmall();
+    keepHeapSmall(registrations);
     collectWhenQuiet(registrations);
     collectAfterCrowds();
     warmUpWhileWaiting(registrations);
