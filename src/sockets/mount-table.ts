@@ -1,14 +1,11 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { attempt } from "../errors";
 import { type Mount, parseMountinfo } from "../mounts";
 
 /** The mounts of this process' namespace; undefined where the system does not tell. */
 export function readMounts(procfs = "/proc"): readonly Mount[] | undefined {
-  try {
-    return parseMountinfo(readFileSync(join(procfs, "self", "mountinfo"), "utf8"));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => parseMountinfo(readFileSync(join(procfs, "self", "mountinfo"), "utf8")));
 }
 
 /** The path without symbolic links, as far as it exists. */

@@ -4,8 +4,8 @@ import {
   choiceFlag,
   countFlag,
   durationFlag,
+  eventOutputFlag,
   listFlag,
-  outputFlag,
   switchFlag,
   textFlag,
 } from "../command-flags";
@@ -49,7 +49,7 @@ export const runKubelet = createCommand(
         ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
         coerce: parsePrintable,
       },
-      output: outputFlag,
+      output: eventOutputFlag,
     },
     check: ({ print, output }) => {
       if (print !== undefined && output === "json")

@@ -14,7 +14,7 @@ import { type DriverPaths, explainRefusal } from "../../registrar/registration/e
 import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import { startRegistrar } from "../../registrar/start-registrar";
-import { isDirectory } from "../directories";
+import { isFolder } from "../../sockets/files";
 import { BOTH_PORTS, checkHttpFlags, checkWaitFlags, httpEndpointOf } from "../flag-checks";
 import { warnAboutFlags } from "../flag-warnings";
 import { inFlags } from "../flag-words";
@@ -45,7 +45,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
   if (logging.kind === "invalid") return fail(new Error(logging.error), "LoggingConfiguration is invalid");
   const signal = abortOnSignals((name) => log.info("Stopping", { signal: name }));
   try {
-    const paths = resolvePaths(flags, nodeDirectory(process.env), isDirectory);
+    const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
     if (paths.kind === "missing") return fail(undefined, paths.message);
 
     log.info("Version", { version, node: process.version });
