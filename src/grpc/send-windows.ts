@@ -1,4 +1,4 @@
-import { encodeFrameHeader, FrameType, MAX_FRAME_BYTES } from "./http2/frames";
+import { encodeFrame, FrameType, MAX_FRAME_BYTES } from "./http2/frames";
 import { refuse } from "./http2/protocol-violation";
 import { MAX_WINDOW } from "./http2/settings";
 
@@ -34,8 +34,7 @@ export function createSendWindows(write: (frame: Buffer) => void): SendWindows {
       const room = Math.min(stream.window, ofConnection, MAX_FRAME_BYTES);
       if (room <= 0) return;
       const piece = stream.unsent.subarray(0, room);
-      const header = { type: FrameType.DATA, flags: 0, streamId, length: piece.length };
-      write(Buffer.concat([encodeFrameHeader(header), piece]));
+      write(encodeFrame(FrameType.DATA, 0, streamId, piece));
       stream.unsent = stream.unsent.subarray(piece.length);
       stream.window -= piece.length;
       ofConnection -= piece.length;

@@ -72,11 +72,16 @@ export function encodeFrameHeader(frame: FrameHeader): Buffer {
   return bytes;
 }
 
+/** Writes a frame; `streamId` is 0 for one of the connection. */
+export function encodeFrame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
+  return Buffer.concat([encodeFrameHeader({ type, flags, streamId, length: payload.length }), payload]);
+}
+
 /** Writes a frame whose payload is one number, as those of RST_STREAM and WINDOW_UPDATE are. */
 export function encodeNumberFrame(type: number, streamId: number, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value);
-  return Buffer.concat([encodeFrameHeader({ type, flags: 0, streamId, length: 4 }), payload]);
+  return encodeFrame(type, 0, streamId, payload);
 }
 
 /** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */
