@@ -104,17 +104,14 @@ export function nodePolicy(
           ],
         },
       },
-      comments: [],
     },
     {
-      about: [],
       object: {
         apiVersion: "admissionregistration.k8s.io/v1",
         kind: "ValidatingAdmissionPolicyBinding",
         metadata: { name },
         spec: { policyName: name, validationActions: ["Deny"] },
       },
-      comments: [],
     },
   ];
 }

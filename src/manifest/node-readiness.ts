@@ -1,4 +1,5 @@
-import type { Comment, KubernetesObject, Manifest } from "./manifest";
+import { POD } from "./daemon-set";
+import type { Manifest } from "./manifest";
 import { nodePolicy } from "./node-policy";
 
 /** A rule of a ClusterRole. */
@@ -59,32 +60,32 @@ function serviceAccount(
   namespace: string,
   { rules }: NodeReadinessManifestOptions,
 ): readonly Manifest[] {
-  const role = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
-  const subject = { kind: "ServiceAccount", name, namespace };
   return [
-    plain(["The registrar's identity at the API server."], {
-      apiVersion: "v1",
-      kind: "ServiceAccount",
-      metadata: { name, namespace },
-    }),
-    plain(['What it may do. RBAC cannot say "to its own node": the policy below does.'], {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRole",
-      metadata: { name },
-      rules,
-    }),
-    plain([], {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name },
-      roleRef: role,
-      subjects: [subject],
-    }),
+    {
+      about: ["The registrar's identity at the API server."],
+      object: { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } },
+    },
+    {
+      about: ['What it may do. RBAC cannot say "to its own node": the policy below does.'],
+      object: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name }, rules },
+    },
+    {
+      object: {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRoleBinding",
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+        subjects: [{ kind: "ServiceAccount", name, namespace }],
+      },
+    },
   ];
 }
 
 /** The registrar alone gets the token: no other container of the pod has any use for it. */
-function grantAccess({ about, object, comments }: Manifest, options: NodeReadinessManifestOptions): Manifest {
+function grantAccess(
+  { about = [], object, comments = {} }: Manifest,
+  options: NodeReadinessManifestOptions,
+): Manifest {
   const { template, ...spec } = object.spec as DaemonSetSpec;
   const { containers, volumes, ...podSpec } = template.spec;
   const place = containers.findIndex(({ name }) => name === "registrar");
@@ -121,16 +122,16 @@ function grantAccess({ about, object, comments }: Manifest, options: NodeReadine
       },
     },
   };
-  const comment: Comment = {
-    at: ["spec", "template", "spec", "volumes", volumes.length],
-    lines: ["The token is bound to the pod, and so says which node it is on. Only the registrar has it."],
-  };
   return {
     about: about.map((line) =>
       line.replace("No RBAC: neither is given a token.", "Only the registrar is given a token."),
     ),
     object: { ...object, spec: newSpec },
-    comments: [...comments, comment],
+    comments: {
+      ...comments,
+      [`${POD}.volumes.${volumes.length}`]:
+        "The token is bound to the pod, and so says which node it is on. Only the registrar has it.",
+    },
   };
 }
 
@@ -166,11 +167,6 @@ function readinessRule(
           nodeSelector: { matchLabels: { "kubernetes.io/os": "linux" } },
         },
       },
-      comments: [],
     },
   ];
-}
-
-function plain(about: readonly string[], object: KubernetesObject): Manifest {
-  return { about, object, comments: [] };
 }
