@@ -1,18 +1,14 @@
+import { SERVICE_ACCOUNT_FOLDER } from "../node-readiness/api/access";
+import type { PolicyRule } from "../node-readiness/rbac";
+import { DRIVER_PLACEHOLDER, type StartupTaint } from "../node-readiness/startup-taint";
 import { POD } from "./daemon-set";
 import type { Manifest } from "./manifest";
 import { nodePolicy } from "./node-policy";
 
-/** A rule of a ClusterRole. */
-interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
-
 /** What a registrar needs that removes startup taints or keeps a condition. */
 export interface NodeReadinessManifestOptions {
   /** As `--remove-startup-taint` takes them. */
-  readonly startupTaints: readonly { readonly key: string; readonly effect: string | undefined }[];
+  readonly startupTaints: readonly StartupTaint[];
   /** As `--node-condition` takes it. */
   readonly condition: string | undefined;
   /** Undefined where one registrar serves every driver of a node: then `{driver}` stays as it is. */
@@ -32,9 +28,6 @@ interface DaemonSetSpec {
     };
   };
 }
-
-/** Where client libraries, ours too, look for a service account. */
-const SERVICE_ACCOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /**
  * The same objects, their DaemonSet's registrar told what to remove and to keep and given a token, and in front of them
@@ -98,7 +91,7 @@ function grantAccess(
     ...rest,
     volumeMounts: [
       ...(volumeMounts as readonly object[]),
-      { name: "api-access", mountPath: SERVICE_ACCOUNT_PATH, readOnly: true },
+      { name: "api-access", mountPath: SERVICE_ACCOUNT_FOLDER, readOnly: true },
     ],
   };
   const apiAccess = {
@@ -161,7 +154,9 @@ function readinessRule(
         kind: "NodeReadinessRule",
         metadata: { name },
         spec: {
-          conditions: [{ type: condition.replaceAll("{driver}", driverName), requiredStatus: "True" }],
+          conditions: [
+            { type: condition.replaceAll(DRIVER_PLACEHOLDER, driverName), requiredStatus: "True" },
+          ],
           enforcementMode: "continuous",
           taint: { key: `readiness.k8s.io/${name}`, value: "pending", effect: "NoSchedule" },
           nodeSelector: { matchLabels: { "kubernetes.io/os": "linux" } },
