@@ -4,21 +4,14 @@ import type { EventSource } from "../../event-source";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
+import type { ResolvedRegistrarOptions } from "../options";
 import type { DriverTrouble } from "../registration/driver-status";
 import type { RegistrarEvent } from "../registration/events";
 import type { Inbox } from "../registration/inbox";
 import { failedBy } from "../registration/outcome";
 import type { LoopEvent } from "../registration/state";
 import { admitDriverName } from "./driver-name";
-import { type WatchDriverOptions, watchCsiDriver } from "./watch-driver";
-
-/** Which driver is followed, and how. */
-export interface FollowOptions extends WatchDriverOptions {
-  /** The CSI driver socket as it was configured, for the log. */
-  readonly csiAddress: string;
-  /** Register the driver again when it came back. */
-  readonly reregisterOnDriverRestart: boolean;
-}
+import { watchCsiDriver } from "./watch-driver";
 
 /** What following a driver needs besides the options. */
 export interface FollowContext {
@@ -44,7 +37,7 @@ export interface DriverFollower {
 
 /** Makes what follows the driver of `options`: its name names the registration, a failure to learn it ends that. */
 export function createDriverFollower(
-  options: FollowOptions,
+  options: ResolvedRegistrarOptions,
   { protos, log: parentLog, events, remindEveryMs, admit, isWanted = () => true }: FollowContext,
 ): DriverFollower {
   const log = parentLog.named("follow-driver");

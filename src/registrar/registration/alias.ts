@@ -1,6 +1,6 @@
-import { randomInt } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { randomWord } from "../../sockets/dot-socket";
 import { namesIn } from "../../sockets/files";
 import { isDeadSocket, tryConnect } from "../../sockets/unix-socket";
 import { SOCKET_TAIL } from "./socket-name";
@@ -10,9 +10,7 @@ const ALIAS_TAIL = /^-_[0-9a-z]{3}$/;
 
 /** A name that stands in for a driver's own in the name of its registration socket. */
 export function createAlias(driverName: string): string {
-  return `${driverName}-_${randomInt(36 ** 3)
-    .toString(36)
-    .padStart(3, "0")}`;
+  return `${driverName}-_${randomWord(3)}`;
 }
 
 /**

@@ -2,10 +2,10 @@ import { writeFileSync } from "node:fs";
 import { messageOf, RegistrarError } from "../../../errors";
 import { kubeletTells } from "./happenings";
 import { createPlay } from "./play";
-import { MissedStep, type Play, type Scenario } from "./scenario";
+import type { Play, Scenario } from "./scenario";
 import { registration } from "./scenarios/registration";
 import { sequenceOf } from "./sequence";
-import { openStage, type StageOptions } from "./stage";
+import { MissedStep, openStage, type StageOptions } from "./stage";
 import type { Storyteller } from "./storyteller";
 import { renderSvg } from "./svg";
 

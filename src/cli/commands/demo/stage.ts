@@ -8,11 +8,15 @@ import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { KubeletEvent } from "../../../simulator/kubelet-events";
 import { type Actor, startActor } from "./actor";
 import type { Happening, LogLine, Role } from "./happenings";
-import { MissedStep } from "./scenario";
 import { createTimeline, type Timeline } from "./timeline";
 
 const DRIVER_NAME = "demo.csi";
 const JSON_LINES = "--output=json";
+
+/** A step of a scenario did not happen. */
+export class MissedStep extends Error {
+  override readonly name = "MissedStep";
+}
 
 /** A folder that stands for a node, and the processes on it. */
 export interface Stage {
