@@ -52,7 +52,7 @@ export function registerDriver(
     {
       csiAddress: options.csiAddress,
       followDriver: driver.follow,
-      driver: () => ({ identity: driver.identity, connected: driver.connected, trouble: driver.trouble }),
+      driver: driver.status,
       events,
       protos,
       log,

@@ -33,7 +33,7 @@ export const runLegacy = createCommand(
     const object = await unlessStopped(legacyObject({ ...flags, nodeName, signal }));
     if (object === undefined) return 0;
     if (output === "json") writeLine(JSON.stringify(object));
-    else (await createObjectPrinter()).write(object);
+    else (await createObjectPrinter())(object);
     return 0;
   },
 );

@@ -5,7 +5,7 @@ import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import type { ResolvedRegistrarOptions } from "../options";
-import type { DriverTrouble } from "../registration/driver-status";
+import type { DriverStatus, DriverTrouble } from "../registration/driver-status";
 import type { RegistrarEvent } from "../registration/events";
 import type { Inbox } from "../registration/inbox";
 import { failedBy } from "../registration/outcome";
@@ -28,9 +28,7 @@ export interface FollowContext {
 
 /** What is known of the CSI driver behind a socket, and what makes its registration follow. */
 export interface DriverFollower {
-  readonly identity: PluginIdentity | undefined;
-  readonly connected: boolean;
-  readonly trouble: DriverTrouble | undefined;
+  status(): Pick<DriverStatus, "identity" | "connected" | "trouble">;
   /** Tells the driver's registration what happens to the driver, until `signal` is aborted. Never rejects. */
   follow(inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void>;
 }
@@ -122,16 +120,5 @@ export function createDriverFollower(
     ).catch(fail);
   };
 
-  return {
-    get identity() {
-      return identity;
-    },
-    get connected() {
-      return connected;
-    },
-    get trouble() {
-      return trouble;
-    },
-    follow,
-  };
+  return { status: () => ({ identity, connected, trouble }), follow };
 }
