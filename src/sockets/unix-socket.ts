@@ -3,7 +3,6 @@ import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../backoff";
 import { errnoOf } from "../errors";
 import type { Logger } from "../logging/logger";
-import { hintOrPause } from "../pause";
 import { statsOf } from "./files";
 import { watchPath } from "./path-watch";
 
@@ -68,7 +67,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
       if (problem === undefined && !isExcepted) return file;
       if (problem !== undefined) onRefused?.();
       const waitMs = isExcepted ? except.forMs : backoffMs(BACKOFF.connect, attempt);
-      const hinted = await hintOrPause(watch.changed(), waitMs, signal);
+      const hinted = await watch.wait(signal, waitMs);
       if (hinted) attempt = -1;
       else if (isExcepted && !signal.aborted) return file;
       else watch.rearm();

@@ -2,7 +2,6 @@ import { type FSWatcher, type Stats, watch } from "node:fs";
 import { basename, join } from "node:path";
 import { errnoOf } from "../../errors";
 import type { Logger } from "../../logging/logger";
-import { hintOrPause } from "../../pause";
 import { isSameFile, isSameSocket, namesIn, statsOf } from "../../sockets/files";
 import { watchPath } from "../../sockets/path-watch";
 import { isPattern, matchSegment, type PathPattern } from "./path-pattern";
@@ -117,7 +116,7 @@ export async function discover(
         log.info("No CSI driver here yet", { pattern: pattern.text, why });
       }
       hasLooked = true;
-      await hintOrPause(rootWatch.changed(), LOOK_EVERY_MS, signal);
+      await rootWatch.wait(signal, LOOK_EVERY_MS);
       rootWatch.rearm();
     }
   } finally {
