@@ -30,6 +30,11 @@ export class RegistrarError extends Error {
   }
 }
 
+/** The error for an option, flag or argument that cannot be used as given. */
+export function invalidOption(message: string, options?: { readonly cause?: unknown }): RegistrarError {
+  return new RegistrarError("INVALID_OPTION", message, options);
+}
+
 // These judge an error by its fields: in a test runner's sandbox, Node's own errors are not `instanceof Error`.
 
 /** The text of anything thrown, for one log line. */

@@ -1,6 +1,6 @@
 import { parseListenAddress } from "../diagnostics/listen-address";
 import { checkMetricsPath } from "../diagnostics/metrics-path";
-import { messageOf, RegistrarError } from "../errors";
+import { invalidOption, messageOf } from "../errors";
 import { type LoggingFlags, resolveLogging } from "../logging/logging-options";
 import { LONGEST_WAIT_MS } from "../pause";
 import { pairPatterns } from "../registrar/node-wide/path-pattern";
@@ -42,7 +42,7 @@ function checkWait(flag: string, ms: number, hint = ""): void {
 }
 
 function refuse(text: string): never {
-  throw new RegistrarError("INVALID_OPTION", text);
+  throw invalidOption(text);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import { judgeDriverName } from "../registrar/driver/driver-name";
 import { isLabel, isSubdomain } from "../resource-name";
 
@@ -6,7 +6,7 @@ import { isLabel, isSubdomain } from "../resource-name";
 
 /** Throws for the value of a flag. */
 export function refuse(flag: string, value: string, why: string): never {
-  throw new RegistrarError("INVALID_OPTION", `--${flag} ${JSON.stringify(value)} ${why}`);
+  throw invalidOption(`--${flag} ${JSON.stringify(value)} ${why}`);
 }
 
 /** For names that become parts of other names or values of labels (RFC 1123 label). */

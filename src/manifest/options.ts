@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import { DEFAULT_KUBELET_ROOT } from "../kubelet-roots";
 import { registrationSocketPath } from "../registrar/registration/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
@@ -146,14 +146,14 @@ function checkPathLengths({
   ] as const) {
     if (fitsSocketPath(path)) continue;
     const bytes = `${Buffer.byteLength(path)} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
-    throw new RegistrarError("INVALID_OPTION", `${what} would be ${path} on the host: ${bytes}; ${advice}`);
+    throw invalidOption(`${what} would be ${path} on the host: ${bytes}; ${advice}`);
   }
 }
 
 /** Throws for a part that belongs to a single driver. */
 export function refusePart(part: Part, known: readonly string[]): never {
   const text = `--include ${part} is for a single driver; with --node-wide there are ${known.join(", ")}`;
-  throw new RegistrarError("INVALID_OPTION", text);
+  throw invalidOption(text);
 }
 
 function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
@@ -163,7 +163,7 @@ function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
   ];
   for (const [part, mode] of needed) {
     if (!parts.includes(part) || lifecycleModes.includes(mode)) continue;
-    throw new RegistrarError("INVALID_OPTION", `--include ${part} needs --lifecycle-mode ${mode}`);
+    throw invalidOption(`--include ${part} needs --lifecycle-mode ${mode}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { messageOf, RegistrarError } from "../errors";
+import { invalidOption, messageOf, RegistrarError } from "../errors";
 import { type GrpcAcceptor, startGrpcAcceptor } from "../grpc/acceptor";
 import type { GrpcAcceptorLimits } from "../grpc/acceptor-limits";
 import { loadProtos } from "../grpc/protos";
@@ -131,10 +131,7 @@ function startServing({ addServices }: ResolvedCsiServingOptions, log: Logger): 
 function refusePromise(returned: unknown): void {
   if (!isPromise(returned)) return;
   returned.catch(() => {});
-  throw new RegistrarError(
-    "INVALID_OPTION",
-    "serveCsiDriver: addServices is async; it must have added them when it returns",
-  );
+  throw invalidOption("serveCsiDriver: addServices is async; it must have added them when it returns");
 }
 
 /** Over its socket, as kubelet and its registrar would: a driver that does not answer must not be registered. */

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import type { ServiceHost } from "../grpc/acceptor";
 import { loadProtos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
@@ -55,7 +55,7 @@ function refuseTypos(methods: readonly string[], handlers: object): void {
 }
 
 function refuse(why: string): never {
-  throw new RegistrarError("INVALID_OPTION", `serveCsiDriver: ${why}`);
+  throw invalidOption(`serveCsiDriver: ${why}`);
 }
 
 /** Stubs have `NodePublishVolume`, some drivers' objects `nodePublishVolume`; grpc-js takes both. */

@@ -1,6 +1,6 @@
 import { type BigIntStats, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { attempt, errnoOf, messageOf, RegistrarError } from "../errors";
+import { attempt, errnoOf, invalidOption, messageOf } from "../errors";
 import { namesIn } from "../sockets/files";
 import type { Emit } from "./kubelet-events";
 import type { DesiredPlugin } from "./reconciler";
@@ -138,7 +138,7 @@ export function startPluginWatcher(
   } catch (cause) {
     close();
     const text = `cannot watch the plugin directory ${pluginRegistrationPath}: ${errnoOf(cause) ?? messageOf(cause)}`;
-    throw new RegistrarError("INVALID_OPTION", `${text}; it must be a folder that this user can write to`, {
+    throw invalidOption(`${text}; it must be a folder that this user can write to`, {
       cause,
     });
   }

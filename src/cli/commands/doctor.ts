@@ -8,7 +8,7 @@ import { MANIFEST_CHECKS } from "../../doctor/manifest-checks";
 import { readDeployments } from "../../doctor/read-deployments";
 import { type Report, reportOf, reportOn } from "../../doctor/report";
 import { renderTable, type TableLook } from "../../doctor/table";
-import { messageOf, RegistrarError } from "../../errors";
+import { invalidOption, messageOf } from "../../errors";
 import { escapeJson } from "../../logging/escape";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import { isFolder } from "../../sockets/files";
@@ -127,10 +127,7 @@ export const runDoctor = createCommand(
 async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>> {
   const facts = readDeployments(await readObjects(files), settingsOf);
   if (facts.deployments.length + facts.forWindows.length === 0)
-    throw new RegistrarError(
-      "INVALID_OPTION",
-      "no registrar in these files: no container has its arguments or its image",
-    );
+    throw invalidOption("no registrar in these files: no container has its arguments or its image");
   return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
 }
 

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../../errors";
+import { invalidOption } from "../../errors";
 import type { RegistrarSettings } from "../deployment";
 import { text, tree } from "../objects";
 import type { ListApi, ListFailure, ListRequest } from "./api";
@@ -126,12 +126,9 @@ export async function readCluster(
 
   const [failure] = unread.values();
   if (answered === 0 && failure !== undefined)
-    throw new RegistrarError(
-      "INVALID_OPTION",
-      `nothing can be read of the cluster: ${failure.message}${adviceOn(failure.message)}`,
-    );
+    throw invalidOption(`nothing can be read of the cluster: ${failure.message}${adviceOn(failure.message)}`);
   if (hasNodes && target.node !== undefined && nodes.size === 0)
-    throw new RegistrarError("INVALID_OPTION", `there is no node ${target.node}`);
+    throw invalidOption(`there is no node ${target.node}`);
   return {
     target,
     nowMs: nowMs ?? Date.now(),

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { messageOf, RegistrarError } from "../../../errors";
+import { invalidOption, messageOf } from "../../../errors";
 import { kubeletTells } from "./happenings";
 import { createPlay } from "./play";
 import type { Play, Scenario } from "./scenario";
@@ -77,6 +77,6 @@ function save(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (cause) {
-    throw new RegistrarError("INVALID_OPTION", `cannot write the picture: ${messageOf(cause)}`, { cause });
+    throw invalidOption(`cannot write the picture: ${messageOf(cause)}`, { cause });
   }
 }

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { messageOf, RegistrarError } from "../../../errors";
+import { invalidOption, messageOf } from "../../../errors";
 import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/registration/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
@@ -126,7 +126,7 @@ function makeFolder(): string {
     return mkdtempSync(join(tmpdir(), "demo-"));
   } catch (cause) {
     const text = `cannot make a folder in ${tmpdir()}: ${messageOf(cause)}; name another folder by TMPDIR`;
-    throw new RegistrarError("INVALID_OPTION", text, { cause });
+    throw invalidOption(text, { cause });
   }
 }
 
