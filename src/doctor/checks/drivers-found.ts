@@ -1,8 +1,8 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { whyUnwanted } from "../../registrar/node-wide/admission";
+import { isRegistered } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
-import { isRegistered } from "../unpublished";
 import { nameTold } from "../whose";
 import { DRIVER, SEE_DRIVER, START_DRIVER } from "../words";
 
