@@ -1,5 +1,5 @@
 import { SERVICE_ACCOUNT_FOLDER } from "../node-readiness/api/access";
-import type { PolicyRule } from "../node-readiness/rbac";
+import { neededRules } from "../node-readiness/rbac";
 import { DRIVER_PLACEHOLDER, type StartupTaint } from "../node-readiness/startup-taint";
 import { POD } from "./daemon-set";
 import type { Manifest } from "./manifest";
@@ -13,8 +13,6 @@ export interface NodeReadinessManifestOptions {
   readonly condition: string | undefined;
   /** Undefined where one registrar serves every driver of a node: then `{driver}` stays as it is. */
   readonly driverName: string | undefined;
-  /** The least that RBAC must allow. */
-  readonly rules: readonly PolicyRule[];
   /** Whether to write a rule for the node readiness controller; needs a condition of one driver. */
   readonly readinessRule: boolean;
 }
@@ -51,8 +49,9 @@ export function withNodeReadiness(
 function serviceAccount(
   name: string,
   namespace: string,
-  { rules }: NodeReadinessManifestOptions,
+  { startupTaints, condition }: NodeReadinessManifestOptions,
 ): readonly Manifest[] {
+  const rules = neededRules({ taints: startupTaints.length > 0, condition: condition !== undefined });
   return [
     {
       about: ["The registrar's identity at the API server."],

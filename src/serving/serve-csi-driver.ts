@@ -3,6 +3,7 @@ import { type GrpcAcceptor, startGrpcAcceptor } from "../grpc/acceptor";
 import type { GrpcAcceptorLimits } from "../grpc/acceptor-limits";
 import { loadProtos } from "../grpc/protos";
 import { callUnary, createUnixClient } from "../grpc/unary";
+import { isPromise } from "../guarded-call";
 import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/registration/outcome";
@@ -11,7 +12,6 @@ import { startRegistration } from "../registrar/start-registration";
 import { type DriverSocket, keepListening } from "./driver-socket";
 import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
 import { createServiceHost } from "./service-host";
-import { isPromise } from "./unary-method";
 
 /** A CSI driver that is served and registered. */
 export interface ServedCsiDriver extends AsyncDisposable {

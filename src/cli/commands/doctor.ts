@@ -13,7 +13,7 @@ import { escapeJson } from "../../logging/escape";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import { isFolder } from "../../sockets/files";
 import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
-import { createCommand } from "../command-line";
+import { createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
@@ -132,12 +132,11 @@ async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>>
 }
 
 /** What to ask the API server, where the registrar's arguments give a reason to. */
-async function nodeReadinessIn(flags: {
-  readonly removeStartupTaint?: readonly string[] | undefined;
-  readonly nodeCondition?: string | undefined;
-  readonly nodeName?: string | undefined;
-}): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
-  const { removeStartupTaint = [], nodeCondition = "", nodeName = "" } = flags;
+async function nodeReadinessIn({
+  removeStartupTaint = [],
+  nodeCondition = "",
+  nodeName = "",
+}: FlagValues<typeof flags>): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
   if (removeStartupTaint.length === 0 && nodeCondition === "") return {};
   const { nodeReadinessTarget } = await import("../node-readiness");
   try {

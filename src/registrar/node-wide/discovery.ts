@@ -24,6 +24,12 @@ interface Entry {
   close(what: "socket" | "folder"): void;
 }
 
+const socketEntry = (stats: Entry["stats"], close: (what: "socket" | "folder") => unknown): Entry => ({
+  stats,
+  rescan: () => {},
+  close,
+});
+
 /**
  * Finds the sockets that fit `pattern`, now and as they come, until `signal` is aborted. Every folder on the way is
  * watched by inotify, and an event looks at the one name it speaks of: the cost follows the changes, not the number
@@ -58,21 +64,15 @@ export async function discover(
       if (!isLast) {
         if (found?.isDirectory()) entries.set(name, enterFolder(join(path, name), found, depth + 1, all));
       } else if (found?.isSocket()) {
-        entries.set(name, {
-          stats: found,
-          rescan: () => {},
-          close: (what) => observer.onGone(all, what),
-        });
+        entries.set(
+          name,
+          socketEntry(found, (what) => observer.onGone(all, what)),
+        );
         hasFound = true;
         observer.onFound(all);
       } else if (known) {
-        entries.set(name, {
-          stats: undefined,
-          rescan: () => {},
-          close: (what) => {
-            if (what === "folder") observer.onGone(all, what);
-          },
-        });
+        const onClose = (what: "socket" | "folder") => what === "folder" && observer.onGone(all, what);
+        entries.set(name, socketEntry(undefined, onClose));
       }
     };
     let watcher: FSWatcher | undefined;
