@@ -62,19 +62,14 @@ export function* readFrameHeader(
   };
 }
 
-/** Writes the 9 bytes before a payload. */
-export function encodeFrameHeader(frame: FrameHeader): Buffer {
-  const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
-  bytes.writeUIntBE(frame.length, 0, 3);
-  bytes.writeUInt8(frame.type, 3);
-  bytes.writeUInt8(frame.flags, 4);
-  bytes.writeUInt32BE(frame.streamId, 5);
-  return bytes;
-}
-
 /** Writes a frame; `streamId` is 0 for one of the connection. */
 export function encodeFrame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
-  return Buffer.concat([encodeFrameHeader({ type, flags, streamId, length: payload.length }), payload]);
+  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
+  header.writeUIntBE(payload.length, 0, 3);
+  header.writeUInt8(type, 3);
+  header.writeUInt8(flags, 4);
+  header.writeUInt32BE(streamId, 5);
+  return Buffer.concat([header, payload]);
 }
 
 /** Writes a frame whose payload is one number, as those of RST_STREAM and WINDOW_UPDATE are. */
