@@ -20,6 +20,12 @@ export function linkStatsOf(path: string): Stats | "gone" | "blocked" {
   }
 }
 
+/** Whether there is a socket; a symbolic link to one is none. */
+export function isSocketFile(path: string): boolean {
+  const stats = linkStatsOf(path);
+  return typeof stats === "object" && stats.isSocket();
+}
+
 /** Whether both are one file: the same device and inode. Says nothing of a file that was removed in between. */
 export function isSameFile(one: Stats, other: Stats): boolean {
   return one.dev === other.dev && one.ino === other.ino;

@@ -10,10 +10,7 @@ export function readMounts(procfs = "/proc"): readonly Mount[] | undefined {
 
 /** The path without symbolic links, as far as it exists. */
 export function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const folder = dirname(path);
-    return folder === path ? path : join(realPathOf(folder), basename(path));
-  }
+  const folder = dirname(path);
+  const real = attempt(() => realpathSync(path));
+  return real ?? (folder === path ? path : join(realPathOf(folder), basename(path)));
 }

@@ -1,9 +1,8 @@
-import { lstatSync } from "node:fs";
 import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../backoff";
 import { errnoOf } from "../errors";
 import type { Logger } from "../logging/logger";
-import { statsOf } from "./files";
+import { isSocketFile, statsOf } from "./files";
 import { watchPath } from "./path-watch";
 
 /** The reason why a unix socket does not accept a connection; undefined where it does. */
@@ -20,11 +19,7 @@ export function tryConnect(path: string): Promise<Error | undefined> {
 
 /** Whether this is a socket file on which nobody listens, as a killed process leaves it. */
 export async function isDeadSocket(path: string): Promise<boolean> {
-  try {
-    return lstatSync(path).isSocket() && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
-  } catch {
-    return false;
-  }
+  return isSocketFile(path) && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
 }
 
 /** How a socket is waited for. */

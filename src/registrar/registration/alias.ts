@@ -1,7 +1,6 @@
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { randomWord } from "../../sockets/dot-socket";
-import { namesIn } from "../../sockets/files";
+import { isSocketFile, namesIn } from "../../sockets/files";
 import { isDeadSocket, tryConnect } from "../../sockets/unix-socket";
 import { SOCKET_TAIL } from "./socket-name";
 
@@ -25,14 +24,10 @@ export async function findAlias(folder: string, driverName: string): Promise<str
     if (!file.endsWith(SOCKET_TAIL) || !alias.startsWith(driverName)) continue;
     if (!ALIAS_TAIL.test(alias.slice(driverName.length))) continue;
     const path = join(folder, file);
-    if (!isSocketItself(path)) continue;
+    // A symbolic link could not be published over, and leads who knows where.
+    if (!isSocketFile(path)) continue;
     if ((await tryConnect(path)) === undefined) return alias;
     if (await isDeadSocket(path)) left ??= alias;
   }
   return left;
-}
-
-/** Not by a symbolic link, which could not be published over, and leads who knows where. */
-function isSocketItself(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }
