@@ -30,13 +30,27 @@ export class RegistrarError extends Error {
   }
 }
 
-// Both judge an error by its fields: in a test runner's sandbox, Node's own errors are not `instanceof Error`.
+/** The error for an option, flag or argument that cannot be used as given. */
+export function invalidOption(message: string, options?: { readonly cause?: unknown }): RegistrarError {
+  return new RegistrarError("INVALID_OPTION", message, options);
+}
+
+// These judge an error by its fields: in a test runner's sandbox, Node's own errors are not `instanceof Error`.
 
 /** The text of anything thrown, for one log line. */
 export function messageOf(error: unknown): string {
   const { message, errors } = Object(error) as { readonly message?: unknown; readonly errors?: unknown };
   if (message === "" && Array.isArray(errors)) return errors.map(messageOf).join("; ");
   return typeof message === "string" ? message : String(error);
+}
+
+/** What a function returns; undefined where it throws, for whatever reason. */
+export function attempt<Value>(act: () => Value): Value | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The errno name (`ENOENT`, `EACCES`) of a Node system error; undefined for any other error. */

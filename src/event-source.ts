@@ -1,4 +1,4 @@
-import { RegistrarError } from "./errors";
+import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
 
 /** What an event source tells: a union whose field `kind` says which. */
@@ -56,10 +56,7 @@ export function createEventSource<Event extends KindOfEvent>(
   const subscribe = (first: unknown, second?: unknown) => {
     const listener = second ?? first;
     if (typeof listener !== "function")
-      throw new RegistrarError(
-        "INVALID_OPTION",
-        "subscribe takes a function, or a kind of events and a function",
-      );
+      throw invalidOption("subscribe takes a function, or a kind of events and a function");
     // A listener of its own: the same function may listen twice.
     return add((event) => {
       if (second === undefined || event.kind === first) return listener(event);

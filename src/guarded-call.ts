@@ -8,11 +8,14 @@ export function guardedCall<Value>(
 ): Value | undefined {
   try {
     const returned = callback();
-    const { then } = Object(returned) as Partial<Promise<unknown>>;
-    if (typeof then === "function") Promise.resolve(returned).catch(onError);
+    if (isPromise(returned)) Promise.resolve(returned).catch(onError);
     return returned;
   } catch (error) {
     onError(error);
     return undefined;
   }
 }
+
+/** Whether somebody has to wait for it. */
+export const isPromise = (value: unknown): value is Promise<unknown> =>
+  typeof (Object(value) as Partial<Promise<unknown>>).then === "function";

@@ -9,16 +9,42 @@ export async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return delay(Math.min(ms, LONGEST_WAIT_MS), true, { signal }).catch(() => false);
 }
 
-/** Waits for `hint`, for `ms` milliseconds, or for `signal`, whichever comes first; answers whether it was the hint. */
-export async function hintOrPause(hint: Promise<void>, ms: number, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return false;
-  const waiting = new AbortController();
-  const stop = () => waiting.abort();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([hint.then(() => true), pause(ms, waiting.signal).then(() => false)]);
-  } finally {
-    stop();
-    signal.removeEventListener("abort", stop);
-  }
+/** Wakes one waiting loop. A call that comes while nobody waits counts for the next wait. */
+export interface WakeUp {
+  call(): void;
+  /**
+   * Waits for a call, for `limitMs` if there is a limit, or for `signal`, whichever comes first. Answers whether it was a
+   * call. Never rejects.
+   */
+  wait(signal: AbortSignal, limitMs?: number): Promise<boolean>;
+}
+
+/** Makes a wake-up that nobody has called. */
+export function createWakeUp(): WakeUp {
+  let isCalled = false;
+  let wake = () => {};
+  return {
+    call: () => {
+      isCalled = true;
+      wake();
+    },
+    wait: async (signal, limitMs = LONGEST_WAIT_MS) => {
+      if (signal.aborted) return false;
+      if (!isCalled) {
+        let timer: NodeJS.Timeout | undefined;
+        const woken = new Promise<void>((resolve) => {
+          wake = resolve;
+          timer = setTimeout(resolve, Math.min(limitMs, LONGEST_WAIT_MS));
+        });
+        signal.addEventListener("abort", wake);
+        await woken;
+        signal.removeEventListener("abort", wake);
+        clearTimeout(timer);
+        wake = () => {};
+      }
+      const wasCalled = isCalled;
+      isCalled = false;
+      return wasCalled;
+    },
+  };
 }

@@ -1,13 +1,32 @@
+// What Kubernetes takes as a name: apimachinery's `pkg/util/validation`.
+
 const LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
 const SUBDOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
+const MAX_LABEL_LENGTH = 63;
 const MAX_SUBDOMAIN_LENGTH = 253;
+const QUALIFIED = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 /** What quota puts in front of a resource. */
 const QUOTA_PREFIX = "requests.";
-const RESOURCE = /^(?<prefix>[^/]+)\/[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
-/** Whether it is a DNS subdomain as Kubernetes has it: `IsDNS1123Subdomain` in apimachinery's `pkg/util/validation`. */
+/** Whether it is a DNS label: `IsDNS1123Label`. */
+export function isLabel(name: string): boolean {
+  return name.length <= MAX_LABEL_LENGTH && !name.includes(".") && SUBDOMAIN.test(name);
+}
+
+/** Whether it is a DNS subdomain: `IsDNS1123Subdomain`. */
 export function isSubdomain(name: string): boolean {
   return name.length <= MAX_SUBDOMAIN_LENGTH && SUBDOMAIN.test(name);
+}
+
+/** Whether a label can have this value, if it has any: the second part of a qualified name. */
+export function isLabelValue(text: string): boolean {
+  return QUALIFIED.test(text);
+}
+
+/** Whether it can be a label's or taint's key, or a condition's type: `NAME` or `DNS-NAME/NAME`, `IsQualifiedName`. */
+export function isQualifiedName(text: string): boolean {
+  const [name = "", prefix, ...more] = text.split("/").reverse();
+  return more.length === 0 && isLabelValue(name) && (prefix === undefined || isSubdomain(prefix));
 }
 
 /**
@@ -15,7 +34,7 @@ export function isSubdomain(name: string): boolean {
  * `pkg/apis/core/v1/helper/helpers.go`, which also checks the name that quota makes of it.
  */
 export function isExtendedResource(name: string): boolean {
-  const { prefix = "" } = RESOURCE.exec(name)?.groups ?? {};
+  const [prefix = "", ...names] = name.split("/");
   if (name.includes("kubernetes.io/") || prefix.startsWith(QUOTA_PREFIX)) return false;
-  return isSubdomain(`${QUOTA_PREFIX}${prefix}`);
+  return prefix !== "" && names.length === 1 && isQualifiedName(QUOTA_PREFIX + name);
 }

@@ -35,12 +35,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "grpc",
   ],
   serving: ["errors.ts", "guarded-call.ts", "pause.ts", "logging", "options", "sockets", "grpc", "registrar"],
-  diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar"],
   // It only listens: what it listens to knows nothing of it, and nobody but cli starts it, and doctor asks with its client.
-  "node-readiness": ["errors.ts", "backoff.ts", "logging", "registrar"],
+  "node-readiness": ["errors.ts", "backoff.ts", "pause.ts", "resource-name.ts", "logging", "registrar"],
+  // What a node's readiness tells is served; types alone.
+  diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar", "node-readiness"],
   // Development and tests, and tools beside the product: nothing above this line imports them.
   simulator: ["errors.ts", "event-source.ts", "resource-name.ts", "logging", "options", "sockets", "grpc"],
-  manifest: ["errors.ts", "kubelet-roots.ts", "sockets", "registrar"],
+  manifest: ["errors.ts", "kubelet-roots.ts", "resource-name.ts", "sockets", "registrar", "node-readiness"],
   doctor: [
     "errors.ts",
     "kubelet-roots.ts",

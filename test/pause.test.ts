@@ -1,4 +1,4 @@
-import { hintOrPause, pause } from "../src/pause";
+import { createWakeUp, pause } from "../src/pause";
 import { expectNothingLeft } from "./support/resources";
 
 const never = new AbortController().signal;
@@ -16,12 +16,22 @@ test("a pause longer than a timer can wait is not over at once", async () => {
   expect(await waiting).toBe(false);
 });
 
-describe("hintOrPause", () => {
-  const noHint = new Promise<void>(() => {});
+describe("a wake-up", () => {
+  const called = () => {
+    const wakeUp = createWakeUp();
+    wakeUp.call();
+    return wakeUp;
+  };
 
-  test("tells the hint from the pause", async () => {
-    expect(await hintOrPause(Promise.resolve(), 60_000, never)).toBe(true);
-    expect(await hintOrPause(noHint, 1, never)).toBe(false);
+  test("tells a call from the end of the time", async () => {
+    expect(await called().wait(never, 60_000)).toBe(true);
+    expect(await createWakeUp().wait(never, 1)).toBe(false);
+  });
+
+  test("keeps one call for the next wait", async () => {
+    const wakeUp = called();
+    expect(await wakeUp.wait(never)).toBe(true);
+    expect(await wakeUp.wait(never, 1)).toBe(false);
   });
 
   test.each([
@@ -31,14 +41,18 @@ describe("hintOrPause", () => {
     expectNothingLeft(async () => {
       const stop = new AbortController();
       before(stop);
-      const waiting = hintOrPause(noHint, 60_000, stop.signal);
+      const waiting = createWakeUp().wait(stop.signal, 60_000);
       meanwhile(stop);
       expect(await waiting).toBe(false);
     }),
   );
 
-  test("leaves no timer behind a hint", () =>
+  test("leaves no timer behind a call", () =>
     expectNothingLeft(async () => {
-      await hintOrPause(Promise.resolve(), 60_000, never);
+      await called().wait(never, 60_000);
+      const wakeUp = createWakeUp();
+      const waiting = wakeUp.wait(never, 60_000);
+      wakeUp.call();
+      await waiting;
     }));
 });

@@ -37,12 +37,17 @@ export const choiceFlag = <Choice extends string>(describe: string, choices: rea
 /** Takes no value. */
 export const switchFlag = (describe: string) => ({ type: "boolean", describe }) as const;
 
+/** In which form something is printed; the first one by default. */
+export const outputFlag = <const Form extends string>(
+  describe: string,
+  forms: readonly [Form, ...(readonly Form[])],
+) => ({ ...choiceFlag<Form>(describe, forms), alias: "o", default: forms[0] }) as const;
+
 /** Text or JSON lines: every command that reports events has it. */
-export const outputFlag = {
-  ...choiceFlag("one line for each event, for people or for programs", ["text", "json"]),
-  alias: "o",
-  default: "text",
-} as const;
+export const eventOutputFlag = outputFlag("one line for each event, for people or for programs", [
+  "text",
+  "json",
+]);
 
 /** Throws unless the text is one of the choices. */
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {

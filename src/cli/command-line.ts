@@ -10,6 +10,9 @@ export interface Translated {
   readonly remark?: string | undefined;
 }
 
+/** What became of words of another grammar, or what is wrong with them. */
+export type Translation = Translated | { readonly problem: string };
+
 /** A command of ours as its user sees it. */
 export interface CommandLine<Flags extends FlagRows> {
   readonly name: string;
@@ -18,7 +21,7 @@ export interface CommandLine<Flags extends FlagRows> {
   /** In the order of the help. */
   readonly flags: Flags;
   /** Puts words of another grammar into that of our commands, or says what is wrong with them. */
-  translate?(argv: readonly string[]): Translated | { readonly problem: string };
+  translate?(argv: readonly string[]): Translation;
   /** What is wrong with flags that are right each by itself; undefined where nothing is. */
   check?(flags: FlagValues<Flags>): string | undefined;
   /** Lines to copy, without the program's name. */
@@ -55,9 +58,7 @@ export function createCommand<const Flags extends FlagRows>(
     if (argv.some((word) => /^--?h(elp)?(=|$)/.test(word))) {
       return print(`${withoutTypes(await parser.getHelp())}\n`);
     }
-    const translated: Translated | { readonly problem: string } = commandLine.translate?.(argv) ?? {
-      words: argv,
-    };
+    const translated: Translation = commandLine.translate?.(argv) ?? { words: argv };
     if ("problem" in translated) {
       printError(translated.problem);
       return EXIT_USAGE;

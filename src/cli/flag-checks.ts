@@ -1,7 +1,7 @@
 import { parseListenAddress } from "../diagnostics/listen-address";
 import { checkMetricsPath } from "../diagnostics/metrics-path";
-import { messageOf, RegistrarError } from "../errors";
-import { type LoggingFlags, resolveLogging } from "../logging/logging-options";
+import { invalidOption, messageOf } from "../errors";
+import { resolveLogging } from "../logging/logging-options";
 import { LONGEST_WAIT_MS } from "../pause";
 import { pairPatterns } from "../registrar/node-wide/path-pattern";
 import { resolveOptions } from "../registrar/options";
@@ -42,14 +42,14 @@ function checkWait(flag: string, ms: number, hint = ""): void {
 }
 
 function refuse(text: string): never {
-  throw new RegistrarError("INVALID_OPTION", text);
+  throw invalidOption(text);
 }
 
 /**
  * Why the registrar would not start with these flags, by the checks that it makes itself; undefined where it would. Only
  * what it needs to be told is not asked for: doctor may be given less.
  */
-export function startProblemOf(flags: Flags & LoggingFlags): string | undefined {
+export function startProblemOf(flags: Flags): string | undefined {
   const logging = resolveLogging(flags);
   if (logging.kind === "invalid") return `LoggingConfiguration is invalid: ${logging.error}`;
   if (flags.healthPort > 0 && flags.httpEndpoint !== "") return BOTH_PORTS;

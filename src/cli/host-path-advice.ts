@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
+import { attempt } from "../errors";
 import type { Mount } from "../mounts";
 import { parseCsiAddress } from "../registrar/driver/csi-address";
 import { isPattern } from "../registrar/node-wide/path-pattern";
 import { adviceOnHostPath } from "../registrar/registration/explain-refusal";
-import { statsOf } from "../sockets/files";
-import { isDirectory } from "./directories";
+import { isFolder, statsOf } from "../sockets/files";
 import type { Flags } from "./flags";
 import { isNodeWide } from "./pattern-warnings";
 
@@ -30,7 +30,8 @@ export function adviceOnHostPaths(
   return every.flatMap((csiAddress, index) => {
     const kubeletRegistrationPath = told[index];
     if (kubeletRegistrationPath === undefined) return [];
-    const csiSocketPath = pathIn(csiAddress);
+    // An address that is none is told of by another line.
+    const csiSocketPath = attempt(() => parseCsiAddress(csiAddress));
     if (csiSocketPath !== undefined && !isPattern(csiSocketPath) && !mayBeSocket(csiSocketPath)) return [];
     const advice = adviceOnHostPath(
       { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath },
@@ -42,14 +43,5 @@ export function adviceOnHostPaths(
 
 function mayBeSocket(path: string): boolean {
   const stats = statsOf(path);
-  return stats === undefined ? isDirectory(dirname(path)) : stats.isSocket();
-}
-
-/** Undefined for an address that is none: another line tells of that. */
-function pathIn(csiAddress: string): string | undefined {
-  try {
-    return parseCsiAddress(csiAddress);
-  } catch {
-    return undefined;
-  }
+  return stats === undefined ? isFolder(dirname(path)) : stats.isSocket();
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
-import { messageOf, RegistrarError } from "../errors";
+import { invalidOption, messageOf } from "../errors";
 import type { ApiAccess } from "../node-readiness/api/access";
 import { accessFromKubeconfig } from "../node-readiness/api/kubeconfig";
 
@@ -10,6 +10,6 @@ export function readKubeconfig(file: string): ApiAccess {
   try {
     return accessFromKubeconfig(parse(readFileSync(file, "utf8")), dirname(resolve(file)));
   } catch (error) {
-    throw new RegistrarError("INVALID_OPTION", `KUBECONFIG ${file}: ${messageOf(error)}`, { cause: error });
+    throw invalidOption(`KUBECONFIG ${file}: ${messageOf(error)}`, { cause: error });
   }
 }

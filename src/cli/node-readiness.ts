@@ -1,5 +1,5 @@
 import type { NodeReadinessTarget } from "../doctor/node-readiness-facts";
-import { messageOf, RegistrarError } from "../errors";
+import { invalidOption, messageOf } from "../errors";
 import type { Logger } from "../logging/logger";
 import { type ApiAccess, type Environment, inClusterAccess } from "../node-readiness/api/access";
 import { parseConditionType } from "../node-readiness/condition";
@@ -64,8 +64,7 @@ export async function nodeReadinessTarget(
 export function nodeNameFrom(flag: string, environment: Environment): string {
   const name = flag || NODE_NAME_VARIABLES.map((variable) => environment[variable]).find(Boolean);
   if (name) return name;
-  throw new RegistrarError(
-    "INVALID_OPTION",
+  throw invalidOption(
     "--remove-startup-taint and --node-condition need the node's name: give --node-name, or set NODE_NAME from " +
       "fieldRef spec.nodeName",
   );

@@ -52,19 +52,15 @@ export function resolvePaths(
       "or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR";
     return { kind: "missing", message };
   }
-  const directory = { flag: "plugin-registration-path", value: onNode };
-  if (kubeletRegistrationPath !== "")
-    return {
-      kind: "paths",
-      kubeletRegistrationPath,
-      pluginRegistrationPath: onNode,
-      assumed: [directory],
-    };
-  const csiSocketPath = parseCsiAddress(flags.csiAddress);
+  const told = kubeletRegistrationPath || parseCsiAddress(flags.csiAddress);
+  const assumed = [
+    { flag: "plugin-registration-path", value: onNode },
+    { flag: "kubelet-registration-path", value: told },
+  ];
   return {
     kind: "paths",
-    kubeletRegistrationPath: csiSocketPath,
+    kubeletRegistrationPath: told,
     pluginRegistrationPath: onNode,
-    assumed: [directory, { flag: "kubelet-registration-path", value: csiSocketPath }],
+    assumed: kubeletRegistrationPath === "" ? assumed : assumed.slice(0, 1),
   };
 }

@@ -14,12 +14,6 @@ export interface HealthCheck {
   note?(): string | undefined;
 }
 
-/** What a health path answers. */
-export interface CheckReport {
-  readonly passed: boolean;
-  readonly body: string;
-}
-
 /** Alive: this process answers. Nothing outside it may fail this, or a liveness probe would restart us for it. */
 export function livenessChecks(): readonly HealthCheck[] {
   return [{ name: "ping", run: async () => undefined }];
@@ -136,7 +130,7 @@ export async function runChecks(
     readonly exclude: readonly string[];
     readonly require?: readonly string[];
   },
-): Promise<CheckReport> {
+): Promise<{ readonly passed: boolean; readonly body: string }> {
   const lines: string[] = [];
   let passed = true;
   for (const { name, informative = false, run, note } of checks) {

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 
 /** A TCP address to listen on. */
 export interface ListenAddress {
@@ -17,10 +17,7 @@ export function parseListenAddress(text: string): ListenAddress {
   const port = Number(match?.groups?.port);
   if (!match || port > 65_535) {
     const wanted = "give host:port or :port, as in :9809, localhost:9809, [::1]:9809";
-    throw new RegistrarError(
-      "INVALID_OPTION",
-      `http-endpoint ${JSON.stringify(text)} is not a listen address: ${wanted}`,
-    );
+    throw invalidOption(`http-endpoint ${JSON.stringify(text)} is not a listen address: ${wanted}`);
   }
   return { host: match.groups?.ipv6 || match.groups?.host || undefined, port };
 }

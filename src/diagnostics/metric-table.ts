@@ -51,21 +51,33 @@ const PUBLISH_REASONS: readonly PublishReason[] = [
   "retry",
   "peer-gone",
 ];
-/** The samples of every driver. */
-const ofEach =
-  (read: (status: DriverStatus) => readonly Sample[]): MetricRow["samples"] =>
-  (_facts, registrations) =>
-    registrations.flatMap(({ status }) => read(status()));
-/** One sample for every driver, labelled with its name. */
-const ofDriver = (read: (status: DriverStatus) => number) =>
-  ofEach((status) => [{ labels: driver(status), value: read(status) }]);
+type Labelled = Pick<MetricRow, "labelNames" | "samples">;
 
-/** A moment of each driver, in seconds; none where it never was. */
-const ofTime = (read: (status: DriverStatus) => number | undefined) =>
-  ofEach((status) => {
-    const at = read(status);
-    return at === undefined ? [] : [{ labels: driver(status), value: at / 1000 }];
-  });
+/** Samples of every driver by one more label: its values, and what is counted for each. */
+const ofDriverBy = (
+  label: string,
+  read: (status: DriverStatus) => readonly (readonly [labelled: string, value: number])[],
+): Labelled => ({
+  labelNames: ["driver_name", label],
+  samples: (_facts, registrations) =>
+    registrations.flatMap(({ status }) => {
+      const now = status();
+      return read(now).map(([labelled, value]) => ({ labels: { ...driver(now), [label]: labelled }, value }));
+    }),
+});
+
+/** One sample of every driver; none where there is nothing to tell. */
+const ofDriver = (read: (status: DriverStatus) => number | undefined): Labelled => ({
+  labelNames: ["driver_name"],
+  samples: (_facts, registrations) =>
+    registrations.flatMap(({ status }) => {
+      const now = status();
+      const value = read(now);
+      return value === undefined ? [] : [{ labels: driver(now), value }];
+    }),
+});
+
+const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
 /** Every metric but the histogram of calls. Names and labels are a promise to dashboards: see docs/operations.md. */
 export const METRICS: readonly MetricRow[] = [
@@ -73,102 +85,73 @@ export const METRICS: readonly MetricRow[] = [
     kind: "gauge",
     name: "registrar_registered",
     help: "1 while kubelet's last registration status said that the driver is registered and the registration socket is ours",
-    labelNames: ["driver_name"],
-    samples: ofDriver(({ state }) => (state === "registered" ? 1 : 0)),
+    ...ofDriver(({ state }) => (state === "registered" ? 1 : 0)),
   },
   {
     kind: "gauge",
     name: "registrar_state",
     help: "1 for the state that the driver's registration is in",
-    labelNames: ["driver_name", "state"],
-    samples: ofEach((status) =>
-      STATES.map((state) => ({
-        labels: { ...driver(status), state },
-        value: status.state === state ? 1 : 0,
-      })),
-    ),
+    ...ofDriverBy("state", (status) => STATES.map((state) => [state, status.state === state ? 1 : 0])),
   },
   {
     kind: "gauge",
     name: "registrar_driver_connected",
     help: "1 while there is a connection to the CSI driver",
-    labelNames: ["driver_name"],
-    samples: ofDriver(({ connected }) => (connected ? 1 : 0)),
+    ...ofDriver(({ connected }) => (connected ? 1 : 0)),
   },
   {
     kind: "counter",
     name: "registrar_driver_reconnects_total",
     help: "How often the CSI driver came back after its connection was lost",
-    labelNames: ["driver_name"],
-    samples: ofDriver(({ tally }) => tally.driverReconnects),
+    ...ofDriver(({ tally }) => tally.driverReconnects),
   },
   {
     kind: "gauge",
     name: "registrar_last_get_info_timestamp_seconds",
     help: "When kubelet last called GetInfo, as unix time; absent where it never did",
-    labelNames: ["driver_name"],
-    samples: ofTime(({ tally }) => tally.lastGetInfoAt),
+    ...ofDriver(({ tally }) => seconds(tally.lastGetInfoAt)),
   },
   {
     kind: "gauge",
     name: "registrar_last_notice_timestamp_seconds",
     help: "When kubelet last called NotifyRegistrationStatus, as unix time; absent where it never did",
-    labelNames: ["driver_name"],
-    samples: ofTime(({ tally }) => tally.lastStatusAt),
+    ...ofDriver(({ tally }) => seconds(tally.lastStatusAt)),
   },
   {
     kind: "counter",
     name: "registrar_get_info_calls_total",
     help: "How often kubelet called GetInfo",
-    labelNames: ["driver_name"],
-    samples: ofDriver(({ tally }) => tally.getInfoCalls),
+    ...ofDriver(({ tally }) => tally.getInfoCalls),
   },
   {
     kind: "counter",
     name: "registrar_notices_total",
     help: "Kubelet's registration statuses by what they said",
-    labelNames: ["driver_name", "result"],
-    samples: ofEach((status) => [
-      { labels: { ...driver(status), result: "registered" }, value: status.tally.accepted },
-      { labels: { ...driver(status), result: "refused" }, value: status.tally.refused },
+    ...ofDriverBy("result", ({ tally: { accepted, refused } }) => [
+      ["registered", accepted],
+      ["refused", refused],
     ]),
   },
   {
     kind: "counter",
     name: "registrar_publications_total",
     help: "How often the registration socket was put in place, by what led to it",
-    labelNames: ["driver_name", "reason"],
-    samples: ofEach((status) =>
-      PUBLISH_REASONS.map((reason) => ({
-        labels: { ...driver(status), reason },
-        value: status.tally.publications[reason] ?? 0,
-      })),
+    ...ofDriverBy("reason", ({ tally }) =>
+      PUBLISH_REASONS.map((reason) => [reason, tally.publications[reason] ?? 0]),
     ),
   },
   {
     kind: "counter",
     name: "registrar_takeovers_total",
     help: "How often the registration was taken over from a registrar that was gone",
-    labelNames: ["driver_name"],
-    samples: ofDriver(({ tally }) => tally.takeovers),
+    ...ofDriver(({ tally }) => tally.takeovers),
   },
   {
     kind: "gauge",
     name: "registrar_driver_info",
     help: "What the CSI driver told of itself",
-    labelNames: ["driver_name", "vendor_version"],
-    samples: ofEach(({ identity }) =>
-      identity
-        ? [
-            {
-              labels: {
-                driver_name: identity.name,
-                vendor_version: escapeJson(boundText(identity.vendorVersion)),
-              },
-              value: 1,
-            },
-          ]
-        : [],
+    ...ofDriverBy("vendor_version", ({ identity }) =>
+      identity ? [[escapeJson(boundText(identity.vendorVersion)), 1]] : [],
     ),
   },
   {

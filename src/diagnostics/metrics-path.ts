@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 
 /** The paths of the HTTP endpoint besides that of the metrics. */
 export const FIXED_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"] as const;
@@ -13,7 +13,7 @@ export const PROFILE_PATHS = [
 /** Throws INVALID_OPTION where the metrics would not be found at this path, or hide something else. */
 export function checkMetricsPath(path: string, { isProfiled }: { readonly isProfiled: boolean }): void {
   const refuse = (why: string) => {
-    throw new RegistrarError("INVALID_OPTION", `metrics-path ${JSON.stringify(path)} ${why}`);
+    throw invalidOption(`metrics-path ${JSON.stringify(path)} ${why}`);
   };
   const taken: readonly string[] = [...FIXED_PATHS, ...(isProfiled ? PROFILE_PATHS : [])];
   if (!/^\/[^?#\s]*$/.test(path)) refuse("is no path of a URL: it must begin with /, as /metrics does");

@@ -1,37 +1,10 @@
 import { boundText } from "../logging/bound";
+import type { NodeReadinessStatus } from "../node-readiness/start-node-readiness";
 import type { HealthCheck } from "./health-checks";
 import type { MetricRow, Sample } from "./metric-table";
 
-/** What is served of the node's readiness, where that is wanted. */
-export interface NodeReadinessView {
-  readonly nodeName: string;
-  readonly api: {
-    readonly calls: number;
-    readonly failures: Readonly<Record<string, number>>;
-    readonly trouble:
-      | { readonly kind: string; readonly doing: string; readonly message: string; readonly since: number }
-      | undefined;
-  };
-  readonly taints: readonly {
-    readonly driverName: string;
-    readonly taint: string;
-    readonly present: boolean;
-    readonly overdueSince: number | undefined;
-    readonly hindrance: string | undefined;
-    readonly removals: number;
-    readonly lastRemovalMs: number | undefined;
-  }[];
-  readonly conditions: readonly {
-    readonly driverName: string | undefined;
-    readonly type: string;
-    readonly status: string | undefined;
-    readonly reason: string | undefined;
-    readonly writes: number;
-  }[];
-}
-
-/** How the view is come by. */
-export type ViewNodeReadiness = () => NodeReadinessView;
+/** Tells where the node's readiness stands, where somebody keeps it. */
+export type ViewNodeReadiness = () => NodeReadinessStatus;
 
 /**
  * Whether the node is as the registrar wants it. It does not count unless `/readyz?require=node-readiness` says so: a
@@ -54,7 +27,7 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
 }
 
 /** What `/statusz` says of it. */
-export function describeNodeReadiness({ nodeName, api, taints, conditions }: NodeReadinessView): object {
+export function describeNodeReadiness({ nodeName, api, taints, conditions }: NodeReadinessStatus): object {
   const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
   const { trouble } = api;
   return {
@@ -74,15 +47,24 @@ export function describeNodeReadiness({ nodeName, api, taints, conditions }: Nod
   };
 }
 
-const labelsOf = ({ driverName, taint }: NodeReadinessView["taints"][number]) => ({
+const labelsOf = ({ driverName, taint }: NodeReadinessStatus["taints"][number]) => ({
   driver_name: driverName,
   taint: taint.replace(/[=:].*/, ""),
 });
-const LABELS = ["driver_name", "taint"];
 
 interface NodeReadinessMetric extends Omit<MetricRow, "samples"> {
-  readonly samples: (view: NodeReadinessView) => readonly Sample[];
+  readonly samples: (view: NodeReadinessStatus) => readonly Sample[];
 }
+
+/** A sample for each startup taint of which something is known. */
+const ofTaint = (read: (taint: NodeReadinessStatus["taints"][number]) => number | undefined) => ({
+  labelNames: ["driver_name", "taint"],
+  samples: ({ taints }: NodeReadinessStatus) =>
+    taints.flatMap((taint) => {
+      const value = read(taint);
+      return value === undefined ? [] : [{ labels: labelsOf(taint), value }];
+    }),
+});
 
 /** Its metrics. Names and labels are a promise to dashboards: see docs/node-readiness.md. */
 export const NODE_READINESS_METRICS: readonly NodeReadinessMetric[] = [
@@ -90,26 +72,19 @@ export const NODE_READINESS_METRICS: readonly NodeReadinessMetric[] = [
     kind: "gauge",
     name: "registrar_startup_taint_overdue",
     help: "1 while kubelet has the driver registered and its startup taint is on the node all the same",
-    labelNames: LABELS,
-    samples: ({ taints }) =>
-      taints.map((one) => ({ labels: labelsOf(one), value: one.overdueSince === undefined ? 0 : 1 })),
+    ...ofTaint(({ overdueSince }) => (overdueSince === undefined ? 0 : 1)),
   },
   {
     kind: "counter",
     name: "registrar_startup_taint_removals_total",
     help: "Startup taints that were removed and seen to be gone",
-    labelNames: LABELS,
-    samples: ({ taints }) => taints.map((one) => ({ labels: labelsOf(one), value: one.removals })),
+    ...ofTaint(({ removals }) => removals),
   },
   {
     kind: "gauge",
     name: "registrar_startup_taint_removal_seconds",
     help: "From kubelet's registration status to the moment the startup taint was last seen to be gone",
-    labelNames: LABELS,
-    samples: ({ taints }) =>
-      taints.flatMap((one) =>
-        one.lastRemovalMs === undefined ? [] : [{ labels: labelsOf(one), value: one.lastRemovalMs / 1000 }],
-      ),
+    ...ofTaint(({ lastRemovalMs }) => lastRemovalMs && lastRemovalMs / 1000),
   },
   {
     kind: "gauge",
@@ -133,11 +108,7 @@ export const NODE_READINESS_METRICS: readonly NodeReadinessMetric[] = [
     name: "registrar_api_failures_total",
     help: "What the API server did not do, by why",
     labelNames: ["kind"],
-    samples: ({ api }) =>
-      Object.entries(api.failures).map(([kind, value]) => ({
-        labels: { kind },
-        value,
-      })),
+    samples: ({ api }) => Object.entries(api.failures).map(([kind, value]) => ({ labels: { kind }, value })),
   },
 ];
 

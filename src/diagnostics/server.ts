@@ -4,9 +4,9 @@ import { createServer, isIP, type Server } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../errors";
 import type { Logger } from "../logging/logger";
+import { createCrowd } from "../sockets/crowd";
 import { type HttpAnswer, textAnswer } from "./http/answer";
-import { type Respond, serveHttpConnection } from "./http/connection";
-import { createCrowd } from "./http/crowd";
+import { type HttpConnection, type Respond, serveHttpConnection } from "./http/connection";
 import type { HttpRequest } from "./http/request-head";
 import { type ListenAddress, parseListenAddress } from "./listen-address";
 
@@ -38,7 +38,15 @@ export function startDiagnosticsServer(
   const log = parentLog.named("server");
   const address = parseListenAddress(endpoint);
   const stop = new AbortController();
-  const crowd = createCrowd(MAX_CONNECTIONS, log);
+  const crowd = createCrowd<HttpConnection>({
+    max: MAX_CONNECTIONS,
+    goFirst: { "oldest idle": ({ isAnswering }) => !isAnswering },
+    messages: {
+      crowd: "Too many HTTP connections, closed one",
+      shortage: "File descriptors run short, closed an HTTP connection",
+    },
+    log,
+  });
   const respond: Respond = async (request, signal) => {
     try {
       const route = routes.get(request.path);

@@ -62,10 +62,7 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
 
 /** The same as indented `key: value` lines; a text that would break its line is quoted, for drivers say what they like. */
 function asText(value: unknown, indent = ""): string {
-  if (typeof value === "string") {
-    const quoted = quote(value);
-    return `${quoted === `"${value}"` ? value : quoted}\n`;
-  }
+  if (typeof value === "string") return `${plain(value)}\n`;
   if (typeof value !== "object" || value === null) return `${String(value)}\n`;
   return Object.entries(value)
     .filter(([, one]) => one !== undefined)
@@ -83,7 +80,11 @@ type Driver = ReturnType<typeof describeDriver>;
 
 /** What a driver is headed by, for people. */
 function headOf({ name, csiAddress }: Driver): string {
-  const text = name ?? csiAddress ?? "driver";
+  return plain(name ?? csiAddress ?? "driver");
+}
+
+/** A text as it is, but quoted where it would break its line. */
+function plain(text: string): string {
   const quoted = quote(text);
   return quoted === `"${text}"` ? text : quoted;
 }

@@ -1,5 +1,5 @@
 import type { Client } from "@grpc/grpc-js";
-import { messageOf } from "../errors";
+import { attempt, messageOf } from "../errors";
 import type { PluginIdentity, Protos, Unary } from "../grpc/protos";
 import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../grpc/unary";
 import {
@@ -98,14 +98,6 @@ function reportIn(headers: Readonly<Record<string, string>>): RegistrationReport
   return {
     state,
     since: since !== undefined && /^\d+$/.test(since) ? Number(since) : undefined,
-    reason: reason === undefined ? undefined : decoded(reason),
+    reason: reason === undefined ? undefined : (attempt(() => decodeURIComponent(reason)) ?? reason),
   };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,3 +1,5 @@
+import { isWithin } from "../mounts";
+
 /** What a registrar's arguments come to, read by the registrar's own parser. */
 export interface RegistrarSettings {
   /** Why the registrar would not start with them; undefined where it would. */
@@ -77,10 +79,9 @@ export function isTemplate(text: string): boolean {
 
 /** The mount that holds a path of the container; undefined where nothing is mounted there. */
 export function mountOf(path: string, mounts: readonly MountedFolder[]): MountedFolder | undefined {
-  const isUnder = (folder: string) => path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
   return [...mounts]
     .sort((one, other) => other.mountPath.length - one.mountPath.length)
-    .find(({ mountPath }) => isUnder(mountPath));
+    .find(({ mountPath }) => isWithin(path, mountPath));
 }
 
 /** What the host calls a path of the container; undefined where that is not known. */

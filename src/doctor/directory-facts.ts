@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
-import { errnoOf } from "../errors";
-import { type Place, placeOf } from "../mounts";
+import { attempt, errnoOf } from "../errors";
+import { placeOf } from "../mounts";
 import { readMounts } from "../sockets/mount-table";
 import type { DirectoryFacts } from "./facts";
 import { listRegistrations } from "./registration-facts";
@@ -20,18 +20,10 @@ export async function lookAtDirectory(path: string, procfs: string): Promise<Dir
     unlistable: listRegistrations(path).errno,
     unwritable: errnoIn(() => accessSync(path, constants.W_OK | constants.X_OK)),
     unwatchable: errnoIn(() => watch(path).close()),
-    place: placeAt(path, procfs),
+    place: attempt(() => placeOf(realpathSync(path), readMounts(procfs) ?? [])),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
     kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
   };
-}
-
-function placeAt(path: string, procfs: string): Place | undefined {
-  try {
-    return placeOf(realpathSync(path), readMounts(procfs) ?? []);
-  } catch {
-    return undefined;
-  }
 }
 
 function errnoIn(act: () => void): string | undefined {

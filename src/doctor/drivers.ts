@@ -1,7 +1,6 @@
-import { reasonText } from "./driver-reason";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
-import { isRegistered } from "./unpublished";
 import { nameTold } from "./whose";
+import { socketText } from "./words";
 
 /** One driver of the node, wherever it was found. Null is what nobody told. */
 export interface DriverRow {
@@ -56,8 +55,25 @@ function unpublishedRow(driver: DriverFacts): DriverRow {
 
 /** Not every socket under kubelet's plugins is a CSI driver's with a node service. */
 function isOne({ identity, nodeInfo }: DriverFacts): boolean {
-  const isNone = [identity, nodeInfo].some(({ kind, ...answer }) => {
-    return kind === "failed" && "code" in answer && answer.code === "Unimplemented";
+  return ![identity, nodeInfo].some((answer) => answer.kind === "failed" && answer.code === "Unimplemented");
+}
+
+/** Why a driver that was found has no registration socket, as far as the driver itself tells. */
+function reasonText({ socket, identity }: DriverFacts): string {
+  if (socket.kind !== "accepting") return socketText(socket);
+  if (identity.kind === "failed") return `GetPluginInfo: ${identity.code}: ${identity.message}`;
+  return "the driver answers; no registrar has published it";
+}
+
+/** Whether a driver has a registration socket on which somebody answers: under its name, or with its socket as endpoint. */
+export function isRegistered(driver: DriverFacts, { registrations }: Facts): boolean {
+  const name = nameTold(driver);
+  const inode = "inode" in driver.socket ? driver.socket.inode : undefined;
+  return registrations.some(({ info, endpoint }) => {
+    if (info.kind !== "answered") return false;
+    const there = endpoint?.socket;
+    // Where its socket is seen, the endpoint says which of two drivers with one name it is.
+    if (there !== undefined && "inode" in there) return there.inode === inode;
+    return info.value.name === name;
   });
-  return !isNone;
 }

@@ -41,16 +41,24 @@ export interface CheckPage {
   readonly fix: string;
 }
 
-/** One question to the facts, and what each answer means. None where the question does not arise. */
+/** What a check says: of one thing, of several, or nothing where the question does not arise. */
+export type Verdicts = Verdict | undefined | readonly Verdicts[];
+
+/** One question to the facts, and what each answer means. */
 export interface Check<Seen = Facts> extends CheckPage {
-  readonly verdicts: (facts: Seen) => readonly Verdict[];
+  readonly verdicts: (facts: Seen) => Verdicts;
 }
 
 /** What checks make of the facts. */
 export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] {
   return checks.flatMap(({ code, name, verdicts }) =>
-    verdicts(facts).map((verdict) => ({ code, check: name, ...verdict })),
+    flat(verdicts(facts)).map((verdict) => ({ code, check: name, ...verdict })),
   );
+}
+
+function flat(verdicts: Verdicts): readonly Verdict[] {
+  if (verdicts === undefined) return [];
+  return "status" in verdicts ? [verdicts] : verdicts.flatMap(flat);
 }
 
 type Say = (subject: string, text: string, fix?: string, cause?: string) => Verdict;

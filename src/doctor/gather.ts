@@ -1,7 +1,8 @@
 import { dirname, join } from "node:path";
 import { loadProtos } from "../grpc/protos";
-import { type HostPathVerdict, judgeHostPath } from "../host-path";
-import { readMounts, realPathOf } from "../sockets/mount-table";
+import type { HostPathVerdict } from "../host-path";
+import { judgeByMounts } from "../registrar/registration/explain-refusal";
+import { readMounts } from "../sockets/mount-table";
 import { createQuestioner } from "./calls";
 import { lookAtDirectory } from "./directory-facts";
 import type { Facts, SocketFacts, Target } from "./facts";
@@ -100,15 +101,11 @@ function inodesOf(socket: SocketFacts | undefined): readonly string[] {
 
 function hostPathVerdict(target: Target, procfs: string): HostPathVerdict | undefined {
   const { csiSocketPath = target.patterns?.[0], kubeletRegistrationPath, pluginRegistrationPath } = target;
-  const mounts = readMounts(procfs);
-  if (csiSocketPath === undefined || kubeletRegistrationPath === undefined || mounts === undefined)
-    return undefined;
   // Below the host's own root the mounts of this namespace say nothing.
-  if (target.hostRoot !== undefined && target.hostRoot !== "/") return undefined;
-  return judgeHostPath({
-    csiSocketPath: realPathOf(csiSocketPath),
-    kubeletRegistrationPath,
-    pluginRegistrationPath: realPathOf(pluginRegistrationPath),
-    mounts,
-  });
+  const isBelow = target.hostRoot !== undefined && target.hostRoot !== "/";
+  if (kubeletRegistrationPath === undefined || isBelow) return undefined;
+  return judgeByMounts(
+    { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath },
+    readMounts(procfs),
+  );
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../errors";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../kubelet-roots";
+import { isFolder } from "../sockets/files";
 import type { SelinuxFacts } from "./facts";
-import { isFolder } from "./socket-facts";
 
 /** Plugin registration directories of kubelets as distributions set them up, the default one first. */
 export const KNOWN_DIRECTORIES: readonly string[] = [
@@ -27,10 +28,4 @@ export function lookAtSelinux(procfs: string, sysfs: string): SelinuxFacts {
   return { kind: "on", mode: modes[enforce ?? ""], label: label === "" ? undefined : label };
 }
 
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
+const readText = (path: string) => attempt(() => readFileSync(path, "utf8"));

@@ -11,12 +11,13 @@ export interface NodeReadinessTarget {
   /** May have `{driver}` in their keys. */
   readonly startupTaints: readonly StartupTaint[];
   readonly hasCondition: boolean;
-  readonly nodeName:
-    | { readonly kind: "known"; readonly name: string }
-    | { readonly kind: "unknown"; readonly why: string };
-  readonly access:
-    | { readonly kind: "known"; readonly access: ApiAccess }
-    | { readonly kind: "unknown"; readonly why: string };
+  readonly nodeName: { readonly kind: "known"; readonly name: string } | Unknown;
+  readonly access: { readonly kind: "known"; readonly access: ApiAccess } | Unknown;
+}
+
+interface Unknown {
+  readonly kind: "unknown";
+  readonly why: string;
 }
 
 /** One thing that RBAC must allow, and whether it does. */

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../errors";
 import { isPattern, matchSegment } from "../registrar/node-wide/path-pattern";
 import { namesIn, statsOf } from "../sockets/files";
 
@@ -11,7 +12,8 @@ const MAX_SOCKETS = 500;
 /** The sockets below kubelet's `plugins`. Its own folders there, which hold mounted volumes, are passed over. */
 export function socketsUnder(folder: string, depth = MAX_DEPTH): readonly string[] {
   if (depth === 0) return [];
-  return entriesIn(folder)
+  const entries = attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries
     .flatMap((entry) => {
       const path = join(folder, entry.name);
       if (entry.isSocket()) return [path];
@@ -36,12 +38,4 @@ export function socketsFitting(pattern: string): readonly string[] {
     ["/"],
   );
   return paths.filter((path) => statsOf(path)?.isSocket()).slice(0, MAX_SOCKETS);
-}
-
-function entriesIn(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

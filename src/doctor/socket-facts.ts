@@ -1,6 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errnoOf } from "../errors";
+import { isFolder } from "../sockets/files";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import { explainConnectError, tryConnect } from "../sockets/unix-socket";
 import type { Ownership, SocketFacts } from "./facts";
@@ -28,12 +29,6 @@ export function statsOrErrno(path: string): Stats | string {
   } catch (error) {
     return errnoOf(error) ?? "EIO";
   }
-}
-
-/** Whether there is a folder. */
-export function isFolder(path: string): boolean {
-  const stats = statsOrErrno(path);
-  return typeof stats === "object" && stats.isDirectory();
 }
 
 export function ownershipOf({ mode, uid, gid }: Stats): Ownership {

@@ -1,4 +1,4 @@
-import { escapeGo } from "../logging/escape";
+import { plain } from "../logging/escape";
 import { type Cell, renderColumns, wrap } from "./columns";
 import type { Status } from "./finding";
 import type { Report, ReportedFinding } from "./report";
@@ -107,9 +107,4 @@ function followerText({ code, subject, text }: ReportedFinding, remarks: readonl
 
 function counted(count: number, status: Status): string {
   return `${count} ${(status === "problem" || status === "warning") && count !== 1 ? `${status}s` : status}`;
-}
-
-/** Text that steers no terminal and stays on its line; quotes, which do neither, are left as they are. */
-export function plain(text: string): string {
-  return escapeGo(text).replaceAll('\\"', '"');
 }

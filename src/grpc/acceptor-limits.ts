@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import { MAX_FRAME_BYTES } from "./http2/frames";
 
 /**
@@ -41,7 +41,7 @@ export function resolveGrpcAcceptorLimits(given: Partial<GrpcAcceptorLimits> = {
   for (const name of Object.keys(HIGHEST) as (keyof GrpcAcceptorLimits)[]) {
     const value = limits[name];
     if (!Number.isInteger(value) || value < 1 || value > HIGHEST[name]) {
-      throw new RegistrarError("INVALID_OPTION", `${name} is ${value}, but must be 1 to ${HIGHEST[name]}`);
+      throw invalidOption(`${name} is ${value}, but must be 1 to ${HIGHEST[name]}`);
     }
   }
   return limits;

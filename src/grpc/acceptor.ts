@@ -1,11 +1,7 @@
 import type { Socket } from "node:net";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/paced-warning";
-import {
-  ALWAYS_ALLOWED_CONNECTIONS,
-  descriptorShortage,
-  SHORTAGE_CHECK,
-} from "../sockets/descriptor-shortage";
+import { createCrowd } from "../sockets/crowd";
 import { type GrpcAcceptorLimits, resolveGrpcAcceptorLimits } from "./acceptor-limits";
 import { type ClientConnection, createClientConnection } from "./client-connection";
 import type { ServedMethod } from "./served-method";
@@ -69,8 +65,6 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
   const limits = resolveGrpcAcceptorLimits(options.limits);
   const log = options.log.named("acceptor");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
-  const warnOfCrowd = createPacedWarning(log, "Too many connections, closed one");
-  const warnOfShortage = createPacedWarning(log, "File descriptors run short, closed a connection");
 
   const methods = new Map<string, ServedMethod>();
   options.addServices({
@@ -82,30 +76,21 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
     },
   });
 
-  /** In the order of their coming. */
-  const open = new Set<ClientConnection>();
-  let isTrimDue = false;
+  const crowd = createCrowd<ClientConnection>({
+    max: limits.maxConnections,
+    goFirst: {
+      "oldest silent": ({ calls }) => !calls.everCalled,
+      "oldest idle": ({ calls }) => calls.running === 0,
+    },
+    messages: {
+      crowd: "Too many connections, closed one",
+      shortage: "File descriptors run short, closed a connection",
+    },
+    log,
+  });
   const tally = { accepted: 0, cutBeforeCall: 0, rejected: 0 };
   let lastRejection: string | undefined;
   let closing: Promise<void> | undefined;
-
-  function makeRoom(shortage?: string): void {
-    const all = [...open].slice(0, -1);
-    const silent = all.find(({ calls }) => !calls.everCalled);
-    const idle = all.find(({ calls }) => calls.running === 0);
-    const victim = silent ?? idle ?? all[0];
-    if (victim === undefined) return;
-    const closed = silent ? "oldest silent" : idle ? "oldest idle" : "oldest";
-    if (shortage === undefined) warnOfCrowd({ limit: limits.maxConnections, closed });
-    else warnOfShortage({ err: shortage, closed, check: SHORTAGE_CHECK });
-    open.delete(victim);
-    victim.socket.destroy();
-  }
-
-  function trim(): void {
-    isTrimDue = false;
-    while (open.size > limits.maxConnections) makeRoom();
-  }
 
   function accept(socket: Socket): void {
     if (closing !== undefined || socket.destroyed) {
@@ -113,19 +98,9 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
       return;
     }
     tally.accepted += 1;
-    const shortage = open.size >= ALWAYS_ALLOWED_CONNECTIONS ? descriptorShortage() : undefined;
     const connection = createClientConnection(socket, { limits, methods });
-    open.add(connection);
-    if (shortage !== undefined) makeRoom(shortage);
-    if (open.size > limits.maxConnections && !isTrimDue) {
-      isTrimDue = true;
-      // The event loop reads from what it accepted one turn later.
-      setImmediate(() => setImmediate(trim));
-    }
-    socket.once("close", () => {
-      open.delete(connection);
-      takeLeave(connection);
-    });
+    crowd.admit(connection);
+    socket.once("close", () => takeLeave(connection));
   }
 
   function takeLeave({ calls, violation }: ClientConnection): void {
@@ -142,11 +117,9 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
   async function shutDown(graceMs: number): Promise<void> {
     // Not `once`, which takes a client's breaking off for a failure.
     const gone = ({ socket }: ClientConnection) => new Promise((resolve) => socket.once("close", resolve));
-    const lastGone = Promise.all(Array.from(open, gone));
-    for (const connection of open) connection.leave();
-    const cut = setTimeout(() => {
-      for (const { socket } of open) socket.destroy();
-    }, graceMs);
+    const lastGone = Promise.all(Array.from(crowd.members, gone));
+    for (const connection of crowd.members) connection.leave();
+    const cut = setTimeout(crowd.disperse, graceMs);
     await lastGone;
     clearTimeout(cut);
   }
@@ -161,10 +134,10 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
     close,
     [Symbol.asyncDispose]: () => close(),
     get hasCaller() {
-      return [...open].some(({ calls }) => calls.everCalled);
+      return [...crowd.members].some(({ calls }) => calls.everCalled);
     },
     get connections() {
-      return { ...tally, open: open.size, ...(lastRejection !== undefined && { lastRejection }) };
+      return { ...tally, open: crowd.members.size, ...(lastRejection !== undefined && { lastRejection }) };
     },
   };
 }

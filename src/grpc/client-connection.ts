@@ -5,7 +5,7 @@ import { createHpackDecoder } from "./hpack/decoder";
 import { type ChunkReader, createChunkConsumer } from "./http2/chunk-reader";
 import {
   CLIENT_PREFACE,
-  encodeFrameHeader,
+  encodeFrame,
   FrameFlag,
   type FrameHeader,
   FrameType,
@@ -28,11 +28,8 @@ export interface ClientConnection {
   leave(): void;
 }
 
-const NOTHING = Buffer.alloc(0);
 const LAST_STREAM_BYTES = 4;
-const frameOf = (type: number, flags: number, payload: Buffer = NOTHING) =>
-  Buffer.concat([encodeFrameHeader({ type, flags, streamId: 0, length: payload.length }), payload]);
-const SETTINGS_ACK = frameOf(FrameType.SETTINGS, FrameFlag.ACK);
+const SETTINGS_ACK = encodeFrame(FrameType.SETTINGS, FrameFlag.ACK, 0, Buffer.alloc(0));
 
 /**
  * Serves a client: HTTP/2 (RFC 9113) as far as unary gRPC calls need it. Nothing is sent or kept for a client before it
@@ -119,7 +116,7 @@ export function createClientConnection(
         case FrameType.PING: {
           const payload = yield* exactly(8, frame, bytes);
           if (streamId !== 0) refuse("a PING of a stream");
-          if (!(flags & FrameFlag.ACK)) write(frameOf(FrameType.PING, FrameFlag.ACK, payload));
+          if (!(flags & FrameFlag.ACK)) write(encodeFrame(FrameType.PING, FrameFlag.ACK, 0, payload));
           break;
         }
         case FrameType.WINDOW_UPDATE:
@@ -146,7 +143,7 @@ export function createClientConnection(
     if (isGreeted) {
       const payload = Buffer.alloc(2 * LAST_STREAM_BYTES);
       payload.writeUInt32BE(calls.newestStream);
-      write(frameOf(FrameType.GOAWAY, 0, payload));
+      write(encodeFrame(FrameType.GOAWAY, 0, 0, payload));
     }
     hangUpIfIdle();
   }

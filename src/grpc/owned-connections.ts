@@ -1,22 +1,14 @@
 import type { Socket } from "node:net";
-import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
+import { credentials } from "@grpc/grpc-js";
 import { createServerConnection } from "./server-connection";
 
-/** The connections of one client, for its owner to end. */
-export interface OwnedConnections {
-  /** To be given to the client: plaintext. */
-  readonly credentials: ChannelCredentials;
-  /** Ends all connections, those that are just being made too. What the client has said by then is still sent. */
-  end(): void;
-}
-
 /**
- * Keeps hold of the sockets of a gRPC client, and lets `createServerConnection` guard them. grpc-js (1.14) does not: of
+ * Keeps hold of the sockets of a gRPC client, for its owner to end, and lets `createServerConnection` guard them. grpc-js (1.14) does not: of
  * a server that accepts and never speaks, or that never hangs up, it forgets the connection when the client is closed,
  * and its file descriptor stays for good. What makes its connectors is no part of its documentation, so package.json
  * takes no other minor version of it unseen.
  */
-export function createOwnedConnections(): OwnedConnections {
+export function createOwnedConnections() {
   const open = new Set<Socket>();
   let ended = false;
   const insecure = credentials.createInsecure();
@@ -34,11 +26,15 @@ export function createOwnedConnections(): OwnedConnections {
     return { ...connector, connect };
   };
 
-  const end = () => {
-    ended = true;
-    setImmediate(() => {
-      for (const socket of open) socket.destroy();
-    });
+  return {
+    /** To be given to the client: plaintext. */
+    credentials: insecure,
+    /** Ends all connections, those that are just being made too. What the client has said by then is still sent. */
+    end: (): void => {
+      ended = true;
+      setImmediate(() => {
+        for (const socket of open) socket.destroy();
+      });
+    },
   };
-  return { credentials: insecure, end };
 }

@@ -1,4 +1,4 @@
-import { encodeFrameHeader, FrameType, MAX_FRAME_BYTES } from "./http2/frames";
+import { encodeFrame, FrameType, MAX_FRAME_BYTES } from "./http2/frames";
 import { refuse } from "./http2/protocol-violation";
 import { MAX_WINDOW } from "./http2/settings";
 
@@ -12,19 +12,7 @@ interface Stream {
 }
 
 /** What a client lets us send (RFC 9113, section 6.9): DATA waits here for its room. */
-export interface SendWindows {
-  open(streamId: number): void;
-  /** What waits of it is dropped. */
-  close(streamId: number): void;
-  /** Sends DATA, as much as there is room for and the rest later; calls `sent` when all has gone. */
-  send(streamId: number, bytes: Buffer, sent: () => void): void;
-  /** The client's WINDOW_UPDATE, of a stream or, for 0, of the connection. */
-  grow(streamId: number, increment: number): void;
-  /** The client's SETTINGS_INITIAL_WINDOW_SIZE, which changes the open streams' windows too. */
-  resize(initialWindow: number): void;
-}
-
-export function createSendWindows(write: (frame: Buffer) => void): SendWindows {
+export function createSendWindows(write: (frame: Buffer) => void) {
   const streams = new Map<number, Stream>();
   let initial = FIRST_WINDOW;
   let ofConnection = FIRST_WINDOW;
@@ -34,8 +22,7 @@ export function createSendWindows(write: (frame: Buffer) => void): SendWindows {
       const room = Math.min(stream.window, ofConnection, MAX_FRAME_BYTES);
       if (room <= 0) return;
       const piece = stream.unsent.subarray(0, room);
-      const header = { type: FrameType.DATA, flags: 0, streamId, length: piece.length };
-      write(Buffer.concat([encodeFrameHeader(header), piece]));
+      write(encodeFrame(FrameType.DATA, 0, streamId, piece));
       stream.unsent = stream.unsent.subarray(piece.length);
       stream.window -= piece.length;
       ofConnection -= piece.length;
@@ -51,19 +38,22 @@ export function createSendWindows(write: (frame: Buffer) => void): SendWindows {
   };
 
   return {
-    open(streamId) {
+    open(streamId: number): void {
       streams.set(streamId, { window: initial, unsent: Buffer.alloc(0), sent: () => {} });
     },
-    close(streamId) {
+    /** What waits of it is dropped. */
+    close(streamId: number): void {
       streams.delete(streamId);
     },
-    send(streamId, bytes, sent) {
+    /** Sends DATA, as much as there is room for and the rest later; calls `sent` when all has gone. */
+    send(streamId: number, bytes: Buffer, sent: () => void): void {
       const stream = streams.get(streamId);
       if (stream === undefined) return;
       Object.assign(stream, { unsent: bytes, sent });
       flush(streamId, stream);
     },
-    grow(streamId, increment) {
+    /** The client's WINDOW_UPDATE, of a stream or, for 0, of the connection. */
+    grow(streamId: number, increment: number): void {
       if (increment === 0) refuse("a window that grows by 0");
       if (streamId === 0) {
         ofConnection = grown(ofConnection, increment);
@@ -75,7 +65,8 @@ export function createSendWindows(write: (frame: Buffer) => void): SendWindows {
       stream.window = grown(stream.window, increment);
       flush(streamId, stream);
     },
-    resize(initialWindow) {
+    /** The client's SETTINGS_INITIAL_WINDOW_SIZE, which changes the open streams' windows too. */
+    resize(initialWindow: number): void {
       for (const stream of streams.values()) stream.window = grown(stream.window, initialWindow - initial);
       initial = initialWindow;
       flushAll();

@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { encodeLiterals } from "./hpack/encoder";
 import type { HeaderField } from "./hpack/static-table";
 import {
-  encodeFrameHeader,
+  encodeFrame,
   encodeNumberFrame,
   FrameFlag,
   FrameType,
@@ -59,13 +59,7 @@ export function createServerCalls({ methods, write, onIdle, ...limits }: ServerC
   function writeHeaders(streamId: number, flags: number, fields: readonly HeaderField[]): void {
     const block = encodeLiterals({ tableSizes, fields });
     tableSizes = [];
-    const header = {
-      type: FrameType.HEADERS,
-      flags: flags | FrameFlag.END_HEADERS,
-      streamId,
-      length: block.length,
-    };
-    write(Buffer.concat([encodeFrameHeader(header), block]));
+    write(encodeFrame(FrameType.HEADERS, flags | FrameFlag.END_HEADERS, streamId, block));
   }
 
   const reset = (streamId: number, code: number) =>

@@ -13,20 +13,13 @@ export interface CallFailure {
   readonly details: string;
 }
 
-/** Gathers what a client sends in one unary call; refuses what no such call has. */
-export interface UnaryRequest {
-  /** What is kept so far. */
-  readonly bytes: number;
-  /** A DATA frame begins. */
-  frame(): void;
-  /** The next of what DATA frames hold, without their padding. Returns why the call is to end here, if it is. */
-  content(piece: Buffer): CallFailure | undefined;
-  /** The client has sent all: its message, or why there is none. */
-  end(): Buffer | CallFailure;
-}
+export type UnaryRequest = ReturnType<typeof createUnaryRequest>;
 
-/** One message in a bounded number of frames, of at most `maxMessageBytes`. Keeps copies: a slice keeps its chunk. */
-export function createUnaryRequest(maxMessageBytes: number): UnaryRequest {
+/**
+ * Gathers what a client sends in one unary call: one message in a bounded number of frames, of at most `maxMessageBytes`.
+ * Refuses what no such call has. Keeps copies: a slice keeps its chunk.
+ */
+export function createUnaryRequest(maxMessageBytes: number) {
   const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
   const pieces: Buffer[] = [];
   let frames = 0;
@@ -35,14 +28,17 @@ export function createUnaryRequest(maxMessageBytes: number): UnaryRequest {
   const missing = () => prefix.readUInt32BE(1) - bytes;
 
   return {
+    /** What is kept so far. */
     get bytes() {
       return bytes;
     },
-    frame() {
+    /** A DATA frame begins. */
+    frame(): void {
       frames += 1;
       if (frames > MAX_DATA_FRAMES) refuse(`a call of more than ${MAX_DATA_FRAMES} DATA frames`);
     },
-    content(piece) {
+    /** The next of what DATA frames hold, without their padding. Returns why the call is to end here, if it is. */
+    content(piece: Buffer): CallFailure | undefined {
       const ofPrefix = piece.copy(prefix, prefixBytes);
       prefixBytes += ofPrefix;
       if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;
@@ -59,7 +55,8 @@ export function createUnaryRequest(maxMessageBytes: number): UnaryRequest {
       if (rest.length > 0) pieces.push(Buffer.from(rest));
       return undefined;
     },
-    end() {
+    /** The client has sent all: its message, or why there is none. */
+    end(): Buffer | CallFailure {
       if (prefixBytes === MESSAGE_PREFIX_BYTES && missing() === 0) return Buffer.concat(pieces);
       return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };
     },

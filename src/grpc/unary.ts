@@ -151,29 +151,15 @@ function statusText(text: string): string {
 }
 
 /**
- * A gRPC status code as Go writes it (`DeadlineExceeded`), which is what Kubernetes' metrics are labelled with;
- * `unknown-non-grpc`, as csi-lib-utils has it, where there is no code.
+ * A gRPC status code as Go writes it (`DeadlineExceeded`, `Canceled` with one l, `OK`), which is what Kubernetes' metrics
+ * are labelled with; `unknown-non-grpc`, as csi-lib-utils has it, where there is no code.
  */
 export function grpcCodeName(code: number | undefined): string {
-  return (code === undefined ? undefined : GO_CODE_NAMES[code]) ?? "unknown-non-grpc";
+  const name = code === undefined ? undefined : status[code];
+  if (name === undefined) return "unknown-non-grpc";
+  if (code === status.OK) return name;
+  return name
+    .toLowerCase()
+    .replace("cancelled", "canceled")
+    .replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
-
-const GO_CODE_NAMES: readonly string[] = [
-  "OK",
-  "Canceled",
-  "Unknown",
-  "InvalidArgument",
-  "DeadlineExceeded",
-  "NotFound",
-  "AlreadyExists",
-  "PermissionDenied",
-  "ResourceExhausted",
-  "FailedPrecondition",
-  "Aborted",
-  "OutOfRange",
-  "Unimplemented",
-  "Internal",
-  "Unavailable",
-  "DataLoss",
-  "Unauthenticated",
-];

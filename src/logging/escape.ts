@@ -26,6 +26,11 @@ export function escapeGo(text: string): string {
   return text.replace(needsEscape(), (character) => SHORT_ESCAPES[character] ?? escapeCodePoint(character));
 }
 
+/** Text that steers no terminal and stays on its line; quotes, which do neither, are left as they are. */
+export function plain(text: string): string {
+  return escapeGo(text).replaceAll('\\"', '"');
+}
+
 /** The text as Go's `%q` prints it. A lone surrogate, which Go strings cannot hold, becomes `\ud800`. */
 export function quoteGo(text: string): string {
   return `"${escapeGo(text)}"`;

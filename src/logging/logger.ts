@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import { guardedCall } from "../guarded-call";
 
 /** Key/value pairs of one log line, in the order given. */
@@ -64,7 +64,7 @@ interface GuardedLogger extends Logger {
 export function createLogger(sink: LogSink): Logger {
   for (const name of ["enabled", "write"] as const)
     if (typeof (Object(sink) as Partial<LogSink>)[name] !== "function")
-      throw new RegistrarError("INVALID_OPTION", `createLogger: the sink has no function ${name}`);
+      throw invalidOption(`createLogger: the sink has no function ${name}`);
   return fromOrigin(guarded(sink), { file: "registrar", line: 0, verbosity: 0, fields: {} });
 }
 

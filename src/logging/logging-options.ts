@@ -1,23 +1,15 @@
 import { quoteGo } from "./escape";
 import type { VmoduleRule } from "./vmodule";
 
-/** The logging flags after parsing; an absent one has its default. */
+/** The logging flags after parsing. */
 export interface LoggingFlags {
-  /** @default "text" */
-  readonly loggingFormat?: string | undefined;
-  /**
-   * Only validated: lines are written at once.
-   * @default 5000
-   */
-  readonly logFlushFrequencyMs?: number | undefined;
-  /** @default 0 */
-  readonly v?: number | undefined;
-  /** @default [] */
-  readonly vmodule?: readonly VmoduleRule[] | undefined;
-  /** @default false */
-  readonly logTextSplitStream?: boolean | undefined;
-  /** @default false */
-  readonly logJsonSplitStream?: boolean | undefined;
+  readonly loggingFormat: string;
+  /** Only validated: lines are written at once. */
+  readonly logFlushFrequencyMs: number;
+  readonly v: number;
+  readonly vmodule: readonly VmoduleRule[];
+  readonly logTextSplitStream: boolean;
+  readonly logJsonSplitStream: boolean;
 }
 
 /** How to log, complete for the sink. */
@@ -35,18 +27,13 @@ export type LoggingResolution =
   | { readonly kind: "invalid"; readonly error: string };
 
 /**
- * Fills the defaults of the logging flags and checks them as component-base does (`logs/api/v1/options.go`): same
+ * Checks the logging flags as component-base does (`logs/api/v1/options.go`): same
  * checks, order and words. One difference: the official registrar has no flag for feature gates, so each of its four
  * alpha flags makes it exit. Here `--log-*-split-stream` works for the format in use, and this function ignores
  * `--log-*-info-buffer-size`, because nothing is buffered.
  */
 export function resolveLogging(flags: LoggingFlags): LoggingResolution {
-  const {
-    loggingFormat: format = "text",
-    logFlushFrequencyMs = 5000,
-    v: verbosity = 0,
-    vmodule = [],
-  } = flags;
+  const { loggingFormat: format, logFlushFrequencyMs, v: verbosity, vmodule } = flags;
   const problems: string[] = [];
   if (logFlushFrequencyMs <= 0) {
     const value = quoteGo(goDuration(logFlushFrequencyMs));
@@ -62,7 +49,7 @@ export function resolveLogging(flags: LoggingFlags): LoggingResolution {
   if (problems.length > 0 || !isFormat(format)) {
     return { kind: "invalid", error: problems.length === 1 ? problems.join() : `[${problems.join(", ")}]` };
   }
-  const splitStream = (format === "text" ? flags.logTextSplitStream : flags.logJsonSplitStream) ?? false;
+  const splitStream = format === "text" ? flags.logTextSplitStream : flags.logJsonSplitStream;
   return { kind: "valid", config: { format, verbosity, vmodule, splitStream } };
 }
 

@@ -139,6 +139,5 @@ export function alertRules({ namespace }: Pick<ResolvedBasics, "namespace">): Ma
         ],
       },
     },
-    comments: [],
   };
 }

@@ -1,4 +1,4 @@
-import type { Comment, Manifest } from "./manifest";
+import type { Comments, Manifest } from "./manifest";
 import type { ResolvedManifestOptions } from "./options";
 
 /** What the cluster must know about the driver: CSIDriver of storage.k8s.io/v1. */
@@ -24,7 +24,7 @@ export function csiDriver(options: ResolvedManifestOptions): Manifest {
   };
 }
 
-function comments(options: ResolvedManifestOptions): readonly Comment[] {
+function comments(options: ResolvedManifestOptions): Comments {
   const { attachRequired, podInfoOnMount, fsGroupPolicy, storageCapacity } = options;
   const fsGroup = {
     ReadWriteOnceWithFSType:
@@ -32,38 +32,20 @@ function comments(options: ResolvedManifestOptions): readonly Comment[] {
     File: "Kubelet always gives the volume's files to the pod's fsGroup.",
     None: "Kubelet leaves the owner of the volume's files alone.",
   };
-  return [
-    {
-      at: ["spec", "attachRequired"],
-      lines: [
-        attachRequired
-          ? "Kubelet mounts a volume once it is attached: run an external-attacher with the controller."
-          : "There is nothing to attach, so kubelet does not wait for an external-attacher.",
-      ],
-    },
-    {
-      at: ["spec", "podInfoOnMount"],
-      lines: [
-        podInfoOnMount
-          ? "NodePublishVolume gets the pod's name, and whether the volume is an inline one."
-          : "NodePublishVolume does not get the pod's name.",
-      ],
-    },
-    {
-      at: ["spec", "volumeLifecycleModes"],
-      lines: [
-        "Persistent: by PersistentVolumeClaim. Ephemeral: inline in a pod, created and deleted with it; the driver must",
-        "support that by creating the volume in NodePublishVolume.",
-      ],
-    },
-    { at: ["spec", "fsGroupPolicy"], lines: [fsGroup[fsGroupPolicy]] },
-    {
-      at: ["spec", "storageCapacity"],
-      lines: [
-        storageCapacity
-          ? "The scheduler reads CSIStorageCapacity objects, which the external-provisioner must publish."
-          : "The scheduler does not check the free capacity.",
-      ],
-    },
-  ];
+  return {
+    "spec.attachRequired": attachRequired
+      ? "Kubelet mounts a volume once it is attached: run an external-attacher with the controller."
+      : "There is nothing to attach, so kubelet does not wait for an external-attacher.",
+    "spec.podInfoOnMount": podInfoOnMount
+      ? "NodePublishVolume gets the pod's name, and whether the volume is an inline one."
+      : "NodePublishVolume does not get the pod's name.",
+    "spec.volumeLifecycleModes": [
+      "Persistent: by PersistentVolumeClaim. Ephemeral: inline in a pod, created and deleted with it; the driver must",
+      "support that by creating the volume in NodePublishVolume.",
+    ],
+    "spec.fsGroupPolicy": fsGroup[fsGroupPolicy],
+    "spec.storageCapacity": storageCapacity
+      ? "The scheduler reads CSIStorageCapacity objects, which the external-provisioner must publish."
+      : "The scheduler does not check the free capacity.",
+  };
 }

@@ -1,4 +1,4 @@
-import type { Comment, KubernetesObject } from "./manifest";
+import type { KubernetesObject } from "./manifest";
 
 /** What is told of a DaemonSet; the rest is the same for everything that serves kubelet on a node. */
 export interface DaemonSetParts {
@@ -46,7 +46,7 @@ export function daemonSetObject(parts: DaemonSetParts): KubernetesObject {
 }
 
 /** Where the pod begins in a DaemonSet, for comments. */
-export const POD: Comment["at"] = ["spec", "template", "spec"];
+export const POD = "spec.template.spec";
 
 /** A folder of the host. `Directory` where it must be there already: a pod that cannot start says so. */
 export function hostPath(name: string, path: string, type: "Directory" | "DirectoryOrCreate" = "Directory") {

@@ -25,11 +25,9 @@ export function inlinePod({ driverName, name, namespace }: ResolvedManifestOptio
         volumes: [{ name: "data", csi: { driver: driverName, volumeAttributes: {} } }],
       },
     },
-    comments: [
-      {
-        at: ["spec", "volumes", 0, "csi", "volumeAttributes"],
-        lines: ["Parameters for the driver, strings only: see its documentation."],
-      },
-    ],
+    comments: {
+      "spec.volumes.0.csi.volumeAttributes":
+        "Parameters for the driver, strings only: see its documentation.",
+    },
   };
 }

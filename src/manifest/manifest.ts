@@ -13,14 +13,10 @@ export interface KubernetesObject {
 /** One object, and comments for its readers. */
 export interface Manifest {
   /** Comment lines above the object. */
-  readonly about: readonly string[];
+  readonly about?: readonly string[];
   readonly object: KubernetesObject;
-  /** Each is written above what its path leads to. */
-  readonly comments: readonly Comment[];
+  readonly comments?: Comments;
 }
 
-export interface Comment {
-  /** Keys, and indexes of lists. */
-  readonly at: readonly (string | number)[];
-  readonly lines: readonly string[];
-}
+/** A line, or several, for the readers of what a path leads to: `spec.volumes.0`, keys and indexes of lists. */
+export type Comments = Readonly<Record<string, string | readonly string[]>>;

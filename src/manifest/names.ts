@@ -1,20 +1,17 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import { judgeDriverName } from "../registrar/driver/driver-name";
-
-const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
-const MAX_SUBDOMAIN_LENGTH = 253;
+import { isLabel, isSubdomain } from "../resource-name";
 
 // What the API server accepts as a name. Each function throws INVALID_OPTION; the message begins with the flag.
 
 /** Throws for the value of a flag. */
 export function refuse(flag: string, value: string, why: string): never {
-  throw new RegistrarError("INVALID_OPTION", `--${flag} ${JSON.stringify(value)} ${why}`);
+  throw invalidOption(`--${flag} ${JSON.stringify(value)} ${why}`);
 }
 
 /** For names that become parts of other names or values of labels (RFC 1123 label). */
 export function checkLabel(flag: string, value: string): void {
-  if (LABEL.test(value)) return;
+  if (isLabel(value)) return;
   refuse(
     flag,
     value,
@@ -24,7 +21,7 @@ export function checkLabel(flag: string, value: string): void {
 
 /** For names of objects (RFC 1123 subdomain). */
 export function checkSubdomain(flag: string, value: string): void {
-  if (value.length <= MAX_SUBDOMAIN_LENGTH && SUBDOMAIN.test(value)) return;
+  if (isSubdomain(value)) return;
   refuse(flag, value, "must be lower case letters, digits and '-' in parts joined by '.', as a DNS name is");
 }
 
@@ -32,7 +29,7 @@ export function checkSubdomain(flag: string, value: string): void {
 export function checkDriverName(flag: string, value: string): void {
   const verdict = judgeDriverName(value);
   if (verdict.kind !== "valid") refuse(flag, value, `is no driver name: ${verdict.problem}`);
-  if (!SUBDOMAIN.test(value)) {
+  if (!isSubdomain(value)) {
     refuse(
       flag,
       value,

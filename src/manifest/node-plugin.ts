@@ -26,35 +26,23 @@ export function nodePlugin(options: ResolvedManifestOptions): Manifest {
         hostPath("dev-dir", "/dev"),
       ],
     }),
-    comments: [
-      {
-        at: ["spec", "updateStrategy", "rollingUpdate", "maxSurge"],
-        lines: ["Never two pods of one driver on a node: kubelet knows one endpoint for a driver's name."],
-      },
-      {
-        at: [...POD, "priorityClassName"],
-        lines: ["A node without its node plugin runs no pod that has a volume: start early, go last."],
-      },
-      ...registrarComments([...POD, "containers", 0]),
-      {
-        at: [...POD, "containers", 1],
-        lines: [
-          "A placeholder for your driver: correct its arguments, privileges, mounts and resources. It must listen on",
-          "/csi/csi.sock and answer NodeGetInfo with a node ID.",
-        ],
-      },
-      {
-        at: [...POD, "containers", 1, "volumeMounts", 1],
-        lines: ["Volumes are mounted below these; without Bidirectional, pods would see empty directories."],
-      },
-      {
-        at: [...POD, "volumes", 1],
-        lines: [
-          "Where kubelet looks for registration sockets. Directory, not DirectoryOrCreate: if it is missing, the path is",
-          "wrong for this node (see --kubelet-root), and a pod that cannot start says so.",
-        ],
-      },
-    ],
+    comments: {
+      "spec.updateStrategy.rollingUpdate.maxSurge":
+        "Never two pods of one driver on a node: kubelet knows one endpoint for a driver's name.",
+      [`${POD}.priorityClassName`]:
+        "A node without its node plugin runs no pod that has a volume: start early, go last.",
+      ...registrarComments(`${POD}.containers.0`),
+      [`${POD}.containers.1`]: [
+        "A placeholder for your driver: correct its arguments, privileges, mounts and resources. It must listen on",
+        "/csi/csi.sock and answer NodeGetInfo with a node ID.",
+      ],
+      [`${POD}.containers.1.volumeMounts.1`]:
+        "Volumes are mounted below these; without Bidirectional, pods would see empty directories.",
+      [`${POD}.volumes.1`]: [
+        "Where kubelet looks for registration sockets. Directory, not DirectoryOrCreate: if it is missing, the path is",
+        "wrong for this node (see --kubelet-root), and a pod that cannot start says so.",
+      ],
+    },
   };
 }
 

@@ -1,8 +1,9 @@
+import { DRIVER_PLACEHOLDER, type StartupTaint } from "../node-readiness/startup-taint";
 import type { Manifest } from "./manifest";
 
 /** What the registrar's service account may change of a Node. */
 export interface NodePolicyOptions {
-  readonly startupTaints: readonly { readonly key: string; readonly effect: string | undefined }[];
+  readonly startupTaints: readonly StartupTaint[];
   readonly condition: string | undefined;
   /** Undefined where `{driver}` may be any driver. */
   readonly driverName: string | undefined;
@@ -104,35 +105,29 @@ export function nodePolicy(
           ],
         },
       },
-      comments: [],
     },
     {
-      about: [],
       object: {
         apiVersion: "admissionregistration.k8s.io/v1",
         kind: "ValidatingAdmissionPolicyBinding",
         metadata: { name },
         spec: { policyName: name, validationActions: ["Deny"] },
       },
-      comments: [],
     },
   ];
 }
 
-function taintTest(
-  { key, effect }: NodePolicyOptions["startupTaints"][number],
-  driverName: string | undefined,
-): string {
+function taintTest({ key, effect }: StartupTaint, driverName: string | undefined): string {
   const isKey = nameTest("t.key", key, driverName);
   return effect === undefined ? isKey : `(${isKey} && t.effect == '${effect}')`;
 }
 
 /** Whether a field is a name with `{driver}` in it; of any driver where none is named. */
 function nameTest(field: string, name: string, driverName: string | undefined): string {
-  if (driverName !== undefined || !name.includes("{driver}"))
-    return `${field} == '${name.replaceAll("{driver}", driverName ?? "")}'`;
+  if (driverName !== undefined || !name.includes(DRIVER_PLACEHOLDER))
+    return `${field} == '${name.replaceAll(DRIVER_PLACEHOLDER, driverName ?? "")}'`;
   const pattern = name
-    .split("{driver}")
+    .split(DRIVER_PLACEHOLDER)
     .map((piece) => piece.replaceAll(".", "[.]"))
     .join("[-.a-zA-Z0-9]+");
   return `${field}.matches('^${pattern}$')`;

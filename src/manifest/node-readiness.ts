@@ -1,23 +1,18 @@
-import type { Comment, KubernetesObject, Manifest } from "./manifest";
+import { SERVICE_ACCOUNT_FOLDER } from "../node-readiness/api/access";
+import { neededRules } from "../node-readiness/rbac";
+import { DRIVER_PLACEHOLDER, type StartupTaint } from "../node-readiness/startup-taint";
+import { POD } from "./daemon-set";
+import type { Manifest } from "./manifest";
 import { nodePolicy } from "./node-policy";
-
-/** A rule of a ClusterRole. */
-interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
 
 /** What a registrar needs that removes startup taints or keeps a condition. */
 export interface NodeReadinessManifestOptions {
   /** As `--remove-startup-taint` takes them. */
-  readonly startupTaints: readonly { readonly key: string; readonly effect: string | undefined }[];
+  readonly startupTaints: readonly StartupTaint[];
   /** As `--node-condition` takes it. */
   readonly condition: string | undefined;
   /** Undefined where one registrar serves every driver of a node: then `{driver}` stays as it is. */
   readonly driverName: string | undefined;
-  /** The least that RBAC must allow. */
-  readonly rules: readonly PolicyRule[];
   /** Whether to write a rule for the node readiness controller; needs a condition of one driver. */
   readonly readinessRule: boolean;
 }
@@ -31,9 +26,6 @@ interface DaemonSetSpec {
     };
   };
 }
-
-/** Where client libraries, ours too, look for a service account. */
-const SERVICE_ACCOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /**
  * The same objects, their DaemonSet's registrar told what to remove and to keep and given a token, and in front of them
@@ -57,34 +49,35 @@ export function withNodeReadiness(
 function serviceAccount(
   name: string,
   namespace: string,
-  { rules }: NodeReadinessManifestOptions,
+  { startupTaints, condition }: NodeReadinessManifestOptions,
 ): readonly Manifest[] {
-  const role = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
-  const subject = { kind: "ServiceAccount", name, namespace };
+  const rules = neededRules({ taints: startupTaints.length > 0, condition: condition !== undefined });
   return [
-    plain(["The registrar's identity at the API server."], {
-      apiVersion: "v1",
-      kind: "ServiceAccount",
-      metadata: { name, namespace },
-    }),
-    plain(['What it may do. RBAC cannot say "to its own node": the policy below does.'], {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRole",
-      metadata: { name },
-      rules,
-    }),
-    plain([], {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name },
-      roleRef: role,
-      subjects: [subject],
-    }),
+    {
+      about: ["The registrar's identity at the API server."],
+      object: { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } },
+    },
+    {
+      about: ['What it may do. RBAC cannot say "to its own node": the policy below does.'],
+      object: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name }, rules },
+    },
+    {
+      object: {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRoleBinding",
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+        subjects: [{ kind: "ServiceAccount", name, namespace }],
+      },
+    },
   ];
 }
 
 /** The registrar alone gets the token: no other container of the pod has any use for it. */
-function grantAccess({ about, object, comments }: Manifest, options: NodeReadinessManifestOptions): Manifest {
+function grantAccess(
+  { about = [], object, comments = {} }: Manifest,
+  options: NodeReadinessManifestOptions,
+): Manifest {
   const { template, ...spec } = object.spec as DaemonSetSpec;
   const { containers, volumes, ...podSpec } = template.spec;
   const place = containers.findIndex(({ name }) => name === "registrar");
@@ -97,7 +90,7 @@ function grantAccess({ about, object, comments }: Manifest, options: NodeReadine
     ...rest,
     volumeMounts: [
       ...(volumeMounts as readonly object[]),
-      { name: "api-access", mountPath: SERVICE_ACCOUNT_PATH, readOnly: true },
+      { name: "api-access", mountPath: SERVICE_ACCOUNT_FOLDER, readOnly: true },
     ],
   };
   const apiAccess = {
@@ -121,16 +114,16 @@ function grantAccess({ about, object, comments }: Manifest, options: NodeReadine
       },
     },
   };
-  const comment: Comment = {
-    at: ["spec", "template", "spec", "volumes", volumes.length],
-    lines: ["The token is bound to the pod, and so says which node it is on. Only the registrar has it."],
-  };
   return {
     about: about.map((line) =>
       line.replace("No RBAC: neither is given a token.", "Only the registrar is given a token."),
     ),
     object: { ...object, spec: newSpec },
-    comments: [...comments, comment],
+    comments: {
+      ...comments,
+      [`${POD}.volumes.${volumes.length}`]:
+        "The token is bound to the pod, and so says which node it is on. Only the registrar has it.",
+    },
   };
 }
 
@@ -160,17 +153,14 @@ function readinessRule(
         kind: "NodeReadinessRule",
         metadata: { name },
         spec: {
-          conditions: [{ type: condition.replaceAll("{driver}", driverName), requiredStatus: "True" }],
+          conditions: [
+            { type: condition.replaceAll(DRIVER_PLACEHOLDER, driverName), requiredStatus: "True" },
+          ],
           enforcementMode: "continuous",
           taint: { key: `readiness.k8s.io/${name}`, value: "pending", effect: "NoSchedule" },
           nodeSelector: { matchLabels: { "kubernetes.io/os": "linux" } },
         },
       },
-      comments: [],
     },
   ];
-}
-
-function plain(about: readonly string[], object: KubernetesObject): Manifest {
-  return { about, object, comments: [] };
 }

@@ -11,7 +11,7 @@ import { HEALTH_PORT_NAME, registrarBasics } from "./registrar-container";
 export function nodeWideDaemonSet(options: BasicOptions): Manifest {
   const basics = resolveNodeWide(options);
   const { image, kubeletRoot, httpPort } = basics;
-  const container = [...POD, "containers", 0];
+  const container = `${POD}.containers.0`;
   return {
     about: [
       "One registrar on each node for every CSI driver there, in place of a sidecar in each driver's DaemonSet.",
@@ -50,17 +50,13 @@ export function nodeWideDaemonSet(options: BasicOptions): Manifest {
         hostPath("registration-dir", `${kubeletRoot}/plugins_registry`),
       ],
     }),
-    comments: [
-      {
-        at: ["spec", "updateStrategy", "rollingUpdate", "maxSurge"],
-        lines: ["The new registrar stands by as long as the old one runs, then takes over."],
-      },
-      { at: [...container, "args", 0], lines: ["Each * stands for the same text in both."] },
-      {
-        at: [...container, "volumeMounts", 0, "mountPropagation"],
-        lines: ["Without it the container keeps a copy of each mount, and volumes stay busy."],
-      },
-    ],
+    comments: {
+      "spec.updateStrategy.rollingUpdate.maxSurge":
+        "The new registrar stands by as long as the old one runs, then takes over.",
+      [`${container}.args.0`]: "Each * stands for the same text in both.",
+      [`${container}.volumeMounts.0.mountPropagation`]:
+        "Without it the container keeps a copy of each mount, and volumes stay busy.",
+    },
   };
 }
 

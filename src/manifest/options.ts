@@ -1,7 +1,7 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import { DEFAULT_KUBELET_ROOT } from "../kubelet-roots";
 import { registrationSocketPath } from "../registrar/registration/socket-name";
-import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import {
   checkDriverName,
   checkFolderName,
@@ -107,7 +107,9 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
     pluginPath,
     kubeletRegistrationPath: `${pluginPath}/csi.sock`,
   };
-  checkNames(resolved);
+  checkImage("driver-image", resolved.driverImage);
+  checkFolderName("plugin-folder", resolved.pluginFolder);
+  checkSubdomain("storage-class", resolved.storageClassName);
   checkPathLengths(resolved);
   checkModes(resolved);
   return resolved;
@@ -131,39 +133,27 @@ function withoutEndingSlash(path: string): string {
   return path.replace(/(?<=[^/])\/$/, "");
 }
 
-function checkNames(options: ResolvedManifestOptions): void {
-  checkImage("driver-image", options.driverImage);
-  checkFolderName("plugin-folder", options.pluginFolder);
-  checkSubdomain("storage-class", options.storageClassName);
-}
-
 /** Kubelet connects to both sockets by their paths on the host, so shorter mount points in containers do not help. */
 function checkPathLengths({
   kubeletRegistrationPath,
   kubeletRoot,
   driverName,
 }: ResolvedManifestOptions): void {
-  const driverBytes = Buffer.byteLength(kubeletRegistrationPath);
-  if (driverBytes > MAX_SOCKET_PATH_BYTES) {
-    const advice = "choose a shorter folder with --plugin-folder";
-    throw tooLong("the driver's socket", kubeletRegistrationPath, driverBytes, advice);
-  }
   const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
-  const bytes = Buffer.byteLength(registrationPath);
-  if (bytes > MAX_SOCKET_PATH_BYTES) {
-    throw tooLong("the registration socket", registrationPath, bytes, "only a shorter --driver-name helps");
+  for (const [what, path, advice] of [
+    ["the driver's socket", kubeletRegistrationPath, "choose a shorter folder with --plugin-folder"],
+    ["the registration socket", registrationPath, "only a shorter --driver-name helps"],
+  ] as const) {
+    if (fitsSocketPath(path)) continue;
+    const bytes = `${Buffer.byteLength(path)} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
+    throw invalidOption(`${what} would be ${path} on the host: ${bytes}; ${advice}`);
   }
 }
 
 /** Throws for a part that belongs to a single driver. */
 export function refusePart(part: Part, known: readonly string[]): never {
   const text = `--include ${part} is for a single driver; with --node-wide there are ${known.join(", ")}`;
-  throw new RegistrarError("INVALID_OPTION", text);
-}
-
-function tooLong(what: string, path: string, bytes: number, advice: string): RegistrarError {
-  const text = `${what} would be ${path} on the host: ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}; ${advice}`;
-  return new RegistrarError("INVALID_OPTION", text);
+  throw invalidOption(text);
 }
 
 function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
@@ -173,7 +163,7 @@ function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
   ];
   for (const [part, mode] of needed) {
     if (!parts.includes(part) || lifecycleModes.includes(mode)) continue;
-    throw new RegistrarError("INVALID_OPTION", `--include ${part} needs --lifecycle-mode ${mode}`);
+    throw invalidOption(`--include ${part} needs --lifecycle-mode ${mode}`);
   }
 }
 

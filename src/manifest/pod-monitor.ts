@@ -27,11 +27,9 @@ export function podMonitor(options: Pick<ResolvedBasics, "name" | "namespace">):
         ],
       },
     },
-    comments: [
-      {
-        at: ["spec", "podMetricsEndpoints", 0, "relabelings"],
-        lines: ["A registration belongs to a node: put the node's name on it, in alerts too."],
-      },
-    ],
+    comments: {
+      "spec.podMetricsEndpoints.0.relabelings":
+        "A registration belongs to a node: put the node's name on it, in alerts too.",
+    },
   };
 }

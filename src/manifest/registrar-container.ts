@@ -1,4 +1,4 @@
-import type { Comment } from "./manifest";
+import type { Comments } from "./manifest";
 import type { ResolvedManifestOptions } from "./options";
 
 /** The port's name, for probes and for Prometheus. */
@@ -48,38 +48,19 @@ export function registrarContainer({ image, kubeletRegistrationPath, httpPort }:
 }
 
 /** Comments on it; `at` is its path. */
-export function registrarComments(at: readonly (string | number)[]): readonly Comment[] {
-  return [
-    {
-      at: [...at, "args", 0],
-      lines: ["The driver's socket as this container sees it, then as kubelet does, on the host."],
-    },
-    {
-      at: [...at, "args", 2],
-      lines: [
-        "A refusal is tried again after 1 s to 30 s, not after the minutes of a crash loop, and alerts see it.",
-      ],
-    },
-    {
-      at: [...at, "livenessProbe"],
-      lines: [
-        "200 from the first moment, also while the driver is still starting: no startup probe is needed.",
-      ],
-    },
-    {
-      at: [...at, "readinessProbe"],
-      lines: ["200 once kubelet has registered the driver, and as long as the socket is ours."],
-    },
-    {
-      at: [...at, "terminationMessagePolicy"],
-      lines: ["`kubectl describe pod` then shows why kubelet refused the driver."],
-    },
-    {
-      at: [...at, "securityContext"],
-      lines: [
-        "Root, because kubelet's plugins_registry belongs to root; nothing else is needed. On nodes that enforce SELinux",
-        "add `seLinuxOptions: {type: spc_t}`, or the container may not open the socket of a privileged driver.",
-      ],
-    },
-  ];
+export function registrarComments(at: string): Comments {
+  return {
+    [`${at}.args.0`]: "The driver's socket as this container sees it, then as kubelet does, on the host.",
+    [`${at}.args.2`]:
+      "A refusal is tried again after 1 s to 30 s, not after the minutes of a crash loop, and alerts see it.",
+    [`${at}.livenessProbe`]:
+      "200 from the first moment, also while the driver is still starting: no startup probe is needed.",
+    [`${at}.readinessProbe`]:
+      "200 once kubelet has registered the driver, and as long as the socket is ours.",
+    [`${at}.terminationMessagePolicy`]: "`kubectl describe pod` then shows why kubelet refused the driver.",
+    [`${at}.securityContext`]: [
+      "Root, because kubelet's plugins_registry belongs to root; nothing else is needed. On nodes that enforce SELinux",
+      "add `seLinuxOptions: {type: spc_t}`, or the container may not open the socket of a privileged driver.",
+    ],
+  };
 }

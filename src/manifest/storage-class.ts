@@ -15,11 +15,9 @@ export function storageClass({ driverName, storageClassName }: ResolvedManifestO
       reclaimPolicy: "Delete",
       volumeBindingMode: "WaitForFirstConsumer",
     },
-    comments: [
-      {
-        at: ["volumeBindingMode"],
-        lines: ["The volume is created where its first pod runs, so that the node's topology counts."],
-      },
-    ],
+    comments: {
+      volumeBindingMode:
+        "The volume is created where its first pod runs, so that the node's topology counts.",
+    },
   };
 }

@@ -1,7 +1,8 @@
 import { RegistrarError } from "../errors";
+import { isQualifiedName } from "../resource-name";
 import type { NodeCondition, NodeView } from "./node";
 import type { ObservedRegistration } from "./observed-registrations";
-import { DRIVER_PLACEHOLDER, isQualifiedName } from "./startup-taint";
+import { DRIVER_PLACEHOLDER } from "./startup-taint";
 
 /** What a Node's condition is to say; when it was written is no part of it. */
 export interface WantedCondition {

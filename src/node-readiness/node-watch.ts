@@ -1,8 +1,8 @@
 import { type Backoff, backoffMs } from "../backoff";
+import { createWakeUp } from "../pause";
 import type { ApiFailure } from "./api/failure";
 import type { NodeApi, WatchEvent } from "./api/node-api";
 import { isOlder, type NodeView } from "./node";
-import { createWakeUp } from "./wake-up";
 
 /** When to do what; milliseconds. */
 export interface WatchPace {

@@ -1,5 +1,6 @@
 import { BACKOFF, backoffMs } from "../backoff";
 import { type Logger, silentLogger } from "../logging/logger";
+import { createWakeUp } from "../pause";
 import { createApiClient } from "./api/client";
 import { createNodeApi } from "./api/node-api";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
@@ -10,7 +11,6 @@ import { earlier, type Pass, type PassOutcome } from "./pass";
 import { neededRules, rulesText } from "./rbac";
 import { createTaintKeeper, type TaintStatus } from "./taint-keeper";
 import { createTroubles, type Trouble } from "./trouble";
-import { createWakeUp } from "./wake-up";
 
 /** Where a node's readiness stands, at the moment of asking. */
 export interface NodeReadinessStatus {

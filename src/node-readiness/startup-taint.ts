@@ -1,4 +1,5 @@
 import { RegistrarError } from "../errors";
+import { isQualifiedName } from "../resource-name";
 import type { NodeView, Taint } from "./node";
 
 /** Which taints are startup taints of a driver. */
@@ -19,8 +20,6 @@ export const DRIVER_PLACEHOLDER = "{driver}";
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 /** A stand-in for the driver's name, to check the rest of a key with. */
 const SOME_DRIVER = "driver.example.com";
-const NAME = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const PREFIX = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 /** Taints that others keep: who takes them off gets them back, and a node in trouble gets pods. */
 const KEPT_BY_OTHERS: Readonly<Record<string, string>> = {
   "node.kubernetes.io": "Kubernetes' node controllers put it on and take it off",
@@ -46,18 +45,6 @@ export function parseStartupTaint(text: string): StartupTaint {
   const keeper = KEPT_BY_OTHERS[prefix];
   if (keeper !== undefined) refuse(keeper);
   return { key, effect };
-}
-
-/** A label's or taint's key, a condition's type: `NAME` or `DNS-NAME/NAME`. */
-export function isQualifiedName(text: string): boolean {
-  const parts = text.split("/");
-  const name = parts.pop() ?? "";
-  const [prefix] = parts;
-  return parts.length <= 1 && NAME.test(name) && (prefix === undefined || isDnsName(prefix));
-}
-
-function isDnsName(text: string): boolean {
-  return text.length <= 253 && PREFIX.test(text);
 }
 
 /** The startup taints of one driver. */

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import { LONGEST_WAIT_MS } from "../pause";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../sockets/socket-path";
 
@@ -19,7 +19,7 @@ export function refuseOption(name: string, given: unknown, takes: string): never
     given === undefined
       ? `${name} is missing; it takes ${takes}`
       : `${name} is ${show(given)}; it takes ${takes}`;
-  throw new RegistrarError("INVALID_OPTION", text);
+  throw invalidOption(text);
 }
 
 /** What somebody gave, short enough for a message. */

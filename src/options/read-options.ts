@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import { nearWord } from "./near-word";
 import { type OptionKind, refuseOption, show } from "./option-kinds";
 
@@ -31,7 +31,7 @@ export function readOptions<Options extends object>(
   table: OptionTable<Options>,
 ): Options {
   if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new RegistrarError("INVALID_OPTION", `${whose} takes an object of options, not ${show(given)}`);
+    throw invalidOption(`${whose} takes an object of options, not ${show(given)}`);
   refuseUnknown(whose, Object.keys(given), Object.keys(table));
   const options: Partial<Options> = {};
   for (const name of Object.keys(table) as (keyof Options & string)[]) {
@@ -46,7 +46,7 @@ function refuseUnknown(whose: string, given: readonly string[], known: readonly 
   if (unknown === undefined) return;
   const meant = nearWord(unknown, known);
   const hint = meant ? `did you mean ${meant}?` : `there are ${known.join(", ")}`;
-  throw new RegistrarError("INVALID_OPTION", `${whose}: there is no option ${show(unknown)}; ${hint}`);
+  throw invalidOption(`${whose}: there is no option ${show(unknown)}; ${hint}`);
 }
 
 /** The other fields of each kind of a union. */

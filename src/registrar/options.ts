@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import {
   flag,
   folderPath,
@@ -150,8 +150,7 @@ export function resolveRegistrationOptions(
   });
   const supportedVersions = given.supportedVersions ?? (given.type === "CSIPlugin" ? CSI_VERSIONS : []);
   if (supportedVersions.length > 0) return { ...given, supportedVersions };
-  throw new RegistrarError(
-    "INVALID_OPTION",
+  throw invalidOption(
     `startRegistration: supportedVersions is missing; a ${given.type} must tell kubelet what it speaks`,
   );
 }

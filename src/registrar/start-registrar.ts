@@ -3,10 +3,9 @@ import { loadProtos, type Protos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
-import { logListenerError } from "./listener-error";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
 import type { RegistrationLoopOptions } from "./registration/context";
-import type { RegistrarEvent } from "./registration/events";
+import { logListenerError, type RegistrarEvent } from "./registration/events";
 import { CSI_VERSIONS } from "./registration/plugin-type";
 import { openRegistration, type Registration } from "./registration/registration";
 
@@ -52,7 +51,7 @@ export function registerDriver(
     {
       csiAddress: options.csiAddress,
       followDriver: driver.follow,
-      driver: () => ({ identity: driver.identity, connected: driver.connected, trouble: driver.trouble }),
+      driver: driver.status,
       events,
       protos,
       log,

@@ -1,10 +1,9 @@
 import { createEventSource } from "../event-source";
 import { loadProtos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
-import { logListenerError } from "./listener-error";
 import { type RegistrationOptions, resolveRegistrationOptions } from "./options";
 import { admitPluginName } from "./plugin-name";
-import type { RegistrarEvent } from "./registration/events";
+import { logListenerError, type RegistrarEvent } from "./registration/events";
 import { errorOf } from "./registration/outcome";
 import { openRegistration, type Registration } from "./registration/registration";
 

@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
 import { messageOf } from "../errors";
 import type { Logger } from "../logging/logger";
-import { hintOrPause } from "../pause";
 import { watchPath } from "../sockets/path-watch";
 import { listenOnSocketFile } from "../sockets/socket-file";
 import { tryConnect } from "../sockets/unix-socket";
@@ -51,7 +50,7 @@ export async function keepListening(
 
   const watching = (async () => {
     while (!stop.signal.aborted) {
-      await hintOrPause(watch.changed(), LOOK_EVERY_MS, stop.signal);
+      await watch.wait(stop.signal, LOOK_EVERY_MS);
       if (stop.signal.aborted) return;
       watch.rearm();
       await lookAfter().catch((error: unknown) =>

@@ -1,14 +1,7 @@
-import {
-  callbackOf,
-  folderPath,
-  hostSocketPath,
-  milliseconds,
-  oneOf,
-  socketPath,
-} from "../options/option-kinds";
+import { callbackOf, hostSocketPath, milliseconds, socketPath } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
-import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
-import type { RegistrationFailurePolicy } from "../registrar/options";
+import type { ResolvedStartOptions, StartOptions } from "../options/start-options";
+import { COMMON_OPTIONS, type RegistrationFailurePolicy } from "../registrar/options";
 
 /** A method as its stub describes it; those that grpc-js and proto-loader make will do. */
 export interface CsiMethodDefinition {
@@ -74,11 +67,8 @@ export function resolveServingOptions(
     csiAddress: required(socketPath),
     endpoint: optional(hostSocketPath),
     addServices: required(callbackOf<CsiServingOptions["addServices"]>()),
-    pluginRegistrationPath: optional(folderPath, "/registration"),
-    onRegistrationFailure: optional(oneOf(["exit", "retry"]), "exit"),
-    timeoutMs: optional(milliseconds(), 1_000),
     graceMs: optional(milliseconds({ orZero: true }), 10_000),
-    ...START_OPTIONS,
+    ...COMMON_OPTIONS,
   });
   return { ...given, endpoint: given.endpoint ?? given.csiAddress };
 }

@@ -1,8 +1,9 @@
-import { messageOf, RegistrarError } from "../errors";
+import { invalidOption, messageOf, RegistrarError } from "../errors";
 import { type GrpcAcceptor, startGrpcAcceptor } from "../grpc/acceptor";
 import type { GrpcAcceptorLimits } from "../grpc/acceptor-limits";
 import { loadProtos } from "../grpc/protos";
 import { callUnary, createUnixClient } from "../grpc/unary";
+import { isPromise } from "../guarded-call";
 import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/registration/outcome";
@@ -11,7 +12,6 @@ import { startRegistration } from "../registrar/start-registration";
 import { type DriverSocket, keepListening } from "./driver-socket";
 import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
 import { createServiceHost } from "./service-host";
-import { isPromise } from "./unary-method";
 
 /** A CSI driver that is served and registered. */
 export interface ServedCsiDriver extends AsyncDisposable {
@@ -131,10 +131,7 @@ function startServing({ addServices }: ResolvedCsiServingOptions, log: Logger): 
 function refusePromise(returned: unknown): void {
   if (!isPromise(returned)) return;
   returned.catch(() => {});
-  throw new RegistrarError(
-    "INVALID_OPTION",
-    "serveCsiDriver: addServices is async; it must have added them when it returns",
-  );
+  throw invalidOption("serveCsiDriver: addServices is async; it must have added them when it returns");
 }
 
 /** Over its socket, as kubelet and its registrar would: a driver that does not answer must not be registered. */

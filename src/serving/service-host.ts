@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { invalidOption } from "../errors";
 import type { ServiceHost } from "../grpc/acceptor";
 import { loadProtos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
@@ -7,17 +7,11 @@ import { show } from "../options/option-kinds";
 import type { CsiServiceHost } from "./options";
 import { unaryMethod } from "./unary-method";
 
-/** Where a driver adds its services, and what must be among them. */
-export interface CheckedServiceHost extends CsiServiceHost {
-  /** Throws INVALID_OPTION where nothing was added that could tell the driver's name. */
-  checkIdentity(): void;
-}
-
-/** Makes one that adds them to a gRPC server, as grpc-js' `Server` would: a method has one handler. */
-export function createServiceHost(server: ServiceHost, logger: Logger): CheckedServiceHost {
+/** Makes what a driver's services are added to, for a gRPC server, as grpc-js' `Server` would: a method has one handler. */
+export function createServiceHost(server: ServiceHost, logger: Logger) {
   const log = logger.named("service-host");
   const served = new Set<string>();
-  return {
+  const host: CsiServiceHost = {
     addService: (definition, handlers) => {
       if (typeof handlers !== "object" || handlers === null)
         refuse(`the handlers of a service are ${show(handlers)}, not an object`);
@@ -38,7 +32,11 @@ export function createServiceHost(server: ServiceHost, logger: Logger): CheckedS
       );
       server.addService(definition, Object.fromEntries(methods));
     },
-    checkIdentity: () => {
+  };
+  return {
+    ...host,
+    /** Throws INVALID_OPTION where nothing was added that could tell the driver's name. */
+    checkIdentity: (): void => {
       if (!served.has(loadProtos().identity.GetPluginInfo.path))
         refuse("addServices adds no GetPluginInfo, which tells the driver's name: add the Identity service");
     },
@@ -57,7 +55,7 @@ function refuseTypos(methods: readonly string[], handlers: object): void {
 }
 
 function refuse(why: string): never {
-  throw new RegistrarError("INVALID_OPTION", `serveCsiDriver: ${why}`);
+  throw invalidOption(`serveCsiDriver: ${why}`);
 }
 
 /** Stubs have `NodePublishVolume`, some drivers' objects `nodePublishVolume`; grpc-js takes both. */

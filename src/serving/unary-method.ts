@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Metadata } from "@grpc/grpc-js";
 import { type CallContext, unaryHandler } from "../grpc/unary";
-import { guardedCall } from "../guarded-call";
+import { guardedCall, isPromise } from "../guarded-call";
 
 /** What a method is told of its call: what grpc-js' `ServerUnaryCall` has, without its streams. */
 export interface CsiCall<Request = unknown> extends EventEmitter {
@@ -60,10 +60,6 @@ export function unaryMethod(
     });
   });
 }
-
-/** Whether somebody has to wait for it. */
-export const isPromise = (value: unknown): value is Promise<unknown> =>
-  typeof (Object(value) as Partial<Promise<unknown>>).then === "function";
 
 /** grpc-js sends `details` where there are some, and else the message. */
 function failureOf(error: unknown): unknown {

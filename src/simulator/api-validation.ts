@@ -1,8 +1,6 @@
+import { isLabelValue, isQualifiedName, isSubdomain } from "../resource-name";
 import type { DriverOnNode } from "./csi-node";
 import { goQuote } from "./go-text";
-
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /**
  * Why the API server would reject a driver's topology as labels of a Node; undefined if it would not.
@@ -22,7 +20,7 @@ export function invalidLabels(
       );
     }
     if (value.length > 63) return invalid(value, "must be no more than 63 bytes");
-    if (value !== "" && !NAME.test(value)) {
+    if (value !== "" && !isLabelValue(value)) {
       return invalid(
         value,
         "a label's value has letters, digits, '-', '_', '.', a letter or digit at both ends",
@@ -44,7 +42,7 @@ export function invalidCsiNodeDriver(
   const invalid = (field: string, value: string, rule: string) =>
     `CSINode.storage.k8s.io ${goQuote(nodeName)} is invalid: spec.drivers.${field}: Invalid value: ${goQuote(value)}: ${rule}`;
   if (driver.name.length > 63) return invalid("name", driver.name, "must have at most 63 characters");
-  if (!SUBDOMAIN.test(driver.name.toLowerCase())) {
+  if (!isSubdomain(driver.name.toLowerCase())) {
     return invalid(
       "name",
       driver.name,
@@ -55,12 +53,4 @@ export function invalidCsiNodeDriver(
     return invalid("nodeID", driver.nodeId, `must be ${maxNodeIdBytes} characters or less`);
   }
   return undefined;
-}
-
-function isQualifiedName(key: string): boolean {
-  const parts = key.split("/");
-  const name = parts.pop() ?? "";
-  const [prefix, ...more] = parts;
-  const prefixIsGood = prefix === undefined || (prefix.length <= 253 && SUBDOMAIN.test(prefix));
-  return more.length === 0 && prefixIsGood && name.length <= 63 && NAME.test(name);
 }

@@ -20,9 +20,9 @@ import {
 } from "./simulator-options";
 
 /** The calls that the simulated CSI driver answers. */
-export type CsiMethod = (typeof METHODS)[number];
+export type CsiMethod = (typeof CSI_METHODS)[number];
 
-const METHODS = [
+export const CSI_METHODS = [
   "GetPluginInfo",
   "GetPluginCapabilities",
   "Probe",
@@ -82,7 +82,7 @@ export interface ResolvedCsiDriverOptions extends ResolvedSimulatorOptions<CsiDr
   readonly listenAfterMs: number;
 }
 
-const method = required(oneOf(METHODS));
+const method = required(oneOf(CSI_METHODS));
 
 const failureCode = kindOf('the name of a gRPC status, such as "UNAVAILABLE"', (given) =>
   typeof given === "string" && given !== "OK" && Number.isNaN(Number(given)) && given in status

@@ -1,25 +1,13 @@
 import { RegistrarError } from "../errors";
-import type { NodeInfo, Protos } from "../grpc/protos";
+import type { NodeInfo } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
-import type { Caller } from "./calls";
 import { type Version, validateVersions } from "./driver-versions";
 import { createKubeletClient } from "./kubelet-client";
-import type { DeregistrationCause, Emit } from "./kubelet-events";
-import type { NodeInfoManager } from "./node-info-manager";
+import type { KubeletContext } from "./kubelet-context";
+import type { DeregistrationCause } from "./kubelet-events";
 import { ACCEPTED, type HandlerAnswer, type OfferedPlugin, type PluginHandler } from "./plugin-handler";
-import { authorityFor, type KubeletBehaviour } from "./versions";
-
-export interface CsiRegistrationHandlerOptions {
-  readonly behaviour: KubeletBehaviour;
-  readonly protos: Protos;
-  readonly nodeInfo: NodeInfoManager;
-  readonly call: Caller;
-  readonly emit: Emit;
-  /** Limit of NodeGetInfo, in milliseconds; kubelet's is 2 minutes. */
-  readonly nodeGetInfoMs: number;
-  readonly signal: AbortSignal;
-}
+import { authorityFor } from "./versions";
 
 /** A driver in kubelet's list, which has one entry for each name, however many sockets it has. */
 interface ListedDriver {
@@ -33,8 +21,8 @@ interface ListedDriver {
  * Kubelet's handler for CSI drivers, with the list of drivers it keeps in memory.
  * Source: `RegistrationHandler` in `pkg/volume/csi/csi_plugin.go`.
  */
-export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOptions): PluginHandler {
-  const { behaviour, nodeInfo, call, emit, signal } = options;
+export function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
+  const { behaviour, nodeInfo, call, emit, signal } = context;
   const { versionsWording } = behaviour;
   const listed = new Map<string, ListedDriver>();
 
@@ -54,8 +42,8 @@ export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOpti
     }
     const client = createKubeletClient(endpoint, authorityFor(behaviour.driverAuthority, endpoint));
     try {
-      const method = options.protos.node.NodeGetInfo;
-      const bounds = { timeoutMs: options.nodeGetInfoMs, signal };
+      const method = context.protos.node.NodeGetInfo;
+      const bounds = { timeoutMs: context.timings.nodeGetInfoMs, signal };
       const called = await call("NodeGetInfo", endpoint, () => callUnary(client, method, {}, bounds));
       if (called.kind === "ok") return called.answer;
       throw new RegistrarError("REFUSED", called.error);
@@ -92,11 +80,7 @@ export function createCsiRegistrationHandler(options: CsiRegistrationHandlerOpti
         () => validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version, versionsWording),
         (reason) => `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${reason}`,
       ),
-    register: (plugin) =>
-      register(plugin).then(
-        () => ACCEPTED,
-        (error: unknown) => refusalOf(error),
-      ),
+    register: (plugin) => register(plugin).then(() => ACCEPTED, refusalOf),
     deregister: ({ name }, because) => remove(name, because),
   };
 }

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { messageOf, RegistrarError } from "../errors";
 import { goQuote, goQuotedList } from "./go-text";
 import type { VersionsWording } from "./versions";
 
@@ -17,11 +17,9 @@ export function highestSupportedVersion(
   let highest: Version | undefined;
   let problem = "<nil>";
   for (const text of [...versions].reverse()) {
-    const parsed = parseVersion(text);
-    if (parsed.kind === "unreadable") problem = parsed.problem;
-    else if ((parsed.version[0] ?? 0) <= 1 && (highest === undefined || isLess(highest, parsed.version))) {
-      highest = parsed.version;
-    }
+    const version = parseVersion(text);
+    if (typeof version === "string") problem = version;
+    else if ((version[0] ?? 0) <= 1 && (highest === undefined || isLess(highest, version))) highest = version;
   }
   if (highest === undefined) {
     const list = versions.join(" ");
@@ -55,9 +53,14 @@ export function validateVersions(
       `kubernetes.io/csi: ${caller} for CSI driver ${goQuote(name)} failed. ${why}`,
     );
   if (versions.length === 0) throw refuse("Plugin returned an empty list for supported versions");
-  const offered = highestOr(versions, wording, (problem) =>
-    refuse(`None of the versions specified ${goQuotedList(versions)} are supported. err=${problem}`),
-  );
+  let offered: Version;
+  try {
+    offered = highestSupportedVersion(versions, wording);
+  } catch (error) {
+    throw refuse(
+      `None of the versions specified ${goQuotedList(versions)} are supported. err=${messageOf(error)}`,
+    );
+  }
   if (registered !== undefined && !isLess(registered, offered)) {
     const there = goQuote(formatVersion(registered));
     throw refuse(
@@ -72,33 +75,17 @@ export function formatVersion(version: Version): string {
   return version.join(".");
 }
 
-function highestOr(
-  versions: readonly string[],
-  wording: VersionsWording | undefined,
-  refusal: (problem: string) => RegistrarError,
-): Version {
-  try {
-    return highestSupportedVersion(versions, wording);
-  } catch (error) {
-    throw error instanceof RegistrarError ? refusal(error.message) : error;
-  }
-}
-
-type Parsed =
-  | { readonly kind: "version"; readonly version: Version }
-  | { readonly kind: "unreadable"; readonly problem: string };
-
-function parseVersion(text: string): Parsed {
-  const unreadable = (problem: string): Parsed => ({ kind: "unreadable", problem });
+/** The version, or why it is none. */
+function parseVersion(text: string): Version | string {
   const numbers = /^\s*v?(?<numbers>[0-9]+(?:\.[0-9]+)*)/.exec(text)?.groups?.numbers;
-  if (numbers === undefined) return unreadable(`could not parse ${goQuote(text)} as version`);
+  if (numbers === undefined) return `could not parse ${goQuote(text)} as version`;
   const components = numbers.split(".");
   const [major = ""] = components;
-  if (components.length < 2) return unreadable(`illegal version string ${goQuote(text)}`);
+  if (components.length < 2) return `illegal version string ${goQuote(text)}`;
   if (major.startsWith("0") && major !== "0") {
-    return unreadable(`illegal zero-prefixed version component ${goQuote(major)} in ${goQuote(text)}`);
+    return `illegal zero-prefixed version component ${goQuote(major)} in ${goQuote(text)}`;
   }
-  return { kind: "version", version: components.map(Number) };
+  return components.map(Number);
 }
 
 function isLess(a: Version, b: Version): boolean {

@@ -1,6 +1,7 @@
-import { type ServiceError, status } from "@grpc/grpc-js";
+import type { ServiceError } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
 import { HTTP2_ERRORS } from "../grpc/http2/frames";
+import { grpcCodeName } from "../grpc/unary";
 
 /**
  * A failed call in the words of grpc-go, kubelet's gRPC library: registrars get these texts as the reason of a refusal,
@@ -9,7 +10,7 @@ import { HTTP2_ERRORS } from "../grpc/http2/frames";
 export function goRpcError(error: unknown, socketPath: string): string {
   const { code, details } = error as Partial<ServiceError>;
   if (typeof code !== "number" || details === undefined) return messageOf(error);
-  return `rpc error: code = ${goCodeName(code)} desc = ${goDescription(details, socketPath)}`;
+  return `rpc error: code = ${grpcCodeName(code)} desc = ${goDescription(details, socketPath)}`;
 }
 
 /** A string as Go's `%q` prints it, close enough for names and paths. */
@@ -20,14 +21,6 @@ export function goQuote(text: string): string {
 /** A list of strings as Go's `%q` prints it: `["1.0.0" "1.1"]`. */
 export function goQuotedList(texts: readonly string[]): string {
   return `[${texts.map(goQuote).join(" ")}]`;
-}
-
-/** `DeadlineExceeded` for `DEADLINE_EXCEEDED`; Go writes Canceled with one l, and OK stays. */
-function goCodeName(code: number): string {
-  if (code === status.OK) return "OK";
-  if (code === status.CANCELLED) return "Canceled";
-  const name = status[code] ?? `Code(${code})`;
-  return name.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 const ERRNO_TEXTS: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import {
   text,
   textsByKey,
 } from "../options/option-kinds";
-import { optional, readOptions, required, variant } from "../options/read-options";
+import { type OptionTable, optional, readOptions, required, variant } from "../options/read-options";
 import type { ResolvedStartOptions } from "../options/start-options";
 import { KUBELET_BACKOFF } from "./exponential-backoff";
 import type { KubeletFault } from "./kubelet-faults";
@@ -91,15 +91,10 @@ type OtherTimings = typeof OTHER_TIMINGS;
 
 const timings: OptionKind<OtherTimings> = {
   takes: `an object of milliseconds: ${Object.keys(OTHER_TIMINGS).join(", ")}`,
-  read: (given, name) =>
-    readOptions<OtherTimings>(name, given, {
-      dialMs: timing(OTHER_TIMINGS.dialMs),
-      getInfoMs: timing(OTHER_TIMINGS.getInfoMs),
-      notifyMs: timing(OTHER_TIMINGS.notifyMs),
-      nodeGetInfoMs: timing(OTHER_TIMINGS.nodeGetInfoMs),
-      backoffInitialMs: timing(OTHER_TIMINGS.backoffInitialMs),
-      backoffMaxMs: timing(OTHER_TIMINGS.backoffMaxMs),
-    }),
+  read: (given, name) => {
+    const table = Object.entries(OTHER_TIMINGS).map(([key, byDefault]) => [key, timing(byDefault)]);
+    return readOptions(name, given, Object.fromEntries(table) as OptionTable<OtherTimings>);
+  },
 };
 
 /** The faults of a kubelet, checked. */

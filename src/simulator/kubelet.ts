@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../errors";
 import type { EventOf } from "../event-source";
-import { loadProtos, type Protos } from "../grpc/protos";
+import { loadProtos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
 import { callbackOf } from "../options/option-kinds";
 import { optional, readOptions } from "../options/read-options";
@@ -10,8 +10,9 @@ import { createCaller } from "./calls";
 import type { CsiNodeObject } from "./csi-node";
 import { createCsiRegistrationHandler } from "./csi-registration-handler";
 import { createEventLog, type EventStream, quietly, type WaitOptions } from "./event-stream";
-import { createFaultScript, type FaultScript } from "./faults";
-import type { DeregistrationCause, Emit, KubeletEvent } from "./kubelet-events";
+import { createFaultScript } from "./faults";
+import type { Surroundings } from "./kubelet-context";
+import type { DeregistrationCause, KubeletEvent } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
 import {
   KUBELET_FAULTS,
@@ -21,11 +22,11 @@ import {
 } from "./kubelet-options";
 import { tellLastStep } from "./last-step";
 import type { NodeObject } from "./node";
-import { createNodeInfoManager, type NodeInfoManager } from "./node-info-manager";
+import { createNodeInfoManager } from "./node-info-manager";
 import { createDeviceHandler, createDraHandler } from "./other-plugin-handlers";
 import type { PluginHandler } from "./plugin-handler";
 import { startPluginManager } from "./plugin-manager";
-import { behaviourOf, type KubeletBehaviour, type PluginType } from "./versions";
+import { behaviourOf, type PluginType } from "./versions";
 
 /** One kind of event of a simulated kubelet. */
 export type KubeletEventOf<Kind extends KubeletEvent["kind"]> = EventOf<KubeletEvent, Kind>;
@@ -103,7 +104,8 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const behaviour = behaviourOf(simulated);
   const nodeInfo = createNodeInfoManager({ ...resolved, behaviour, emit: log.append });
   const faults = createFaultScript(resolved.faults);
-  const surroundings = { behaviour, nodeInfo, faults, protos: loadProtos(), emit: log.append };
+  const { timings } = resolved;
+  const surroundings = { behaviour, timings, nodeInfo, faults, protos: loadProtos(), emit: log.append };
   const startProcess = () => startKubeletProcess(resolved, surroundings);
 
   let running: KubeletProcess | undefined = startProcess();
@@ -172,35 +174,21 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
 }
 
-/** What outlives a kubelet process. */
-interface Surroundings {
-  readonly behaviour: KubeletBehaviour;
-  readonly nodeInfo: NodeInfoManager;
-  readonly faults: FaultScript<KubeletFault>;
-  readonly protos: Protos;
-  readonly emit: Emit;
-}
-
 function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surroundings): KubeletProcess {
-  const { pluginRegistrationPath, nodeName, version, simulated, timings } = options;
+  const { pluginRegistrationPath, nodeName, version, simulated } = options;
   const { behaviour, faults, emit } = surroundings;
   const killed = new AbortController();
   // Each running call listens to it, and there may be a call for each socket.
   setMaxListeners(0, killed.signal);
   const { signal } = killed;
-  const call = createCaller({ emit, faults, signal });
+  const context = { ...surroundings, call: createCaller({ emit, faults, signal }), signal };
 
   const handlerFor = (type: PluginType): PluginHandler => {
     const onDeregister = (driverName: string, because: DeregistrationCause) =>
       emit({ kind: "deregistered", driverName, because });
     switch (type) {
       case "CSIPlugin":
-        return createCsiRegistrationHandler({
-          ...surroundings,
-          call,
-          nodeGetInfoMs: timings.nodeGetInfoMs,
-          signal,
-        });
+        return createCsiRegistrationHandler(context);
       case "DRAPlugin":
         return createDraHandler(onDeregister);
       case "DevicePlugin":
@@ -212,7 +200,7 @@ function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surr
   const handlers = new Map(behaviour.pluginTypes.map((type) => [type as string, handlerFor(type)]));
 
   emit({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
-  const manager = startPluginManager({ ...options, ...surroundings, handlers, call, signal });
+  const manager = startPluginManager({ ...context, pluginRegistrationPath, handlers });
   return {
     stop: async (because) => {
       killed.abort();

@@ -17,21 +17,14 @@ export type Started =
   /** The same object throughout one wait. */
   | { readonly kind: "backing-off"; readonly backoff: PathBackoff; readonly remainingMs: number };
 
-/** Runs at most one operation per socket path, and none while the path is backing off. */
-export interface OperationExecutor {
-  start(socketPath: string, run: () => Promise<OperationOutcome>): Started;
-  /** Resolves when nothing runs. */
-  idle(): Promise<void>;
-}
-
 /**
- * Makes an executor; it calls `onFailure` with each failed operation and the wait that follows.
+ * Makes what runs at most one operation per socket path, and none while the path is backing off; it calls `onFailure` with each failed operation and the wait that follows.
  * Source: `pkg/util/goroutinemap/goroutinemap.go`, as `pkg/kubelet/pluginmanager/operationexecutor` uses it.
  */
 export function createOperationExecutor(
   limits: BackoffLimits,
   onFailure: (socketPath: string, error: string, backoff: PathBackoff) => void,
-): OperationExecutor {
+) {
   const running = new Map<string, Promise<void>>();
   const backoffs = new Map<string, PathBackoff>();
 
@@ -47,7 +40,7 @@ export function createOperationExecutor(
   };
 
   return {
-    start: (socketPath, run) => {
+    start: (socketPath: string, run: () => Promise<OperationOutcome>): Started => {
       if (running.has(socketPath)) return { kind: "busy" };
       const backoff = backoffs.get(socketPath);
       const waitMs = remainingMs(backoff, performance.now());
@@ -60,7 +53,8 @@ export function createOperationExecutor(
       );
       return { kind: "started" };
     },
-    idle: async () => {
+    /** Resolves when nothing runs. */
+    idle: async (): Promise<void> => {
       await Promise.all(running.values());
     },
   };

@@ -1,29 +1,20 @@
 import type { Client } from "@grpc/grpc-js";
-import type { PluginInfo, Protos, RegistrationStatus } from "../grpc/protos";
+import type { PluginInfo, RegistrationStatus } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
-import type { Called, Caller } from "./calls";
-import type { FaultScript } from "./faults";
+import type { Called } from "./calls";
 import { connected, createKubeletClient } from "./kubelet-client";
-import type { DeregistrationCause, Emit, RefusalStage } from "./kubelet-events";
-import type { KubeletFault } from "./kubelet-faults";
-import type { KubeletTimings } from "./kubelet-options";
+import type { KubeletContext } from "./kubelet-context";
+import type { DeregistrationCause, RefusalStage } from "./kubelet-events";
 import type { OperationOutcome } from "./operation-executor";
 import type { HandlerAnswer, OfferedPlugin, PluginHandler, PluginHandlers } from "./plugin-handler";
 import type { ActualPlugin, DesiredPlugin } from "./reconciler";
-import { authorityFor, type KubeletBehaviour } from "./versions";
+import { authorityFor } from "./versions";
 
 /** What operations work with. */
-export interface OperationContext {
-  readonly behaviour: KubeletBehaviour;
-  readonly timings: KubeletTimings;
-  readonly protos: Protos;
+export interface OperationContext extends KubeletContext {
   readonly handlers: PluginHandlers;
   /** The actual state of world, by socket path. */
   readonly actual: Map<string, ActualPlugin>;
-  readonly faults: FaultScript<KubeletFault>;
-  readonly call: Caller;
-  readonly emit: Emit;
-  readonly signal: AbortSignal;
 }
 
 const DONE: OperationOutcome = { kind: "done" };

@@ -1,41 +1,18 @@
-import type { Protos } from "../grpc/protos";
-import type { Caller } from "./calls";
 import type { PathBackoff } from "./exponential-backoff";
-import type { FaultScript } from "./faults";
-import type { Emit } from "./kubelet-events";
-import type { KubeletFault } from "./kubelet-faults";
-import type { KubeletTimings } from "./kubelet-options";
 import { createOperationExecutor } from "./operation-executor";
 import { type OperationContext, register, unregister } from "./operations";
-import type { PluginHandlers } from "./plugin-handler";
 import { startPluginWatcher } from "./plugin-watcher";
 import { type ActualPlugin, type PluginOperation, reconcile } from "./reconciler";
-import type { KubeletBehaviour } from "./versions";
 
-/** Kubelet's plugin manager, running. */
-export interface PluginManager {
-  /** Stops the loop and waits for running operations, which the signal given at the start must have ended. */
-  close(): Promise<void>;
-}
-
-export interface PluginManagerOptions {
+export interface PluginManagerOptions extends Omit<OperationContext, "actual"> {
   readonly pluginRegistrationPath: string;
-  readonly behaviour: KubeletBehaviour;
-  readonly timings: KubeletTimings;
-  readonly protos: Protos;
-  readonly handlers: PluginHandlers;
-  readonly faults: FaultScript<KubeletFault>;
-  readonly call: Caller;
-  readonly emit: Emit;
-  /** Ends every call when aborted. */
-  readonly signal: AbortSignal;
 }
 
 /**
  * Starts the loop: compare the desired with the actual state, start what is missing, sleep, and again. The loop waits
  * for no operation; each path has its own. Source: `pkg/kubelet/pluginmanager/plugin_manager.go`.
  */
-export function startPluginManager(options: PluginManagerOptions): PluginManager {
+export function startPluginManager(options: PluginManagerOptions) {
   const { timings, faults, emit, signal } = options;
   const watcher = startPluginWatcher(options.pluginRegistrationPath, options.behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
@@ -90,7 +67,8 @@ export function startPluginManager(options: PluginManagerOptions): PluginManager
   tick();
 
   return {
-    close: async () => {
+    /** Stops the loop and waits for running operations, which the signal given at the start must have ended. */
+    close: async (): Promise<void> => {
       clearTimeout(timer);
       watcher.close();
       await executor.idle();

@@ -1,6 +1,7 @@
 import { type BigIntStats, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { errnoOf, messageOf, RegistrarError } from "../errors";
+import { attempt, errnoOf, invalidOption, messageOf } from "../errors";
+import { namesIn } from "../sockets/files";
 import type { Emit } from "./kubelet-events";
 import type { DesiredPlugin } from "./reconciler";
 import type { KubeletBehaviour } from "./versions";
@@ -49,7 +50,7 @@ export function startPluginWatcher(
   };
 
   const wasRenamed = (path: string, { stats }: SeenSocket) =>
-    readdirOf(dirname(path)).some((name) => {
+    namesIn(dirname(path)).some((name) => {
       const other = statOf(join(dirname(path), name));
       return other !== undefined && sameFile(other, stats);
     });
@@ -137,7 +138,7 @@ export function startPluginWatcher(
   } catch (cause) {
     close();
     const text = `cannot watch the plugin directory ${pluginRegistrationPath}: ${errnoOf(cause) ?? messageOf(cause)}`;
-    throw new RegistrarError("INVALID_OPTION", `${text}; it must be a folder that this user can write to`, {
+    throw invalidOption(`${text}; it must be a folder that this user can write to`, {
       cause,
     });
   }
@@ -159,19 +160,7 @@ function sameFile(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
 }
 
-function readdirOf(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
 /** Undefined if there is nothing, or nothing that we may read. */
 function statOf(path: string): BigIntStats | undefined {
-  try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(path, { bigint: true }));
 }

@@ -94,22 +94,17 @@ const KUBELET_1_35: KubeletBehaviour = {
   versionsWording: "by-any",
   pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"],
 };
-const KUBELET_1_36: KubeletBehaviour = { ...KUBELET_1_35, afterFailure: "forget" };
+const BEHAVIOURS: Readonly<Record<SimulatedVersion, KubeletBehaviour>> = {
+  "1.20": KUBELET_1_20,
+  "1.24": KUBELET_1_24,
+  "1.28": KUBELET_1_28,
+  "1.35": KUBELET_1_35,
+  "1.36": { ...KUBELET_1_35, afterFailure: "forget" },
+};
 
 /** What the kubelet of this version does. */
 export function behaviourOf(version: SimulatedVersion): KubeletBehaviour {
-  switch (version) {
-    case "1.20":
-      return KUBELET_1_20;
-    case "1.24":
-      return KUBELET_1_24;
-    case "1.28":
-      return KUBELET_1_28;
-    case "1.35":
-      return KUBELET_1_35;
-    case "1.36":
-      return KUBELET_1_36;
-  }
+  return BEHAVIOURS[version];
 }
 
 /** The `:authority` for a socket. Encoding: `encodeAuthority` in grpc-go's `clientconn.go`. */

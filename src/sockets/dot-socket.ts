@@ -40,12 +40,7 @@ export async function bindDotSocket(
   onConnection: (connection: Socket) => void,
   problem = `cannot make a socket in ${folder}`,
 ): Promise<DotSocket> {
-  const dotPath = join(
-    folder,
-    `.reg-${randomInt(36 ** 5)
-      .toString(36)
-      .padStart(5, "0")}`,
-  );
+  const dotPath = join(folder, `.reg-${randomWord(5)}`);
   const server = createServer(onConnection);
   try {
     server.listen({ path: dotPath });
@@ -97,6 +92,13 @@ export async function sweepDotSockets(folder: string, now: () => number = Date.n
       if (await isDeadSocket(path)) removeQuietly(path);
     }
   } catch {}
+}
+
+/** So many letters and digits by chance. */
+export function randomWord(length: number): string {
+  return randomInt(36 ** length)
+    .toString(36)
+    .padStart(length, "0");
 }
 
 function removeQuietly(path: string): void {

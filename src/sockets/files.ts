@@ -1,13 +1,14 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
-import { errnoOf } from "../errors";
+import { attempt, errnoOf } from "../errors";
 
 /** What is at a path, behind symbolic links; undefined where nothing is, or it cannot be looked at. */
 export function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(path));
+}
+
+/** Whether there is a folder, as far as this process can see. */
+export function isFolder(path: string): boolean {
+  return statsOf(path)?.isDirectory() ?? false;
 }
 
 /** What is at a path, a symbolic link itself; `gone` where nothing is, `blocked` where it cannot be looked at. */
@@ -17,6 +18,12 @@ export function linkStatsOf(path: string): Stats | "gone" | "blocked" {
   } catch (error) {
     return errnoOf(error) === "ENOENT" ? "gone" : "blocked";
   }
+}
+
+/** Whether there is a socket; a symbolic link to one is none. */
+export function isSocketFile(path: string): boolean {
+  const stats = linkStatsOf(path);
+  return typeof stats === "object" && stats.isSocket();
 }
 
 /** Whether both are one file: the same device and inode. Says nothing of a file that was removed in between. */
@@ -34,9 +41,5 @@ export function isSameSocket(one: Stats, other: Stats): boolean {
 
 /** What is in a folder; nothing where it cannot be read. */
 export function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(folder)) ?? [];
 }

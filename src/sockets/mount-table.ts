@@ -1,22 +1,16 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { attempt } from "../errors";
 import { type Mount, parseMountinfo } from "../mounts";
 
 /** The mounts of this process' namespace; undefined where the system does not tell. */
 export function readMounts(procfs = "/proc"): readonly Mount[] | undefined {
-  try {
-    return parseMountinfo(readFileSync(join(procfs, "self", "mountinfo"), "utf8"));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => parseMountinfo(readFileSync(join(procfs, "self", "mountinfo"), "utf8")));
 }
 
 /** The path without symbolic links, as far as it exists. */
 export function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const folder = dirname(path);
-    return folder === path ? path : join(realPathOf(folder), basename(path));
-  }
+  const folder = dirname(path);
+  const real = attempt(() => realpathSync(path));
+  return real ?? (folder === path ? path : join(realPathOf(folder), basename(path)));
 }

@@ -1,12 +1,13 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Logger } from "../logging/logger";
+import { createWakeUp, type WakeUp } from "../pause";
 import { statsOf } from "./files";
 
 /** Tells that something may have happened to one path. A hint, not a fact: the holder looks for itself. */
 export interface PathWatch {
-  /** Resolves at the next hint, or at once if one came since the last call. Rejects never; ends with `close`. */
-  changed(): Promise<void>;
+  /** Waits for the next hint, not at all if one came since the last wait; ends with `close` too. */
+  readonly wait: WakeUp["wait"];
   /** Hints that something may have happened, for what inotify cannot see. */
   hint(): void;
   /** Arms the watch anew where a folder was replaced: inotify dies with its folder, and a re-mount is silent. */
@@ -27,14 +28,8 @@ interface Armed {
  */
 export function watchPath(path: string, log: Logger): PathWatch {
   let armed: readonly Armed[] = [];
-  let pending = false;
-  let wake: (() => void) | undefined;
   let closed = false;
-
-  const hint = () => {
-    pending = true;
-    wake?.();
-  };
+  const { call: hint, wait } = createWakeUp();
 
   const arm = (child: string): Armed | undefined => {
     const folder = dirname(child);
@@ -76,15 +71,7 @@ export function watchPath(path: string, log: Logger): PathWatch {
 
   rearm();
   return {
-    changed: () =>
-      new Promise((resolve) => {
-        wake = () => {
-          wake = undefined;
-          pending = false;
-          resolve();
-        };
-        if (pending) wake();
-      }),
+    wait,
     hint,
     rearm,
     close: () => {

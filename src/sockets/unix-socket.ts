@@ -1,10 +1,8 @@
-import { lstatSync } from "node:fs";
 import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../backoff";
 import { errnoOf } from "../errors";
 import type { Logger } from "../logging/logger";
-import { hintOrPause } from "../pause";
-import { statsOf } from "./files";
+import { isSocketFile, statsOf } from "./files";
 import { watchPath } from "./path-watch";
 
 /** The reason why a unix socket does not accept a connection; undefined where it does. */
@@ -21,11 +19,7 @@ export function tryConnect(path: string): Promise<Error | undefined> {
 
 /** Whether this is a socket file on which nobody listens, as a killed process leaves it. */
 export async function isDeadSocket(path: string): Promise<boolean> {
-  try {
-    return lstatSync(path).isSocket() && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
-  } catch {
-    return false;
-  }
+  return isSocketFile(path) && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
 }
 
 /** How a socket is waited for. */
@@ -68,7 +62,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
       if (problem === undefined && !isExcepted) return file;
       if (problem !== undefined) onRefused?.();
       const waitMs = isExcepted ? except.forMs : backoffMs(BACKOFF.connect, attempt);
-      const hinted = await hintOrPause(watch.changed(), waitMs, signal);
+      const hinted = await watch.wait(signal, waitMs);
       if (hinted) attempt = -1;
       else if (isExcepted && !signal.aborted) return file;
       else watch.rearm();

@@ -1,13 +1,13 @@
 import { runChecks } from "../../src/diagnostics/health-checks";
 import {
   describeNodeReadiness,
-  type NodeReadinessView,
   nodeReadinessCheck,
   nodeReadinessMetrics,
 } from "../../src/diagnostics/node-readiness";
+import type { NodeReadinessStatus } from "../../src/node-readiness/start-node-readiness";
 import { PROCESS_FACTS } from "../support/diagnostics";
 
-const VIEW: NodeReadinessView = {
+const VIEW: NodeReadinessStatus = {
   nodeName: "node-1",
   api: { calls: 7, failures: { forbidden: 2 }, trouble: undefined },
   taints: [
@@ -24,11 +24,11 @@ const VIEW: NodeReadinessView = {
   conditions: [{ driverName: "d", type: "d/Registered", status: "True", reason: "Registered", writes: 1 }],
 };
 const [taint] = VIEW.taints;
-const OVERDUE: NodeReadinessView = {
+const OVERDUE: NodeReadinessStatus = {
   ...VIEW,
   taints: taint ? [{ ...taint, overdueSince: 5, hindrance: "CSINode does not list the driver" }] : [],
 };
-const IN_TROUBLE: NodeReadinessView = {
+const IN_TROUBLE: NodeReadinessStatus = {
   ...VIEW,
   api: {
     ...VIEW.api,
@@ -36,7 +36,7 @@ const IN_TROUBLE: NodeReadinessView = {
   },
 };
 
-test.each<[string, NodeReadinessView, string | undefined]>([
+test.each<[string, NodeReadinessStatus, string | undefined]>([
   ["all is well", VIEW, undefined],
   [
     "a taint is on that should be gone",

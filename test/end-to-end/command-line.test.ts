@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { isDirectory } from "../../src/cli/directories";
 import { CONTAINER_DIRECTORY } from "../../src/cli/paths";
+import { isFolder } from "../../src/sockets/files";
 import { nodeTest, onNode } from "./support/node";
 
 /** Naming the directory stands for a container, which has one at /registration. */
@@ -96,7 +96,7 @@ nodeTest("on a machine that is neither container nor node the error names both d
   expect((await registrar.exit()).code).toBe(1);
   // The machine that runs this may have a /registration for reasons of its own: then it is a container.
   expect(registrar.lines().at(-1)?.message).toBe(
-    isDirectory(CONTAINER_DIRECTORY)
+    isFolder(CONTAINER_DIRECTORY)
       ? "kubelet-registration-path is a required parameter"
       : `neither ${CONTAINER_DIRECTORY} (in a container) nor ${root}/plugins_registry (on a node) is a folder: name ` +
           "kubelet's plugin registration directory with --plugin-registration-path, or its root with " +

@@ -6,7 +6,7 @@ import type { HeaderField } from "../../src/grpc/hpack/static-table";
 import { createChunkConsumer } from "../../src/grpc/http2/chunk-reader";
 import {
   CLIENT_PREFACE,
-  encodeFrameHeader,
+  encodeFrame,
   FrameFlag,
   FrameType,
   readFrameHeader,
@@ -26,7 +26,7 @@ export function frame(
   streamId: number,
   payload: Buffer = Buffer.alloc(0),
 ): Buffer {
-  return Buffer.concat([encodeFrameHeader({ type, flags, streamId, length: payload.length }), payload]);
+  return encodeFrame(type, flags, streamId, payload);
 }
 
 /** A client's first words. */

@@ -1,10 +1,19 @@
 import { type LoggingFlags, resolveLogging } from "../../src/logging/logging-options";
 
 const vmodule = [{ pattern: "a", verbosity: 1 }];
+/** As the flags have it where none is given. */
+const given: LoggingFlags = {
+  loggingFormat: "text",
+  logFlushFrequencyMs: 5000,
+  v: 0,
+  vmodule: [],
+  logTextSplitStream: false,
+  logJsonSplitStream: false,
+};
 const text = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
 const json = { ...text, format: "json" };
 
-test.each<[string, LoggingFlags, object]>([
+test.each<[string, Partial<LoggingFlags>, object]>([
   ["nothing given", {}, text],
   ["text", { loggingFormat: "text", v: 5, vmodule }, { ...text, verbosity: 5, vmodule }],
   ["json", { loggingFormat: "json" }, json],
@@ -14,7 +23,7 @@ test.each<[string, LoggingFlags, object]>([
   ["json, split", { loggingFormat: "json", logJsonSplitStream: true }, { ...json, splitStream: true }],
   ["the other format's split", { loggingFormat: "json", logTextSplitStream: true }, json],
 ])("%s", (_, flags, config) => {
-  expect(resolveLogging(flags)).toEqual({ kind: "valid", config });
+  expect(resolveLogging({ ...given, ...flags })).toEqual({ kind: "valid", config });
 });
 
 const format = (name: string) => `format: Invalid value: ${name}: Unsupported log format`;
@@ -22,7 +31,7 @@ const flush = (value: string) => `flushFrequency: Invalid value: "${value}": Mus
 const forbidden = "vmodule: Forbidden: Only supported for text log format";
 
 // What the official registrar v2.17 prints as err= of "LoggingConfiguration is invalid" before exit 1.
-test.each<[LoggingFlags, string]>([
+test.each<[Partial<LoggingFlags>, string]>([
   [{ loggingFormat: "xml" }, format('"xml"')],
   [{ loggingFormat: "JSON" }, format('"JSON"')],
   [{ loggingFormat: "" }, format('""')],
@@ -44,5 +53,5 @@ test.each<[LoggingFlags, string]>([
     `[${flush("0s")}, ${format('"xml"')}, ${forbidden}]`,
   ],
 ])("%j is refused in component-base's words", (flags, error) => {
-  expect(resolveLogging(flags)).toEqual({ kind: "invalid", error });
+  expect(resolveLogging({ ...given, ...flags })).toEqual({ kind: "invalid", error });
 });

@@ -128,7 +128,7 @@ test("a comment on what is not there is a fault of ours", () => {
   const manifest = {
     about: [],
     object: { apiVersion: "v1", kind: "Pod", metadata: { name: "x" } },
-    comments: [{ at: ["spec", "none"], lines: ["nothing"] }],
+    comments: { "spec.none": "nothing" },
   };
   expect(() => renderManifests([manifest])).toThrow("no spec.none to comment on");
 });

@@ -23,6 +23,7 @@ const NODE_WIDE_TESTS = [
   "test/registrar/node-wide/departures",
 ];
 const HTTP = "src/diagnostics/http";
+const CROWD = "src/sockets/crowd.ts";
 const HTTP_TESTS = ["test/diagnostics/http"];
 
 /** Mutants of the files that live on sockets, where a tool that mutates at random would mostly make tests wait. */
@@ -176,23 +177,23 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "of hundreds of clients in one moment a probe is closed before it was read",
-    file: `${HTTP}/crowd.ts`,
+    file: CROWD,
     from: "setImmediate(() => setImmediate(trim));",
     to: "trim();",
     tests: HTTP_TESTS,
   },
   {
     what: "HTTP clients may be any number",
-    file: `${HTTP}/crowd.ts`,
+    file: CROWD,
     from: "while (open.size > max) closeOne();",
     to: "",
     tests: HTTP_TESTS,
   },
   {
     what: "a scrape that is being answered is closed for an idle connection's sake",
-    file: `${HTTP}/crowd.ts`,
-    from: "all.find(({ isAnswering }) => !isAnswering)",
-    to: "all[0]",
+    file: "src/diagnostics/server.ts",
+    from: "({ isAnswering }) => !isAnswering",
+    to: "() => true",
     tests: HTTP_TESTS,
   },
   {
@@ -218,7 +219,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "of hundreds of clients in one moment kubelet is closed before it was read",
-    file: "src/grpc/acceptor.ts",
+    file: CROWD,
     from: "setImmediate(() => setImmediate(trim));",
     to: "trim();",
     tests: ["test/grpc/acceptor-bounds"],

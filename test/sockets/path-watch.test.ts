@@ -37,8 +37,12 @@ async function settle(path: string): Promise<void> {
 }
 
 /** Whether a hint is there, or came since this was last asked. */
-const isHinted = (watch: PathWatch) =>
-  Promise.race([watch.changed().then(() => true), new Promise((resolve) => setImmediate(resolve, false))]);
+const isHinted = (watch: PathWatch) => {
+  const stop = new AbortController();
+  setImmediate(() => stop.abort());
+  return watch.wait(stop.signal);
+};
+const never = new AbortController().signal;
 
 test("tells when the file comes, changes and goes", async () => {
   using watch = startWatch(folder.at("a.sock"));
@@ -49,7 +53,7 @@ test("tells when the file comes, changes and goes", async () => {
     () => renameSync(folder.at("b.sock"), folder.at("a.sock")),
     () => rmSync(folder.at("a.sock")),
   ]) {
-    const changed = watch.changed();
+    const changed = watch.wait(never);
     change();
     await changed;
     await settle(folder.path);
@@ -67,26 +71,26 @@ test("says nothing of other files in the folder", async () => {
 test("follows the path down as its folders are made, one by one", async () => {
   using watch = startWatch(folder.at("a", "b", "c", "x.sock"));
   for (const made of [folder.at("a"), folder.at("a", "b"), folder.at("a", "b", "c")]) {
-    const changed = watch.changed();
+    const changed = watch.wait(never);
     mkdirSync(made);
     await changed;
     await settle(made);
     await isHinted(watch);
   }
-  const changed = watch.changed();
+  const changed = watch.wait(never);
   writeFileSync(folder.at("a", "b", "c", "x.sock"), "");
   await changed;
 });
 
 test("finds its way when all folders and the file are made at once", async () => {
   using watch = startWatch(folder.at("a", "b", "x.sock"));
-  const made = watch.changed();
+  const made = watch.wait(never);
   mkdirSync(folder.at("a", "b"), { recursive: true });
   writeFileSync(folder.at("a", "b", "x.sock"), "");
   await made;
   await settle(folder.path);
   await isHinted(watch);
-  const gone = watch.changed();
+  const gone = watch.wait(never);
   rmSync(folder.at("a", "b", "x.sock"));
   await gone;
 });
@@ -113,12 +117,12 @@ test.each<[string, (path: string) => void]>([
   mkdirSync(path);
   using watch = startWatch(folder.at("d", "x.sock"));
   for (let round = 0; round < 3; round++) {
-    const replaced = watch.changed();
+    const replaced = watch.wait(never);
     replace(path);
     await replaced;
     await settle(folder.path);
     await isHinted(watch);
-    const arrived = watch.changed();
+    const arrived = watch.wait(never);
     writeFileSync(folder.at("d", "x.sock"), "");
     await arrived;
     rmSync(`${path}-old`, { recursive: true, force: true });
@@ -148,7 +152,7 @@ test("lets go of everything when it is closed, and of whoever waits", () =>
   expectNothingLeft(async () => {
     const watch = watchPath(folder.at("a", "x.sock"), silentLogger);
     mkdirSync(folder.at("a"));
-    const changed = watch.changed();
+    const changed = watch.wait(never);
     watch.close();
     watch.rearm();
     await changed;

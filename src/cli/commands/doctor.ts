@@ -8,17 +8,17 @@ import { MANIFEST_CHECKS } from "../../doctor/manifest-checks";
 import { readDeployments } from "../../doctor/read-deployments";
 import { type Report, reportOf, reportOn } from "../../doctor/report";
 import { renderTable, type TableLook } from "../../doctor/table";
-import { messageOf, RegistrarError } from "../../errors";
+import { invalidOption, messageOf } from "../../errors";
 import { escapeJson } from "../../logging/escape";
-import { pause } from "../../pause";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
-import { choiceFlag, durationFlag, listFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
-import { createCommand } from "../command-line";
-import { isDirectory } from "../directories";
+import { isFolder } from "../../sockets/files";
+import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
+import { createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { lookAtCluster, mixedFlags } from "./doctor/cluster";
+import { lookUntilHealthy } from "./doctor/look-until-healthy";
 import { readObjects } from "./doctor/read-files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
 import { settingsOf } from "./doctor/settings";
@@ -54,11 +54,7 @@ const flags = {
     coerce: parseTimeout,
   },
   wait: durationFlag("look again until no problem is found, at most so long"),
-  output: {
-    ...choiceFlag("a table for people, or one object for programs", ["text", "json"]),
-    alias: "o",
-    default: "text",
-  },
+  output: outputFlag("a table for people, or one object for programs", ["text", "json"]),
 } as const;
 
 /** Says why drivers are not registered, and changes nothing; resolves with the exit code. */
@@ -111,14 +107,19 @@ export const runDoctor = createCommand(
     };
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
     if (flags.file !== undefined) return tell(await reportOnFiles(flags.file), renderTable);
-    const where = { exists: existsSync, isDirectory };
+    const where = { exists: existsSync, isDirectory: isFolder };
     const target = {
       ...resolveTarget(flags, nodeDirectory(process.env), where),
       names: nameListsFrom(flags),
       startProblem,
       ...(await nodeReadinessIn(flags)),
     };
-    return tell(await lookUntilHealthy(target, flags.timeout, flags.wait ?? 0), renderTable);
+    const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
+    const report = await lookUntilHealthy(async () => reportOn(await gatherFacts(target, how)), {
+      everyMs: LOOK_EVERY_MS,
+      waitMs: flags.wait ?? 0,
+    });
+    return tell(report, renderTable);
   },
 );
 
@@ -126,20 +127,16 @@ export const runDoctor = createCommand(
 async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>> {
   const facts = readDeployments(await readObjects(files), settingsOf);
   if (facts.deployments.length + facts.forWindows.length === 0)
-    throw new RegistrarError(
-      "INVALID_OPTION",
-      "no registrar in these files: no container has its arguments or its image",
-    );
+    throw invalidOption("no registrar in these files: no container has its arguments or its image");
   return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
 }
 
 /** What to ask the API server, where the registrar's arguments give a reason to. */
-async function nodeReadinessIn(flags: {
-  readonly removeStartupTaint?: readonly string[] | undefined;
-  readonly nodeCondition?: string | undefined;
-  readonly nodeName?: string | undefined;
-}): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
-  const { removeStartupTaint = [], nodeCondition = "", nodeName = "" } = flags;
+async function nodeReadinessIn({
+  removeStartupTaint = [],
+  nodeCondition = "",
+  nodeName = "",
+}: FlagValues<typeof flags>): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
   if (removeStartupTaint.length === 0 && nodeCondition === "") return {};
   const { nodeReadinessTarget } = await import("../node-readiness");
   try {
@@ -148,18 +145,6 @@ async function nodeReadinessIn(flags: {
     };
   } catch (error) {
     return { startProblem: messageOf(error) };
-  }
-}
-
-/** The report of the first look that finds no problem, or of the last within `waitMs`. */
-async function lookUntilHealthy(target: Target, timeoutMs: number, waitMs: number): Promise<Report> {
-  const never = new AbortController().signal;
-  const until = performance.now() + waitMs;
-  for (;;) {
-    const report = reportOn(await gatherFacts(target, { timeoutMs, uid: process.getuid?.() }));
-    const leftMs = until - performance.now();
-    if (report.healthy || leftMs <= 0) return report;
-    await pause(Math.min(LOOK_EVERY_MS, leftMs), never);
   }
 }
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { RegistrarError } from "../../errors";
 import { startCsiDriver } from "../../simulator/csi-driver";
-import type { CsiDriverFault } from "../../simulator/csi-driver-options";
+import { CSI_METHODS, type CsiDriverFault } from "../../simulator/csi-driver-options";
 import { tryConnect } from "../../sockets/unix-socket";
-import { countFlag, durationFlag, listFlag, outputFlag, textFlag } from "../command-flags";
+import { countFlag, durationFlag, eventOutputFlag, listFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { durationText, tellEvents, writeLine } from "../event-lines";
 import { unlessStopped, untilAborted, untilStopped } from "../foreground";
@@ -31,14 +31,14 @@ export const runDriver = createCommand(
       "not-ready": { ...countFlag("how often Probe says not ready"), default: "0" },
       "restart-every": durationFlag("stop and start again at this interval"),
       "rename-to": { ...textFlag("its name from the first restart on"), implies: "restart-every" },
-      output: outputFlag,
+      output: eventOutputFlag,
     },
     examples: [
       "driver --csi-address /tmp/csi.sock --name demo.csi --topology zone=a --max-volumes 12",
       "driver --csi-address /tmp/csi.sock --name demo.csi --error GetPluginInfo=UNAVAILABLE:3",
     ],
     notes: [
-      "Methods: GetPluginInfo, GetPluginCapabilities, Probe, NodeGetCapabilities, NodeGetInfo.",
+      `Methods: ${CSI_METHODS.join(", ")}.`,
       "Exit codes: 0 stopped by a signal; 1 it cannot listen; 2 bad flag.",
     ],
   },

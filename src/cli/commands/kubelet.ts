@@ -4,8 +4,8 @@ import {
   choiceFlag,
   countFlag,
   durationFlag,
+  eventOutputFlag,
   listFlag,
-  outputFlag,
   switchFlag,
   textFlag,
 } from "../command-flags";
@@ -49,7 +49,7 @@ export const runKubelet = createCommand(
         ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
         coerce: parsePrintable,
       },
-      output: outputFlag,
+      output: eventOutputFlag,
     },
     check: ({ print, output }) => {
       if (print !== undefined && output === "json")
@@ -67,7 +67,7 @@ export const runKubelet = createCommand(
   },
   async (flags) => {
     const { pluginRegistrationPath, nodeName, output, print: printed = [], restartEvery } = flags;
-    const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
+    const print = printed.length > 0 ? await createObjectPrinter() : undefined;
     const signal = untilStopped();
     const faults = [...(flags.slow ?? []), ...faultsOf(flags)];
     const options = { pluginRegistrationPath, nodeName, version: flags.kubeletVersion, faults };
@@ -75,13 +75,13 @@ export const runKubelet = createCommand(
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
     tellEvents(kubelet.events, output, narrateKubelet);
-    if (printer) kubelet.events.subscribe((event) => printChanged(event, printed, printer));
+    if (print) kubelet.events.subscribe((event) => printChanged(event, printed, print));
     while (!signal.aborted) {
       await untilAborted(signal, restartEvery);
       if (!signal.aborted) await unlessStopped(kubelet.restart());
     }
     await kubelet.close();
-    if (printer) printFinal(kubelet, printed, printer);
+    if (print) printFinal(kubelet, printed, print);
     return 0;
   },
 );

@@ -1,5 +1,5 @@
 import { LEGACY_MODES, legacyObject } from "../../simulator/legacy-registrar";
-import { choiceFlag, textFlag } from "../command-flags";
+import { choiceFlag, outputFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { writeLine } from "../event-lines";
 import { unlessStopped, untilStopped } from "../foreground";
@@ -17,7 +17,7 @@ export const runLegacy = createCommand(
       "csi-address": { ...textFlag("the driver's socket"), demandOption: true },
       mode: { ...choiceFlag("what driver-registrar had to do", LEGACY_MODES), default: "node-register" },
       node: { ...textFlag("the node's name"), default: "node-1" },
-      output: { ...choiceFlag("form of the object", ["yaml", "json"]), alias: "o", default: "yaml" },
+      output: outputFlag("form of the object", ["yaml", "json"]),
     },
     examples: [
       "legacy --csi-address /tmp/csi.sock",
@@ -33,7 +33,7 @@ export const runLegacy = createCommand(
     const object = await unlessStopped(legacyObject({ ...flags, nodeName, signal }));
     if (object === undefined) return 0;
     if (output === "json") writeLine(JSON.stringify(object));
-    else (await createObjectPrinter()).write(object);
+    else (await createObjectPrinter())(object);
     return 0;
   },
 );

@@ -2,9 +2,9 @@ import type { Manifest } from "../../manifest/manifest";
 import { withNodeReadiness } from "../../manifest/node-readiness";
 import { parseConditionType } from "../../node-readiness/condition";
 import { requireDriverPlaceholder } from "../../node-readiness/options";
-import { neededRules } from "../../node-readiness/rbac";
 import { parseStartupTaint } from "../../node-readiness/startup-taint";
 import { listFlag, switchFlag, textFlag } from "../command-flags";
+import type { FlagValues } from "../command-line";
 
 /** What both manifests have for a node's readiness. */
 export const readinessFlags = {
@@ -20,11 +20,7 @@ export const readinessRuleFlag = {
   },
 } as const;
 
-export interface ReadinessValues {
-  readonly startupTaint?: readonly string[] | undefined;
-  readonly nodeCondition?: string | undefined;
-  readonly nodeReadinessRule?: boolean | undefined;
-}
+type ReadinessValues = Partial<FlagValues<typeof readinessFlags & typeof readinessRuleFlag>>;
 
 /** Adds what the registrar needs for the node's readiness, where that is wanted. Throws INVALID_OPTION. */
 export function addNodeReadiness(
@@ -36,12 +32,6 @@ export function addNodeReadiness(
   const condition = nodeCondition === undefined ? undefined : parseConditionType(nodeCondition);
   if (startupTaints.length === 0 && condition === undefined) return manifests;
   if (driverName === undefined) requireDriverPlaceholder(startupTaint, nodeCondition);
-  const rules = neededRules({ taints: startupTaints.length > 0, condition: condition !== undefined });
-  return withNodeReadiness(manifests, {
-    startupTaints,
-    condition,
-    driverName,
-    rules,
-    readinessRule: nodeReadinessRule,
-  });
+  const readinessRule = nodeReadinessRule;
+  return withNodeReadiness(manifests, { startupTaints, condition, driverName, readinessRule });
 }

@@ -1,4 +1,4 @@
-import { messageOf, RegistrarError } from "../../errors";
+import { invalidOption, messageOf } from "../../errors";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../kubelet-roots";
 import type { Manifest } from "../../manifest/manifest";
 import {
@@ -103,8 +103,7 @@ function makeAll(values: Values): readonly Manifest[] {
   const parts = include?.flat();
   if (values.nodeWide) {
     const given = FOR_A_DRIVER.filter((flag) => values[camelCase(flag)] !== undefined);
-    if (given.length > 0)
-      throw new RegistrarError("INVALID_OPTION", `--${given[0]} means nothing with --node-wide`);
+    if (given.length > 0) throw invalidOption(`--${given[0]} means nothing with --node-wide`);
     return addNodeReadiness(makeNodeWideManifests({ ...values, kubeletRoot }, parts), values);
   }
   if (driverName === undefined || driverImage === undefined) {
@@ -113,7 +112,7 @@ function makeAll(values: Values): readonly Manifest[] {
       driverImage === undefined && "--driver-image",
     ];
     const text = `it needs ${missing.filter(Boolean).join(" and ")}, or --node-wide; see registrar manifest --help`;
-    throw new RegistrarError("INVALID_OPTION", text);
+    throw invalidOption(text);
   }
   const options: ManifestOptions = {
     ...values,

@@ -7,8 +7,8 @@ import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import { isPattern } from "../../registrar/node-wide/path-pattern";
 import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/registration/self-check-protocol";
 import { SOCKET_TAIL } from "../../registrar/registration/socket-name";
+import { isFolder } from "../../sockets/files";
 import { tryConnect } from "../../sockets/unix-socket";
-import { isDirectory } from "../directories";
 import type { Flags } from "../flags";
 import { nodeDirectory, resolvePaths } from "../paths";
 
@@ -26,7 +26,7 @@ interface SelfReport {
  * Healthy: the registrar answers, or has no socket yet because the driver is missing. Ready: the driver is registered.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
-  const paths = resolvePaths(flags, nodeDirectory(process.env), isDirectory);
+  const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
   if (paths.kind === "missing") return fail(paths.message);
   const folder = paths.pluginRegistrationPath;
   const { sockets, problem } = socketsIn(folder);

@@ -8,13 +8,11 @@ import { textLine } from "../../logging/klog-text";
 import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
-import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import type { NodeRegistrar } from "../../registrar/node-wide/start-node-registrar";
-import { type DriverPaths, explainRefusal } from "../../registrar/registration/explain-refusal";
 import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import { startRegistrar } from "../../registrar/start-registrar";
-import { isDirectory } from "../directories";
+import { isFolder } from "../../sockets/files";
 import { BOTH_PORTS, checkHttpFlags, checkWaitFlags, httpEndpointOf } from "../flag-checks";
 import { warnAboutFlags } from "../flag-warnings";
 import { inFlags } from "../flag-words";
@@ -45,7 +43,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
   if (logging.kind === "invalid") return fail(new Error(logging.error), "LoggingConfiguration is invalid");
   const signal = abortOnSignals((name) => log.info("Stopping", { signal: name }));
   try {
-    const paths = resolvePaths(flags, nodeDirectory(process.env), isDirectory);
+    const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
     if (paths.kind === "missing") return fail(undefined, paths.message);
 
     log.info("Version", { version, node: process.version });
@@ -72,12 +70,8 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       case "stopped":
         return 0;
       case "refused":
-        leaveReason(
-          reasonOfRefusal(outcome.reason, { ...paths, csiSocketPath: parseCsiAddress(flags.csiAddress) }),
-        );
-        return 1;
       case "failed":
-        leaveReason(messageOf(outcome.error));
+        leaveReason(outcome.error.message);
         return 1;
       default:
         return outcome satisfies never;
@@ -91,12 +85,6 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
 /** Without these flags nothing of it is loaded, and no API server needed. */
 function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags): boolean {
   return removeStartupTaint.length > 0 || nodeCondition !== "";
-}
-
-/** Kubelet's words first, then the likely cause, if there is one: the end may be cut off. */
-function reasonOfRefusal(text: string, paths: DriverPaths): string {
-  const hint = explainRefusal(text, paths);
-  return `kubelet refused the driver: ${text}${hint === undefined ? "" : ` (${hint})`}`;
 }
 
 const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };

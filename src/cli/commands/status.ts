@@ -3,11 +3,11 @@ import { renderColumns } from "../../doctor/columns";
 import { type DriverRow, driversIn } from "../../doctor/drivers";
 import type { Facts } from "../../doctor/facts";
 import { gatherFacts } from "../../doctor/gather";
-import { escapeGo, escapeJson } from "../../logging/escape";
+import { escapeJson, plain } from "../../logging/escape";
 import { pause } from "../../pause";
-import { choiceFlag, durationFlag, switchFlag, textFlag } from "../command-flags";
+import { isFolder } from "../../sockets/files";
+import { durationFlag, outputFlag, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
-import { isDirectory } from "../directories";
 import { untilStopped } from "../foreground";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
@@ -29,11 +29,7 @@ export const runStatus = createCommand(
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
       timeout: { ...durationFlag("limit of a call"), default: "1s" },
       watch: { ...switchFlag("go on, and show each row anew when it changes"), alias: "w" },
-      output: {
-        ...choiceFlag("a table for people, or an object for each row", ["text", "json"]),
-        alias: "o",
-        default: "text",
-      },
+      output: outputFlag("a table for people, or an object for each row", ["text", "json"]),
     },
     examples: ["status", "status --watch", "status --host-root=/host -o json"],
     notes: [
@@ -42,7 +38,10 @@ export const runStatus = createCommand(
     ],
   },
   async (flags) => {
-    const target = resolveTarget(flags, nodeDirectory(process.env), { exists: existsSync, isDirectory });
+    const target = resolveTarget(flags, nodeDirectory(process.env), {
+      exists: existsSync,
+      isDirectory: isFolder,
+    });
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
     const gather = () => gatherFacts({ ...target, csiSocketPath: undefined }, options);
     const look = async () => driversIn(await gather());
@@ -71,7 +70,7 @@ export const runStatus = createCommand(
 
 /** Without the folder nothing can be registered; undefined where it is there, or that cannot be seen. */
 function missingFolder({ target: { hostRoot }, directory: { kind, path } }: Facts): string | undefined {
-  if (hostRoot !== undefined && !isDirectory(hostRoot))
+  if (hostRoot !== undefined && !isFolder(hostRoot))
     return `${hostRoot} ${existsSync(hostRoot) ? "is not a folder" : "is not there"}`;
   if (kind === "missing") return `${path} is not there`;
   return kind === "not-a-folder" ? `${path} is not a folder` : undefined;
@@ -104,9 +103,4 @@ function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
   );
   const lines = renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells);
   return `${(hasHeadings ? lines : lines.slice(1)).join("\n")}\n`;
-}
-
-/** Text that steers no terminal and stays on its line. */
-function plain(text: string): string {
-  return escapeGo(text).replaceAll('\\"', '"');
 }

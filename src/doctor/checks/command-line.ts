@@ -8,12 +8,10 @@ export const commandLine: Check = {
   fix: "Correct the argument that is named, in the DaemonSet.",
   verdicts: ({ target: { startProblem } }) =>
     startProblem === undefined
-      ? []
-      : [
-          problem(
-            "the registrar",
-            `does not start with these arguments: ${startProblem}`,
-            "correct that argument in the DaemonSet",
-          ),
-        ],
+      ? undefined
+      : problem(
+          "the registrar",
+          `does not start with these arguments: ${startProblem}`,
+          "correct that argument in the DaemonSet",
+        ),
 };

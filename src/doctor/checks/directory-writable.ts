@@ -8,22 +8,20 @@ export const directoryWritable: Check = {
   matters: "In the registrar's container this is the registrar's own user.",
   fix: "Run the registrar as root (`runAsUser: 0`), and take `readOnly` off the volume mount.",
   verdicts: ({ directory, host: { uid } }) => {
-    if (directory.kind !== "folder") return [];
+    if (directory.kind !== "folder") return undefined;
     const { path, unwritable, ownership } = directory;
     if (unwritable === undefined)
-      return [ok(path, `may be written to by us${uid === undefined ? "" : ` (user ID ${uid})`}`)];
+      return ok(path, `may be written to by us${uid === undefined ? "" : ` (user ID ${uid})`}`);
     if (unwritable === "EROFS")
-      return [problem(path, "is mounted read-only", "take readOnly off the volume mount")];
+      return problem(path, "is mounted read-only", "take readOnly off the volume mount");
     const text = `may not be written to by this user: ${unwritable} (user ID ${uid ?? "unknown"}; ${ownershipText(ownership)})`;
     // Where the directory is mounted by itself this is a container, and its user the registrar's. On a node it is not.
     return uid === 0 || directory.place?.isMountPoint
-      ? [
-          problem(
-            path,
-            text,
-            "run the registrar as root: runAsUser 0, with nothing that takes root's rights away",
-          ),
-        ]
-      : [unknown(path, text, RUN_AS_ROOT)];
+      ? problem(
+          path,
+          text,
+          "run the registrar as root: runAsUser 0, with nothing that takes root's rights away",
+        )
+      : unknown(path, text, RUN_AS_ROOT);
   },
 };

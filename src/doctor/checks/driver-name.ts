@@ -11,27 +11,23 @@ export const driverName: Check = {
   fix: "Give the driver another name: at most 63 letters, digits, `-` and `.`, with a letter or digit at both ends.",
   verdicts: ({ driver }) => {
     const name = driver && nameTold(driver);
-    if (name === undefined) return [];
+    if (name === undefined) return undefined;
     const verdict = judgeDriverName(name);
     switch (verdict.kind) {
       case "valid":
-        return [ok(name, "is a legal name")];
+        return ok(name, "is a legal name");
       case "unusual":
-        return [
-          problem(
-            name,
-            `is no legal name: ${verdict.problem}`,
-            "give the driver another name: the API server refuses this one",
-          ),
-        ];
+        return problem(
+          name,
+          `is no legal name: ${verdict.problem}`,
+          "give the driver another name: the API server refuses this one",
+        );
       case "unsafe":
-        return [
-          problem(
-            name,
-            `cannot be registered: ${verdict.problem}`,
-            "give the driver another name: no registrar can use this one",
-          ),
-        ];
+        return problem(
+          name,
+          `cannot be registered: ${verdict.problem}`,
+          "give the driver another name: no registrar can use this one",
+        );
       default:
         return verdict satisfies never;
     }

@@ -16,31 +16,27 @@ export const driverNodeInfo: Check = {
     "Correct the driver's settings; most often it does not know its node's name. `Unimplemented`: this is the " +
     "controller's socket, not that of the node plugin.",
   verdicts: ({ driver }) =>
-    asked(driver?.nodeInfo).flatMap((answer) => {
+    asked(driver?.nodeInfo).map((answer) => {
       switch (answer.kind) {
         case "answered":
-          return [judge((driver && nameTold(driver)) ?? "", answer.value)];
+          return judge((driver && nameTold(driver)) ?? "", answer.value);
         case "late":
-          return [
-            problem(
-              DRIVER,
-              "does not answer NodeGetInfo in time; kubelet waits 2 minutes for it, then refuses the driver",
-              `${SEE_DRIVER}: it may not reach what tells it about its node; --timeout gives it more time here`,
-            ),
-          ];
+          return problem(
+            DRIVER,
+            "does not answer NodeGetInfo in time; kubelet waits 2 minutes for it, then refuses the driver",
+            `${SEE_DRIVER}: it may not reach what tells it about its node; --timeout gives it more time here`,
+          );
         case "failed":
-          return [
-            problem(
-              DRIVER,
-              `fails NodeGetInfo, and kubelet refuses it: ${answer.code}: ${answer.message}`,
-              answer.code === "Unimplemented"
-                ? "name the socket of the driver's node plugin, not the controller's"
-                : SEE_DRIVER,
-              "node-info",
-            ),
-          ];
+          return problem(
+            DRIVER,
+            `fails NodeGetInfo, and kubelet refuses it: ${answer.code}: ${answer.message}`,
+            answer.code === "Unimplemented"
+              ? "name the socket of the driver's node plugin, not the controller's"
+              : SEE_DRIVER,
+            "node-info",
+          );
         case "not-asked":
-          return [];
+          return undefined;
         default:
           return answer satisfies never;
       }

@@ -10,18 +10,18 @@ export const driverReady: Check = {
     "Kubelet does not ask this before it registers a driver, but mounts fail as long as the driver is not ready.",
   fix: "Wait; if it stays so, see the driver's log.",
   verdicts: ({ driver }) =>
-    asked(driver?.probe).flatMap((answer) => {
+    asked(driver?.probe).map((answer) => {
       switch (answer.kind) {
         case "answered":
           return (answer.value.ready?.value ?? true)
-            ? [ok(DRIVER, "says that it is ready")]
-            : [warning(DRIVER, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`)];
+            ? ok(DRIVER, "says that it is ready")
+            : warning(DRIVER, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`);
         case "late":
-          return [warning(DRIVER, "does not answer Probe in time", SEE_DRIVER)];
+          return warning(DRIVER, "does not answer Probe in time", SEE_DRIVER);
         case "failed":
-          return [warning(DRIVER, `fails Probe: ${answer.code}: ${answer.message}`, SEE_DRIVER)];
+          return warning(DRIVER, `fails Probe: ${answer.code}: ${answer.message}`, SEE_DRIVER);
         case "not-asked":
-          return [];
+          return undefined;
         default:
           return answer satisfies never;
       }

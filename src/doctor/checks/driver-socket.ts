@@ -11,7 +11,7 @@ export const driverSocket: Check = {
   fix:
     "Start the driver. Where the socket is in no folder that is seen here, mount the folder of the driver's socket into " +
     "the registrar's container, or correct `--csi-address`.",
-  verdicts: (facts) => [judge(facts)],
+  verdicts: judge,
 };
 
 function judge({ driver, target }: Facts): Verdict {

@@ -1,8 +1,8 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { whyUnwanted } from "../../registrar/node-wide/admission";
+import { isRegistered } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
-import { isRegistered } from "../unpublished";
 import { nameTold } from "../whose";
 import { DRIVER, SEE_DRIVER, START_DRIVER } from "../words";
 
@@ -18,7 +18,7 @@ export const driversFound: Check = {
     "See the registrar of that driver: `kubectl describe pod` has its last words. Of two drivers with one name remove " +
     "one. Start a driver whose socket fits a pattern with nobody listening, or remove what it left.",
   verdicts: (facts) => [
-    ...facts.found.flatMap((one) => judge(one, facts) ?? []),
+    ...facts.found.map((one) => judge(one, facts)),
     ...facts.deadSockets.map((socket) =>
       warning(
         socket.path,

@@ -15,7 +15,7 @@ export const kubeletPath: Check = {
   verdicts: (facts) => {
     const { csiSocketPath, kubeletRegistrationPath, patterns = [] } = facts.target;
     const isAsked = [csiSocketPath, kubeletRegistrationPath, patterns[0]].some((path) => path !== undefined);
-    return isAsked ? [judge(facts)] : [];
+    return isAsked ? judge(facts) : undefined;
   },
 };
 

@@ -8,19 +8,17 @@ export const kubelet: Check = {
   matters: "Without kubelet nobody calls the registrar.",
   fix: "See `systemctl status kubelet` on the node.",
   verdicts: ({ directory }) => {
-    if (directory.kind !== "folder") return [];
+    if (directory.kind !== "folder") return undefined;
     const { kubeletSocket } = directory;
     const { path } = kubeletSocket;
-    if (kubeletSocket.kind === "accepting") return [ok("kubelet", `runs: it accepts connections on ${path}`)];
+    if (kubeletSocket.kind === "accepting") return ok("kubelet", `runs: it accepts connections on ${path}`);
     if (downCause(kubeletSocket) !== undefined)
-      return [
-        problem(
-          "kubelet",
-          `does not seem to run: nobody listens on its socket ${path}`,
-          "see: systemctl status kubelet",
-          "kubelet-down",
-        ),
-      ];
-    return [unknown("kubelet", "cannot be seen from here: whether it runs is not known")];
+      return problem(
+        "kubelet",
+        `does not seem to run: nobody listens on its socket ${path}`,
+        "see: systemctl status kubelet",
+        "kubelet-down",
+      );
+    return unknown("kubelet", "cannot be seen from here: whether it runs is not known");
   },
 };

@@ -4,7 +4,7 @@ import { neededRules, rulesText } from "../../node-readiness/rbac";
 import { findTaints, startupTaintsOf, taintText } from "../../node-readiness/startup-taint";
 import { driversIn } from "../drivers";
 import type { Facts } from "../facts";
-import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
+import { type Check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../finding";
 import type { NodeReadinessFacts } from "../node-readiness-facts";
 
 /** As long as one of these is amiss no taint goes. */
@@ -25,34 +25,32 @@ export const nodeReadiness: Check = {
   fix:
     "Set NODE_NAME from `spec.nodeName`, mount the service account's token into the registrar's container, and bind the " +
     "account to a ClusterRole with the rules that are named. `registrar manifest --startup-taint` writes all of it.",
-  verdicts: ({ nodeReadiness: seen, ...facts }) => (seen === undefined ? [] : judge(seen, facts)),
+  verdicts: ({ nodeReadiness: seen, ...facts }) => seen && judge(seen, facts),
 };
 
 type OtherFacts = Omit<Facts, "nodeReadiness">;
 
-function judge(seen: NodeReadinessFacts, facts: OtherFacts): readonly Verdict[] {
+function judge(seen: NodeReadinessFacts, facts: OtherFacts): Verdicts {
   const { nodeName, access } = seen.target;
   switch (seen.kind) {
     case "not-asked":
       return [
-        ...(nodeName.kind === "known"
-          ? []
-          : [warning("this node", `has no name here: ${nodeName.why}`, NODE_NAME_FIX)]),
-        ...(access.kind === "known"
-          ? []
-          : [unknown("the node's readiness", `cannot be seen from here: ${access.why}`)]),
+        nodeName.kind === "unknown"
+          ? warning("this node", `has no name here: ${nodeName.why}`, NODE_NAME_FIX)
+          : undefined,
+        access.kind === "unknown"
+          ? unknown("the node's readiness", `cannot be seen from here: ${access.why}`)
+          : undefined,
       ];
     case "no-token":
-      return [
-        problem(
-          seen.path,
-          `cannot be read: ${seen.why}`,
-          "mount the service account's token into the registrar's container: automountServiceAccountToken: true",
-          CAUSE,
-        ),
-      ];
+      return problem(
+        seen.path,
+        `cannot be read: ${seen.why}`,
+        "mount the service account's token into the registrar's container: automountServiceAccountToken: true",
+        CAUSE,
+      );
     case "asked":
-      return [...judgeRights(seen), ...judgeNode(seen, facts)];
+      return [judgeRights(seen), judgeNode(seen, facts)];
     default:
       return seen satisfies never;
   }
@@ -60,32 +58,30 @@ function judge(seen: NodeReadinessFacts, facts: OtherFacts): readonly Verdict[] 
 
 type Asked = Extract<NodeReadinessFacts, { readonly kind: "asked" }>;
 
-function judgeRights({ rights, target }: Asked): readonly Verdict[] {
+function judgeRights({ rights, target }: Asked): Verdicts {
   if (rights.kind === "failed")
-    return [problem(API_SERVER, `${doesNot(rights.failure)}`, adviceOn(rights.failure), CAUSE)];
+    return problem(API_SERVER, `${doesNot(rights.failure)}`, adviceOn(rights.failure), CAUSE);
   const texts = (allowed: boolean) =>
     rights.value.filter((right) => right.allowed === allowed).map(({ text }) => text);
   if (texts(false).length === 0)
-    return [ok("the service account", `may do what is needed: ${texts(true).join(", ")}`)];
+    return ok("the service account", `may do what is needed: ${texts(true).join(", ")}`);
   const rules = neededRules({ taints: target.startupTaints.length > 0, condition: target.hasCondition });
-  return [
-    problem(
-      "the service account",
-      `may not ${texts(false).join(", ")}`,
-      `bind it to a ClusterRole with these rules: ${rulesText(rules)}`,
-      CAUSE,
-    ),
-  ];
+  return problem(
+    "the service account",
+    `may not ${texts(false).join(", ")}`,
+    `bind it to a ClusterRole with these rules: ${rulesText(rules)}`,
+    CAUSE,
+  );
 }
 
-function judgeNode({ node, nodeName, listed, target }: Asked, facts: OtherFacts): readonly Verdict[] {
+function judgeNode({ node, nodeName, listed, target }: Asked, facts: OtherFacts): Verdicts {
   if (node.kind === "failed") {
     const { kind, message } = node.failure;
     if (kind === "not-found")
-      return [problem(nodeName, "is no Node of this cluster", `${NODE_NAME_FIX}: kubectl get nodes`, CAUSE)];
+      return problem(nodeName, "is no Node of this cluster", `${NODE_NAME_FIX}: kubectl get nodes`, CAUSE);
     // What the rights' own answer says already.
-    if (kind !== "forbidden") return [];
-    return [unknown(nodeName, `may not be read, so its taints are not known: ${message}`)];
+    if (kind !== "forbidden") return undefined;
+    return unknown(nodeName, `may not be read, so its taints are not known: ${message}`);
   }
   const drivers = driversIn({ ...facts, nodeReadiness: undefined }).flatMap(({ name }) => name ?? []);
   const isListed = (name: string) => (listed.kind === "done" ? listed.value.includes(name) : undefined);
@@ -94,7 +90,7 @@ function judgeNode({ node, nodeName, listed, target }: Asked, facts: OtherFacts)
       judgeTaint(nodeName, taint, driver, isListed(driver)),
     ),
   );
-  return found.length > 0 ? found : [nothingOn(nodeName, node.value, drivers)];
+  return found.length > 0 ? found : nothingOn(nodeName, node.value, drivers);
 }
 
 function judgeTaint(nodeName: string, taint: Taint, driver: string, isListed: boolean | undefined): Verdict {

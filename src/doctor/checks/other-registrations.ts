@@ -14,9 +14,8 @@ export const otherRegistrations: Check = {
   verdicts: (facts) => {
     const rest = facts.registrations.filter((one) => !isTargets(one, facts));
     const names = rest.flatMap(({ info }) => (info.kind === "answered" ? [info.value.name] : []));
-    const answering =
-      names.length > 0 ? [ok(names.join(", "), names.length === 1 ? "answers too" : "answer too")] : [];
-    return [...rest.flatMap((one) => judge(one) ?? []), ...answering];
+    if (names.length === 0) return rest.map(judge);
+    return [...rest.map(judge), ok(names.join(", "), names.length === 1 ? "answers too" : "answer too")];
   },
 };
 

@@ -11,7 +11,7 @@ export const registrationDirectory: Check = {
   asks: "Whether the plugin registration directory is a folder that can be read.",
   matters: "The registration socket goes there, and kubelet looks nowhere else.",
   fix: "Mount the host's `<kubelet root>/plugins_registry` at `/registration` in the registrar's container.",
-  verdicts: ({ directory }) => [judge(directory)],
+  verdicts: ({ directory }) => judge(directory),
 };
 
 function judge(directory: Facts["directory"]): Verdict {

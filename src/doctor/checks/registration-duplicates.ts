@@ -1,5 +1,6 @@
 import { type Check, ok, problem, warning } from "../finding";
-import { type Answering, answeringIn } from "../whose";
+import { grouped } from "../grouped";
+import { answeringIn } from "../whose";
 
 export const registrationDuplicates: Check = {
   code: "CSI018",
@@ -8,20 +9,16 @@ export const registrationDuplicates: Check = {
   matters: "Kubelet refuses all but one, and when any of them goes it deregisters the driver.",
   fix: "Leave one registrar to each driver on a node: look for a second DaemonSet, or a second release of a chart.",
   verdicts: (facts) => {
-    const byName = new Map<string, readonly Answering[]>();
-    for (const one of answeringIn(facts))
-      byName.set(one.info.name, [...(byName.get(one.info.name) ?? []), one]);
-    return [...byName].flatMap(([name, ones]) => {
+    const byName = grouped(answeringIn(facts), ({ info }) => info.name);
+    return [...byName].map(([name, ones]) => {
       const isTargets = ones.some((one) => one.isTargets);
-      if (ones.length === 1) return isTargets ? [ok(name, "has one living registration socket")] : [];
+      if (ones.length === 1) return isTargets ? ok(name, "has one living registration socket") : undefined;
       const paths = ones.map(({ path }) => path);
-      return [
-        (isTargets ? problem : warning)(
-          name,
-          `has ${paths.length} living registration sockets: ${paths.join(", ")}; kubelet refuses all but one, and when any goes the driver is deregistered`,
-          "leave one registrar to each driver on a node: look for a second DaemonSet",
-        ),
-      ];
+      return (isTargets ? problem : warning)(
+        name,
+        `has ${paths.length} living registration sockets: ${paths.join(", ")}; kubelet refuses all but one, and when any goes the driver is deregistered`,
+        "leave one registrar to each driver on a node: look for a second DaemonSet",
+      );
     });
   },
 };

@@ -24,7 +24,7 @@ export const registrationEndpoint: Check = {
   matters:
     "Kubelet dials that path for NodeGetInfo and for every volume. An empty one means the registration socket itself.",
   fix: "Start the driver, or correct `--kubelet-registration-path`: it is the socket's path on the host.",
-  verdicts: (facts) => answeringIn(facts).flatMap((one) => judge(one, facts) ?? []),
+  verdicts: (facts) => answeringIn(facts).map((one) => judge(one, facts)),
 };
 
 function judge(

@@ -10,15 +10,15 @@ export const registrationVersions: Check = {
   matters: "Kubelet refuses a driver without a version 1.x.",
   fix: "Offer `1.0.0`, as registrars do.",
   verdicts: (facts) =>
-    answeringIn(facts).flatMap(({ info: { name, supportedVersions }, isTargets }) => {
+    answeringIn(facts).map(({ info: { name, supportedVersions }, isTargets }) => {
       try {
         validateVersions("ValidatePlugin", name, supportedVersions, undefined);
         return isTargets
-          ? [ok(name, `offers versions that kubelet accepts: ${supportedVersions.join(", ")}`)]
-          : [];
+          ? ok(name, `offers versions that kubelet accepts: ${supportedVersions.join(", ")}`)
+          : undefined;
       } catch (error) {
         const text = `offers versions that kubelet refuses: ${messageOf(error)}`;
-        return [(isTargets ? problem : warning)(name, text, "offer 1.0.0, as registrars do")];
+        return (isTargets ? problem : warning)(name, text, "offer 1.0.0, as registrars do");
       }
     }),
 };

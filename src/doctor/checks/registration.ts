@@ -20,30 +20,32 @@ export const registration: Check = {
   verdicts: (facts) => {
     const { directory, registrations } = facts;
     const whose = whoseIn(facts);
-    if (directory.kind !== "folder") return [];
+    if (directory.kind !== "folder") return undefined;
     const theirs = registrations.filter((one) => isTargets(one, facts));
     if (theirs.length > 0) return theirs.map((one) => judge(standingOf(one), facts));
     if (directory.unlistable !== undefined)
-      return [
-        unknown("the registration", `cannot be looked for: ${directory.path} may not be read`, RUN_AS_ROOT),
-      ];
+      return unknown(
+        "the registration",
+        `cannot be looked for: ${directory.path} may not be read`,
+        RUN_AS_ROOT,
+      );
     switch (whose.kind) {
       case "nameless":
-        return [
-          unknown("the CSI driver", "has no known name: which registration socket is its own cannot be told"),
-        ];
+        return unknown(
+          "the CSI driver",
+          "has no known name: which registration socket is its own cannot be told",
+        );
       case "all":
-        return [
-          unknown(directory.path, "has no registration socket on which a CSI driver's registrar answers"),
-        ];
+        return unknown(
+          directory.path,
+          "has no registration socket on which a CSI driver's registrar answers",
+        );
       case "driver":
-        return [
-          problem(
-            whose.name,
-            `has no registration socket in ${directory.path}`,
-            "see whether its registrar runs, and whether its --plugin-registration-path leads here",
-          ),
-        ];
+        return problem(
+          whose.name,
+          `has no registration socket in ${directory.path}`,
+          "see whether its registrar runs, and whether its --plugin-registration-path leads here",
+        );
       default:
         return whose satisfies never;
     }

@@ -14,7 +14,7 @@ export const socketPath: Check = {
   fix: "Give the driver a shorter name, or kubelet a shorter `--root-dir`.",
   verdicts: (facts) => {
     const whose = whoseIn(facts);
-    if (whose.kind !== "driver" || judgeDriverName(whose.name).kind === "unsafe") return [];
+    if (whose.kind !== "driver" || judgeDriverName(whose.name).kind === "unsafe") return undefined;
     const { directory } = facts;
     const place = directory.kind === "folder" ? directory.place : undefined;
     const { kubeletRegistrationPath } = facts.target;
@@ -24,7 +24,7 @@ export const socketPath: Check = {
       .reduce((one, other) => (Buffer.byteLength(other) > Buffer.byteLength(one) ? other : one));
     const bytes = Buffer.byteLength(longest);
     return bytes > MAX_SOCKET_PATH_BYTES
-      ? [problem(longest, tooLong(bytes), "give the driver a shorter name, or kubelet a shorter --root-dir")]
-      : [ok(longest, `is short enough for a socket: ${bytes} of ${MAX_SOCKET_PATH_BYTES} bytes`)];
+      ? problem(longest, tooLong(bytes), "give the driver a shorter name, or kubelet a shorter --root-dir")
+      : ok(longest, `is short enough for a socket: ${bytes} of ${MAX_SOCKET_PATH_BYTES} bytes`);
   },
 };

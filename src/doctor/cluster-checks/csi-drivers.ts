@@ -10,7 +10,7 @@ export const csiDrivers: Check<ClusterFacts> = {
     "Without one Kubernetes takes defaults: volumes are attached first, which a driver without an attacher waits for in vain, and the driver is told nothing of the pod.",
   fix: "Apply a CSIDriver with the driver's name. `registrar manifest --include csidriver` writes one.",
   verdicts: ({ places, units, csiDrivers: known }) => {
-    if (known === undefined) return [];
+    if (known === undefined) return undefined;
     // Where the name is a guess, so would this be.
     const unsure = new Set(
       units.filter(({ driver }) => driver.kind !== "known").map(({ driver }) => nameOf(driver)),

@@ -19,6 +19,6 @@ export const providers: Check<ClusterFacts> = {
       driver === undefined ||
       facts.places.length > 0 ||
       facts.units.some((unit) => nameOf(unit.driver) === driver);
-    return isThere ? needed : [problem(driver, "is in no CSINode, and no DaemonSet registers it", advice)];
+    return isThere ? needed : problem(driver, "is in no CSINode, and no DaemonSet registers it", advice);
   },
 };

@@ -3,7 +3,7 @@ import { nameOf } from "../cluster/driver-names";
 import { groupsIn, nodesOf, ofGroup } from "../cluster/groups";
 import { counted, kubectlFor } from "../cluster/place-text";
 import type { Place } from "../cluster/places";
-import { type Check, ok, problem, unknown, type Verdict } from "../finding";
+import { type Check, ok, problem, unknown, type Verdicts } from "../finding";
 
 export const registered: Check<ClusterFacts> = {
   code: "CSI204",
@@ -23,7 +23,7 @@ export const registered: Check<ClusterFacts> = {
       const text = "may be registered or not: that cannot be seen from here";
       return ofGroup(unknown(group.driver, text), group);
     }),
-    ...wellDrivers(facts),
+    wellDrivers(facts),
   ],
 };
 
@@ -38,15 +38,15 @@ function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
 }
 
 /** Drivers that are registered wherever they are to be. */
-function wellDrivers({ places, units }: ClusterFacts): readonly Verdict[] {
+function wellDrivers({ places, units }: ClusterFacts): Verdicts {
   const drivers = new Set([
     ...places.map(({ driver }) => driver),
     ...units.map(({ driver }) => nameOf(driver)),
   ]);
-  return [...drivers].flatMap((driver) => {
+  return [...drivers].map((driver) => {
     const own = places.filter((place) => place.driver === driver);
-    if (own.length === 0 || own.some(({ state }) => state.kind !== "registered")) return [];
+    if (own.length === 0 || own.some(({ state }) => state.kind !== "registered")) return undefined;
     const nodes = nodesOf({ places: own });
-    return [{ ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes }];
+    return { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes };
   });
 }

@@ -1,5 +1,5 @@
 import type { ClusterFacts } from "../cluster/cluster-facts";
-import { causeOf, nodesOf } from "../cluster/groups";
+import { groupsOf, ofGroup } from "../cluster/groups";
 import { counted } from "../cluster/place-text";
 import type { Place } from "../cluster/places";
 import { type Check, problem } from "../finding";
@@ -15,24 +15,11 @@ export const waiting: Check<ClusterFacts> = {
     "This is what users see: a pod in ContainerCreating, with the event `driver name not found in the list of registered CSI drivers`.",
   fix: "Mend what it follows from. Kubelet tries again by itself, after two minutes at the latest.",
   verdicts: (facts) => {
-    const groups = new Map<string, Place[]>();
-    for (const place of facts.places) {
-      const { state, driver } = place;
-      if (place.need === undefined || state.kind === "registered" || state.kind === "unseen") continue;
-      const cause = causeOf(place, facts);
-      const group = groups.get(`${driver} ${cause}`) ?? [];
-      groups.set(`${driver} ${cause}`, group);
-      group.push(place);
-    }
-    return [...groups.values()].flatMap((places) => {
-      const [first] = places;
-      if (first === undefined) return [];
-      const verdict = problem(
-        first.driver,
-        `is waited for by ${whoWaits(places)}`,
-        "mend what keeps the driver away",
-      );
-      return [{ ...verdict, cause: causeOf(first, facts), nodes: nodesOf({ places }) }];
+    const isAway = ({ kind }: Place["state"]) => kind !== "registered" && kind !== "unseen";
+    const needed = facts.places.filter(({ need, state }) => need !== undefined && isAway(state));
+    return groupsOf(needed, facts).map((group) => {
+      const text = `is waited for by ${whoWaits(group.places)}`;
+      return ofGroup(problem(group.driver, text, "mend what keeps the driver away"), group);
     });
   },
 };

@@ -1,6 +1,6 @@
 import { isPattern } from "../../registrar/node-wide/path-pattern";
 import { type Deployment, onHost } from "../deployment";
-import type { ClusterReading, RegistrarPod, RegistrarSet } from "./facts";
+import type { ClusterReading, RegistrarSet } from "./facts";
 
 /** A registrar of a DaemonSet, and the driver that it registers. */
 export interface RegistrarUnit {
@@ -8,6 +8,8 @@ export interface RegistrarUnit {
   readonly registrar: Deployment;
   readonly driver: UnitDriver;
 }
+
+type Unnamed = Omit<RegistrarUnit, "driver">;
 
 /**
  * Which driver a registrar registers. It learns that from the driver itself, so from outside it is a conclusion:
@@ -27,30 +29,25 @@ export function nameOf(driver: UnitDriver): string {
 
 /** Says of every registrar whose it is: by its socket's path, by the words of its pod, by what its nodes have. */
 export function nameDrivers(reading: ClusterReading): readonly RegistrarUnit[] {
-  const { sets, pods, csiNodes, csiDrivers, needs } = reading;
+  const { sets, csiNodes, csiDrivers, needs } = reading;
   const known = new Set(csiDrivers);
   for (const { driver } of needs) known.add(driver);
   for (const drivers of csiNodes?.values() ?? []) for (const name of drivers.keys()) known.add(name);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
   const named = new Map<Deployment, string>();
-  const ways = [nameInPath, nameInWords];
+  const free = () => without(known, named.values());
+  const ways: readonly ((unit: Unnamed) => string | undefined)[] = [
+    // Two DaemonSets may have one driver in the paths of their sockets.
+    ({ registrar }) => nameInPath(registrar, known),
+    ({ set }) => nameInWords(set, free()),
+    ({ set }) => nameByNodes(set, reading, free()),
+  ];
   for (const way of ways)
-    for (const { set, registrar } of units) {
-      if (named.has(registrar)) continue;
-      const free = way === nameInPath ? known : without(known, named.values());
-      const name = way(registrar, set, free);
-      if (name !== undefined) named.set(registrar, name);
+    for (const unit of units) {
+      const name = named.get(unit.registrar) ?? way(unit);
+      if (name !== undefined) named.set(unit.registrar, name);
     }
-  for (const { set, registrar } of units) {
-    if (named.has(registrar)) continue;
-    const name = nameByNodes(set, pods, csiNodes, without(known, named.values()));
-    if (name !== undefined) named.set(registrar, name);
-  }
-  return units.map(({ set, registrar }) => ({
-    set,
-    registrar,
-    driver: driverOf(registrar, named.get(registrar)),
-  }));
+  return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }
 
 function driverOf(registrar: Deployment, name: string | undefined): UnitDriver {
@@ -62,11 +59,7 @@ function driverOf(registrar: Deployment, name: string | undefined): UnitDriver {
 }
 
 /** The longest name in the path of the socket: of 99 published deployments 98 have it there. */
-function nameInPath(
-  registrar: Deployment,
-  _set: RegistrarSet,
-  known: ReadonlySet<string>,
-): string | undefined {
+function nameInPath(registrar: Deployment, known: ReadonlySet<string>): string | undefined {
   const paths = socketPathsOf(registrar);
   return [...known]
     .filter((name) => paths.some((path) => path.includes(name)))
@@ -80,19 +73,14 @@ function socketPathsOf({ settings, mounts }: Deployment): readonly string[] {
 }
 
 /** The one name among the arguments and the environment of the pod's containers. */
-function nameInWords(
-  _registrar: Deployment,
-  { words }: RegistrarSet,
-  known: ReadonlySet<string>,
-): string | undefined {
+function nameInWords({ words }: RegistrarSet, known: ReadonlySet<string>): string | undefined {
   return only([...known].filter((name) => words.has(name)));
 }
 
 /** The one name that every node has on which a pod is well. */
 function nameByNodes(
   { uid }: RegistrarSet,
-  pods: readonly RegistrarPod[],
-  csiNodes: ClusterReading["csiNodes"],
+  { pods, csiNodes }: ClusterReading,
   known: ReadonlySet<string>,
 ): string | undefined {
   const nodes = pods.flatMap(({ setUid, node, trouble }) =>

@@ -1,14 +1,15 @@
 import type { Verdict } from "../finding";
+import { grouped } from "../grouped";
 import { type ClusterFacts, manifestCause } from "./cluster-facts";
 import { reasonKey } from "./place-text";
 import type { Place, PlaceState } from "./places";
 
 /** Places of one driver with one cause. */
-export interface PlaceGroup<State extends PlaceState = PlaceState> {
+export interface PlaceGroup<One extends Place = Place> {
   readonly driver: string;
   /** The one that speaks for all. */
-  readonly first: Place & { readonly state: State };
-  readonly places: readonly Place[];
+  readonly first: One;
+  readonly places: readonly One[];
   readonly cause: string;
 }
 
@@ -16,25 +17,28 @@ export interface PlaceGroup<State extends PlaceState = PlaceState> {
 export const NODES_AWAY = "nodes away";
 
 type StateOf<Kind extends PlaceState["kind"]> = Extract<PlaceState, { readonly kind: Kind }>;
+type PlaceIn<Kind extends PlaceState["kind"]> = Place & { readonly state: StateOf<Kind> };
 
 /** The places in one state, those with the same cause together, in the order in which they were found. */
 export function groupsIn<Kind extends PlaceState["kind"]>(
   facts: ClusterFacts,
   kind: Kind,
   isMeant: (state: StateOf<Kind>) => boolean = () => true,
-): readonly PlaceGroup<StateOf<Kind>>[] {
-  const isOne = (place: Place): place is Place & { readonly state: StateOf<Kind> } =>
+): readonly PlaceGroup<PlaceIn<Kind>>[] {
+  const isOne = (place: Place): place is PlaceIn<Kind> =>
     place.state.kind === kind && isMeant(place.state as StateOf<Kind>);
-  const groups = new Map<string, (Place & { readonly state: StateOf<Kind> })[]>();
-  for (const place of facts.places.filter(isOne)) {
-    const cause = causeOf(place, facts);
-    const group = groups.get(`${place.driver} ${cause}`) ?? [];
-    groups.set(`${place.driver} ${cause}`, group);
-    group.push(place);
-  }
-  return [...groups.values()].flatMap((places) => {
+  return groupsOf(facts.places.filter(isOne), facts);
+}
+
+/** Those of one driver with the same cause together. */
+export function groupsOf<One extends Place>(
+  places: readonly One[],
+  facts: ClusterFacts,
+): readonly PlaceGroup<One>[] {
+  const groups = grouped(places, (place) => `${place.driver} ${causeOf(place, facts)}`);
+  return Array.from(groups.values(), (places) => {
     const [first] = places;
-    return first === undefined ? [] : [{ driver: first.driver, first, places, cause: causeOf(first, facts) }];
+    return { driver: first.driver, first, places, cause: causeOf(first, facts) };
   });
 }
 

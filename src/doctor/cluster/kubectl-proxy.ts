@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errnoOf, messageOf, RegistrarError } from "../../errors";
+import { errnoOf, invalidOption, messageOf, RegistrarError } from "../../errors";
 
 /** Which cluster; undefined: what kubectl takes by itself. */
 export interface KubectlOptions {
@@ -35,10 +35,7 @@ const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl 
 export async function startKubectlProxy(options: KubectlOptions): Promise<KubectlProxy> {
   const { context, kubeconfig, signal, onMessage } = options;
   const folder = await mkdtemp(join(tmpdir(), "kubectl-")).catch((error: unknown) => {
-    throw new RegistrarError(
-      "INVALID_OPTION",
-      `no folder can be made for kubectl's socket: ${messageOf(error)}`,
-    );
+    throw invalidOption(`no folder can be made for kubectl's socket: ${messageOf(error)}`);
   });
   const socketPath = join(folder, "api.sock");
   const child = spawn(
@@ -90,13 +87,12 @@ function refusal(failure: Error, said: string): RegistrarError {
   const { name } = failure;
   if (name === "AbortError") return new RegistrarError("ABORTED", "stopped", { cause: failure });
   if (errnoOf(failure) === "ENOENT")
-    return new RegistrarError(
-      "INVALID_OPTION",
+    return invalidOption(
       "there is no kubectl in PATH: run this where kubectl reaches the cluster, not in a container of it",
       { cause: failure },
     );
   const [last = messageOf(failure)] = said.trim().split("\n").filter(Boolean).slice(-1);
-  return new RegistrarError("INVALID_OPTION", `kubectl proxy: ${last.replace(/^error: /, "")}`, {
+  return invalidOption(`kubectl proxy: ${last.replace(/^error: /, "")}`, {
     cause: failure,
   });
 }

@@ -1,3 +1,4 @@
+import { grouped } from "../grouped";
 import { nameOf, type RegistrarUnit } from "./driver-names";
 import type { ClusterReading, Need, PodTrouble, RegistrarPod } from "./facts";
 
@@ -51,8 +52,7 @@ export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[
     drafts.set(key, draft);
     return draft;
   };
-  const unitsOf = new Map<string, RegistrarUnit[]>();
-  for (const unit of units) unitsOf.set(unit.set.uid, [...(unitsOf.get(unit.set.uid) ?? []), unit]);
+  const unitsOf = grouped(units, ({ set }) => set.uid);
   for (const pod of reading.pods)
     for (const unit of unitsOf.get(pod.setUid) ?? []) {
       const name = nameOf(unit.driver);

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../../errors";
+import { invalidOption } from "../../errors";
 import type { RegistrarSettings } from "../deployment";
 import { text, tree } from "../objects";
 import type { ListApi, ListFailure, ListRequest } from "./api";
@@ -30,50 +30,20 @@ interface ClusterList extends ListRequest {
   readonly unknown: string;
 }
 
-const STORAGE = { apiGroup: "storage.k8s.io" } as const;
-const DAEMON_SETS: ClusterList = {
-  resource: "daemonsets",
-  apiGroup: "apps",
-  path: "/apis/apps/v1/daemonsets",
-  unknown: "which registrars there are to be, and how their pods are",
+const listOf = (apiGroup: string, resource: string, unknown: string): ClusterList => {
+  const path = apiGroup === "" ? `/api/v1/${resource}` : `/apis/${apiGroup}/v1/${resource}`;
+  return { apiGroup, resource, path, unknown };
 };
-const CSI_NODES: ClusterList = {
-  ...STORAGE,
-  resource: "csinodes",
-  path: "/apis/storage.k8s.io/v1/csinodes",
-  unknown: "which drivers kubelet has registered",
-};
-const CSI_DRIVERS: ClusterList = {
-  ...STORAGE,
-  resource: "csidrivers",
-  path: "/apis/storage.k8s.io/v1/csidrivers",
-  unknown: "whether a driver has its CSIDriver object",
-};
-const ATTACHMENTS: ClusterList = {
-  ...STORAGE,
-  resource: "volumeattachments",
-  path: "/apis/storage.k8s.io/v1/volumeattachments",
-  unknown: "which attached volumes need a driver",
-};
+const DAEMON_SETS = listOf("apps", "daemonsets", "which registrars there are to be, and how their pods are");
+const CSI_NODES = listOf("storage.k8s.io", "csinodes", "which drivers kubelet has registered");
+const CSI_DRIVERS = listOf("storage.k8s.io", "csidrivers", "whether a driver has its CSIDriver object");
+const ATTACHMENTS = listOf("storage.k8s.io", "volumeattachments", "which attached volumes need a driver");
 const NODES: ClusterList = {
-  resource: "nodes",
-  apiGroup: "",
-  path: "/api/v1/nodes",
+  ...listOf("", "nodes", "whether nodes are ready, and which node IDs they have"),
   asTable: true,
-  unknown: "whether nodes are ready, and which node IDs they have",
 };
-const PODS: ClusterList = {
-  resource: "pods",
-  apiGroup: "",
-  path: "/api/v1/pods",
-  unknown: "how the registrars' pods are, and which pods wait",
-};
-const EVENTS: ClusterList = {
-  resource: "events",
-  apiGroup: "",
-  path: "/api/v1/events",
-  unknown: "which pods wait for a driver",
-};
+const PODS = listOf("", "pods", "how the registrars' pods are, and which pods wait");
+const EVENTS = listOf("", "events", "which pods wait for a driver");
 
 /** What events with these reasons say of a driver: kubelet's at a mount, the controllers' at an attach. */
 const REASONS = ["FailedMount", "FailedAttachVolume"];
@@ -156,12 +126,9 @@ export async function readCluster(
 
   const [failure] = unread.values();
   if (answered === 0 && failure !== undefined)
-    throw new RegistrarError(
-      "INVALID_OPTION",
-      `nothing can be read of the cluster: ${failure.message}${adviceOn(failure.message)}`,
-    );
+    throw invalidOption(`nothing can be read of the cluster: ${failure.message}${adviceOn(failure.message)}`);
   if (hasNodes && target.node !== undefined && nodes.size === 0)
-    throw new RegistrarError("INVALID_OPTION", `there is no node ${target.node}`);
+    throw invalidOption(`there is no node ${target.node}`);
   return {
     target,
     nowMs: nowMs ?? Date.now(),

@@ -1,4 +1,5 @@
-import { text, textOrNone, tree } from "../objects";
+import { grouped } from "../grouped";
+import { list, text, textOrNone, tree } from "../objects";
 import type { Need } from "./facts";
 
 /** Kubelet's words at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
@@ -21,8 +22,7 @@ export function readPendingPod(object: unknown): PendingPod | undefined {
   const { name, namespace, uid } = tree(metadata);
   const node = textOrNone(tree(spec).nodeName);
   if (node === undefined) return undefined;
-  const volumes = tree(spec).volumes;
-  const inlineDrivers = (Array.isArray(volumes) ? volumes : []).flatMap(
+  const inlineDrivers = list(tree(spec).volumes).flatMap(
     (volume) => textOrNone(tree(tree(volume).csi).driver) ?? [],
   );
   return { uid: text(uid), name: `${text(namespace)}/${text(name)}`, node, inlineDrivers };
@@ -64,11 +64,12 @@ export function createNeedSum() {
     },
     /** What pending pods need: by their inline volumes, and by what events say of them. */
     addPods: (pods: readonly PendingPod[], events: readonly NeedEvent[]) => {
-      const told = new Map<string, Set<string>>();
-      for (const { podUid, driver } of events) told.set(podUid, (told.get(podUid) ?? new Set()).add(driver));
-      for (const { uid, name, node, inlineDrivers } of pods)
-        for (const driver of new Set([...inlineDrivers, ...(told.get(uid) ?? [])]))
+      const told = grouped(events, ({ podUid }) => podUid);
+      for (const { uid, name, node, inlineDrivers } of pods) {
+        const toldDrivers = told.get(uid)?.map(({ driver }) => driver) ?? [];
+        for (const driver of new Set([...inlineDrivers, ...toldDrivers]))
           needOf(node, driver).pods.push(name);
+      }
     },
     all: (): readonly Need[] => [...needs.values()],
   };

@@ -1,8 +1,7 @@
+import { attempt } from "../../errors";
+import { NODE_ID_ANNOTATION } from "../../simulator/node";
 import { list, text, textOrNone, tree } from "../objects";
 import type { NodeFacts } from "./facts";
-
-/** Kubelet's annotation (pkg/volume/csi/nodeinfomanager): a JSON object, driver -> node ID. */
-const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 
 /**
  * A row of the table of Nodes, with the Node's metadata: the whole objects are ten times as large, for the names of the
@@ -19,14 +18,10 @@ export function readNodeRow(row: unknown): NodeFacts {
   };
 }
 
+/** Driver -> node ID, as kubelet writes them into the annotation. */
 function nodeIdsIn(annotation: unknown): ReadonlyMap<string, string> {
-  try {
-    return new Map(
-      Object.entries(tree(JSON.parse(text(annotation) || "{}"))).map(([name, id]) => [name, text(id)]),
-    );
-  } catch {
-    return new Map();
-  }
+  const ids = tree(attempt(() => JSON.parse(text(annotation))));
+  return new Map(Object.entries(ids).map(([name, id]) => [name, text(id)]));
 }
 
 /** Name of the node, and driver -> node ID. */

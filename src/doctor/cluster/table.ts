@@ -1,5 +1,6 @@
+import { plain } from "../../logging/escape";
 import { renderColumns } from "../columns";
-import { findingTable, plain, sumLine, type TableLook } from "../table";
+import { findingTable, sumLine, type TableLook } from "../table";
 import { counted } from "./place-text";
 import type { ClusterFinding, ClusterReport } from "./report";
 

@@ -9,7 +9,7 @@ export const manifestDriverPath: Check<ManifestFacts> = {
   matters:
     "Kubelet dials that path on the host. Given the container's path it finds nothing, and refuses the driver.",
   fix: "Write the flag that is named: the path of the hostPath volume, and behind it the socket's name.",
-  verdicts: ({ deployments }) => deployments.flatMap((one) => judge(one) ?? []),
+  verdicts: ({ deployments }) => deployments.map(judge),
 };
 
 function judge({ place, settings, mounts }: Deployment): Verdict | undefined {

@@ -1,5 +1,6 @@
-import { isTemplate, type ManifestFacts } from "../deployment";
+import { type Deployment, isTemplate, type ManifestFacts } from "../deployment";
 import { type Check, problem } from "../finding";
+import { grouped } from "../grouped";
 
 export const manifestDuplicates: Check<ManifestFacts> = {
   code: "CSI110",
@@ -8,14 +9,13 @@ export const manifestDuplicates: Check<ManifestFacts> = {
   matters: "Two registrars of one driver on a node take the registration from each other.",
   fix: "Leave one of them. Where they are for different nodes, by their node selectors, this is no fault: apply them apart.",
   verdicts: ({ deployments }) => {
-    const byPath = new Map<string, readonly string[]>();
-    for (const { place, settings, objectKind } of deployments) {
-      const path = settings.kubeletRegistrationPath;
-      if (objectKind !== "DaemonSet" || path === "" || isTemplate(path)) continue;
-      byPath.set(path, [...(byPath.get(path) ?? []), place]);
-    }
-    return [...byPath].flatMap(([path, places]) =>
-      places.length > 1 ? [problem(places.join(" and "), `both register ${path}`, "leave one of them")] : [],
+    const pathOf = ({ settings }: Deployment) => settings.kubeletRegistrationPath;
+    const daemonSets = deployments.filter(
+      (one) => one.objectKind === "DaemonSet" && pathOf(one) !== "" && !isTemplate(pathOf(one)),
     );
+    return [...grouped(daemonSets, pathOf)].map(([path, ones]) => {
+      const places = ones.map(({ place }) => place).join(" and ");
+      return ones.length > 1 ? problem(places, `both register ${path}`, "leave one of them") : undefined;
+    });
   },
 };

@@ -11,11 +11,9 @@ export const manifestMemory: Check<ManifestFacts> = {
     "Under 24Mi it spends its time on reclaiming; under 32Mi an exec probe or a doctor in the container gets it killed.",
   fix: "Request 32Mi and limit to 100Mi.",
   verdicts: ({ deployments }) =>
-    deployments.flatMap(({ place, memoryLimit, isOfficial }) => {
-      if (memoryLimit === undefined || isOfficial || memoryLimit >= 32 * MEBIBYTE) return [];
+    deployments.map(({ place, memoryLimit, isOfficial }) => {
+      if (memoryLimit === undefined || isOfficial || memoryLimit >= 32 * MEBIBYTE) return undefined;
       const text = `has a memory limit of ${Math.round(memoryLimit / MEBIBYTE)}Mi`;
-      return [
-        (memoryLimit < 24 * MEBIBYTE ? problem : warning)(place, text, "set it to 100Mi, 32Mi at least"),
-      ];
+      return (memoryLimit < 24 * MEBIBYTE ? problem : warning)(place, text, "set it to 100Mi, 32Mi at least");
     }),
 };

@@ -1,5 +1,6 @@
 import type { ManifestFacts } from "../deployment";
 import { type Check, problem } from "../finding";
+import { grouped } from "../grouped";
 
 export const manifestPorts: Check<ManifestFacts> = {
   code: "CSI109",
@@ -9,17 +10,19 @@ export const manifestPorts: Check<ManifestFacts> = {
     "The second cannot listen: in a pod its containers share one network, with `hostNetwork` all pods of a node do.",
   fix: "Give each another `--http-endpoint`.",
   verdicts: ({ deployments }) => {
-    const byPort = new Map<string, readonly string[]>();
-    for (const { place, settings, hostNetwork } of deployments) {
-      if (settings.httpPort === undefined || settings.httpPort === 0) continue;
+    const serving = deployments.filter(({ settings }) => (settings.httpPort ?? 0) !== 0);
+    const byPort = grouped(serving, ({ place, settings, hostNetwork }) => {
       const network = hostNetwork ? "the node" : place.replace(/, container .*$/s, "");
-      const key = `port ${settings.httpPort} of ${network}`;
-      byPort.set(key, [...(byPort.get(key) ?? []), place]);
-    }
-    return [...byPort].flatMap(([key, places]) =>
-      places.length > 1
-        ? [problem(places.join(" and "), `both serve on ${key}`, "give one another --http-endpoint")]
-        : [],
+      return `port ${settings.httpPort} of ${network}`;
+    });
+    return [...byPort].map(([key, ones]) =>
+      ones.length > 1
+        ? problem(
+            ones.map(({ place }) => place).join(" and "),
+            `both serve on ${key}`,
+            "give one another --http-endpoint",
+          )
+        : undefined,
     );
   },
 };

@@ -10,9 +10,9 @@ export const manifestPreStop: Check<ManifestFacts> = {
     "the socket of the next pod's registrar, or the driver's.",
   fix: "Delete the hook.",
   verdicts: ({ deployments }) =>
-    deployments.flatMap(({ place, preStop }) =>
+    deployments.map(({ place, preStop }) =>
       preStop?.some((word) => /\brm\b/.test(word))
-        ? [warning(place, `has a preStop hook that removes files: ${preStop.join(" ")}`, "delete the hook")]
-        : [],
+        ? warning(place, `has a preStop hook that removes files: ${preStop.join(" ")}`, "delete the hook")
+        : undefined,
     ),
 };

@@ -13,8 +13,7 @@ export const manifestProbes: Check<ManifestFacts> = {
   fix:
     "Give `--http-endpoint=:PORT` with the port of the probe, and a path that the registrar has. " +
     "A port that the probe names must be among the container's `ports`.",
-  verdicts: ({ deployments }) =>
-    deployments.flatMap((one) => one.probes.flatMap((probe) => judge(probe, one) ?? [])),
+  verdicts: ({ deployments }) => deployments.flatMap((one) => one.probes.map((probe) => judge(probe, one))),
 };
 
 function judge(probe: ProbeFacts, { place, settings, isOfficial }: Deployment): Verdict | undefined {

@@ -9,15 +9,9 @@ export const manifestSurge: Check<ManifestFacts> = {
     "Kubelet knows one endpoint for a driver's name: two pods of one driver on a node take it from each other.",
   fix: "Set `maxSurge: 0` and a `maxUnavailable`.",
   verdicts: ({ deployments }) =>
-    deployments.flatMap(({ place, maxSurge, hasDriver }) =>
+    deployments.map(({ place, maxSurge, hasDriver }) =>
       maxSurge !== undefined && hasDriver && !/^0%?$/.test(String(maxSurge))
-        ? [
-            problem(
-              place,
-              `updates with maxSurge ${maxSurge}, and has a driver in its pods`,
-              "set maxSurge: 0",
-            ),
-          ]
-        : [],
+        ? problem(place, `updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0")
+        : undefined,
     ),
 };

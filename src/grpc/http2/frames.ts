@@ -62,21 +62,21 @@ export function* readFrameHeader(
   };
 }
 
-/** Writes the 9 bytes before a payload. */
-export function encodeFrameHeader(frame: FrameHeader): Buffer {
-  const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
-  bytes.writeUIntBE(frame.length, 0, 3);
-  bytes.writeUInt8(frame.type, 3);
-  bytes.writeUInt8(frame.flags, 4);
-  bytes.writeUInt32BE(frame.streamId, 5);
-  return bytes;
+/** Writes a frame; `streamId` is 0 for one of the connection. */
+export function encodeFrame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
+  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
+  header.writeUIntBE(payload.length, 0, 3);
+  header.writeUInt8(type, 3);
+  header.writeUInt8(flags, 4);
+  header.writeUInt32BE(streamId, 5);
+  return Buffer.concat([header, payload]);
 }
 
 /** Writes a frame whose payload is one number, as those of RST_STREAM and WINDOW_UPDATE are. */
 export function encodeNumberFrame(type: number, streamId: number, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value);
-  return Buffer.concat([encodeFrameHeader({ type, flags: 0, streamId, length: 4 }), payload]);
+  return encodeFrame(type, 0, streamId, payload);
 }
 
 /** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */

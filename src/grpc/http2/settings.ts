@@ -1,4 +1,4 @@
-import { encodeFrameHeader, FrameType, MAX_FRAME_BYTES } from "./frames";
+import { encodeFrame, FrameType, MAX_FRAME_BYTES } from "./frames";
 import { refuse } from "./protocol-violation";
 
 /** RFC 9113, section 6.5.2. */
@@ -23,8 +23,7 @@ export function encodeSettings(settings: readonly (readonly [id: number, value: 
     payload.writeUInt16BE(id, index * BYTES_OF_ONE);
     payload.writeUInt32BE(value, index * BYTES_OF_ONE + 2);
   }
-  const header = { type: FrameType.SETTINGS, flags: 0, streamId: 0, length: payload.length };
-  return Buffer.concat([encodeFrameHeader(header), payload]);
+  return encodeFrame(FrameType.SETTINGS, 0, 0, payload);
 }
 
 /**

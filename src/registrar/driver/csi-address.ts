@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
-import { RegistrarError } from "../../errors";
+import { invalidOption } from "../../errors";
 import { pathInUnixAddress } from "../../sockets/socket-path";
 
 /** The file path in a `--csi-address`. Throws INVALID_OPTION where there is none: a CSI driver has a unix socket. */
 export function parseCsiAddress(address: string): string {
   const path = pathInUnixAddress(address);
   if (path !== undefined) return path;
-  throw new RegistrarError(
-    "INVALID_OPTION",
+  throw invalidOption(
     `csi-address ${JSON.stringify(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,
   );
 }

@@ -6,16 +6,7 @@ import type { Logger } from "../../logging/logger";
 import { LONGEST_WAIT_MS } from "../../pause";
 import type { DriverCall } from "../registration/events";
 
-/** One connection to a CSI driver. */
-export interface DriverConnection {
-  /** One GetPluginInfo call. Rejects with an error that `statusCodeOf` understands. */
-  ask(timeoutMs: number): Promise<PluginIdentity>;
-  /** Resolves when the connection has ended, or `signal` is aborted; with how many milliseconds that took. */
-  ended(): Promise<number>;
-  close(): void;
-}
-
-/** Makes a connection, which begins with the first call. */
+/** Makes a connection to a CSI driver, which begins with the first call. */
 export function connectDriver(
   socketPath: string,
   context: {
@@ -24,13 +15,14 @@ export function connectDriver(
     readonly signal: AbortSignal;
     readonly onCall: (call: DriverCall) => void;
   },
-): DriverConnection {
+) {
   const { protos, signal, onCall } = context;
   const log = context.log.named("driver-connection");
   const client = createUnixClient(socketPath);
   const method = protos.identity.GetPluginInfo;
 
-  const ask = async (timeoutMs: number) => {
+  /** One GetPluginInfo call. Rejects with an error that `statusCodeOf` understands. */
+  const ask = async (timeoutMs: number): Promise<PluginIdentity> => {
     const startedAtMs = performance.now();
     const record = (code: number | undefined) =>
       onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs });
@@ -54,6 +46,7 @@ export function connectDriver(
     }
   };
 
+  /** Resolves when the connection has ended, or `signal` is aborted; with how many milliseconds that took. */
   const ended = () => {
     const sinceMs = performance.now();
     const channel = client.getChannel();

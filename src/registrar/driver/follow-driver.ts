@@ -4,21 +4,14 @@ import type { EventSource } from "../../event-source";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
-import type { DriverTrouble } from "../registration/driver-status";
+import type { ResolvedRegistrarOptions } from "../options";
+import type { DriverStatus, DriverTrouble } from "../registration/driver-status";
 import type { RegistrarEvent } from "../registration/events";
 import type { Inbox } from "../registration/inbox";
 import { failedBy } from "../registration/outcome";
 import type { LoopEvent } from "../registration/state";
 import { admitDriverName } from "./driver-name";
-import { type WatchDriverOptions, watchCsiDriver } from "./watch-driver";
-
-/** Which driver is followed, and how. */
-export interface FollowOptions extends WatchDriverOptions {
-  /** The CSI driver socket as it was configured, for the log. */
-  readonly csiAddress: string;
-  /** Register the driver again when it came back. */
-  readonly reregisterOnDriverRestart: boolean;
-}
+import { watchCsiDriver } from "./watch-driver";
 
 /** What following a driver needs besides the options. */
 export interface FollowContext {
@@ -35,16 +28,14 @@ export interface FollowContext {
 
 /** What is known of the CSI driver behind a socket, and what makes its registration follow. */
 export interface DriverFollower {
-  readonly identity: PluginIdentity | undefined;
-  readonly connected: boolean;
-  readonly trouble: DriverTrouble | undefined;
+  status(): Pick<DriverStatus, "identity" | "connected" | "trouble">;
   /** Tells the driver's registration what happens to the driver, until `signal` is aborted. Never rejects. */
   follow(inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void>;
 }
 
 /** Makes what follows the driver of `options`: its name names the registration, a failure to learn it ends that. */
 export function createDriverFollower(
-  options: FollowOptions,
+  options: ResolvedRegistrarOptions,
   { protos, log: parentLog, events, remindEveryMs, admit, isWanted = () => true }: FollowContext,
 ): DriverFollower {
   const log = parentLog.named("follow-driver");
@@ -129,16 +120,5 @@ export function createDriverFollower(
     ).catch(fail);
   };
 
-  return {
-    get identity() {
-      return identity;
-    },
-    get connected() {
-      return connected;
-    },
-    get trouble() {
-      return trouble;
-    },
-    follow,
-  };
+  return { status: () => ({ identity, connected, trouble }), follow };
 }

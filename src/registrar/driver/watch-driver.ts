@@ -6,19 +6,16 @@ import { statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import { pause } from "../../pause";
 import { type AcceptingOptions, untilAccepting } from "../../sockets/unix-socket";
+import type { ResolvedRegistrarOptions } from "../options";
 import type { DriverCall } from "../registration/events";
 import { connectDriver } from "./driver-connection";
 import { createDriverPresence } from "./driver-presence";
 
 /** How the CSI driver is waited for and asked. */
-export interface WatchDriverOptions {
-  /** Path of the CSI driver socket, as this process sees it. */
-  readonly csiSocketPath: string;
-  /** Bounds each single GetPluginInfo call, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Fail when the driver has not given its name this many milliseconds after the start; 0 waits without end. */
-  readonly driverTimeoutMs: number;
-}
+export type WatchDriverOptions = Pick<
+  ResolvedRegistrarOptions,
+  "csiSocketPath" | "timeoutMs" | "driverTimeoutMs"
+>;
 
 /** What a watch of a CSI driver works with. */
 export interface WatchDriverContext {

@@ -2,7 +2,6 @@ import { type FSWatcher, type Stats, watch } from "node:fs";
 import { basename, join } from "node:path";
 import { errnoOf } from "../../errors";
 import type { Logger } from "../../logging/logger";
-import { hintOrPause } from "../../pause";
 import { isSameFile, isSameSocket, namesIn, statsOf } from "../../sockets/files";
 import { watchPath } from "../../sockets/path-watch";
 import { isPattern, matchSegment, type PathPattern } from "./path-pattern";
@@ -24,6 +23,12 @@ interface Entry {
   rescan(): void;
   close(what: "socket" | "folder"): void;
 }
+
+const socketEntry = (stats: Entry["stats"], close: (what: "socket" | "folder") => unknown): Entry => ({
+  stats,
+  rescan: () => {},
+  close,
+});
 
 /**
  * Finds the sockets that fit `pattern`, now and as they come, until `signal` is aborted. Every folder on the way is
@@ -59,21 +64,15 @@ export async function discover(
       if (!isLast) {
         if (found?.isDirectory()) entries.set(name, enterFolder(join(path, name), found, depth + 1, all));
       } else if (found?.isSocket()) {
-        entries.set(name, {
-          stats: found,
-          rescan: () => {},
-          close: (what) => observer.onGone(all, what),
-        });
+        entries.set(
+          name,
+          socketEntry(found, (what) => observer.onGone(all, what)),
+        );
         hasFound = true;
         observer.onFound(all);
       } else if (known) {
-        entries.set(name, {
-          stats: undefined,
-          rescan: () => {},
-          close: (what) => {
-            if (what === "folder") observer.onGone(all, what);
-          },
-        });
+        const onClose = (what: "socket" | "folder") => what === "folder" && observer.onGone(all, what);
+        entries.set(name, socketEntry(undefined, onClose));
       }
     };
     let watcher: FSWatcher | undefined;
@@ -117,7 +116,7 @@ export async function discover(
         log.info("No CSI driver here yet", { pattern: pattern.text, why });
       }
       hasLooked = true;
-      await hintOrPause(rootWatch.changed(), LOOK_EVERY_MS, signal);
+      await rootWatch.wait(signal, LOOK_EVERY_MS);
       rootWatch.rearm();
     }
   } finally {

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../../errors";
+import { invalidOption } from "../../errors";
 import { parseCsiAddress } from "../driver/csi-address";
 
 /** A path in which a `*` stands for part of a segment; at most one in each segment. */
@@ -17,8 +17,7 @@ export function isPattern(path: string): boolean {
 
 /** Reads a pattern. Throws INVALID_OPTION where it is not absolute, or a segment has more than one `*`. */
 export function parsePattern(text: string, option: string): PathPattern {
-  const refuse = (why: string) =>
-    new RegistrarError("INVALID_OPTION", `${option} ${JSON.stringify(text)}: ${why}`);
+  const refuse = (why: string) => invalidOption(`${option} ${JSON.stringify(text)}: ${why}`);
   if (!text.startsWith("/")) throw refuse("a pattern must be an absolute path");
   const segments = text.split("/").slice(1);
   if (segments.some((segment) => segment === "" || segment === "." || segment === ".."))
@@ -59,8 +58,7 @@ export function pairPatterns(
   hostPaths: readonly string[],
 ): readonly PatternPair[] {
   if (csiAddresses.length !== hostPaths.length)
-    throw new RegistrarError(
-      "INVALID_OPTION",
+    throw invalidOption(
       `${csiAddresses.length} csiAddresses but ${hostPaths.length} kubeletRegistrationPaths: each needs its own`,
     );
   return csiAddresses.map((address, index) => {
@@ -68,6 +66,6 @@ export function pairPatterns(
     const kubeletRegistrationPath = parsePattern(hostPaths[index] ?? "", "kubeletRegistrationPaths");
     if (csiAddress.stars === kubeletRegistrationPath.stars) return { csiAddress, kubeletRegistrationPath };
     const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${hostPaths[index]}`;
-    throw new RegistrarError("INVALID_OPTION", `${counts}: each '*' must stand for the same in both`);
+    throw invalidOption(`${counts}: each '*' must stand for the same in both`);
   });
 }

@@ -1,7 +1,6 @@
-import { randomInt } from "node:crypto";
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { namesIn } from "../../sockets/files";
+import { randomWord } from "../../sockets/dot-socket";
+import { isSocketFile, namesIn } from "../../sockets/files";
 import { isDeadSocket, tryConnect } from "../../sockets/unix-socket";
 import { SOCKET_TAIL } from "./socket-name";
 
@@ -10,9 +9,7 @@ const ALIAS_TAIL = /^-_[0-9a-z]{3}$/;
 
 /** A name that stands in for a driver's own in the name of its registration socket. */
 export function createAlias(driverName: string): string {
-  return `${driverName}-_${randomInt(36 ** 3)
-    .toString(36)
-    .padStart(3, "0")}`;
+  return `${driverName}-_${randomWord(3)}`;
 }
 
 /**
@@ -27,14 +24,10 @@ export async function findAlias(folder: string, driverName: string): Promise<str
     if (!file.endsWith(SOCKET_TAIL) || !alias.startsWith(driverName)) continue;
     if (!ALIAS_TAIL.test(alias.slice(driverName.length))) continue;
     const path = join(folder, file);
-    if (!isSocketItself(path)) continue;
+    // A symbolic link could not be published over, and leads who knows where.
+    if (!isSocketFile(path)) continue;
     if ((await tryConnect(path)) === undefined) return alias;
     if (await isDeadSocket(path)) left ??= alias;
   }
   return left;
-}
-
-/** Not by a symbolic link, which could not be published over, and leads who knows where. */
-function isSocketItself(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }

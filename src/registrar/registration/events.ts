@@ -1,4 +1,5 @@
 import type { PluginIdentity } from "../../grpc/protos";
+import type { Logger } from "../../logging/logger";
 import type { PublishReason, StateChange } from "./state";
 
 /** One call that the registrar made to the CSI driver. */
@@ -27,3 +28,8 @@ export type RegistrarEvent =
   | { readonly kind: "published"; readonly socketPath: string; readonly reason: PublishReason }
   | { readonly kind: "asked" }
   | { readonly kind: "notified"; readonly registered: boolean; readonly error: string };
+
+/** A listener is somebody else's: what it throws is in the log, and changes nothing else. */
+export function logListenerError(log: Logger): (error: unknown, event: Pick<RegistrarEvent, "kind">) => void {
+  return (error, { kind }) => log.error(error, "A listener to events failed", { event: kind });
+}

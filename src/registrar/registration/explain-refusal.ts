@@ -1,4 +1,4 @@
-import { explainHostPath, judgeHostPath } from "../../host-path";
+import { explainHostPath, type HostPathVerdict, judgeHostPath } from "../../host-path";
 import { readMounts, realPathOf } from "../../sockets/mount-table";
 import { hintForRefusal } from "./hints";
 
@@ -10,22 +10,24 @@ export interface DriverPaths {
   readonly pluginRegistrationPath: string;
 }
 
-/**
- * What the mounts of this container say against the path that kubelet is told, and what to write instead; undefined
- * where they say nothing.
- */
-export function adviceOnHostPath(
+/** What the mounts of this container say of the path that kubelet is told; undefined where they say nothing. */
+export function judgeByMounts(
   { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath }: DriverPaths,
-  mounts = readMounts(),
-): { readonly problem: string; readonly fix: string } | undefined {
+  mounts: ReturnType<typeof readMounts>,
+): HostPathVerdict | undefined {
   if (!csiSocketPath?.startsWith("/") || mounts === undefined) return undefined;
-  const verdict = judgeHostPath({
+  return judgeHostPath({
     csiSocketPath: realPathOf(csiSocketPath),
     kubeletRegistrationPath,
     pluginRegistrationPath: realPathOf(pluginRegistrationPath),
     mounts,
   });
-  return explainHostPath(verdict);
+}
+
+/** What is wrong with that path, and what to write instead; undefined where nothing is known to be. */
+export function adviceOnHostPath(paths: DriverPaths, mounts = readMounts()) {
+  const verdict = judgeByMounts(paths, mounts);
+  return verdict && explainHostPath(verdict);
 }
 
 /** One line on the likely cause of kubelet's refusal; undefined where kubelet's text must speak for itself. */

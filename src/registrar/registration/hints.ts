@@ -4,30 +4,27 @@ import { otherKubeletRoots } from "../../kubelet-roots";
 /** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.36. */
 const REFUSALS: readonly {
   readonly text: RegExp;
-  readonly hint: (endpoint: string, isInProcess: boolean) => string;
+  readonly hint: string | ((endpoint: string, isInProcess: boolean) => string);
 }[] = [
   {
     text: /already registered with a higher supported version/,
-    hint: () =>
-      "this node has another socket under which the same driver is registered: two DaemonSets, or a leftover pod?",
+    hint: "this node has another socket under which the same driver is registered: two DaemonSets, or a leftover pod?",
   },
   {
     text: /topology value collision/,
-    hint: () =>
-      "the driver's topology differs from a label the node has: correct the label or the driver's settings",
+    hint: "the driver's topology differs from a label the node has: correct the label or the driver's settings",
   },
   {
     text: /driverNodeID must not be empty/,
-    hint: () =>
-      "the driver's NodeGetInfo gives an empty node ID: check how the driver learns its node's name",
+    hint: "the driver's NodeGetInfo gives an empty node ID: check how the driver learns its node's name",
   },
   {
     text: /must be \d+ (?:characters|bytes) or less|Invalid value/,
-    hint: () => "the API server refuses a value of the driver's NodeGetInfo: correct what kubelet names",
+    hint: "the API server refuses a value of the driver's NodeGetInfo: correct what kubelet names",
   },
   {
     text: /error updating (?:CSINode|Node)/,
-    hint: () => "kubelet could not write to the API server: it may be away, or kubelet may lack the right to",
+    hint: "kubelet could not write to the API server: it may be away, or kubelet may lack the right to",
   },
   {
     text: /dial unix .*permission denied/,
@@ -45,7 +42,7 @@ const REFUSALS: readonly {
   },
   {
     text: /code = DeadlineExceeded/,
-    hint: () => "the driver's NodeGetInfo did not answer in time: see the driver's log",
+    hint: "the driver's NodeGetInfo did not answer in time: see the driver's log",
   },
   {
     text: /RST_STREAM with error code: PROTOCOL_ERROR/,
@@ -54,7 +51,7 @@ const REFUSALS: readonly {
   },
   {
     text: /rpc error: code = /,
-    hint: () => "this is what the driver's NodeGetInfo answered: see the driver's log",
+    hint: "this is what the driver's NodeGetInfo answered: see the driver's log",
   },
 ];
 
@@ -67,7 +64,8 @@ const pathName = (isInProcess: boolean) =>
  * process was told by options, not by flags.
  */
 export function hintForRefusal(text: string, endpoint: string, isInProcess = false): string | undefined {
-  return REFUSALS.find((refusal) => refusal.text.test(text))?.hint(endpoint, isInProcess);
+  const hint = REFUSALS.find((refusal) => refusal.text.test(text))?.hint;
+  return typeof hint === "function" ? hint(endpoint, isInProcess) : hint;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { encodeLiterals } from "../../../src/grpc/hpack/encoder";
 import type { HeaderField } from "../../../src/grpc/hpack/static-table";
-import { CLIENT_PREFACE, encodeFrameHeader, FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
+import { CLIENT_PREFACE, encodeFrame, FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
 import { loadProtos, type PluginIdentity } from "../../../src/grpc/protos";
 import { type ForeignSocket, startForeignSocket } from "../../support/foreign-socket";
 
@@ -17,7 +17,7 @@ const SETTINGS = 4;
 export const PING = 6;
 
 export function frame(type: number, flags = 0, streamId = 0, payload: Buffer = Buffer.alloc(0)): Buffer {
-  return Buffer.concat([encodeFrameHeader({ type, flags, streamId, length: payload.length }), payload]);
+  return encodeFrame(type, flags, streamId, payload);
 }
 
 /** What an HTTP/2 server says first; also what changes its mind later. */

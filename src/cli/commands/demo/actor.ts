@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { attempt } from "../../../errors";
 
 /** How to start an actor. */
 export interface ActorOptions {
@@ -35,8 +36,8 @@ export function startActor({ command, onTold, onLine, onEnd }: ActorOptions): Ac
   const hear = (output: Readable) =>
     createInterface({ input: output }).on("line", (line) => {
       onLine(line);
-      const told = parseObject(line);
-      if (told) onTold(told);
+      const told: unknown = attempt(() => JSON.parse(line));
+      if (typeof told === "object" && told !== null) onTold(told);
     });
   hear(child.stdout);
   hear(child.stderr);
@@ -60,13 +61,4 @@ export function startActor({ command, onTold, onLine, onEnd }: ActorOptions): Ac
     clearTimeout(force);
   };
   return { stop: () => endBy("SIGTERM"), kill: () => endBy("SIGKILL") };
-}
-
-function parseObject(line: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

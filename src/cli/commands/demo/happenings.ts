@@ -1,3 +1,4 @@
+import type { EventOf } from "../../../event-source";
 import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { KubeletCall, KubeletEvent } from "../../../simulator/kubelet-events";
 
@@ -28,25 +29,20 @@ export type Happening = { readonly atMs: number } & (
 /** Looks at a happening for something; undefined where it is not that. */
 export type Look<Found> = (happening: Happening) => Found | undefined;
 
-type Of<Event extends { readonly kind: string }, Kind extends Event["kind"]> = Extract<
-  Event,
-  { readonly kind: Kind }
->;
-
 /** An event of the driver's. */
 export const driverTells =
-  <Kind extends CsiDriverEvent["kind"]>(kind: Kind): Look<Of<CsiDriverEvent, Kind>> =>
+  <Kind extends CsiDriverEvent["kind"]>(kind: Kind): Look<EventOf<CsiDriverEvent, Kind>> =>
   (happening) =>
     happening.kind === "driver" && happening.event.kind === kind
-      ? (happening.event as Of<CsiDriverEvent, Kind>)
+      ? (happening.event as EventOf<CsiDriverEvent, Kind>)
       : undefined;
 
 /** An event of kubelet's. */
 export const kubeletTells =
-  <Kind extends KubeletEvent["kind"]>(kind: Kind): Look<Of<KubeletEvent, Kind>> =>
+  <Kind extends KubeletEvent["kind"]>(kind: Kind): Look<EventOf<KubeletEvent, Kind>> =>
   (happening) =>
     happening.kind === "kubelet" && happening.event.kind === kind
-      ? (happening.event as Of<KubeletEvent, Kind>)
+      ? (happening.event as EventOf<KubeletEvent, Kind>)
       : undefined;
 
 /** The answer that kubelet got for a call. */

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
-import { messageOf, RegistrarError } from "../../../errors";
+import { invalidOption, messageOf } from "../../../errors";
 import { kubeletTells } from "./happenings";
 import { createPlay } from "./play";
-import { MissedStep, type Play, type Scenario } from "./scenario";
+import type { Play, Scenario } from "./scenario";
 import { registration } from "./scenarios/registration";
 import { sequenceOf } from "./sequence";
-import { openStage, type StageOptions } from "./stage";
+import { MissedStep, openStage, type StageOptions } from "./stage";
 import type { Storyteller } from "./storyteller";
 import { renderSvg } from "./svg";
 
@@ -77,6 +77,6 @@ function save(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (cause) {
-    throw new RegistrarError("INVALID_OPTION", `cannot write the picture: ${messageOf(cause)}`, { cause });
+    throw invalidOption(`cannot write the picture: ${messageOf(cause)}`, { cause });
   }
 }

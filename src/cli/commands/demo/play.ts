@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { durationText } from "../../event-lines";
 import type { Look } from "./happenings";
-import { MissedStep, type Play } from "./scenario";
-import type { Stage } from "./stage";
+import type { Play } from "./scenario";
+import { MissedStep, type Stage } from "./stage";
 import type { Storyteller } from "./storyteller";
 import type { Seen } from "./timeline";
 
@@ -56,11 +56,7 @@ export function createPlay({ stage, teller, startedAt, signal }: PlayOptions): P
   };
 
   return {
-    start: stage.start,
-    stop: stage.stop,
-    kill: stage.kill,
-    deleteRegistrationSocket: stage.deleteRegistrationSocket,
-    short: stage.short,
+    ...stage,
     deed: async (text, act) => {
       since = timeline.now();
       deedAt = Date.now();

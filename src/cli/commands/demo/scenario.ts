@@ -1,4 +1,5 @@
-import type { Look, Role } from "./happenings";
+import type { Look } from "./happenings";
+import type { Stage } from "./stage";
 
 /** One story: what is done, and what must follow. */
 export interface Scenario {
@@ -11,15 +12,9 @@ export interface Scenario {
 }
 
 /** What a scenario works with. Steps count from the latest deed on. */
-export interface Play {
+export interface Play extends Pick<Stage, "start" | "stop" | "kill" | "deleteRegistrationSocket" | "short"> {
   /** Announces what the demo does to the actors, and does it. */
   deed(text: string, act: () => void | Promise<void>): Promise<void>;
-  start(role: Role): void;
-  /** Sends SIGTERM, as when a pod is deleted. */
-  stop(role: Role): Promise<void>;
-  /** Sends SIGKILL: a crash. */
-  kill(role: Role): Promise<void>;
-  deleteRegistrationSocket(): void;
   /**
    * Waits until it happens, then writes what was found and how many milliseconds after the deed. Rejects with
    * MissedStep when it does not happen within 10 s, or when an actor ends unasked.
@@ -35,11 +30,4 @@ export interface Play {
   calm<Found>(forMs: number, look: Look<Found>, says: string): Promise<void>;
   /** Shows an object as YAML. */
   show(object: object): Promise<void>;
-  /** A path as seen from the demo's folder. */
-  short(path: string): string;
-}
-
-/** A step did not happen. */
-export class MissedStep extends Error {
-  override readonly name = "MissedStep";
 }

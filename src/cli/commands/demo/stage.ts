@@ -1,18 +1,22 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { messageOf, RegistrarError } from "../../../errors";
+import { invalidOption, messageOf } from "../../../errors";
 import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/registration/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { KubeletEvent } from "../../../simulator/kubelet-events";
 import { type Actor, startActor } from "./actor";
 import type { Happening, LogLine, Role } from "./happenings";
-import { MissedStep } from "./scenario";
 import { createTimeline, type Timeline } from "./timeline";
 
 const DRIVER_NAME = "demo.csi";
 const JSON_LINES = "--output=json";
+
+/** A step of a scenario did not happen. */
+export class MissedStep extends Error {
+  override readonly name = "MissedStep";
+}
 
 /** A folder that stands for a node, and the processes on it. */
 export interface Stage {
@@ -122,7 +126,7 @@ function makeFolder(): string {
     return mkdtempSync(join(tmpdir(), "demo-"));
   } catch (cause) {
     const text = `cannot make a folder in ${tmpdir()}: ${messageOf(cause)}; name another folder by TMPDIR`;
-    throw new RegistrarError("INVALID_OPTION", text, { cause });
+    throw invalidOption(text, { cause });
   }
 }
 

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { wrap } from "../../../doctor/columns";
 
 /** What the reader's screen can do. */
 export interface Screen {
@@ -84,11 +85,5 @@ function secondsText(ms: number): string {
 
 /** Text in lines that fit, all but the first behind an indent. */
 function wrapped(text: string, indent: string, columns: number): string {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const longer = `${lines.at(-1)} ${word}`;
-    if (lines.length > 0 && indent.length + longer.length <= columns) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines.join(`\n${indent}`);
+  return wrap(text, columns - indent.length).join(`\n${indent}`);
 }

@@ -1,26 +1,12 @@
 import type { Lane, Mood } from "./sequence";
 
-/** The colours of one theme. */
-interface Palette {
-  readonly paper: string;
-  readonly frame: string;
-  readonly ink: string;
-  readonly faint: string;
-  readonly failed: string;
-  /** What the demo does: a band over the whole width, and its text. */
-  readonly band: string;
-  readonly onBand: string;
-  readonly onCaption: string;
-  readonly lanes: Readonly<Record<Lane, string>>;
-  readonly moods: Readonly<Record<Mood, string>>;
-}
-
-const LIGHT: Palette = {
+const LIGHT = {
   paper: "#ffffff",
   frame: "#d1d9e0",
   ink: "#1f2328",
   faint: "#59636e",
   failed: "#c2202b",
+  /** What the demo does: a band over the whole width, and its text. */
   band: "#fff3e0",
   onBand: "#9a3412",
   onCaption: "#ffffff",
@@ -32,9 +18,13 @@ const LIGHT: Palette = {
     "API objects": "#475569",
   },
   moods: { good: "#dcfce7", bad: "#fee2e2", plain: "#ffffff" },
+} satisfies {
+  readonly lanes: Readonly<Record<Lane, string>>;
+  readonly moods: Readonly<Record<Mood, string>>;
+  readonly [part: string]: unknown;
 };
 
-const DARK: Palette = {
+const DARK: typeof LIGHT = {
   paper: "#0d1117",
   frame: "#3d444d",
   ink: "#f0f6fc",
@@ -66,7 +56,7 @@ text { font: 12px -apple-system, BlinkMacSystemFont, "Segoe UI", "Noto Sans", He
 .answer { font-size: 11px }
 `;
 
-function coloured({ paper, frame, ink, faint, failed, band, onBand, onCaption, lanes, moods }: Palette) {
+function coloured({ paper, frame, ink, faint, failed, band, onBand, onCaption, lanes, moods }: typeof LIGHT) {
   return [
     `.paper { fill: ${paper}; stroke: ${frame} }`,
     `.title, .name, .answer { stroke: ${paper} }`,

@@ -17,13 +17,6 @@ const HEIGHTS: Readonly<Record<Row["kind"], number>> = {
 };
 
 const LANES: readonly Lane[] = ["driver", "registrar", "second registrar", "kubelet", "API objects"];
-const CAPTIONS: Readonly<Record<Lane, string>> = {
-  driver: "CSI driver",
-  registrar: "registrar",
-  "second registrar": "second registrar",
-  kubelet: "kubelet",
-  "API objects": "API objects",
-};
 
 interface Placed {
   readonly row: Row;
@@ -124,7 +117,7 @@ function caption(lane: Lane, x: number, y: number): readonly string[] {
   return [
     `<g class="${laneClass(lane)}">`,
     `<rect x="${x - 70}" y="${y}" width="140" height="28" rx="6" fill="currentColor"/>`,
-    text(x, y + 19, "caption", CAPTIONS[lane]),
+    text(x, y + 19, "caption", lane === "driver" ? "CSI driver" : lane),
     "</g>",
   ];
 }

@@ -5,9 +5,9 @@ import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
 import { readCluster } from "../../../doctor/cluster/read-cluster";
 import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
 import { RegistrarError } from "../../../errors";
-import { escapeGo } from "../../../logging/escape";
-import { pause } from "../../../pause";
+import { plain } from "../../../logging/escape";
 import { abortOnSignals } from "../../signals";
+import { lookUntilHealthy } from "./look-until-healthy";
 import { settingsOf } from "./settings";
 
 export interface ClusterFlags extends Partial<ClusterTarget> {
@@ -54,20 +54,14 @@ export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promis
     onMessage: (line) => progress.say(line),
   });
   using api = createListApi(proxy.socketPath, signal);
-  const until = performance.now() + waitMs;
-  for (;;) {
-    const reading = await readCluster(
-      api,
-      { context, node, driver },
-      { settingsOf, onProgress: progress.show },
-    );
+  const look = async () => {
+    const how = { settingsOf, onProgress: progress.show };
+    const reading = await readCluster(api, { context, node, driver }, how);
     progress.end();
     if (signal.aborted) throw new RegistrarError("ABORTED", "stopped");
-    const report = reportOnCluster(reading);
-    const leftMs = until - performance.now();
-    if (report.healthy || leftMs <= 0) return report;
-    await pause(Math.min(LOOK_EVERY_MS, leftMs), signal);
-  }
+    return reportOnCluster(reading);
+  };
+  return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs, signal });
 }
 
 /** One line on a terminal that tells what is being read. */
@@ -83,7 +77,7 @@ function createProgress() {
     },
     say: (line: string) => {
       clear();
-      process.stderr.write(`${escapeGo(line).replaceAll('\\"', '"')}\n`);
+      process.stderr.write(`${plain(line)}\n`);
     },
     end: () => void clear(),
   };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ReadObject } from "../../../doctor/read-deployments";
-import { messageOf, RegistrarError } from "../../../errors";
+import { invalidOption, messageOf } from "../../../errors";
 
 const STDIN_FD = 0;
 
@@ -9,7 +9,7 @@ const STDIN_FD = 0;
 export async function readObjects(names: readonly string[]): Promise<readonly ReadObject[]> {
   const { parseAllDocuments } = await import("yaml");
   return names.flatMap(filesIn).flatMap((file) => {
-    const refuse = (why: string) => new RegistrarError("INVALID_OPTION", `cannot read ${file}: ${why}`);
+    const refuse = (why: string) => invalidOption(`cannot read ${file}: ${why}`);
     let text: string;
     try {
       text = readFileSync(file === "-" ? STDIN_FD : file, "utf8");
@@ -32,7 +32,7 @@ function filesIn(name: string): readonly string[] {
   try {
     if (!statSync(name).isDirectory()) return [name];
   } catch (error) {
-    throw new RegistrarError("INVALID_OPTION", `cannot read ${name}: ${messageOf(error)}`);
+    throw invalidOption(`cannot read ${name}: ${messageOf(error)}`);
   }
   return readdirSync(name)
     .filter((file) => /\.(?:ya?ml|json)$/.test(file))

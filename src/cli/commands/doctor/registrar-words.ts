@@ -1,4 +1,4 @@
-import { noSuchFlag } from "../../command-line";
+import { noSuchFlag, type Translation } from "../../command-line";
 import { startProblemOf } from "../../flag-checks";
 import { acceptedFlags, parseFlags } from "../../flags";
 import { type GoFlag, parseGoFlags } from "../../go-flags";
@@ -6,17 +6,11 @@ import { type GoFlag, parseGoFlags } from "../../go-flags";
 const TEXT: GoFlag = { boolean: false, parse: (value) => ({ value }) };
 const SWITCH: GoFlag = { ...TEXT, boolean: true };
 
-/** What becomes of a registrar's arguments in the doctor's own grammar. */
-export type TranslatedWords =
-  | { readonly words: readonly string[] }
-  /** What is wrong with them. */
-  | { readonly problem: string };
-
 /**
- * Takes a registrar's arguments as they stand in a DaemonSet: reads them in the registrar's own grammar and keeps the
- * flags in `own` as `--name=value`: of each the last value, or all where it is a list. The others are checked as the
- * registrar does, and dropped: one that it would refuse may be all that is wrong. `-o` and `-f` are short for two of
- * our own. Of our own, `lists` count each time they are given, and `switches` have no value.
+ * Puts a registrar's arguments, as they stand in a DaemonSet, into the doctor's grammar: reads them in the registrar's
+ * own and keeps the flags in `own` as `--name=value`: of each the last value, or all where it is a list. The others are
+ * checked as the registrar does, and dropped: one that it would refuse may be all that is wrong. `-o` and `-f` are short
+ * for two of our own. Of our own, `lists` count each time they are given, and `switches` have no value.
  */
 export function translateRegistrarWords(
   argv: readonly string[],
@@ -25,7 +19,7 @@ export function translateRegistrarWords(
     lists = [],
     switches = [],
   }: { readonly lists?: readonly string[]; readonly switches?: readonly string[] } = {},
-): TranslatedWords {
+): Translation {
   const longer = argv.map((word) => word.replace(/^-o(?==|$)/, "--output").replace(/^-f(?==|$)/, "--file"));
   const kindOf = (name: string) => (switches.includes(name) ? SWITCH : TEXT);
   const flags = new Map([...acceptedFlags(), ...own.map((name) => [name, kindOf(name)] as const)]);

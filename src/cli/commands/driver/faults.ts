@@ -1,14 +1,7 @@
 import { status } from "@grpc/grpc-js";
-import type { CsiDriverFault, CsiMethod } from "../../../simulator/csi-driver-options";
+import { CSI_METHODS, type CsiDriverFault } from "../../../simulator/csi-driver-options";
 import { parseChoice, parseCount, parseDuration } from "../../command-flags";
 
-const METHODS: readonly CsiMethod[] = [
-  "GetPluginInfo",
-  "GetPluginCapabilities",
-  "Probe",
-  "NodeGetCapabilities",
-  "NodeGetInfo",
-];
 type ErrorCode = Extract<CsiDriverFault, { readonly kind: "error" }>["code"];
 const ERROR_CODES = Object.keys(status).filter(
   (name): name is ErrorCode => /^[A-Z]/.test(name) && name !== "OK",
@@ -29,14 +22,14 @@ export function parseError(text: string): CsiDriverFault {
 /** `NodeGetInfo`, `NodeGetInfo:1` for the first call. Throws for anything else. */
 export function parseHang(text: string): CsiDriverFault {
   const [method = "", times] = text.split(":");
-  return { kind: "hang", method: parseChoice(method, METHODS), ...timesOf(times) };
+  return { kind: "hang", method: parseChoice(method, CSI_METHODS), ...timesOf(times) };
 }
 
 function parseFault(text: string, example: string) {
   const { method, value, times } =
     /^(?<method>\w+)=(?<value>\w[\w.]*)(?::(?<times>\w+))?$/.exec(text)?.groups ?? {};
   if (method === undefined || value === undefined) throw new Error(`"${text}" must have the form ${example}`);
-  return { method: parseChoice(method, METHODS), value, times: timesOf(times) };
+  return { method: parseChoice(method, CSI_METHODS), value, times: timesOf(times) };
 }
 
 function timesOf(text: string | undefined): { readonly times?: number } {

@@ -1,9 +1,9 @@
 import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
-import type { CsiDriverFault } from "../../../simulator/csi-driver-options";
+import { CSI_METHODS, type CsiDriverFault } from "../../../simulator/csi-driver-options";
 import { durationText, type Narrator } from "../../event-lines";
 
 /** Methods that get their line when they end, with what their request said. */
-const ANSWERED = ["GetPluginInfo", "GetPluginCapabilities", "Probe", "NodeGetCapabilities", "NodeGetInfo"];
+const ANSWERED: readonly string[] = CSI_METHODS;
 
 /** Makes a narrator of a simulated CSI driver: one line for each call. */
 export function createDriverNarrator(name: string): Narrator<CsiDriverEvent> {

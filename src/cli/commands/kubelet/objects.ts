@@ -13,20 +13,16 @@ export function parsePrintable(text: string): readonly Printable[] {
   return text.split(",").map((name) => parseChoice(name.trim(), PRINTABLE));
 }
 
-/** Writes objects as YAML documents. */
-export interface ObjectPrinter {
-  write(object: object, comment?: string): void;
-}
+/** Writes an object as a YAML document. */
+export type PrintObject = (object: object, comment?: string) => void;
 
 /** The YAML library is loaded here, as most runs print no object. */
-export async function createObjectPrinter(): Promise<ObjectPrinter> {
+export async function createObjectPrinter(): Promise<PrintObject> {
   const { stringify } = await import("yaml");
-  return {
-    write: (object, comment) => {
-      writeLine("---");
-      if (comment !== undefined) writeLine(`# ${comment}`);
-      for (const line of stringify(object, { lineWidth: 0 }).trimEnd().split("\n")) writeLine(line);
-    },
+  return (object, comment) => {
+    writeLine("---");
+    if (comment !== undefined) writeLine(`# ${comment}`);
+    for (const line of stringify(object, { lineWidth: 0 }).trimEnd().split("\n")) writeLine(line);
   };
 }
 
@@ -34,23 +30,19 @@ const NO_CSI_DRIVER =
   "Kubelet does not write CSIDriver objects, it reads them. Without one it uses these defaults:";
 
 /** The objects that a step of kubelet's changed, as far as they are to be printed. */
-export function printChanged(
-  event: KubeletEvent,
-  printed: readonly Printable[],
-  printer: ObjectPrinter,
-): void {
-  if (event.kind === "node-changed" && printed.includes("node")) printer.write(event.node);
-  if (event.kind === "csi-node-changed" && printed.includes("csinode")) printer.write(event.csiNode);
+export function printChanged(event: KubeletEvent, printed: readonly Printable[], print: PrintObject): void {
+  if (event.kind === "node-changed" && printed.includes("node")) print(event.node);
+  if (event.kind === "csi-node-changed" && printed.includes("csinode")) print(event.csiNode);
   if (event.kind === "registered" && event.pluginType === "CSIPlugin" && printed.includes("csidriver"))
-    printer.write(defaultCsiDriver(event.driverName), NO_CSI_DRIVER);
+    print(defaultCsiDriver(event.driverName), NO_CSI_DRIVER);
 }
 
 /** The objects at the end. */
 export function printFinal(
   kubelet: Pick<SimulatedKubelet, "node" | "csiNode">,
   printed: readonly Printable[],
-  printer: ObjectPrinter,
+  print: PrintObject,
 ): void {
-  if (printed.includes("node")) printer.write(kubelet.node(), "At the end:");
-  if (printed.includes("csinode")) printer.write(kubelet.csiNode(), "At the end:");
+  if (printed.includes("node")) print(kubelet.node(), "At the end:");
+  if (printed.includes("csinode")) print(kubelet.csiNode(), "At the end:");
 }

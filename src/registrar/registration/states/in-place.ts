@@ -1,4 +1,3 @@
-import { hintOrPause } from "../../../pause";
 import { watchPath } from "../../../sockets/path-watch";
 import { type RegistrationContext, socketPathOf } from "../context";
 import type { InPlaceState, LoopEvent } from "../state";
@@ -35,7 +34,7 @@ export async function watchOurSocket(
         if (found !== "ours") return { kind: "socket-gone" };
         if (state.driverRestarted) return { kind: "driver-restarted", kubeletIsIdle: true };
       }
-      await hintOrPause(watch.changed(), untilNextLookMs(), signal);
+      await watch.wait(signal, untilNextLookMs());
       if (signal.aborted) return undefined;
       watch.rearm();
     }

@@ -1,6 +1,5 @@
 import { BACKOFF, backoffMs } from "../../../backoff";
 import { RegistrarError } from "../../../errors";
-import { hintOrPause } from "../../../pause";
 import { sweepDotSockets } from "../../../sockets/dot-socket";
 import { watchPath } from "../../../sockets/path-watch";
 import { findAlias } from "../alias";
@@ -48,7 +47,7 @@ export async function publishSocket(
       log.error(error, "Failed to listen on socket", { socketPath });
       if (failureIsFatal || !(error instanceof RegistrarError))
         return { kind: "stop", reason: "failed", outcome: failedBy(error) };
-      await hintOrPause(watch.changed(), backoffMs(BACKOFF.publish, attempt), signal);
+      await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));
     } finally {
       watch.close();
     }

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { join } from "node:path";
-import { hintOrPause, pause } from "../../../pause";
+import { pause } from "../../../pause";
 import { namesIn } from "../../../sockets/files";
 import { watchPath } from "../../../sockets/path-watch";
 import { tryConnect } from "../../../sockets/unix-socket";
@@ -69,7 +69,7 @@ async function untilGone(path: string, context: RegistrationContext, signal: Abo
       connection.on("close", watch.hint);
       connection.resume(); // What the peer sends must be read, or the end behind it is never seen.
       const sinceMs = performance.now();
-      await hintOrPause(watch.changed(), LOOK_EVERY_MS, signal);
+      await watch.wait(signal, LOOK_EVERY_MS);
       connection.off("close", watch.hint);
       connection.destroy();
       const found = await context.socket.look(path);

@@ -1,4 +1,4 @@
-import { klogJson } from "../../src/logging/klog-json";
+import { klogJson } from "../../src/logging/json-line";
 import type { LogRecord } from "../../src/logging/logger";
 
 function shapeOf(change: Partial<LogRecord>): string {

@@ -1,0 +1,25 @@
+import type { Protos } from "../grpc/protos";
+import type { Caller } from "./calls";
+import type { FaultScript } from "./faults";
+import type { Emit } from "./kubelet-events";
+import type { KubeletFault } from "./kubelet-faults";
+import type { KubeletTimings } from "./kubelet-options";
+import type { NodeInfoManager } from "./node-info-manager";
+import type { KubeletBehaviour } from "./versions";
+
+/** What outlives a kubelet process. */
+export interface Surroundings {
+  readonly behaviour: KubeletBehaviour;
+  readonly timings: KubeletTimings;
+  readonly nodeInfo: NodeInfoManager;
+  readonly faults: FaultScript<KubeletFault>;
+  readonly protos: Protos;
+  readonly emit: Emit;
+}
+
+/** What the parts of one kubelet process work with. */
+export interface KubeletContext extends Surroundings {
+  readonly call: Caller;
+  /** Ends every call when aborted: this kubelet is gone. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,77 @@
+import type { Socket } from "node:net";
+import type { Logger } from "../logging/logger";
+import { createPacedWarning } from "../logging/paced-warning";
+import { ALWAYS_ALLOWED_CONNECTIONS, descriptorShortage, SHORTAGE_CHECK } from "./descriptor-shortage";
+
+/** How the connections of one listener are bounded. */
+export interface CrowdOptions<Connection> {
+  readonly max: number;
+  /** Who is to go before all others, by what the log calls it; the first one counts of which there is any. */
+  readonly goFirst: Readonly<Record<string, (connection: Connection) => boolean>>;
+  /** What the log says of a connection that was closed, and why. */
+  readonly messages: { readonly crowd: string; readonly shortage: string };
+  readonly log: Logger;
+}
+
+/** The connections of one listener. */
+export interface Crowd<Connection> {
+  /** In the order of their coming. */
+  readonly members: ReadonlySet<Connection>;
+  /** Lets a connection in; perhaps another one goes for it. It leaves by itself when its socket is closed. */
+  admit(connection: Connection): void;
+  /** Cuts all of them off. */
+  disperse(): void;
+}
+
+/**
+ * Holds connections to `max`, and to fewer where file descriptors run short. One more is let in all the same, as it may
+ * be kubelet's: the oldest goes that is among those to go first, else the oldest, never the newest.
+ *
+ * They go when all that have come were listened to once. Of hundreds that come in one moment kubelet's would otherwise be
+ * among the oldest before anybody has read what it asks.
+ */
+export function createCrowd<Connection extends { readonly socket: Socket }>({
+  max,
+  goFirst,
+  messages,
+  log,
+}: CrowdOptions<Connection>): Crowd<Connection> {
+  const warnOfCrowd = createPacedWarning(log, messages.crowd);
+  const warnOfShortage = createPacedWarning(log, messages.shortage);
+  const order = Object.entries({ ...goFirst, oldest: () => true });
+  const open = new Set<Connection>();
+  let isTrimDue = false;
+
+  function closeOne(shortage?: string): void {
+    const all = [...open].slice(0, -1);
+    const [closed = "", isNext] = order.find(([, isOne]) => all.some(isOne)) ?? [];
+    const victim = isNext && all.find(isNext);
+    if (victim === undefined) return;
+    if (shortage === undefined) warnOfCrowd({ limit: max, closed });
+    else warnOfShortage({ err: shortage, closed, check: SHORTAGE_CHECK });
+    open.delete(victim);
+    victim.socket.destroy();
+  }
+
+  function trim(): void {
+    isTrimDue = false;
+    while (open.size > max) closeOne();
+  }
+
+  return {
+    members: open,
+    admit(connection) {
+      const shortage = open.size >= ALWAYS_ALLOWED_CONNECTIONS ? descriptorShortage() : undefined;
+      open.add(connection);
+      connection.socket.once("close", () => open.delete(connection));
+      if (shortage !== undefined) closeOne(shortage);
+      if (isTrimDue || open.size <= max) return;
+      isTrimDue = true;
+      // The event loop reads from what it accepted one turn later.
+      setImmediate(() => setImmediate(trim));
+    },
+    disperse() {
+      for (const { socket } of open) socket.destroy();
+    },
+  };
+}
