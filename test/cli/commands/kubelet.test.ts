@@ -117,7 +117,7 @@ test("a folder that it cannot watch is one line and exit code 1", async () => {
 });
 
 const onLinux = process.platform === "linux" ? test : test.skip;
-onLinux("a folder that cannot be made ends it, in /proc too", async () => {
+onLinux("a folder that cannot be made ends it, in /proc too (on Linux only)", async () => {
   const { status, stderr } = await runCommand(
     "kubelet",
     "--plugin-registration-path",
