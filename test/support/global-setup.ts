@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const ROOT = join(__dirname, "..", "..");
@@ -17,11 +18,17 @@ const DIST = join(ROOT, "dist");
 const CACHE = join(ROOT, "node_modules", ".cache", "registrar-under-test");
 const MAKE_CODE_CACHE = join(ROOT, "scripts", "code-cache.mjs");
 
+/** Jest's global setup: a folder for what the test files of a run share, and the registrar that they start. */
+export default function globalSetup(): void {
+  process.env.REGISTRAR_RUN_FOLDER = mkdtempSync(join(tmpdir(), "registrar-run-"));
+  prepareCli();
+}
+
 /**
- * Jest's global setup: has the tests start the built CLI as the image has it, with V8's code cache, where no other registrar
+ * Has the tests start the built CLI as the image has it, with V8's code cache, where no other registrar
  * is to be tested. Each of its processes takes two thirds of the time then. Kept until something else is built.
  */
-export default function globalSetup(): void {
+function prepareCli(): void {
   if (process.env.REGISTRAR_COMMAND || !existsSync(join(DIST, "cli.js"))) return;
   const name = `${process.version}-${hashOfInputs()}`;
   if (!existsSync(join(CACHE, name))) make(name);
