@@ -39,7 +39,7 @@ export async function createConsumer(): Promise<Consumer> {
     node: (args, options) => run(process.execPath, args, { ...options, cwd: folder.path }),
     checkTypes: (files, moduleOptions) => {
       const strictly = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
-      const withUs = ["--skipLibCheck", "false", "--target", "es2022", "--types", "node"];
+      const withUs = ["--skipLibCheck", "false", "--target", "es2022", "--types", "node", "--singleThreaded"];
       const tsc = join(ROOT, "node_modules", ".bin", "tsc");
       return run(tsc, [...strictly, ...withUs, ...moduleOptions, ...files], { cwd: folder.path });
     },
