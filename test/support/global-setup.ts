@@ -16,7 +16,10 @@ import { join } from "node:path";
 const ROOT = join(__dirname, "..", "..");
 const DIST = join(ROOT, "dist");
 const CACHE = join(ROOT, "node_modules", ".cache", "registrar-under-test");
-const MAKE_CODE_CACHE = join(ROOT, "scripts", "code-cache.mjs");
+const MAKE_CODE_CACHES = [
+  join(ROOT, "scripts", "code-cache.mjs"),
+  join(__dirname, "code-cache-of-commands.cjs"),
+];
 
 /** Jest's global setup: a folder for what the test files of a run share, and the registrar that they start. */
 export default function globalSetup(): void {
@@ -38,7 +41,7 @@ function prepareCli(): void {
 function hashOfInputs(): string {
   const parts = readdirSync(join(DIST, "cli")).map((name) => join(DIST, "cli", name));
   const hash = createHash("sha256");
-  for (const file of [MAKE_CODE_CACHE, join(DIST, "cli.js"), ...parts]) hash.update(readFileSync(file));
+  for (const file of [...MAKE_CODE_CACHES, join(DIST, "cli.js"), ...parts]) hash.update(readFileSync(file));
   return hash.digest("hex").slice(0, 16);
 }
 
@@ -49,7 +52,8 @@ function make(name: string): void {
   const making = mkdtempSync(join(CACHE, "making-"));
   cpSync(join(DIST, "cli.js"), join(making, "cli.js"));
   cpSync(join(DIST, "cli"), join(making, "cli"), { recursive: true });
-  execFileSync(process.execPath, [MAKE_CODE_CACHE, join(making, "cli.js")], { stdio: "pipe" });
+  for (const program of MAKE_CODE_CACHES)
+    execFileSync(process.execPath, [program, join(making, "cli.js")], { stdio: "pipe" });
   for (const one of outdated) rmSync(join(CACHE, one), { recursive: true, force: true });
   renameSync(making, join(CACHE, name));
 }
