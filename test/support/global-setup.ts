@@ -23,19 +23,22 @@ const MAKE_CODE_CACHES = [
 
 /** Jest's global setup: a folder for what the test files of a run share, and the registrar that they start. */
 export default function globalSetup(): void {
-  process.env.REGISTRAR_RUN_FOLDER = mkdtempSync(join(tmpdir(), "registrar-run-"));
-  prepareCli();
+  const runFolder = mkdtempSync(join(tmpdir(), "registrar-run-"));
+  process.env.REGISTRAR_RUN_FOLDER = runFolder;
+  prepareCli(runFolder);
 }
 
 /**
  * Has the tests start the built CLI as the image has it, with V8's code cache, where no other registrar
  * is to be tested. Each of its processes takes two thirds of the time then. Kept until something else is built.
  */
-function prepareCli(): void {
+function prepareCli(runFolder: string): void {
   if (process.env.REGISTRAR_COMMAND || !existsSync(join(DIST, "cli.js"))) return;
   const name = `${process.version}-${hashOfInputs()}`;
   if (!existsSync(join(CACHE, name))) make(name);
-  process.env.REGISTRAR_CLI = join(CACHE, name, "cli.js");
+  // A copy of the run's own: what is built or made while it runs changes nothing.
+  cpSync(join(CACHE, name), join(runFolder, "cli"), { recursive: true });
+  process.env.REGISTRAR_CLI = join(runFolder, "cli", "cli.js");
 }
 
 function hashOfInputs(): string {
