@@ -46,7 +46,20 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
 
   function allow(ms: number): void {
     clearTimeout(deadline);
-    if (!socket.destroyed) deadline = setTimeout(() => socket.destroy(), ms);
+    if (!socket.destroyed) deadline = setTimeout(cutUnlessHeard, ms);
+  }
+
+  /** After we were held up, by a snapshot or for want of CPU, timers come before what clients sent meanwhile is read. */
+  function cutUnlessHeard(): void {
+    const due = deadline;
+    setImmediate(() => {
+      if (deadline === due) socket.destroy();
+    });
+  }
+
+  function allowForever(): void {
+    clearTimeout(deadline);
+    deadline = undefined;
   }
 
   function readOn(chunk: Buffer): void {
@@ -70,7 +83,7 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
   }
 
   async function answer(request: HttpRequest): Promise<void> {
-    clearTimeout(deadline);
+    allowForever();
     answering = new AbortController();
     const given = await respond(request, answering.signal);
     const withBody = request.method !== "HEAD";
@@ -111,7 +124,7 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
   });
   socket.on("error", () => {}); // `close` follows, and that is all there is to react to.
   socket.once("close", () => {
-    clearTimeout(deadline);
+    allowForever();
     answering?.abort();
   });
   allow(HEAD_WITHIN_MS);
