@@ -57,11 +57,6 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
     });
   }
 
-  function allowForever(): void {
-    clearTimeout(deadline);
-    deadline = undefined;
-  }
-
   function readOn(chunk: Buffer): void {
     if (answering !== undefined || isLast) {
       isLast = true;
@@ -83,7 +78,8 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
   }
 
   async function answer(request: HttpRequest): Promise<void> {
-    allowForever();
+    clearTimeout(deadline);
+    deadline = undefined;
     answering = new AbortController();
     const given = await respond(request, answering.signal);
     const withBody = request.method !== "HEAD";
@@ -124,7 +120,7 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
   });
   socket.on("error", () => {}); // `close` follows, and that is all there is to react to.
   socket.once("close", () => {
-    allowForever();
+    clearTimeout(deadline);
     answering?.abort();
   });
   allow(HEAD_WITHIN_MS);
