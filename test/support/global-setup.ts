@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { errnoOf } from "../../src/errors";
 
 const ROOT = join(__dirname, "..", "..");
 const DIST = join(ROOT, "dist");
@@ -29,8 +30,8 @@ export default function globalSetup(): void {
 }
 
 /**
- * Has the tests start the built CLI as the image has it, with V8's code cache, where no other registrar
- * is to be tested. Each of its processes takes two thirds of the time then. Kept until something else is built.
+ * Has the tests start the built CLI as the image has it, with V8's code cache, where no other registrar is to be tested.
+ * Each of its processes takes two thirds of the time then. What is made is kept until something else is built.
  */
 function prepareCli(runFolder: string): void {
   if (process.env.REGISTRAR_COMMAND || !existsSync(join(DIST, "cli.js"))) return;
@@ -58,5 +59,10 @@ function make(name: string): void {
   for (const program of MAKE_CODE_CACHES)
     execFileSync(process.execPath, [program, join(making, "cli.js")], { stdio: "pipe" });
   for (const one of outdated) rmSync(join(CACHE, one), { recursive: true, force: true });
-  renameSync(making, join(CACHE, name));
+  try {
+    renameSync(making, join(CACHE, name));
+  } catch (error) {
+    if (errnoOf(error) !== "ENOTEMPTY") throw error;
+    rmSync(making, { recursive: true }); // Another run has made it meanwhile.
+  }
 }
