@@ -5,6 +5,8 @@ module.exports = {
   rootDir: __dirname,
   // Nothing else is crawled for tests and modules; what a test requires by its path is found all the same.
   roots: ["<rootDir>/src", "<rootDir>/test"],
+  globalSetup: "<rootDir>/test/support/global-setup.ts",
+  globalTeardown: "<rootDir>/test/support/global-teardown.ts",
   testEnvironment: "node",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   testPathIgnorePatterns: [

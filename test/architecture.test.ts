@@ -163,8 +163,10 @@ test("importing a module does nothing: prints nothing, starts nothing, listens t
     const prints = [jest.spyOn(process.stdout, "write"), jest.spyOn(process.stderr, "write")];
     const listened = () => process.eventNames().map((name) => [name, process.listenerCount(name)]);
     const before = listened();
-    for (const file of files.filter((one) => one !== "cli/main.ts"))
-      jest.isolateModules(() => void jest.requireActual(join(SOURCES, file)));
+    jest.isolateModules(() => {
+      for (const file of files.filter((one) => one !== "cli/main.ts"))
+        jest.requireActual(join(SOURCES, file));
+    });
     expect(listened()).toEqual(before);
     for (const print of prints) {
       expect(print).not.toHaveBeenCalled();

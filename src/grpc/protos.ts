@@ -26,16 +26,18 @@ export interface Protos {
   readonly node: Readonly<NodeDefinition>;
 }
 
+const PROTOS: Protos = {
+  registration: methodsOf<RegistrationDefinition>("pluginregistration.Registration"),
+  identity: methodsOf<IdentityDefinition>("csi.v1.Identity"),
+  node: methodsOf<NodeDefinition>("csi.v1.Node"),
+};
+
 /**
- * The wire contracts as typed methods. Each is made when it is first asked for, which takes a millisecond or so: one
- * load serves every driver of a process.
+ * The wire contracts as typed methods. Each is made once in a process, when it is first asked for, which takes a
+ * millisecond or so.
  */
 export function loadProtos(): Protos {
-  return {
-    registration: methodsOf<RegistrationDefinition>("pluginregistration.Registration"),
-    identity: methodsOf<IdentityDefinition>("csi.v1.Identity"),
-    node: methodsOf<NodeDefinition>("csi.v1.Node"),
-  };
+  return PROTOS;
 }
 
 /** The definition's type and the descriptors are made of the same file. */

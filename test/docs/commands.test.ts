@@ -1,11 +1,10 @@
-import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands";
 import { parseFlags } from "../../src/cli/flags";
 import { createRoutes } from "../../src/diagnostics";
 import { silentLogger } from "../../src/logging/logger";
 import { pairPatterns } from "../../src/registrar/node-wide/path-pattern";
-import { DOCUMENTS, fencesIn, isThere, ROOT, readText } from "./markdown";
+import { runCommand } from "../support/run-command";
+import { DOCUMENTS, fencesIn, isThere, readText } from "./markdown";
 import { commandsIn, type Words } from "./shell";
 
 const { scripts, version } = JSON.parse(readText("package.json")) as {
@@ -32,19 +31,18 @@ function checkSidecar(words: Words): void {
 }
 
 /** A command's own parser reads the line, too, and finds nothing wrong but a flag of ours behind it. */
-function checkRegistrar(words: Words): void {
+async function checkRegistrar(words: Words): Promise<void> {
   if (!COMMANDS.some(({ name }) => name === words[0])) {
     checkSidecar(words);
     return;
   }
-  const cli = join(ROOT, "dist", "cli.js");
-  const { status, stderr } = spawnSync(process.execPath, [cli, ...words, "--our-own"], { encoding: "utf8" });
+  const { status, stderr } = await runCommand(...words, "--our-own");
   expect(stderr).toContain("there is no flag --our-own;");
   expect(status).toBe(2);
 }
 
 /** What is known of each program that the documents call; what follows its name is given. */
-const PROGRAMS: Readonly<Record<string, (words: Words) => void>> = {
+const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>> = {
   registrar: checkRegistrar,
   "/csi-node-driver-registrar": checkRegistrar,
   npx: ([program = "", ...words]) =>
@@ -53,9 +51,9 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void>> = {
     if (verb === "run") expect(scripts).toHaveProperty([script ?? ""]);
     else expect(["ci", "test", "audit", "outdated", "pack", "install", "version"]).toContain(verb);
   },
-  kubectl: (words) => {
+  kubectl: async (words) => {
     const inside = words.indexOf("--");
-    if (inside >= 0) check(words.slice(inside + 1));
+    if (inside >= 0) await check(words.slice(inside + 1));
   },
   curl: (words) => {
     const url = words.find((word) => word.startsWith("localhost:")) ?? "";
@@ -65,8 +63,8 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void>> = {
     for (const [at, word] of words.entries())
       if (word === "--build-arg") expect(dockerfile).toContain(`ARG ${words[at + 1]?.split("=")[0]}=`);
   },
-  node: ([file = "", ...words]) => {
-    if (file === "dist/cli.js") checkRegistrar(words);
+  node: async ([file = "", ...words]) => {
+    if (file === "dist/cli.js") await checkRegistrar(words);
     else expect(isThere(file)).toBe(true);
   },
   tsc: ([, project = ""]) => expect(isThere(project)).toBe(true),
@@ -78,10 +76,10 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void>> = {
   tail: () => {},
 };
 
-function check([program = "", ...words]: Words): void {
+async function check([program = "", ...words]: Words): Promise<void> {
   const known = PROGRAMS[program];
   if (known === undefined) throw new Error(`${program}: what must be true of such a command?`);
-  known(words);
+  await known(words);
 }
 
 const IN_DOCUMENTS = DOCUMENTS.flatMap((path) =>
@@ -96,7 +94,7 @@ test.each(DOCUMENTS)("%s says of every fence what is in it", (path) => {
   expect(fencesIn(readText(path), "")).toEqual([]);
 });
 
-test("a command with an unknown flag, script or path would be found", () => {
+test("a command with an unknown flag, script or path would be found", async () => {
   const wrong = [
     ["registrar", "--csi-adress=/csi/csi.sock"],
     ["registrar", "doctor", "--csi-adress=/csi/csi.sock"],
@@ -108,5 +106,5 @@ test("a command with an unknown flag, script or path would be found", () => {
     ["docker", "build", "--build-arg", "BASE=x", "."],
     ["rm", "-rf", "/"],
   ];
-  for (const words of wrong) expect(() => check(words)).toThrow();
+  for (const words of wrong) await expect(check(words)).rejects.toThrow();
 });

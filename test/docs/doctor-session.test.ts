@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
 import { startKubelet } from "../../src/simulator/kubelet";
 import { type CliProcess, startCli } from "../end-to-end/support/process";
+import { describeWithNamespaces } from "../support/sandbox/describe-with-namespaces";
 import { createImageRoot, ENTRY } from "../support/sandbox/image-root";
-import { containerCommand, makeMountPoints, pidInside, whyNoSandbox } from "../support/sandbox/sandbox";
+import { containerCommand, makeMountPoints, pidInside } from "../support/sandbox/sandbox";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { fencesIn, readText } from "./markdown";
 
@@ -25,10 +26,7 @@ const [message = "", wrongPath = "", deadDriver = "", noRegistrar = "", files = 
 const aboveSum = (fence: string) => fence.replace(/\n+(?:Not well|No problem).*\n$/, "");
 const sumOf = (fence: string) => /^Not well: \d+ problems?, \d+ warnings?/m.exec(fence)?.[0];
 
-const refusal = whyNoSandbox();
-const inContainers = refusal === undefined ? describe : describe.skip;
-
-inContainers("the session of docs/doctor.md", () => {
+describeWithNamespaces("the session of docs/doctor.md", () => {
   let container: TempFolder;
   let node: TempFolder;
   beforeAll(async () => {

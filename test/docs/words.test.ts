@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands";
@@ -10,6 +9,7 @@ import { CLUSTER_CHECKS } from "../../src/doctor/cluster-checks";
 import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
 import type { LoopEvent, StateName } from "../../src/registrar/registration/state";
 import { leadsTo } from "../support/registration-states";
+import { runCommand } from "../support/run-command";
 import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown";
 
 /** Words in backticks that others say: kubelet, Kubernetes, Linux, the official registrar in times past. */
@@ -30,14 +30,16 @@ const FLAGS_OF_OTHERS = [
 ];
 
 /** Every flag of ours, of the sidecar and of each command. */
-const FLAGS: readonly string[] = [
-  ...Object.values(flagTable).flatMap((rows) => Object.keys(rows)),
-  ...COMMANDS.flatMap(({ name }) => {
-    const cli = join(ROOT, "dist", "cli.js");
-    const { stdout } = spawnSync(process.execPath, [cli, name, "--help"], { encoding: "utf8" });
-    return Array.from(stdout.matchAll(/^ {2,}(?:-\w, +)?--([\w-]+)/gm), ([, flag = ""]) => flag);
-  }),
-];
+let flags: readonly string[];
+beforeAll(async () => {
+  const helps = await Promise.all(COMMANDS.map(({ name }) => runCommand(name, "--help")));
+  flags = [
+    ...Object.values(flagTable).flatMap((rows) => Object.keys(rows)),
+    ...helps.flatMap(({ stdout }) =>
+      Array.from(stdout.matchAll(/^ {2,}(?:-\w, +)?--([\w-]+)/gm), ([, flag = ""]) => flag),
+    ),
+  ];
+});
 const FILES = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
 
 /** What a document has of something, with the document's name in front. */
@@ -59,7 +61,7 @@ const FLAGS_SHOWN = everywhere((text) =>
     .filter((word) => /^--\w/.test(word) && !FLAGS_OF_OTHERS.includes(word)),
 );
 test.each(FLAGS_SHOWN)("$path: there is $what", ({ what }) => {
-  expect(FLAGS).toContain(what.slice(2).split("=")[0]);
+  expect(flags).toContain(what.slice(2).split("=")[0]);
 });
 
 test.each(everywhere((text) => text.match(/\bregistrar_[a-z_]+\b/g) ?? []))(

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { CONTAINER_DIRECTORY } from "../../src/cli/paths";
-import { isFolder } from "../../src/sockets/files";
 import { nodeTest, onNode } from "./support/node";
+import { outsideContainer } from "./support/surroundings";
 
 /** Naming the directory stands for a container, which has one at /registration. */
 const inContainer = "--plugin-registration-path=/nowhere";
@@ -92,15 +91,12 @@ nodeTest("the lines before the error are the official's", async (node) => {
 
 nodeTest("on a machine that is neither container nor node the error names both directories", async (node) => {
   const root = node.at("kubelet");
-  const registrar = node.cli(["--csi-address=nonsense"], { KUBELET_ROOT_DIR: root });
+  const registrar = node.cli(["--csi-address=nonsense"], { KUBELET_ROOT_DIR: root }, outsideContainer());
   expect((await registrar.exit()).code).toBe(1);
-  // The machine that runs this may have a /registration for reasons of its own: then it is a container.
   expect(registrar.lines().at(-1)?.message).toBe(
-    isFolder(CONTAINER_DIRECTORY)
-      ? "kubelet-registration-path is a required parameter"
-      : `neither ${CONTAINER_DIRECTORY} (in a container) nor ${root}/plugins_registry (on a node) is a folder: name ` +
-          "kubelet's plugin registration directory with --plugin-registration-path, or its root with " +
-          "KUBELET_ROOT_DIR, or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR",
+    `neither /registration (in a container) nor ${root}/plugins_registry (on a node) is a folder: name ` +
+      "kubelet's plugin registration directory with --plugin-registration-path, or its root with " +
+      "KUBELET_ROOT_DIR, or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR",
   );
 });
 

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { nodeTest, onNode, registered } from "./support/node";
+import { nodeTest, registered } from "./support/node";
+import { outsideContainer } from "./support/surroundings";
 
 nodeTest("deprecated and removed flags are accepted, each with one warning", async (node) => {
   await node.driver();
@@ -61,23 +61,22 @@ nodeTest("a CSI address with one slash too few is warned of, once, and means wha
   ]);
 });
 
-const outsideContainer = existsSync("/registration") ? test.skip : test;
-
-outsideContainer(
-  "on a node, KUBELET_ROOT_DIR says where kubelet's directory is",
-  onNode(async (node) => {
-    const root = dirname(node.pluginDir);
-    const pluginDir = join(root, "plugins_registry");
-    await node.driver();
-    const kubelet = await node.kubelet({ pluginRegistrationPath: pluginDir });
-    const registrar = node.cli([`--csi-address=${node.csiAddress}`], { KUBELET_ROOT_DIR: root });
-    expect(await registered(kubelet)).toMatchObject({ endpoint: node.csiAddress });
-    expect((await registrar.line("Not in a container, assuming the paths of this node")).fields).toEqual({
-      flag: "--plugin-registration-path",
-      value: pluginDir,
-    });
-  }),
-);
+nodeTest("on a node, KUBELET_ROOT_DIR says where kubelet's directory is", async (node) => {
+  const root = dirname(node.pluginDir);
+  const pluginDir = join(root, "plugins_registry");
+  await node.driver();
+  const kubelet = await node.kubelet({ pluginRegistrationPath: pluginDir });
+  const registrar = node.cli(
+    [`--csi-address=${node.csiAddress}`],
+    { KUBELET_ROOT_DIR: root },
+    outsideContainer(),
+  );
+  expect(await registered(kubelet)).toMatchObject({ endpoint: node.csiAddress });
+  expect((await registrar.line("Not in a container, assuming the paths of this node")).fields).toEqual({
+    flag: "--plugin-registration-path",
+    value: pluginDir,
+  });
+});
 
 nodeTest("a kubelet registration path that can hardly work is warned of, not refused", async (node) => {
   await node.driver();

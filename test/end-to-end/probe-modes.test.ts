@@ -1,8 +1,12 @@
 import { statSync } from "node:fs";
 import { nodeTest, registered, type TestNode } from "./support/node";
 
-async function probe(node: TestNode, mode: "health-probe" | "ready-probe"): Promise<number | null> {
-  return (await node.registrar(`--mode=${mode}`).exit()).code;
+async function probe(
+  node: TestNode,
+  mode: "health-probe" | "ready-probe",
+  ...flags: readonly string[]
+): Promise<number | null> {
+  return (await node.registrar(`--mode=${mode}`, ...flags).exit()).code;
 }
 
 nodeTest("while the driver is waited for: healthy, not ready", async (node) => {
@@ -65,6 +69,6 @@ nodeTest("a registrar that hangs is not healthy", async (node) => {
   const registrar = node.registrar();
   await registrar.reached("listening");
   registrar.kill("SIGSTOP");
-  expect(await probe(node, "health-probe")).toBe(1);
+  expect(await probe(node, "health-probe", "--timeout=1s")).toBe(1);
   registrar.kill("SIGCONT");
 });

@@ -5,12 +5,14 @@ import { patience } from "./support/process";
 /** A registrar under another name than usual, as kubelet backs off from a dead socket under the usual one. */
 async function startUnderAlias(node: TestNode) {
   await node.driver();
-  await leaveDeadSocket(node.socketPath);
-  // Its first attempt fails on the dead socket, its second is a minute away.
+  // Its first attempt fails, its second is a minute away.
   const kubelet = await node.kubelet({
-    timings: { dialMs: 100, backoffInitialMs: 60_000, backoffMaxMs: 60_000 },
+    faults: [{ kind: "refuse", stage: "validation", reason: "before the reboot", times: 1 }],
+    timings: { backoffInitialMs: 60_000, backoffMaxMs: 60_000 },
   });
+  const before = await node.plugin();
   await kubelet.events.when("failed", patience());
+  await before.crash();
   const registrar = node.registrar();
   const { socketPath } = await registered(kubelet);
   await registrar.reached("registered");

@@ -48,7 +48,8 @@ describe("what bounds a call", () => {
   test("its deadline, of which the server hears too", async () => {
     const { getInfo, entered } = silence();
     await using server = await clientOf(getInfo);
-    const outcome = outcomeOf(server.call({ timeoutMs: 200 }));
+    await new Promise((resolve) => server.client.waitForReady(Number.POSITIVE_INFINITY, resolve));
+    const outcome = outcomeOf(server.call({ timeoutMs: 1_000 }));
     const { peerGone } = await entered;
     expect(await outcome).toEqual([status.DEADLINE_EXCEEDED, expect.stringContaining("Deadline exceeded")]);
     if (!peerGone.aborted) await once(peerGone, "abort");

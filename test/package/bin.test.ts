@@ -1,12 +1,13 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { packageJson, packPackage } from "./support/packed-package";
+import { packedOnce } from "./support/packed-once";
+import { packageJson } from "./support/packed-package";
 import { run } from "./support/run";
 
 let folder: TempFolder;
 beforeAll(async () => {
   folder = await createTempFolder();
-  await using packed = await packPackage();
+  const packed = await packedOnce();
   // As npx installs it, but for the dependencies: the command needs none of them.
   await packed.unpack(folder.at("node_modules", "registrar"));
   await mkdir(folder.at("node_modules", ".bin"));

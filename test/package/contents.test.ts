@@ -1,19 +1,19 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { type PackedPackage, packageJson, packPackage, ROOT } from "./support/packed-package";
+import { packedOnce } from "./support/packed-once";
+import { type PackedPackage, packageJson, ROOT } from "./support/packed-package";
 
 const MAX_PACKED_BYTES = 1_500_000;
 
 let packed: PackedPackage;
 let folder: TempFolder;
 beforeAll(async () => {
-  packed = await packPackage();
+  packed = await packedOnce();
   folder = await createTempFolder();
   await packed.unpack(folder.path);
 });
 afterAll(async () => {
-  await packed[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
 

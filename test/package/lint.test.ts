@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTempFolder } from "../support/temp-folder";
 import { packagesOfUsers } from "./support/consumer";
-import { type PackedPackage, packPackage, succeeded } from "./support/packed-package";
+import { packedOnce } from "./support/packed-once";
+import { type PackedPackage, succeeded } from "./support/packed-package";
 import { run } from "./support/run";
 
 let packed: PackedPackage;
 beforeAll(async () => {
-  packed = await packPackage();
+  packed = await packedOnce();
 });
-afterAll(() => packed[Symbol.asyncDispose]());
 
 test("arethetypeswrong and publint find nothing wrong, whichever way TypeScript resolves modules", async () => {
   const program = join(__dirname, "support", "judge-package.mjs");

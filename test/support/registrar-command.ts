@@ -5,11 +5,12 @@ const BUILT = join(__dirname, "..", "..", "dist", "cli.js");
 
 /**
  * The words that start the registrar under test: those in REGISTRAR_COMMAND, separated by spaces, so that the suites can
- * be run against another registrar; else the built CLI.
+ * be run against another registrar; else the built CLI, of which the global setup names a copy in REGISTRAR_CLI.
  */
 export function registrarCommand(): readonly [program: string, ...words: string[]] {
   const [program, ...words] = process.env.REGISTRAR_COMMAND?.trim().split(/\s+/) ?? [];
   if (program) return [program, ...words];
-  if (!existsSync(BUILT)) throw new Error(`there is no ${BUILT}: run npm run build first`);
-  return [process.execPath, BUILT];
+  const cli = process.env.REGISTRAR_CLI ?? BUILT;
+  if (!existsSync(cli)) throw new Error(`there is no ${cli}: run npm run build first`);
+  return [process.execPath, cli];
 }

@@ -46,7 +46,15 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
 
   function allow(ms: number): void {
     clearTimeout(deadline);
-    if (!socket.destroyed) deadline = setTimeout(() => socket.destroy(), ms);
+    if (!socket.destroyed) deadline = setTimeout(cutUnlessHeard, ms);
+  }
+
+  /** After we were held up, by a snapshot or for want of CPU, timers come before what clients sent meanwhile is read. */
+  function cutUnlessHeard(): void {
+    const due = deadline;
+    setImmediate(() => {
+      if (deadline === due) socket.destroy();
+    });
   }
 
   function readOn(chunk: Buffer): void {
@@ -71,6 +79,7 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
 
   async function answer(request: HttpRequest): Promise<void> {
     clearTimeout(deadline);
+    deadline = undefined;
     answering = new AbortController();
     const given = await respond(request, answering.signal);
     const withBody = request.method !== "HEAD";

@@ -1,27 +1,27 @@
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
-import { runCommand } from "./support/command";
+import { runCommand } from "../../support/run-command";
 
 describe.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "legacy"])(
   "registrar %s --help",
   (name) => {
-    test.each(["--help", "-h", "-help"])("%s goes to stdout and ends with 0", (word) => {
-      const { status, stdout, stderr } = runCommand(name, word);
+    test.each(["--help", "-h", "-help"])("%s goes to stdout and ends with 0", async (word) => {
+      const { status, stdout, stderr } = await runCommand(name, word);
       expect(status).toBe(0);
       expect(stdout).toContain(`Usage: registrar ${name} [flags]`);
       expect(stderr).toBe("");
     });
 
-    test("breaks a line only where the next word would not fit", () => {
-      const [what = ""] = runCommand(name, "--help").stdout.split("\n\nUsage:");
+    test("breaks a line only where the next word would not fit", async () => {
+      const [what = ""] = (await runCommand(name, "--help")).stdout.split("\n\nUsage:");
       const lines = what.split("\n");
       expect(what).not.toBe("");
       for (const [at, line] of lines.slice(1).entries())
         expect(`${lines[at]} ${line.split(" ")[0]}`.length).toBeGreaterThan(100);
     });
 
-    test("is one screen with an example and the exit codes", () => {
-      const lines = runCommand(name, "--help").stdout.split("\n");
+    test("is one screen with an example and the exit codes", async () => {
+      const lines = (await runCommand(name, "--help")).stdout.split("\n");
       expect(lines.length).toBeLessThan(45);
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
       expect(lines.join("\n")).toMatch(new RegExp(`Examples:\n  registrar ${name}`));
@@ -86,16 +86,16 @@ test.each<readonly [words: string, complaint: string]>([
     "demo --scenario socket-delete",
     '--scenario: "socket-delete" is not one of its values; did you mean socket-deleted?',
   ],
-])("registrar %s ends with 2 and one line", (words, complaint) => {
+])("registrar %s ends with 2 and one line", async (words, complaint) => {
   const [name, ...rest] = words.split(" ");
-  const { status, stdout, stderr } = runCommand(name as string, ...rest);
+  const { status, stdout, stderr } = await runCommand(name as string, ...rest);
   expect(stderr).toBe(`registrar ${name}: ${complaint}\n`);
   expect(stdout).toBe("");
   expect(status).toBe(2);
 });
 
-test("a mistyped command ends with 2 and the near one", () => {
-  const { status, stderr } = runCommand("dmeo", "--list");
+test("a mistyped command ends with 2 and the near one", async () => {
+  const { status, stderr } = await runCommand("dmeo", "--list");
   expect(stderr).toBe('registrar: there is no command "dmeo"; did you mean: registrar demo?\n');
   expect(status).toBe(2);
 });
@@ -105,14 +105,14 @@ test.each([
   ["version", "did you mean: registrar --version?"],
   ["check", "did you mean: registrar doctor?"],
   ["word", "the commands are demo, kubelet"],
-])("the word %s starts no registrar: it ends with 2, and says what was meant", (word, advice) => {
-  const { status, stdout, stderr } = runCommand(word, "--csi-address=/x");
+])("the word %s starts no registrar: it ends with 2, and says what was meant", async (word, advice) => {
+  const { status, stdout, stderr } = await runCommand(word, "--csi-address=/x");
   expect(stderr).toContain(`registrar: there is no command "${word}"; ${advice}`);
   expect([status, stdout]).toEqual([2, ""]);
 });
 
-test("-o is short for --output", () => {
-  const { status, stderr } = runCommand(
+test("-o is short for --output", async () => {
+  const { status, stderr } = await runCommand(
     "kubelet",
     "--plugin-registration-path=/x",
     "--print=node",
@@ -121,6 +121,17 @@ test("-o is short for --output", () => {
   );
   expect(stderr).toContain("--print is for text");
   expect(status).toBe(2);
+});
+
+test.each([
+  { words: ["manifest", "--node-wide", "--image=r:1"], status: 0 },
+  { words: ["driver", "--help"], status: 0 },
+  { words: ["status", "--plugin-registration-path=/nowhere"], status: 1 },
+  { words: ["dmeo"], status: 2 },
+])("$words says the same in a process of its own, and ends with $status", async ({ words, status }) => {
+  const alone = spawnSync(process.execPath, ["dist/cli.js", ...words], { encoding: "utf8" });
+  expect(await runCommand(...words)).toEqual({ status, stdout: alone.stdout, stderr: alone.stderr });
+  expect(alone.status).toBe(status);
 });
 
 test("what cannot be written to stdout ends with 1, and is said", () => {
@@ -139,8 +150,8 @@ test("in a working directory that was removed, commands work with absolute paths
   expect(status).toBe(0);
 });
 
-test("any other first word ends the flags, as the official registrar has it", () => {
-  const { status, stderr } = runCommand("--plugin-registration-path=/nowhere", "word", "--nope");
+test("any other first word ends the flags, as the official registrar has it", async () => {
+  const { status, stderr } = await runCommand("--plugin-registration-path=/nowhere", "word", "--nope");
   expect(stderr).toContain("kubelet-registration-path is a required parameter");
   expect(status).toBe(1);
 });

@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLUSTER_CHECKS } from "../../../src/doctor/cluster-checks";
 import { fencesIn, readText } from "../../docs/markdown";
+import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
-import { runCommand, startCommand } from "./support/command";
+import { startCommand } from "./support/command";
 
 const FAKE = join(__dirname, "..", "..", "doctor", "cluster", "fake-kubectl.cjs");
 /** What a real API server answered: test/node-readiness/api-server/doctor-cluster.test.ts wrote it. */
@@ -152,14 +153,14 @@ test.each([
   [["--node=x"], "--node needs --cluster beside it"],
   [["--driver=x"], "--driver needs --cluster beside it"],
   [["--context=x"], "--context needs --cluster beside it"],
-])("%j is a usage error", (words, said) => {
-  const { status, stderr } = runCommand("doctor", ...words);
+])("%j is a usage error", async (words, said) => {
+  const { status, stderr } = await runCommand("doctor", ...words);
   expect(stderr).toContain(said);
   expect(status).toBe(2);
 });
 
-test("the kubeconfig among an old registrar's arguments is no reason to look at a cluster", () => {
-  const { stdout } = runCommand("doctor", "--kubeconfig=/x", "--plugin-registration-path=/nowhere");
+test("the kubeconfig among an old registrar's arguments is no reason to look at a cluster", async () => {
+  const { stdout } = await runCommand("doctor", "--kubeconfig=/x", "--plugin-registration-path=/nowhere");
   expect(stdout).toContain("registration-directory");
 });
 

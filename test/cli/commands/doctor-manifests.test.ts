@@ -5,7 +5,7 @@ import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import { findingsOf } from "../../../src/doctor/finding";
 import { MANIFEST_CHECKS } from "../../../src/doctor/manifest-checks";
 import { readDeployments } from "../../../src/doctor/read-deployments";
-import { runCommand } from "./support/command";
+import { runCommand } from "../../support/run-command";
 
 // What we write ourselves, the doctor has no word to say about.
 
@@ -29,8 +29,8 @@ test.each(yamlFiles)("examples/%s", (name) => {
   expect(registrars).toBe(/^(?:daemonset|node-wide)/.test(name) ? 1 : 0);
 });
 
-test("the whole folder, as an operator gives it", () => {
-  const { status, stdout } = runCommand("doctor", "-f", EXAMPLES);
+test("the whole folder, as an operator gives it", async () => {
+  const { status, stdout } = await runCommand("doctor", "-f", EXAMPLES);
   expect(stdout).toMatch(/^No problem found: 0 problems, 0 warnings, 0 unknown, \d+ ok\.$/m);
   expect(status).toBe(0);
 });
@@ -59,8 +59,8 @@ test.each(
     [...ALL, "--distribution=k0s", "--http-port=10000"],
     [...ALL, "--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"],
   ].map((words) => [words.join(" "), words] as const),
-)("manifest %s", (_line, words) => {
-  const { status, stdout, stderr } = runCommand("manifest", ...words);
+)("manifest %s", async (_line, words) => {
+  const { status, stdout, stderr } = await runCommand("manifest", ...words);
   expect([status, stderr]).toEqual([0, ""]);
   expect(judge("written", stdout)).toEqual({ registrars: 1, bad: [] });
 });

@@ -1,7 +1,8 @@
 import { resolveTarget } from "../../../src/cli/commands/doctor/target";
 import { startTestRegistrar } from "../../support/registrar-node";
+import { runCommand } from "../../support/run-command";
 import { createSimulatedNode, type SimulatedNode } from "../../support/simulated-node";
-import { runCommand, startCommand } from "./support/command";
+import { startCommand } from "./support/command";
 
 /** A node with a driver on it, and the doctor's words and exit code. */
 async function onNode(use: (visit: ReturnType<typeof prepareVisit>) => Promise<void>): Promise<void> {
@@ -99,8 +100,8 @@ test("JSON says the same to programs, in keys that stay", () =>
     expect(code).toBe(1);
   }));
 
-test("the help names the keys of the JSON form, and the page that has every check", () => {
-  const { stdout, status } = runCommand("doctor", "--help");
+test("the help names the keys of the JSON form, and the page that has every check", async () => {
+  const { stdout, status } = await runCommand("doctor", "--help");
   const words = stdout.replace(/\s+/g, " ");
   expect(words).toContain("findings: [{code, check, status, subject, text, fix, follows, followsIndex}]");
   expect(words).toContain("docs/doctor.md");
@@ -167,8 +168,8 @@ test.each([
   [["--v=5", "--outputs=json"], /did you mean --output\?/],
   [["--v=high"], /invalid value "high" for flag -v/],
   [["--enable-pprof", "true"], /it takes flags only/],
-])("%j is a usage error", (flags, complaint) => {
-  const { status, stderr, stdout } = runCommand("doctor", ...flags);
+])("%j is a usage error", async (flags, complaint) => {
+  const { status, stderr, stdout } = await runCommand("doctor", ...flags);
   expect(stderr).toMatch(complaint);
   expect([status, stdout]).toEqual([2, ""]);
 });

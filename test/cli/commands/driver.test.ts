@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { loadProtos } from "../../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../../src/grpc/unary";
+import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { type RunningCommand, runCommand, startCommand } from "./support/command";
+import { type RunningCommand, startCommand } from "./support/command";
 
 const { identity, node } = loadProtos();
 const bounds = { timeoutMs: 10_000 };
@@ -87,8 +88,14 @@ test("ends clean before it listens", () =>
     expect(existsSync(csiAddress)).toBe(false);
   }));
 
-test("a place where it cannot listen is one line and exit code 1", () => {
-  const { status, stderr } = runCommand("driver", "--csi-address", "/nowhere/csi.sock", "--name", "x.csi");
+test("a place where it cannot listen is one line and exit code 1", async () => {
+  const { status, stderr } = await runCommand(
+    "driver",
+    "--csi-address",
+    "/nowhere/csi.sock",
+    "--name",
+    "x.csi",
+  );
   expect(stderr).toMatch(/^registrar driver: cannot listen on \/nowhere\/csi\.sock: .*\n$/);
   expect(status).toBe(1);
 });
@@ -96,7 +103,7 @@ test("a place where it cannot listen is one line and exit code 1", () => {
 test("a second driver leaves the socket of one that lives alone", () =>
   withDriver([], async (driver, csiAddress) => {
     await driver.line(/listening on/);
-    const { status, stderr } = runCommand("driver", "--csi-address", csiAddress, "--name", "y.csi");
+    const { status, stderr } = await runCommand("driver", "--csi-address", csiAddress, "--name", "y.csi");
     expect(stderr).toMatch(/^registrar driver: somebody listens on .* already/);
     expect(status).toBe(1);
     const client = createUnixClient(csiAddress);

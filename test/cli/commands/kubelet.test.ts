@@ -2,8 +2,9 @@ import { parseAllDocuments } from "yaml";
 import { startRegistrar } from "../../../src";
 import { startCsiDriver } from "../../../src/testing";
 import { eventually } from "../../support/eventually";
+import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { type RunningCommand, runCommand, startCommand } from "./support/command";
+import { type RunningCommand, startCommand } from "./support/command";
 
 /** A kubelet in the foreground; `register` puts a driver and its registrar beside it. */
 async function withKubelet(
@@ -109,15 +110,19 @@ test("restarts, and registers what it finds", () =>
     await eventually(() => expect(kubelet.lines.slice(before).join("\n")).toContain("x.csi is registered"));
   }));
 
-test("a folder that it cannot watch is one line and exit code 1", () => {
-  const { status, stderr } = runCommand("kubelet", "--plugin-registration-path", __filename);
+test("a folder that it cannot watch is one line and exit code 1", async () => {
+  const { status, stderr } = await runCommand("kubelet", "--plugin-registration-path", __filename);
   expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: EEXIST; .*\n$/);
   expect(status).toBe(1);
 });
 
 const onLinux = process.platform === "linux" ? test : test.skip;
-onLinux("a folder that cannot be made ends it, in /proc too", () => {
-  const { status, stderr } = runCommand("kubelet", "--plugin-registration-path", "/proc/registrar-test/x");
+onLinux("a folder that cannot be made ends it, in /proc too (on Linux only)", async () => {
+  const { status, stderr } = await runCommand(
+    "kubelet",
+    "--plugin-registration-path",
+    "/proc/registrar-test/x",
+  );
   expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: ENOENT/);
   expect(status).toBe(1);
 });

@@ -1,6 +1,7 @@
 import { startCsiDriver } from "../../../src/testing";
+import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { runCommand, startCommand } from "./support/command";
+import { startCommand } from "./support/command";
 
 /** What the command prints in JSON, beside a driver. */
 async function legacyJson(...flags: readonly string[]): Promise<unknown> {
@@ -53,6 +54,6 @@ test("a driver without the calls is an error of one line", async () => {
   expect(legacy.stderr).toMatch(/^registrar legacy: the CSI driver did not answer: .*not yet\n$/);
 });
 
-test("it needs a driver's address", () => {
-  expect(runCommand("legacy")).toMatchObject({ status: 2, stdout: "" });
+test("it needs a driver's address", async () => {
+  expect(await runCommand("legacy")).toMatchObject({ status: 2, stdout: "" });
 });

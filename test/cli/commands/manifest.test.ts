@@ -1,12 +1,12 @@
 import { parseAllDocuments } from "yaml";
-import { runCommand } from "./support/command";
+import { runCommand } from "../../support/run-command";
 
 const REQUIRED = ["--driver-name=x.csi.example.com", "--image=registrar:v1", "--driver-image=x:v1"];
 const run = (...flags: readonly string[]) => runCommand("manifest", ...REQUIRED, ...flags);
 const objectsIn = (text: string) => parseAllDocuments(text).map((document) => document.toJS());
 
-test("writes the CSIDriver and the DaemonSet to stdout, and nothing else", () => {
-  const { status, stdout, stderr } = run();
+test("writes the CSIDriver and the DaemonSet to stdout, and nothing else", async () => {
+  const { status, stdout, stderr } = await run();
   expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(["CSIDriver", "DaemonSet"]);
   expect([status, stderr]).toEqual([0, ""]);
 });
@@ -18,12 +18,12 @@ test.each([
     ["CSIDriver", "PrometheusRule"],
   ],
   [["--include=all"], ["CSIDriver", "DaemonSet", "StorageClass", "Pod", "PodMonitor", "PrometheusRule"]],
-])("%j chooses what to write", (flags, kinds) => {
-  expect(objectsIn(run(...flags).stdout).map(({ kind }) => kind)).toEqual(kinds);
+])("%j chooses what to write", async (flags, kinds) => {
+  expect(objectsIn((await run(...flags)).stdout).map(({ kind }) => kind)).toEqual(kinds);
 });
 
-test("each flag reaches its object", () => {
-  const { stdout, stderr } = run(
+test("each flag reaches its object", async () => {
+  const { stdout, stderr } = await run(
     ...["--include=all", "--name=n", "--namespace=ns", "--distribution=microk8s", "--plugin-folder=p"],
     ...["--http-port=1234", "--attach-required", "--storage-capacity", "--fs-group-policy=None"],
     ...["--lifecycle-mode=Ephemeral", "--lifecycle-mode", "Persistent", "--storage-class=fast"],
@@ -51,14 +51,16 @@ test("each flag reaches its object", () => {
   expect(podMonitor.spec.selector.matchLabels).toEqual(daemonSet.spec.selector.matchLabels);
 });
 
-test("--kubelet-root is for all other distributions", () => {
-  expect(run("--kubelet-root=/data/kubelet").stdout).toContain("path: /data/kubelet/plugins_registry");
+test("--kubelet-root is for all other distributions", async () => {
+  expect((await run("--kubelet-root=/data/kubelet")).stdout).toContain(
+    "path: /data/kubelet/plugins_registry",
+  );
 });
 
 test.each([["--node-wide"], ["--node-wide=true"], ["-node-wide"]])(
   "%s writes one registrar for all drivers, and what goes with it",
-  (flag) => {
-    const { stdout, stderr } = runCommand(
+  async (flag) => {
+    const { stdout, stderr } = await runCommand(
       "manifest",
       flag,
       "--image=r:1",
@@ -70,8 +72,10 @@ test.each([["--node-wide"], ["--node-wide=true"], ["-node-wide"]])(
   },
 );
 
-test("a slash behind kubelet's root is taken off", () => {
-  expect(run("--kubelet-root=/data/kubelet/").stdout).toBe(run("--kubelet-root=/data/kubelet").stdout);
+test("a slash behind kubelet's root is taken off", async () => {
+  expect((await run("--kubelet-root=/data/kubelet/")).stdout).toBe(
+    (await run("--kubelet-root=/data/kubelet")).stdout,
+  );
 });
 
 test.each([
@@ -90,8 +94,8 @@ test.each([
     /kubelet-root.*distribution|distribution.*kubelet-root/,
   ],
   [[...REQUIRED, "--include=inline-pod", "--lifecycle-mode=Persistent"], /needs --lifecycle-mode Ephemeral/],
-])("%j is a usage error of one line, and writes nothing", (flags, complaint) => {
-  const { status, stdout, stderr } = runCommand("manifest", ...flags);
+])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {
+  const { status, stdout, stderr } = await runCommand("manifest", ...flags);
   expect(stderr).toMatch(complaint);
   expect(stderr.trimEnd()).not.toContain("\n");
   expect([status, stdout]).toEqual([2, ""]);

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { startTestRegistrar } from "../../support/registrar-node";
+import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { runCommand, startCommand } from "./support/command";
+import { startCommand } from "./support/command";
 
 async function makeNode() {
   const folder = await createTempFolder();
@@ -30,7 +31,7 @@ async function makeNode() {
 test("a driver without a registrar, and one that is registered", async () => {
   const { folder, flag, ...node } = await makeNode();
   await using _folder = folder;
-  const none = runCommand("status", flag);
+  const none = await runCommand("status", flag);
   expect([none.status, none.stdout]).toEqual([1, ""]);
   expect(none.stderr).toMatch(/^registrar status: no driver in /);
 
@@ -54,13 +55,15 @@ test("a driver without a registrar, and one that is registered", async () => {
 test("a folder that is not there, or is none, is told in place of drivers", async () => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("file"), "");
-  const said = (flag: string, path: string) => {
-    const { status, stdout, stderr } = runCommand("status", `${flag}=${path}`);
+  const said = async (flag: string, path: string) => {
+    const { status, stdout, stderr } = await runCommand("status", `${flag}=${path}`);
     expect([status, stdout]).toEqual([1, ""]);
     return stderr;
   };
   for (const flag of ["--plugin-registration-path", "--host-root"]) {
-    expect(said(flag, folder.at("nope"))).toBe(`registrar status: ${folder.at("nope")} is not there\n`);
-    expect(said(flag, folder.at("file"))).toBe(`registrar status: ${folder.at("file")} is not a folder\n`);
+    expect(await said(flag, folder.at("nope"))).toBe(`registrar status: ${folder.at("nope")} is not there\n`);
+    expect(await said(flag, folder.at("file"))).toBe(
+      `registrar status: ${folder.at("file")} is not a folder\n`,
+    );
   }
 });

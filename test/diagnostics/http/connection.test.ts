@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 import { textAnswer } from "../../../src/diagnostics/http/answer";
 import { MAX_HEAD_BYTES } from "../../../src/diagnostics/http/connection";
 import { eventually } from "../../support/eventually";
@@ -45,6 +46,23 @@ test("a request may come byte by byte", async () => {
   const socket = await server.dial();
   for (const byte of get("/hello")) await new Promise((resolve) => socket.write(byte, resolve));
   expect(await answerOn(socket, "hello")).toMatch(/^HTTP\/1\.1 200 OK/);
+});
+
+test("a request that came while we were held up is answered, though its time is over", async () => {
+  jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate", "Date", "performance"] });
+  try {
+    await using server = await serve({ "/hello": hello });
+    const socket = await server.dial();
+    // Then it is known there, and has the time of a next request.
+    socket.write(get("/hello"));
+    await answerOn(socket, "hello");
+    await delay(1); // Node calls its timers now, as it will after a stall: before it reads.
+    socket.write(get("/hello"));
+    jest.advanceTimersByTime(75_000);
+    expect(await answerOn(socket, "hello")).toMatch(/^HTTP\/1\.1 200 OK/);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test.each([

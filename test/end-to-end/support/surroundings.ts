@@ -1,6 +1,7 @@
+import { join } from "node:path";
 import { registrarCommand } from "../../support/registrar-command";
 import { registrarArguments, type TestNode } from "./node";
-import type { CliProcess } from "./process";
+import type { CliProcess, Launch } from "./process";
 
 /** What is made of a registrar's surroundings before it starts. */
 export interface Surroundings {
@@ -32,6 +33,12 @@ export function registrarIn(
     ...registrarCommand(),
   ];
   return node.cli([...registrarArguments(node), ...flags], {}, { command });
+}
+
+/** Starts the registrar as on a machine without a /registration, which may have one for reasons of its own. */
+export function outsideContainer(): Launch {
+  const [program, ...words] = registrarCommand();
+  return { command: [program, "--require", join(__dirname, "without-container-directory.cjs"), ...words] };
 }
 
 /** Where a path is to be found that means something else in the mount namespace of a process. */

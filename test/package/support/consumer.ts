@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempFolder } from "../../support/temp-folder";
-import { packPackage, ROOT } from "./packed-package";
+import { packedOnce } from "./packed-once";
+import { ROOT } from "./packed-package";
 import { type Finished, type RunOptions, run } from "./run";
 
 /** A project of somebody who uses the packed package. */
@@ -29,7 +30,7 @@ export function packagesOfUsers(): readonly string[] {
 /** Makes a project in which the package is installed. What it needs is copied from ours: nothing is downloaded. */
 export async function createConsumer(): Promise<Consumer> {
   const folder = await createTempFolder();
-  await using packed = await packPackage();
+  const packed = await packedOnce();
   for (const path of packagesOfUsers()) await cp(join(ROOT, path), folder.at(path), { recursive: true });
   await packed.unpack(folder.at("node_modules", "registrar"));
   return {
@@ -38,7 +39,7 @@ export async function createConsumer(): Promise<Consumer> {
     node: (args, options) => run(process.execPath, args, { ...options, cwd: folder.path }),
     checkTypes: (files, moduleOptions) => {
       const strictly = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
-      const withUs = ["--skipLibCheck", "false", "--target", "es2022", "--types", "node"];
+      const withUs = ["--skipLibCheck", "false", "--target", "es2022", "--types", "node", "--singleThreaded"];
       const tsc = join(ROOT, "node_modules", ".bin", "tsc");
       return run(tsc, [...strictly, ...withUs, ...moduleOptions, ...files], { cwd: folder.path });
     },

@@ -17,7 +17,7 @@ export interface PackageJson {
 export const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 /** The package as `npm run package` makes it of what is built. */
-export interface PackedPackage extends AsyncDisposable {
+export interface PackedPackage {
   /** Path of the file that would be published. */
   readonly tarball: string;
   /** Paths in the package, sorted. */
@@ -28,21 +28,31 @@ export interface PackedPackage extends AsyncDisposable {
   unpack(folder: string): Promise<void>;
 }
 
-/** Packs the project without building it: `npm test` has done so. */
-export async function packPackage(): Promise<PackedPackage> {
+/** Packs the project without building it. */
+export async function packPackage(): Promise<PackedPackage & AsyncDisposable> {
   const folder = await createTempFolder();
-  const pack = [join("scripts", "pack.mjs"), folder.path];
-  const { stdout } = succeeded(await run(process.execPath, pack, { cwd: ROOT }));
-  const [told] = JSON.parse(stdout) as readonly {
+  const packed = packedIn(folder.path, await pack(folder.path));
+  return { ...packed, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+/** Packs it into an existing folder; resolves with what npm tells of it, in JSON. */
+export async function pack(folder: string): Promise<string> {
+  const words = [join("scripts", "pack.mjs"), folder];
+  return succeeded(await run(process.execPath, words, { cwd: ROOT })).stdout;
+}
+
+/** What was packed into a folder, by what npm told of it. */
+export function packedIn(folder: string, json: string): PackedPackage {
+  const [told] = JSON.parse(json) as readonly {
     readonly filename: string;
     readonly size: number;
     readonly unpackedSize: number;
     readonly files: readonly { readonly path: string }[];
   }[];
-  if (told === undefined) throw new Error(`scripts/pack.mjs told nothing: ${stdout}`);
+  if (told === undefined) throw new Error(`scripts/pack.mjs told nothing: ${json}`);
   const files = told.files.map(({ path }) => path).sort();
   if (!files.includes("dist/index.js")) throw new Error("nothing is built: npm run build");
-  const tarball = folder.at(told.filename);
+  const tarball = join(folder, told.filename);
   return {
     tarball,
     files,
@@ -52,7 +62,6 @@ export async function packPackage(): Promise<PackedPackage> {
       await mkdir(into, { recursive: true });
       succeeded(await run("tar", ["-xzf", tarball, "-C", into, "--strip-components=1"], { cwd: into }));
     },
-    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
 

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { LONGEST_LIFE_MS, spawnProcess } from "../../../support/child-process";
 import { registrarCommand } from "../../../support/registrar-command";
 
@@ -36,14 +35,4 @@ export function startCommand(words: readonly string[], env: NodeJS.ProcessEnv = 
     exitCode,
     [Symbol.dispose]: () => child.signal("SIGKILL"),
   };
-}
-
-/** Runs a command that ends by itself. */
-export function runCommand(...words: readonly string[]) {
-  const [program, ...before] = registrarCommand();
-  const { status, stdout, stderr } = spawnSync(program, [...before, ...words], {
-    encoding: "utf8",
-    timeout: LONGEST_LIFE_MS,
-  });
-  return { status, stdout, stderr };
 }

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { type ChildProcess, type Output, spawnProcess } from "./child-process";
+import { registrarCommand } from "./registrar-command";
+
+/** How a line of the CLI ended, and all that it wrote. */
+export interface FinishedCommand {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const HOST = join(__dirname, "command-host.cjs");
+
+let host: ChildProcess | undefined;
+let last: Promise<unknown> = Promise.resolve();
+afterAll(async () => {
+  host?.signal("SIGKILL");
+  await host?.exited;
+});
+
+/**
+ * Runs a line of the built CLI that ends by itself. All lines of a test file share one process, which loads the CLI anew
+ * for each: a process of its own costs ten times as much. `startCommand` gives a line one.
+ */
+export function runCommand(...words: readonly string[]): Promise<FinishedCommand> {
+  const finished = last.then(() => runNow(words));
+  last = finished.catch(() => {});
+  return finished;
+}
+
+async function runNow(words: readonly string[]): Promise<FinishedCommand> {
+  const [program, ...before] = registrarCommand();
+  host ??= spawnProcess(program, [HOST, ...before]);
+  const written = [writtenFromNowOn(host.stdout), writtenFromNowOn(host.stderr)] as const;
+  host.writeLine(JSON.stringify(words));
+  const [[stdout, status], [stderr]] = await Promise.all(written);
+  return { status, stdout, stderr };
+}
+
+/** What the next line of the CLI writes here, and its exit code. */
+async function writtenFromNowOn(output: Output): Promise<readonly [text: string, status: number]> {
+  const begin = output.all().length;
+  const end = await output.waitFor((line) => line.includes("\0"), begin);
+  const [rest = "", status] = end.split("\0");
+  const lines = output.all().slice(begin);
+  return [[...lines.slice(0, lines.indexOf(end)), rest].join("\n"), Number(status)];
+}
