@@ -1,6 +1,10 @@
 import { readdirSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import type { StateName } from "../../src/registrar/registration/state";
 import { startRegistrar } from "../../src/registrar/start-registrar";
+import { tryConnect } from "../../src/sockets/unix-socket";
+import { connectRaw } from "../grpc/served-acceptor";
+import { GOAWAY, getInfoCall, HELLO, RAW_PATH } from "../grpc/wire";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
@@ -112,6 +116,7 @@ describe.each(Object.entries(MOMENTS))("closed when %s", (_when, moment) => {
       expect(await started.registrar.closed).toEqual({ kind: "stopped" });
       expect(files()).toEqual(moment.remains ?? []);
       expect(started.registrar.status().state).toBe("stopped");
+      expect(started.log.all("Failed to listen on socket")).toEqual([]);
       for (const peer of peers.splice(0)) await peer[Symbol.asyncDispose]();
     }),
   );
@@ -124,6 +129,24 @@ test("close() is always the same promise, and the outcome is told to all", async
   expect(await closing).toEqual({ kind: "stopped" });
   expect(registrar.close()).toBe(closing);
   expect(await registrar.closed).toEqual({ kind: "stopped" });
+});
+
+test("a call that is under way when it is closed is answered", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  const started = await startTestRegistrar(node);
+  await started.state("listening");
+  using kubelet = connectRaw(socketPath());
+  const call = getInfoCall(1, RAW_PATH);
+  const half = call.length - 1;
+  kubelet.socket.write(Buffer.concat([HELLO, call.subarray(0, half)]));
+  await eventually(async () => expect(await tryConnect(socketPath())).toBeUndefined());
+  const closing = started.registrar.close();
+  await kubelet.until(() => kubelet.frames.some(({ type }) => type === GOAWAY));
+  // Who would cut it off at once has set a timer before this one.
+  await delay(5);
+  kubelet.socket.write(call.subarray(half));
+  expect(await kubelet.statusOf(1)).toBe("0");
+  expect(await closing).toEqual({ kind: "stopped" });
 });
 
 test.each<StateName>(["publishing", "listening", "asked", "registered", "stopping"])(

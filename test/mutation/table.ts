@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../package/support/packed-package";
+import { run } from "../package/support/run";
+import type { FileResult } from "./file-result";
+import type { Mutant } from "./mutant";
+import { mutated } from "./mutated";
+import { copyProject } from "./project-copy";
+
+const DONE_WITHIN_MS = 10 * 60_000;
+
+/** Makes one mutant after the other in a copy of the project, and runs the tests that are to notice. */
+export async function runTable(
+  mutants: readonly Mutant[],
+  say: (line: string) => void,
+): Promise<readonly FileResult[]> {
+  await using folder = await copyProject();
+  const passes = async (tests: readonly string[]) => {
+    const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+    const args = [jest, "--bail", "--forceExit", "--maxWorkers=2", ...tests];
+    const { code, stderr } = await run(process.execPath, args, {
+      cwd: folder.path,
+      withinMs: DONE_WITHIN_MS,
+    });
+    return { passed: code === 0, stderr };
+  };
+  // Tests that fail without a change would notice every one.
+  const untouched = await passes([...new Set(mutants.flatMap(({ tests }) => tests))]);
+  if (!untouched.passed) throw new Error(`the tests fail as it is:\n${untouched.stderr.slice(-4_000)}`);
+
+  const results = new Map<string, FileResult>();
+  for (const mutant of mutants) {
+    const { file, what, tests } = mutant;
+    const path = folder.at(file);
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, mutated(text, mutant));
+    const { passed } = await passes(tests);
+    writeFileSync(path, text);
+    say(`${passed ? "SURVIVED" : "noticed "}  ${file}: ${what}`);
+    const former = results.get(file) ?? { file, mutants: 0, noticed: 0, equivalents: 0 };
+    results.set(file, {
+      ...former,
+      mutants: former.mutants + 1,
+      noticed: former.noticed + (passed ? 0 : 1),
+    });
+  }
+  return [...results.values()];
+}
