@@ -63,7 +63,7 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
     file: "src/registrar/registration/registration.ts",
     from: "[...history, change].slice(-HISTORY_LENGTH)",
     to: "[...history, change]",
-    tests: ["test/registrar"],
+    tests: ["test/registrar/start-registrar", "test/registrar/registration/registration.test"],
   },
   {
     what: "with policy retry, a driver that another registrar serves is fought over",
