@@ -17,7 +17,8 @@ export async function runTable(
   await using folder = await copyProject();
   const jest = (reporter: string, tests: readonly string[]) => {
     const program = join(ROOT, "node_modules", "jest", "bin", "jest.js");
-    const args = [program, "--forceExit", "--maxWorkers=2", `--reporters=${reporter}`, ...tests];
+    // Last: all that follows would be reporters.
+    const args = [program, ...tests, "--forceExit", "--maxWorkers=2", `--reporters=${reporter}`];
     return run(process.execPath, args, { cwd: folder.path, withinMs: DONE_WITHIN_MS });
   };
   // Tests that fail without a change would notice every one.
