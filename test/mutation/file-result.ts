@@ -40,3 +40,23 @@ export function resultTable(results: readonly FileResult[]): string {
   ]);
   return grid(["file", "noticed", "equivalent"], rows);
 }
+
+/** The results in a table that `resultTable` made, the sum apart. */
+export function parseResultTable(text: string): readonly FileResult[] {
+  const rows = text.matchAll(/^\| `(.+)` \| (\d+) of (\d+) \| (\d+) \|$/gm);
+  return Array.from(rows, ([, file = "", noticed, mutants, equivalents]) => ({
+    file,
+    mutants: Number(mutants),
+    noticed: Number(noticed),
+    equivalents: Number(equivalents),
+  }));
+}
+
+/** Results in place of former ones of the same files, beside those of other files. */
+export function replaceResults(
+  former: readonly FileResult[],
+  results: readonly FileResult[],
+): readonly FileResult[] {
+  const files = results.map(({ file }) => file);
+  return [...former.filter(({ file }) => !files.includes(file)), ...results];
+}

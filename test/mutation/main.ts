@@ -1,10 +1,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { withFigures } from "../../bench/figures";
+import { figuresIn, withFigures } from "../../bench/figures";
 import { ROOT } from "../package/support/packed-package";
 import { EQUIVALENTS } from "./equivalents";
-import { type FileResult, percent, resultTable, shareOf, sumOf } from "./file-result";
+import {
+  type FileResult,
+  parseResultTable,
+  percent,
+  replaceResults,
+  resultTable,
+  shareOf,
+  sumOf,
+} from "./file-result";
 import { MUTANTS } from "./mutants";
 import { runPure } from "./pure";
 import { PURE_GROUPS } from "./pure-files";
@@ -21,8 +29,8 @@ where too few are noticed, or where a change does not fit the code any more. Tak
 
   --table       only the changes written by hand, of files that live on sockets: ${FLOORS.table * 100} % must be noticed
   --pure        only the changes that Stryker makes, of pure files: ${FLOORS.pure * 100} % must be noticed
-  --only TEXT   those changes only whose file or effect has this text
-  --write       writes the figures into docs/mutation.md
+  --only TEXT   those changes only whose file has this text
+  --write       writes the figures into docs/mutation.md; with --only, those of these files
 `;
 
 const PAGE = join(ROOT, "docs", "mutation.md");
@@ -39,27 +47,32 @@ async function main(): Promise<void> {
     },
   });
   if (values.help) return say(USAGE);
-  const { only, write } = values;
-  if (only && write) throw new Error("--write writes all figures, --only makes a part of them");
+  const { only } = values;
   const isAll = values.table === values.pure;
   if (values.table || isAll) {
-    const chosen = MUTANTS.filter(({ file, what }) => `${file} ${what}`.includes(only));
-    if (chosen.length > 0) finish("table", await runTable(chosen, say), write);
+    const chosen = MUTANTS.filter(({ file }) => file.includes(only));
+    if (chosen.length > 0) finish("table", await runTable(chosen, say), values);
   }
   if (values.pure || isAll) {
     const chosen = PURE_GROUPS.filter(({ files }) => files.some((file) => file.includes(only)));
-    if (chosen.length > 0) finish("pure", await runPure(chosen, EQUIVALENTS, say), write);
+    if (chosen.length > 0) finish("pure", await runPure(chosen, EQUIVALENTS, say), values);
   }
 }
 
-function finish(part: Part, results: readonly FileResult[], write: boolean): void {
+function finish(
+  part: Part,
+  results: readonly FileResult[],
+  { write, only }: { readonly write: boolean; readonly only: string },
+): void {
   const { noticed, mutants, equivalents } = sumOf(results);
   const share = shareOf(results);
   say(`${part}: ${noticed} of ${mutants} noticed, ${percent(share)}; beside them ${equivalents} equivalents`);
   if (!(share >= FLOORS[part])) process.exitCode = 1;
   if (!write) return;
   const page = readFileSync(PAGE, "utf8");
-  writeFileSync(PAGE, withFigures(page, `npm run test:mutation -- --${part}`, resultTable(results)));
+  const command = `npm run test:mutation -- --${part}`;
+  const former = only === "" ? [] : parseResultTable(figuresIn(page, command));
+  writeFileSync(PAGE, withFigures(page, command, resultTable(replaceResults(former, results))));
 }
 
 main().catch((error: unknown) => {

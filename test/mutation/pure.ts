@@ -11,7 +11,7 @@ import { readStrykerReport, type StrykerReport, type StrykerResults } from "./st
 const DONE_WITHIN_MS = 60 * 60_000;
 const CONFIG = "stryker.config.json";
 /** How much slower than without a mutant a test may be, before the mutant counts as one that never ends. */
-const SLOWER_BY_MS = 20_000;
+const SLOWER_BY_MS = 10_000;
 
 /** Has Stryker mutate the pure files in a copy of the project, one group after the other. */
 export async function runPure(
