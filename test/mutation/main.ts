@@ -29,7 +29,7 @@ where too few are noticed, or where a change does not fit the code any more. Tak
 
   --table       only the changes written by hand, of files that live on sockets: ${FLOORS.table * 100} % must be noticed
   --pure        only the changes that Stryker makes, of pure files: ${FLOORS.pure * 100} % must be noticed
-  --only TEXT   those changes only whose file has this text
+  --only TEXT   those changes only whose file has this text; may be repeated
   --write       writes the figures into docs/mutation.md; with --only, those of these files
 `;
 
@@ -41,20 +41,21 @@ async function main(): Promise<void> {
     options: {
       table: { type: "boolean", default: false },
       pure: { type: "boolean", default: false },
-      only: { type: "string", default: "" },
+      only: { type: "string", multiple: true, default: [] },
       write: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return say(USAGE);
-  const { only } = values;
+  const isChosen = (file: string) =>
+    values.only.length === 0 || values.only.some((text) => file.includes(text));
   const isAll = values.table === values.pure;
   if (values.table || isAll) {
-    const chosen = MUTANTS.filter(({ file }) => file.includes(only));
+    const chosen = MUTANTS.filter(({ file }) => isChosen(file));
     if (chosen.length > 0) finish("table", await runTable(chosen, say), values);
   }
   if (values.pure || isAll) {
-    const chosen = PURE_GROUPS.filter(({ files }) => files.some((file) => file.includes(only)));
+    const chosen = PURE_GROUPS.filter(({ files }) => files.some(isChosen));
     if (chosen.length > 0) finish("pure", await runPure(chosen, EQUIVALENTS, say), values);
   }
 }
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
 function finish(
   part: Part,
   results: readonly FileResult[],
-  { write, only }: { readonly write: boolean; readonly only: string },
+  { write, only }: { readonly write: boolean; readonly only: readonly string[] },
 ): void {
   const { noticed, mutants, equivalents } = sumOf(results);
   const share = shareOf(results);
@@ -71,7 +72,7 @@ function finish(
   if (!write) return;
   const page = readFileSync(PAGE, "utf8");
   const command = `npm run test:mutation -- --${part}`;
-  const former = only === "" ? [] : parseResultTable(figuresIn(page, command));
+  const former = only.length === 0 ? [] : parseResultTable(figuresIn(page, command));
   writeFileSync(PAGE, withFigures(page, command, resultTable(replaceResults(former, results))));
 }
 
