@@ -20,4 +20,16 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     to: "default:",
     why: "what is undefined adds no field either",
   },
+  {
+    file: "src/registrar/node-wide/admission.ts",
+    from: "export function whyUnwanted(name: string, { allow, deny = [] }: NameLists = {}): string | undefined {",
+    to: 'export function whyUnwanted(name: string, { allow, deny = ["Stryker was here"] }: NameLists = {}): string | undefined {',
+    why: "no driver is called that",
+  },
+  {
+    file: "src/registrar/node-wide/admission.ts",
+    from: "for (const { name } of requests) requests.find((request) => request.name === name)?.grant();",
+    to: "for (const { name } of requests) requests.find(request => request.name === name).grant();",
+    why: "there is at least the request that the name is of; the question is the compiler's",
+  },
 ];
