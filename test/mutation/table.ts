@@ -7,6 +7,13 @@ import type { Mutant } from "./mutant";
 import { mutated } from "./mutated";
 import { copyProject } from "./project-copy";
 
+/** Tests that notice by waiting in vain do so for this long. Without a mutant none needs more than a few seconds. */
+const IMPATIENT = {
+  file: "test/support/history.ts",
+  from: "PATIENCE_MS = 60_000",
+  to: "PATIENCE_MS = 20_000",
+};
+const TEST_TIMEOUT_MS = 40_000;
 const DONE_WITHIN_MS = 15 * 60_000;
 
 /** Makes one mutant after the other in a copy of the project, and runs the tests that are to notice. */
@@ -15,10 +22,13 @@ export async function runTable(
   say: (line: string) => void,
 ): Promise<readonly FileResult[]> {
   await using folder = await copyProject();
+  const patience = folder.at(IMPATIENT.file);
+  writeFileSync(patience, mutated(readFileSync(patience, "utf8"), IMPATIENT));
   const jest = (reporter: string, tests: readonly string[]) => {
     const program = join(ROOT, "node_modules", "jest", "bin", "jest.js");
     // Last: all that follows would be reporters.
-    const args = [program, ...tests, "--forceExit", "--maxWorkers=2", `--reporters=${reporter}`];
+    const flags = ["--forceExit", "--maxWorkers=2", `--testTimeout=${TEST_TIMEOUT_MS}`];
+    const args = [program, ...tests, ...flags, `--reporters=${reporter}`];
     return run(process.execPath, args, { cwd: folder.path, withinMs: DONE_WITHIN_MS });
   };
   // Tests that fail without a change would notice every one.
