@@ -41,7 +41,7 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   if (socket.isWholeFileSystem && socket.mountPoint === parentOf(csiSocketPath)) return { kind: "unknown" };
   // The host may have the file system mounted somewhere; but what has a kubelet's whole path already is complete.
   const isComplete = isInKnownRoot(socket.path) && !isInKnownRoot(told);
-  if (told === socket.path || (endsWithPath(told, socket.path) && !isComplete)) return { kind: "fits" };
+  if (told.endsWith(socket.path) && !isComplete) return { kind: "fits" };
   if (socket.fileSystem === "overlay") return { kind: "unknown" };
 
   const registryRoot = registry?.device === socket.device ? parentOf(registry.path) : undefined;
@@ -54,7 +54,7 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const inRoot = socket.path.slice(registryRoot.length);
   const isRootLike = (path: string) =>
     isKnownRoot(path) || (!isKnownRoot(registryRoot) && baseOf(path) === baseOf(registryRoot));
-  if (endsWithPath(told, inRoot) && isRootLike(told.slice(0, -inRoot.length))) return { kind: "fits" };
+  if (told.endsWith(inRoot) && isRootLike(told.slice(0, -inRoot.length))) return { kind: "fits" };
   return { kind: "differs", hostPath: `${root}${inRoot}` };
 }
 
@@ -86,9 +86,7 @@ export function explainHostPath(
   }
 }
 
-const roots: readonly string[] = [...new Set(Object.values<string>(KUBELET_ROOTS))].sort(
-  (one, other) => Number(other === DEFAULT_KUBELET_ROOT) - Number(one === DEFAULT_KUBELET_ROOT),
-);
+const roots: readonly string[] = [DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)];
 const isKnownRoot = (path: string) => roots.includes(path);
 const isInKnownRoot = (path: string) => roots.some((root) => isWithin(path, root));
 
@@ -97,18 +95,9 @@ const isInKnownRoot = (path: string) => roots.some((root) => isWithin(path, root
  * at /var, or the host be a container itself.
  */
 function kubeletRootFor(path: string): string {
-  const tail = path.split("/").slice(-2).join("/");
   if (isKnownRoot(path)) return path;
-  return (
-    roots.find((root) => path.endsWith(root)) ??
-    roots.find((root) => root.endsWith(path)) ??
-    roots.find((root) => root.endsWith(`/${tail}`) && tail !== "") ??
-    path
-  );
-}
-
-function endsWithPath(path: string, end: string): boolean {
-  return end !== "/" && path.endsWith(end);
+  const tail = path.split("/").slice(1).slice(-2).join("/");
+  return roots.find((root) => root.endsWith(`/${tail}`)) ?? path;
 }
 
 const parentOf = (path: string) => path.slice(0, path.lastIndexOf("/")) || "/";

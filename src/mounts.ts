@@ -31,7 +31,7 @@ export function parseMountinfo(text: string): readonly Mount[] {
     const [before = "", after = ""] = line.split(" - ");
     const [, , device, root, mountPoint] = before.split(" ");
     const [fileSystem] = after.split(" ");
-    if (!device || root === undefined || mountPoint === undefined || !fileSystem) return [];
+    if (!device || !root || !mountPoint || !fileSystem) return [];
     return [{ device, root: unescapeOctal(root), mountPoint: unescapeOctal(mountPoint), fileSystem }];
   });
 }

@@ -182,6 +182,127 @@ test.each<readonly [what: string, csi: string, told: string, rows: readonly Row[
       [CONTAINER, ["0:9", "/", "/csi", "tmpfs"], ["8:1", `${K}/plugins_registry`, "/registration"]],
       { kind: "unknown" },
     ],
+    [
+      "slashes that are doubled",
+      "/csi/csi.sock",
+      `${K}//plugins/x/csi.sock`,
+      [CONTAINER, ["8:1", `${K}/plugins/x`, "/csi"], ["8:1", `${K}/plugins_registry`, "/registration"]],
+      FITS,
+    ],
+    [
+      "the driver's file system, mounted somewhere on the host",
+      "/csi/csi.sock",
+      "/mnt/data/x/csi.sock",
+      [CONTAINER, ["8:5", "/x", "/csi"], ["8:1", `${K}/plugins_registry`, "/registration"]],
+      FITS,
+    ],
+    [
+      "another file system than kubelet's root",
+      "/csi/csi.sock",
+      "/csi/csi.sock",
+      [CONTAINER, ["8:5", "/x", "/csi"], ["8:2", "/lib/kubelet/plugins_registry", "/registration"]],
+      differs("/x/csi.sock"),
+    ],
+    [
+      "a driver outside of kubelet's root, both on /var",
+      "/csi/csi.sock",
+      "/csi/csi.sock",
+      [CONTAINER, ["8:2", "/srv/x", "/csi"], ["8:2", "/lib/kubelet/plugins_registry", "/registration"]],
+      differs("/var/srv/x/csi.sock"),
+    ],
+    [
+      "kubelet's root is a file system of its own",
+      "/csi/csi.sock",
+      `${K}plugins/x/csi.sock`,
+      [CONTAINER, ["8:4", "/plugins/x", "/csi"], ["8:4", "/plugins_registry", "/registration"]],
+      differs("/plugins/x/csi.sock"),
+    ],
+    [
+      "/var/lib is a file system of its own on the host",
+      "/csi/csi.sock",
+      "/csi/csi.sock",
+      [
+        CONTAINER,
+        ["8:2", "/kubelet/plugins/x", "/csi"],
+        ["8:2", "/kubelet/plugins_registry", "/registration"],
+      ],
+      differs(`${K}/plugins/x/csi.sock`),
+    ],
+    [
+      "a root that nobody knows, mounted elsewhere on the host under its name",
+      "/csi/csi.sock",
+      "/mnt/kubelet/plugins/x/csi.sock",
+      [
+        CONTAINER,
+        ["8:3", "/srv/kubelet/plugins/x", "/csi"],
+        ["8:3", "/srv/kubelet/plugins_registry", "/registration"],
+      ],
+      FITS,
+    ],
+    [
+      "the same, under another name",
+      "/csi/csi.sock",
+      "/mnt/other/plugins/x/csi.sock",
+      [
+        CONTAINER,
+        ["8:3", "/srv/kubelet/plugins/x", "/csi"],
+        ["8:3", "/srv/kubelet/plugins_registry", "/registration"],
+      ],
+      differs("/srv/kubelet/plugins/x/csi.sock"),
+    ],
+    [
+      "a root that nobody knows, told as the default one",
+      "/csi/csi.sock",
+      `${K}/plugins/x/csi.sock`,
+      [CONTAINER, ["8:3", "/data/k/plugins/x", "/csi"], ["8:3", "/data/k/plugins_registry", "/registration"]],
+      FITS,
+    ],
+    [
+      "the default root, told as one that nobody knows",
+      "/csi/csi.sock",
+      "/mnt/kubelet/plugins/x/csi.sock",
+      [CONTAINER, ["8:1", `${K}/plugins/x`, "/csi"], ["8:1", `${K}/plugins_registry`, "/registration"]],
+      differs(`${K}/plugins/x/csi.sock`),
+    ],
+    [
+      "an emptyDir volume, by its path on the host",
+      "/s/csi.sock",
+      `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s/csi.sock`,
+      [
+        CONTAINER,
+        ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/s"],
+        ["8:1", `${K}/plugins_registry`, "/registration"],
+      ],
+      FITS,
+    ],
+    [
+      "a container's layers for both",
+      "/csi/csi.sock",
+      "/csi/csi.sock",
+      [CONTAINER, ["0:51", "/", "/registration", "overlay"]],
+      FITS,
+    ],
+    [
+      "another path in a developer's container",
+      "/csi/csi.sock",
+      "/other/csi.sock",
+      [CONTAINER],
+      { kind: "unknown" },
+    ],
+    [
+      "a mount table without the registration directory",
+      "/csi/csi.sock",
+      "/csi/csi.sock",
+      [["8:5", "/x", "/csi"]],
+      differs("/x/csi.sock"),
+    ],
+    [
+      "nor a file system of the host",
+      "/csi/csi.sock",
+      "/csi/csi.sock",
+      [["0:50", "/", "/csi", "overlay"]],
+      { kind: "unknown" },
+    ],
     ["no mount table", "/csi/csi.sock", "/csi/csi.sock", [], { kind: "unknown" }],
     ["a relative path", "/csi/csi.sock", "csi.sock", [CONTAINER], { kind: "unknown" }],
   ],
@@ -200,4 +321,15 @@ test.each<readonly [what: string, csi: string, told: string, rows: readonly Row[
 test("what differs comes with the flag to write", () => {
   expect(explainHostPath(differs("/h/csi.sock"))?.fix).toBe("--kubelet-registration-path=/h/csi.sock");
   expect(explainHostPath({ kind: "unknown" })).toBeUndefined();
+  expect(explainHostPath(FITS)).toBeUndefined();
+});
+
+test.each<[HostPathVerdict, string, string]>([
+  [{ kind: "empty-dir" }, "is in an emptyDir volume", "make that volume a hostPath"],
+  [{ kind: "not-mounted", folder: "/csi" }, "nothing of the host is mounted at /csi", "mount the hostPath"],
+])("%j is told with what to mount", (verdict, problem, fix) => {
+  expect(explainHostPath(verdict)).toEqual({
+    problem: expect.stringContaining(problem),
+    fix: expect.stringContaining(fix),
+  });
 });

@@ -24,6 +24,29 @@ test.each([
   expect(placeOf(path, CONTAINER)).toMatchObject(expected);
 });
 
+test.each([
+  ["/registration", false],
+  ["/with space/a", true],
+])("%s is in a mount of a whole file system: %s", (path, isWholeFileSystem) => {
+  expect(placeOf(path, CONTAINER)).toMatchObject({ isWholeFileSystem });
+});
+
+test("of two mounts the inner one counts, whichever is named last", () => {
+  const mounts = parseMountinfo("1 0 8:1 /a /csi rw - ext4 x rw\n2 0 8:2 / / rw - ext4 y rw");
+  expect(placeOf("/csi/x", mounts)).toMatchObject({ path: "/a/x", device: "8:1", mountPoint: "/csi" });
+});
+
+test.each([
+  "700 600  / /csi rw - ext4 x rw",
+  "700 600 8:1  /csi rw - ext4 x rw",
+  "700 600 8:1 /  rw - ext4 x rw",
+  "700 600 8:1 / /csi rw -  x rw",
+  "700 600 8:1 / /csi rw",
+  "700 600 - ext4 x rw",
+])("a line that lacks something is passed over: %s", (line) => {
+  expect(parseMountinfo(line)).toEqual([]);
+});
+
 test("where no mount is known there is no place", () => {
   expect(placeOf("/registration", parseMountinfo(""))).toBeUndefined();
 });

@@ -5,6 +5,7 @@ import { isExtendedResource, isSubdomain } from "../src/resource-name";
 test.each([
   ["example.com/gpu", true],
   ["example.com/GPU_1.x", true],
+  ["example.com/g", true],
   [`${"a".repeat(100)}.com/gpu`, true],
   [`${"a".repeat(240)}.com/gpu`, true],
   [`${"a".repeat(241)}.com/gpu`, false],

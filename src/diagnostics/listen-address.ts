@@ -13,11 +13,11 @@ export interface ListenAddress {
  * Throws INVALID_OPTION for anything else.
  */
 export function parseListenAddress(text: string): ListenAddress {
-  const match = /^(?:\[(?<ipv6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>\d*)$/.exec(text);
-  const port = Number(match?.groups?.port);
-  if (!match || port > 65_535) {
+  const parts = /^(?:\[(?<ipv6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>\d*)$/.exec(text)?.groups;
+  const port = Number(parts?.port);
+  if (!parts || port > 65_535) {
     const wanted = "give host:port or :port, as in :9809, localhost:9809, [::1]:9809";
     throw invalidOption(`http-endpoint ${JSON.stringify(text)} is not a listen address: ${wanted}`);
   }
-  return { host: match.groups?.ipv6 || match.groups?.host || undefined, port };
+  return { host: parts.ipv6 || parts.host || undefined, port };
 }

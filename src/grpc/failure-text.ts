@@ -1,7 +1,7 @@
 /** grpc-js notes the moment at which a connection failed, and where it got the address: here that is never news. */
 const CONNECTION_NOTES = /(?: \(\d{4}-\d\d-\d\dT[\d:.]+Z\))?\. Resolution note: $/;
 /** It measures what a call has waited, and for which of its own stages. */
-const DEADLINE = /Deadline exceeded after [\d.]+s.*$/s;
+const DEADLINE = /Deadline exceeded after [\d.]+s.*/s;
 
 /**
  * The text of a failed call without times of day and measured milliseconds, so that equal failures read equal: the log

@@ -52,7 +52,7 @@ export function createUnaryRequest(maxMessageBytes: number) {
       if (prefix[0] !== 0)
         return { code: status.UNIMPLEMENTED, details: "compressed messages are not taken" };
       bytes += rest.length;
-      if (rest.length > 0) pieces.push(Buffer.from(rest));
+      pieces.push(Buffer.from(rest));
       return undefined;
     },
     /** The client has sent all: its message, or why there is none. */

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { serveDiagnostics } from "../support/diagnostics";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
+import { createFleetNode, startTestFleet } from "../support/fleet-node";
 import { startForeignSocket } from "../support/foreign-socket";
 import { createTestNode, startTestRegistrar, type TestNode } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
@@ -70,6 +71,31 @@ describe("/healthz", () => {
       body: expect.stringContaining("error getting info from node-registrar socket: "),
     });
     expect(started.log.all("Health check failed")).toHaveLength(1);
+  });
+});
+
+describe("/healthz of a whole node", () => {
+  test("is ok where there is no driver", async () => {
+    await using fleetNode = await createFleetNode();
+    await using started = await startTestFleet(fleetNode);
+    await using http = await serveDiagnostics(started);
+    expect(await http.ask("/healthz")).toMatchObject(ok);
+  });
+
+  test("is ok as long as one driver's socket answers, and then logs no error", async () => {
+    await using fleetNode = await createFleetNode();
+    await fleetNode.driver("bad", { name: "../bad" });
+    await using started = await startTestFleet(fleetNode);
+    await using http = await serveDiagnostics(started);
+    await started.state("bad", "stopped");
+    expect(await http.ask("/healthz")).toMatchObject({ status: 404 });
+    await fleetNode.driver("good.csi");
+    await started.register("good.csi");
+    const errors = () => started.log.records.filter(({ severity }) => severity === "error");
+    const before = errors().length;
+    expect(await http.ask("/healthz")).toMatchObject(ok);
+    expect(started.log.all("Health check succeeded")).toMatchObject([{ severity: "info", verbosity: 5 }]);
+    expect(errors()).toHaveLength(before);
   });
 });
 

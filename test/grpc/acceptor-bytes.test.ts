@@ -1,7 +1,10 @@
 import { once } from "node:events";
+import { MAX_FRAME_BYTES } from "../../src/grpc/http2/frames";
 import { eventually } from "../support/eventually";
 import { connectRaw, serveAcceptor } from "./served-acceptor";
 import { DATA, END_HEADERS, frame, grpcHeaders, HEADERS, HELLO, headerBlock, PING, SETTINGS } from "./wire";
+
+const WINDOW_UPDATE = 8;
 
 test("nothing is sent to, nor decoded for, a client that has not said what every client begins with", async () => {
   await using served = await serveAcceptor();
@@ -29,6 +32,20 @@ test("all unfinished requests of a connection together may have as many bytes as
   client.socket.write(Buffer.concat([HELLO, half(1), half(3), half(5)]));
   expect(await client.statusOf(5)).toBe("8");
   expect(client.frames.filter(({ type }) => type === HEADERS).map(({ streamId }) => streamId)).toEqual([5]);
+});
+
+test("a client that sends much is given room for more", async () => {
+  await using served = await serveAcceptor();
+  using client = connectRaw(served.path);
+  const message = Buffer.alloc(2 * MAX_FRAME_BYTES);
+  message.writeUInt32BE(message.length, 1);
+  const head = frame(HEADERS, END_HEADERS, 1, headerBlock(...grpcHeaders("localhost")));
+  const begun = [message.subarray(0, MAX_FRAME_BYTES), message.subarray(0, 100)];
+  client.socket.write(Buffer.concat([HELLO, head, ...begun.map((piece) => frame(DATA, 0, 1, piece))]));
+  const updates = () => client.frames.filter(({ type }) => type === WINDOW_UPDATE);
+  await client.until(() => updates().length > 0);
+  const told = updates().map(({ streamId, payload }) => [streamId, payload.readUInt32BE()]);
+  expect(told).toEqual([[0, MAX_FRAME_BYTES]]);
 });
 
 test("a client that reads no answer is not read any further, and keeps few of them here", async () => {

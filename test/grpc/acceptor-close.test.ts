@@ -4,10 +4,12 @@ import { CLIENT_PREFACE } from "../../src/grpc/http2/frames";
 import { callUnary, createUnixClient, statusCodeOf } from "../../src/grpc/unary";
 import { expectNothingLeft } from "../support/resources";
 import { connectRaw, INFO, protos, serveAcceptor } from "./served-acceptor";
-import { getInfoCall, HELLO } from "./wire";
+import { getInfoCall, HELLO, RST_STREAM } from "./wire";
 
 /** So long that a test which waits for it fails. */
 const LONG_MS = 600_000;
+/** A client may make such a call again elsewhere (RFC 9113, section 8.7). */
+const REFUSED_STREAM = 7;
 
 /** A GetInfo that is answered when the test says so. */
 function gate() {
@@ -77,6 +79,22 @@ test("lets a running call finish", async () => {
   await closed;
   expect(peerGone.aborted).toBe(false);
   client.close();
+});
+
+test("takes no call after its goodbye, and says that it did not begin it", async () => {
+  const { getInfo, entered, open } = gate();
+  await using served = await serveAcceptor({ getInfo });
+  using client = connectRaw(served.path);
+  client.socket.write(Buffer.concat([HELLO, getInfoCall(1, "/raw")]));
+  await entered;
+  const closed = served.acceptor.close({ graceMs: LONG_MS });
+  client.socket.write(getInfoCall(3, "/raw"));
+  const ends = () => client.frames.filter(({ type, streamId }) => streamId === 3 && type === RST_STREAM);
+  await client.until(() => ends().length > 0);
+  expect(ends().map(({ payload }) => payload.readUInt32BE())).toEqual([REFUSED_STREAM]);
+  open();
+  expect(await client.statusOf(1)).toBe("0");
+  await closed;
 });
 
 test("cuts a call that runs on after the grace: its handler is told, its client gets an error", async () => {

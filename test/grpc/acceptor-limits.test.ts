@@ -8,6 +8,11 @@ test("the defaults, and what is given instead of them", () => {
   });
 });
 
+test("the highest that Node takes", () => {
+  const highest = { maxHeaderBytes: 65_535, maxHeaderFields: 128, maxMessageBytes: 2 ** 31 - 1 };
+  expect(resolveGrpcAcceptorLimits(highest)).toMatchObject(highest);
+});
+
 test.each([
   [{ maxConnections: 0 }, "maxConnections is 0, but must be 1 to 65536"],
   [{ maxConcurrentStreams: 1.5 }, "maxConcurrentStreams is 1.5, but must be 1 to 65536"],

@@ -81,6 +81,11 @@ test.each<[string, (windows: ReturnType<typeof opened>) => void]>([
   expect(() => act(opened(1))).toThrow("a window of more than 2147483647 bytes");
 });
 
+test("a window may be as wide as HTTP/2 has it", () => {
+  const { grow } = opened(1);
+  for (const streamId of [0, 1]) expect(() => grow(streamId, 2 ** 31 - 1 - 65_535)).not.toThrow();
+});
+
 test("a window that grows by nothing is refused", () => {
   expect(() => opened(1).grow(1, 0)).toThrow("a window that grows by 0");
 });

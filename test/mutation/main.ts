@@ -1,76 +1,79 @@
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { figuresIn, withFigures } from "../../bench/figures";
 import { ROOT } from "../package/support/packed-package";
-import { run } from "../package/support/run";
-import { createTempFolder } from "../support/temp-folder";
-import { MUTANTS, type Mutant } from "./mutants";
-import { mutated } from "./mutated";
+import { EQUIVALENTS } from "./equivalents";
+import {
+  type FileResult,
+  parseResultTable,
+  percent,
+  replaceResults,
+  resultTable,
+  shareOf,
+  sumOf,
+} from "./file-result";
+import { MUTANTS } from "./mutants";
+import { runPure } from "./pure";
+import { PURE_GROUPS } from "./pure-files";
+import { runTable } from "./table";
 
-/** Of those in the table; none of them leaves everything as it was. */
-const FLOOR = 0.9;
+/** Of those that change something. */
+const FLOORS = { table: 0.9, pure: 0.95 } as const;
+type Part = keyof typeof FLOORS;
 
-const USAGE = `usage: npm run test:mutation -- [--only TEXT]
+const USAGE = `usage: npm run test:mutation -- [--table] [--pure] [--only TEXT] [--write]
 
 Makes one small wrong change of the product after the other, in a copy of it, and runs the tests that are to notice. Fails
-where fewer than ${FLOOR * 100} % are noticed, or where a change does not fit the code any more. Takes minutes.
+where too few are noticed, or where a change does not fit the code any more. Takes three quarters of an hour.
 
-  --only TEXT   those changes only whose file or effect has this text
+  --table       only the changes written by hand, of files that live on sockets: ${FLOORS.table * 100} % must be noticed
+  --pure        only the changes that Stryker makes, of pure files: ${FLOORS.pure * 100} % must be noticed
+  --only TEXT   those changes only whose file has this text; may be repeated
+  --write       writes the figures into docs/mutation.md; with --only, those of these files
 `;
 
-const DONE_WITHIN_MS = 10 * 60_000;
-const COPIED = [
-  "src",
-  "test",
-  "proto",
-  "docs",
-  "bench",
-  "scripts",
-  "jest.config.js",
-  "package.json",
-  "tsconfig.json",
-];
-const LINKED = ["node_modules", "dist"];
-
+const PAGE = join(ROOT, "docs", "mutation.md");
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { only: { type: "string", default: "" }, help: { type: "boolean", default: false } },
+    options: {
+      table: { type: "boolean", default: false },
+      pure: { type: "boolean", default: false },
+      only: { type: "string", multiple: true, default: [] },
+      write: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
   });
   if (values.help) return say(USAGE);
-  const chosen = MUTANTS.filter(({ file, what }) => `${file} ${what}`.includes(values.only));
-  await using folder = await createTempFolder();
-  const skipped = /\/(?:node_modules|built|bin)$/;
-  for (const name of COPIED)
-    cpSync(join(ROOT, name), folder.at(name), { recursive: true, filter: (path) => !skipped.test(path) });
-  for (const name of LINKED) symlinkSync(join(ROOT, name), folder.at(name));
-
-  const passes = async (tests: readonly string[]) => {
-    const jest = [join(ROOT, "node_modules", "jest", "bin", "jest.js"), "--bail", "--forceExit", ...tests];
-    const { code, stderr } = await run(process.execPath, jest, {
-      cwd: folder.path,
-      withinMs: DONE_WITHIN_MS,
-    });
-    return { passed: code === 0, stderr };
-  };
-  // Tests that fail without a change would notice every one.
-  const untouched = await passes([...new Set(chosen.flatMap(({ tests }) => tests))]);
-  if (!untouched.passed) throw new Error(`the tests fail as it is:\n${untouched.stderr.slice(-4_000)}`);
-
-  const survivors: Mutant[] = [];
-  for (const mutant of chosen) {
-    const path = folder.at(mutant.file);
-    const text = readFileSync(path, "utf8");
-    writeFileSync(path, mutated(text, mutant));
-    const { passed } = await passes(mutant.tests);
-    writeFileSync(path, text);
-    if (passed) survivors.push(mutant);
-    say(`${passed ? "SURVIVED" : "noticed "}  ${mutant.file}: ${mutant.what}`);
+  const isChosen = (file: string) =>
+    values.only.length === 0 || values.only.some((text) => file.includes(text));
+  const isAll = values.table === values.pure;
+  if (values.table || isAll) {
+    const chosen = MUTANTS.filter(({ file }) => isChosen(file));
+    if (chosen.length > 0) finish("table", await runTable(chosen, say), values);
   }
-  const share = (chosen.length - survivors.length) / chosen.length;
-  say(`${chosen.length - survivors.length} of ${chosen.length} noticed, ${Math.round(share * 100)} %`);
-  if (!(share >= FLOOR)) process.exitCode = 1;
+  if (values.pure || isAll) {
+    const chosen = PURE_GROUPS.filter(({ files }) => files.some(isChosen));
+    if (chosen.length > 0) finish("pure", await runPure(chosen, EQUIVALENTS, say), values);
+  }
+}
+
+function finish(
+  part: Part,
+  results: readonly FileResult[],
+  { write, only }: { readonly write: boolean; readonly only: readonly string[] },
+): void {
+  const { noticed, mutants, equivalents } = sumOf(results);
+  const share = shareOf(results);
+  say(`${part}: ${noticed} of ${mutants} noticed, ${percent(share)}; beside them ${equivalents} equivalents`);
+  if (!(share >= FLOORS[part])) process.exitCode = 1;
+  if (!write) return;
+  const page = readFileSync(PAGE, "utf8");
+  const command = `npm run test:mutation -- --${part}`;
+  const former = only.length === 0 ? [] : parseResultTable(figuresIn(page, command));
+  writeFileSync(PAGE, withFigures(page, command, resultTable(replaceResults(former, results))));
 }
 
 main().catch((error: unknown) => {

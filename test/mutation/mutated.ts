@@ -1,4 +1,4 @@
-import type { Mutant } from "./mutants";
+import type { Mutant } from "./mutant";
 
 /** The file's text with the change in it; throws where the text to be changed is not there, or more than once. */
 export function mutated(text: string, { file, from, to }: Pick<Mutant, "file" | "from" | "to">): string {

@@ -1,6 +1,9 @@
 import { readdirSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import type { StateName } from "../../src/registrar/registration/state";
 import { startRegistrar } from "../../src/registrar/start-registrar";
+import { connectRaw } from "../grpc/served-acceptor";
+import { frame, GOAWAY, getInfoCall, HELLO, PING, RAW_PATH } from "../grpc/wire";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
@@ -20,6 +23,9 @@ beforeEach(async () => {
 afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
+/** The last frame of a GetInfo call, which has an empty message. */
+const DATA_HEADER_BYTES = 9;
+const MESSAGE_BYTES = 5;
 const socketName = `${name}-reg.sock`;
 const socketPath = () => node.socketPath(name);
 const files = () => readdirSync(node.pluginRegistrationPath);
@@ -112,6 +118,7 @@ describe.each(Object.entries(MOMENTS))("closed when %s", (_when, moment) => {
       expect(await started.registrar.closed).toEqual({ kind: "stopped" });
       expect(files()).toEqual(moment.remains ?? []);
       expect(started.registrar.status().state).toBe("stopped");
+      expect(started.log.all("Failed to listen on socket")).toEqual([]);
       for (const peer of peers.splice(0)) await peer[Symbol.asyncDispose]();
     }),
   );
@@ -124,6 +131,25 @@ test("close() is always the same promise, and the outcome is told to all", async
   expect(await closing).toEqual({ kind: "stopped" });
   expect(registrar.close()).toBe(closing);
   expect(await registrar.closed).toEqual({ kind: "stopped" });
+});
+
+test("a call that is under way when it is closed is answered", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  const started = await startTestRegistrar(node);
+  await started.state("listening");
+  using kubelet = connectRaw(socketPath());
+  const call = getInfoCall(1, RAW_PATH);
+  const message = DATA_HEADER_BYTES + MESSAGE_BYTES;
+  const ping = frame(PING, 0, 0, Buffer.alloc(8));
+  kubelet.socket.write(Buffer.concat([HELLO, call.subarray(0, -message), ping]));
+  await kubelet.until(() => kubelet.frames.some(({ type }) => type === PING));
+  const closing = started.registrar.close();
+  await kubelet.until(() => kubelet.frames.some(({ type }) => type === GOAWAY));
+  // Who would cut it off at once has set a timer before this one.
+  await delay(5);
+  kubelet.socket.write(call.subarray(-message));
+  expect(await kubelet.statusOf(1)).toBe("0");
+  expect(await closing).toEqual({ kind: "stopped" });
 });
 
 test.each<StateName>(["publishing", "listening", "asked", "registered", "stopping"])(

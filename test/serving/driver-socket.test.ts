@@ -3,6 +3,7 @@ import { keepListening } from "../../src/serving/driver-socket";
 import { listenOnSocketFile } from "../../src/sockets/socket-file";
 import { tryConnect } from "../../src/sockets/unix-socket";
 import { recordLog } from "../support/recorded-log";
+import { expectNothingLeft } from "../support/resources";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 let folder: TempFolder;
@@ -25,6 +26,15 @@ test("a socket that somebody removes is put back, and goes at the end", async ()
   await socket.withdraw();
   expect(existsSync(path)).toBe(false);
 });
+
+test("a socket that was put back leaves nothing of the former one", () =>
+  expectNothingLeft(async () => {
+    const log = recordLog();
+    const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
+    unlinkSync(path);
+    await log.when(AGAIN);
+    await socket.withdraw();
+  }));
 
 test("its folder may be made anew", async () => {
   const log = recordLog();

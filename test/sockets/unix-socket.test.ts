@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { explainConnectError, tryConnect, untilAccepting } from "../../src/sockets/unix-socket";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
@@ -35,6 +35,16 @@ describe("untilAccepting", () => {
   test("resolves at once where somebody listens", async () => {
     await using _server = await startForeignSocket(folder.at("x.sock"));
     await untilAccepting(folder.at("x.sock"), { log: logger, signal: never });
+  });
+
+  test("tells a server made anew from its predecessor, though the inode's number is used again", async () => {
+    const path = folder.at("x.sock");
+    await using _server = await startForeignSocket(path);
+    const before = await untilAccepting(path, { log: logger, signal: never });
+    expect(await untilAccepting(path, { log: logger, signal: never })).toBe(before);
+    const { atime, mtimeMs } = lstatSync(path);
+    utimesSync(path, atime, new Date(mtimeMs + 1_000));
+    expect(await untilAccepting(path, { log: logger, signal: never })).not.toBe(before);
   });
 
   test("notices a socket in a folder that is made later", async () => {

@@ -2,6 +2,7 @@ import type { ProcessFacts } from "../../src/diagnostics/metric-table";
 import { createRoutes, type RoutesOptions } from "../../src/diagnostics/routes";
 import { startDiagnosticsServer } from "../../src/diagnostics/server";
 import { only } from "../../src/registrar/registrations";
+import type { TestFleet } from "./fleet-node";
 import { askHttp } from "./http";
 import type { TestRegistrar } from "./registrar-node";
 
@@ -13,13 +14,14 @@ export const PROCESS_FACTS: ProcessFacts = {
   usage: () => ({ cpuSeconds: 1.5, residentBytes: 4096, heapBytes: 1024 }),
 };
 
-/** The HTTP endpoint of one registrar, and a way to ask it. */
+/** The HTTP endpoint of a registrar, one driver's or a whole node's, and a way to ask it. */
 export async function serveDiagnostics(
-  { registrar, log }: TestRegistrar,
+  started: TestRegistrar | TestFleet,
   options: Partial<RoutesOptions> = {},
 ) {
+  const { log } = started;
   const routes = createRoutes(
-    only(registrar),
+    "fleet" in started ? started.fleet : only(started.registrar),
     { metricsPath: "/metrics", requireDriver: false, profiledCommandLine: undefined, ...options },
     { log: log.logger, facts: PROCESS_FACTS },
   );

@@ -36,6 +36,7 @@ export function watchAt(
   return {
     log,
     ended,
+    signal: stop.signal,
     answered,
     calls,
     losses: () => losses,

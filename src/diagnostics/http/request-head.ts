@@ -33,9 +33,10 @@ export function mayBeRequest(bytes: Buffer): boolean {
  */
 export function parseRequestHead(text: string): HttpRequest | undefined {
   const [first = "", ...lines] = text.split("\r\n");
-  const [, method, target, minor] = REQUEST_LINE.exec(first) ?? [];
+  const requestLine = REQUEST_LINE.exec(first);
   const fields = parseFields(lines);
-  if (method === undefined || target === undefined || fields === undefined) return undefined;
+  if (requestLine === null || fields === undefined) return undefined;
+  const [, method = "", target = "", minor] = requestLine;
   const isOld = minor === "0";
   if (!isOld && !fields.has("host")) return undefined;
   const length = fields.get("content-length");
@@ -61,7 +62,7 @@ function parseFields(lines: readonly string[]): ReadonlyMap<string, string> | un
   for (const line of lines) {
     const colon = line.indexOf(":");
     const [name, value] = [line.slice(0, colon).toLowerCase(), line.slice(colon + 1)];
-    if (colon < 0 || !FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) return undefined;
+    if (colon < 1 || !FIELD_NAME.test(name) || !FIELD_VALUE.test(value)) return undefined;
     const before = fields.get(name);
     if (before !== undefined && ONCE.has(name)) return undefined;
     fields.set(name, before === undefined ? value.trim() : `${before}, ${value.trim()}`);

@@ -40,9 +40,9 @@ export function createAdmission(lists: NameLists = {}): Admission {
   let requests: readonly Request[] = [];
 
   const release = (owner: NameOwner) => {
-    const given = requests.filter((request) => request.owner === owner);
     requests = requests.filter((request) => request.owner !== owner);
-    for (const { name } of given) requests.find((request) => request.name === name)?.grant();
+    // To be granted again what one has changes nothing.
+    for (const { name } of requests) requests.find((request) => request.name === name)?.grant();
   };
 
   return {

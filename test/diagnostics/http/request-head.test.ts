@@ -31,6 +31,7 @@ test.each<[name: string, HttpRequest | undefined, accept: string]>([
   ["spaces and tabs around", withFields("accept: \t a/b;q=1 c \t "), "a/b;q=1 c"],
   ["nothing said", withFields("accept:"), ""],
   ["none", withFields(), ""],
+  ["a name of one character before it", withFields("a: b", "accept: c/d"), "c/d"],
   ["bytes beyond ASCII", withFields("accept: \xe4\xff"), "\xe4\xff"],
 ])("fields: %s", (_what, head, accept) => {
   expect(head?.accept).toBe(accept);
@@ -43,6 +44,7 @@ test.each<[what: string, isLast: boolean, head: HttpRequest | undefined]>([
   ["is closed by the client, among others", true, withFields("connection: upgrade,\tCLOSE")],
   ["is not closed by what looks like it", false, withFields("connection: close-not, x close")],
   ["has no body", false, withFields("content-length: 0")],
+  ["has a body of many bytes", true, withFields("content-length: 12")],
   ["has a body", true, withFields("content-length: 1")],
   ["has a body in chunks", true, withFields("transfer-encoding: chunked")],
   ["is of HTTP/1.0", true, parse("GET / HTTP/1.0")],
@@ -72,6 +74,7 @@ test.each<[what: string, lines: readonly string[]]>([
   ["a length and chunks", ["POST / HTTP/1.1", "host: x", "content-length: 1", "transfer-encoding: chunked"]],
   ["two encodings", ["POST / HTTP/1.1", "host: x", "transfer-encoding: x", "transfer-encoding: chunked"]],
   ["a length that is none", ["POST / HTTP/1.1", "host: x", "content-length: +1"]],
+  ["a length with more behind it", ["POST / HTTP/1.1", "host: x", "content-length: 1x"]],
 ])("refused: %s", (_what, lines) => {
   expect(parse(...lines)).toBeUndefined();
 });

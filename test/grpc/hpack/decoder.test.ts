@@ -160,6 +160,7 @@ describe("what is malformed or over a bound", () => {
     ["a block that ends before a value", "0001 61", /ends in the middle of a field/],
     ["a string longer than its block", "0005 61", /longer than its block/],
     ["an integer that never ends", "ffffffffffff", /integer without end/],
+    ["an integer with a fifth byte behind its prefix", "ff8080808000", /integer without end/],
     ["a table larger than the server's", "3fe21f", /header table of 4097 bytes/],
     ["a table size after a field", "8220", /header table size after a header field/],
     ["Huffman padding of zeros", "0081 00 00", /not valid Huffman code/],
@@ -168,6 +169,15 @@ describe("what is malformed or over a bound", () => {
   ])("%s", (_name, hex, reason) => {
     expect(() => createHpackDecoder(LIMITS)(bytesOf(hex))).toThrow(
       expect.objectContaining({ code: "PROTOCOL", message: expect.stringMatching(reason) }),
+    );
+  });
+
+  test("as many bytes as are allowed are taken", () => {
+    const [method] = request1;
+    const maxBytes = ":method".length + "GET".length + 32;
+    expect(createHpackDecoder({ ...LIMITS, maxBytes })(Buffer.of(0x82)).fields.map(text)).toEqual([method]);
+    expect(() => createHpackDecoder({ ...LIMITS, maxBytes: maxBytes - 1 })(Buffer.of(0x82))).toThrow(
+      `header fields of more than ${maxBytes - 1} bytes`,
     );
   });
 

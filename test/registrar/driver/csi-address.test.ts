@@ -1,4 +1,5 @@
-import { parseCsiAddress } from "../../../src/registrar/driver/csi-address";
+import { resolve } from "node:path";
+import { absoluteCsiAddress, parseCsiAddress } from "../../../src/registrar/driver/csi-address";
 
 test.each([
   ["/csi/csi.sock", "/csi/csi.sock"],
@@ -39,4 +40,14 @@ test.each([
       message: `csi-address ${JSON.stringify(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,
     }),
   );
+});
+
+test.each([
+  ["/csi/csi.sock", "/csi/csi.sock"],
+  ["unix:///csi/csi.sock", "unix:///csi/csi.sock"],
+  ["unix:csi.sock", resolve("csi.sock")],
+  ["unix:csi/", resolve("csi")],
+  ["tcp://127.0.0.1:10000", "tcp://127.0.0.1:10000"],
+])("%j is %j wherever this process goes", (address, absolute) => {
+  expect(absoluteCsiAddress(address)).toBe(absolute);
 });

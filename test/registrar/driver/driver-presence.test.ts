@@ -1,12 +1,19 @@
 import { createDriverPresence } from "../../../src/registrar/driver/driver-presence";
 import { recordLog } from "../../support/recorded-log";
 
+afterEach(() => jest.restoreAllMocks());
+
 /** A driver's record, and what is said of it. */
 function startPresence() {
   const log = recordLog();
   const onLost = jest.fn();
   const presence = createDriverPresence(log.logger, onLost);
-  return { presence, onLost, said: () => log.records.map(({ message }) => message) };
+  return {
+    presence,
+    onLost,
+    said: () => log.records.map(({ message }) => message),
+    fields: () => log.records.map(({ fields }) => fields),
+  };
 }
 
 const LOST = "Lost connection";
@@ -67,4 +74,16 @@ test("a return is told once, and a second loss again", () => {
   expect(presence.answered("file 1")).toBeUndefined();
   presence.lost();
   expect(said()).toEqual([LOST, RESTORED, LOST]);
+});
+
+test("how long it was there, and how long away, is told in seconds", () => {
+  const { presence, fields } = startPresence();
+  let nowMs = 1_000;
+  jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+  presence.answered("file 1");
+  nowMs = 3_500;
+  presence.lost();
+  nowMs = 4_750.4;
+  expect(presence.answered("file 1")).toBe(1_250);
+  expect(fields()).toEqual([{ lasted: "2.5s" }, { after: "1.25s" }]);
 });

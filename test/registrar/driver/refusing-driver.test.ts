@@ -24,6 +24,8 @@ test.each([
   await using watch = watchAt(socketPath);
   const said = await watch.log.when("Error retreiving CSI driver name");
   expect(said.fields).toEqual({ next });
+  // One that does not know the call may not be asked it again: it is not even looked for before it has gone.
+  expect(watch.log.all("Connecting")).toHaveLength(code === status.UNIMPLEMENTED ? 1 : 2);
   // Longer than any first wait between two attempts.
   await delay(200);
   expect(driver.authorities).toHaveLength(1);

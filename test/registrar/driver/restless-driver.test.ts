@@ -1,18 +1,32 @@
+import { status } from "@grpc/grpc-js";
 import { loadProtos } from "../../../src/grpc/protos";
 import { controlWaits } from "../../support/controlled-waits";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
 import { startScriptedDriver } from "../../support/scripted-driver";
-import { createTempFolder } from "../../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
 const FIRST_MS = 100;
 const LONGEST_MS = 10_000;
+/** A connection that lived so long was no early loss. */
+const STEADY_AFTER_MS = 10_000;
 const waits = controlWaits({ fromMs: FIRST_MS / 2 });
 const loading = import("../../../src/registrar/driver/watch-driver");
+const x = { name: "x.csi" };
 
-test("a driver whose connections do not last is reconnected to at a growing distance", async () => {
-  await using folder = await createTempFolder();
-  const csiSocketPath = folder.at("csi.sock");
+let folder: TempFolder;
+let csiSocketPath: string;
+beforeEach(async () => {
+  folder = await createTempFolder();
+  csiSocketPath = folder.at("csi.sock");
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await folder[Symbol.asyncDispose]();
+});
+
+/** Watches the driver, and counts its answers. */
+async function startWatching() {
   const { watchCsiDriver } = await loading;
   const stop = new AbortController();
   const log = recordLog();
@@ -22,12 +36,38 @@ test("a driver whose connections do not last is reconnected to at a growing dist
     { protos: loadProtos(), log: log.logger, signal: stop.signal },
     { onAnswered: () => answers++, onLost: () => {}, onCall: () => {} },
   );
-  let driver = await startScriptedDriver(csiSocketPath, { name: "x.csi" });
-  await eventually(() => expect(answers).toBe(1));
+  return {
+    log,
+    answers: () => answers,
+    untilAnswered: (times: number) => eventually(() => expect(answers).toBe(times)),
+    /** Resolves with the waits that are held, or with none when the driver has answered this often before. */
+    heldBeforeAnswer: (times: number) =>
+      eventually(() => {
+        const held = waits.pending();
+        expect(held.length > 0 || answers >= times).toBe(true);
+        return held;
+      }),
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await watching;
+    },
+  };
+}
+
+/** As if so much time had passed. */
+function pass(ms: number): void {
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, "now").mockImplementation(() => now() + ms);
+}
+
+test("a driver whose connections do not last is reconnected to at a growing distance", async () => {
+  await using watch = await startWatching();
+  let driver = await startScriptedDriver(csiSocketPath, x);
+  await watch.untilAnswered(1);
   for (let time = 0; time < 12; time++) {
     const lostAtMs = performance.now();
     await driver.kill();
-    driver = await startScriptedDriver(csiSocketPath, { name: "x.csi" });
+    driver = await startScriptedDriver(csiSocketPath, x);
     const most = Math.min(FIRST_MS * 2 ** time, LONGEST_MS);
     // The driver is back at once; what has passed since its loss is not waited again, and a short wait may be over.
     const ms = await eventually(() => {
@@ -37,12 +77,41 @@ test("a driver whose connections do not last is reconnected to at a growing dist
       return held;
     });
     if (ms !== undefined) {
-      expect(answers).toBe(time + 1);
+      expect(watch.answers()).toBe(time + 1);
       await waits.end(ms);
     }
-    await eventually(() => expect(answers).toBe(time + 2));
+    await watch.untilAnswered(time + 2);
   }
   await driver.kill();
-  stop.abort();
-  await watching;
+});
+
+test("a driver that ended connections early, and then kept one, is reconnected to at once", async () => {
+  await using driver = await startScriptedDriver(csiSocketPath, x);
+  await using watch = await startWatching();
+  await watch.untilAnswered(1);
+  for (const times of [2, 3]) {
+    driver.endConnections();
+    for (const ms of await watch.heldBeforeAnswer(times)) await waits.end(ms);
+    await watch.untilAnswered(times);
+  }
+  pass(STEADY_AFTER_MS);
+  driver.endConnections();
+  expect(await watch.heldBeforeAnswer(4)).toEqual([]);
+});
+
+test("a driver that was long not ready, and then answered, is asked again soon after a new failure", async () => {
+  const notReady = { code: status.UNAVAILABLE };
+  const answers = [notReady, notReady, notReady, notReady, x, notReady, x];
+  await using driver = await startScriptedDriver(csiSocketPath, ...answers);
+  await using watch = await startWatching();
+  for (let failure = 0; failure < 4; failure++) {
+    await watch.log.when("Error retreiving CSI driver name", failure + 1);
+    for (const ms of await watch.heldBeforeAnswer(1)) await waits.end(ms);
+  }
+  await watch.untilAnswered(1);
+  pass(STEADY_AFTER_MS);
+  driver.endConnections();
+  await watch.log.when("Error retreiving CSI driver name", 5);
+  const held = await watch.heldBeforeAnswer(2);
+  expect(held.filter((ms) => ms > FIRST_MS)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { eventually } from "../../support/eventually";
@@ -144,6 +145,7 @@ test("ends with what its observer throws", async () => {
     throw evil;
   });
   await expect(watch.ended).rejects.toBe(evil);
+  expect(getEventListeners(watch.signal, "abort")).toEqual([]);
 });
 
 describe("stopped", () => {

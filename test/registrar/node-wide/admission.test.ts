@@ -55,6 +55,14 @@ test("a name that is given up goes to the next in line", async () => {
   expect(granted).toEqual([`first ${NAME}`, `second ${NAME}`, `third ${NAME}`]);
 });
 
+test("a name that is given up goes to who waits for it, whoever asked for another before", async () => {
+  const { request, release, granted } = observe(createAdmission());
+  await request("other", OTHER);
+  for (const who of ["first", "second"]) await request(who);
+  await release("first");
+  expect(granted).toEqual([`other ${OTHER}`, `first ${NAME}`, `second ${NAME}`]);
+});
+
 test("who waits and gives up is passed over", async () => {
   const { request, release, granted } = observe(createAdmission());
   for (const who of ["first", "second", "third"]) await request(who);

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { discover } from "../../../src/registrar/node-wide/discovery";
@@ -174,6 +174,17 @@ test("finds a socket again, as often as it comes and goes", async () => {
       remove("plugins", "disk", "csi.sock");
       await told({ disk: "socket gone" }, times);
     }
+  });
+});
+
+test("finds a socket again that was made anew with the inode number of its predecessor", async () => {
+  await makeSocket("plugins", "disk", "csi.sock");
+  await discovering("plugins/*/csi.sock", async ({ told }) => {
+    await told({ disk: "found" });
+    const path = folder.at("plugins", "disk", "csi.sock");
+    const { atime, mtimeMs } = lstatSync(path);
+    utimesSync(path, atime, new Date(mtimeMs + 1_000));
+    await told({ disk: "found" }, 2);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { judgeDriverName } from "../../../src/registrar/driver/driver-name";
 import { createAlias, findAlias } from "../../../src/registrar/registration/alias";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
@@ -49,6 +49,12 @@ test("finds the alias of a registrar that lives, before that of one that was kil
 
 test("finds nothing in a folder that is not there", async () => {
   expect(await findAlias(folder.at("no"), name)).toBeUndefined();
+});
+
+test("is not misled by a link to a socket, over which nothing could be published", async () => {
+  await using _living = await startForeignSocket(folder.at("elsewhere"));
+  symlinkSync("elsewhere", folder.at("x.csi-_abc-reg.sock"));
+  expect(await find()).toBeUndefined();
 });
 
 test("is not misled by what is no socket", async () => {

@@ -135,3 +135,10 @@ test("a driver in this process is told of its options, not of flags", () => {
   expect(hint("RST_STREAM with error code: PROTOCOL_ERROR")).toContain("serveCsiDriver() takes it");
   expect(hint('driverNodeID: Invalid value: "x": must be 256 characters or less')).toContain("NodeGetInfo");
 });
+
+test.each(["must be 63 characters or less", "must be 192 bytes or less", 'Invalid value: "x"'])(
+  "the API server's %j is about what the driver says of its node",
+  (text) => {
+    expect(hintForRefusal(text, ENDPOINT)).toContain("refuses a value of the driver's NodeGetInfo");
+  },
+);

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { RegistrationContext } from "../../../src/registrar/registration/context";
 import { createInbox } from "../../../src/registrar/registration/inbox";
 import { runRegistration } from "../../../src/registrar/registration/loop";
@@ -19,15 +20,20 @@ async function startLoop(socket: Partial<Socket>) {
       kubeletRegistrationPath: "/host/csi.sock",
       pluginRegistrationPath: folder.path,
       onRegistrationFailure: "exit",
+      type: "CSIPlugin",
       timeoutMs: 1_000,
     },
     log: log.logger,
     socket: { path: undefined, look: async () => "ours", withdraw: () => {}, ...socket },
     server: { hasCaller: false, connections: {}, close: async () => {} },
   } as unknown as RegistrationContext;
-  const onTransition = (next: RegistrationState, event: LoopEvent) => way.push(`${event.kind} ${next.kind}`);
+  const published: string[] = [];
+  const onTransition = (next: RegistrationState, event: LoopEvent) => {
+    way.push(`${event.kind} ${next.kind}`);
+    if (event.kind === "published") published.push(basename(event.socketPath));
+  };
   const ended = runRegistration(context, inbox, onTransition);
-  return { inbox, log, way, ended, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  return { inbox, log, way, published, ended, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
 const named = { kind: "driver-named", driverName: "x.csi" } as const;
@@ -70,6 +76,7 @@ test("what a state that was left has ended with counts no more", async () => {
   loop.inbox.put(stop);
   await loop.ended;
   expect(publications).toBe(2);
+  expect(loop.published).toEqual(["y.csi-reg.sock"]);
   expect(loop.way).toEqual([
     "driver-named publishing",
     "driver-renamed publishing",

@@ -1,5 +1,6 @@
 import { RegistrarError } from "../../../src/errors";
 import { errorOf, failedBy } from "../../../src/registrar/registration/outcome";
+import { HISTORY_LENGTH } from "../../../src/registrar/registration/registration";
 import { registerOnce } from "../../support/fake-kubelet";
 import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
@@ -30,6 +31,30 @@ test("a registrar that is closed before its driver came is never ready", async (
   const { registrar } = await startTestRegistrar(node);
   void registrar.close();
   await expect(registrar.ready).rejects.toMatchObject({ code: "ABORTED" });
+});
+
+test("a registrar remembers its latest changes of state, however many there were", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  await using started = await startTestRegistrar(node, { onRegistrationFailure: "retry" });
+  let changes = 0;
+  started.registrar.subscribe("state-changed", () => changes++);
+  await started.state("listening");
+  while (changes <= HISTORY_LENGTH) {
+    await registerOnce(node.socketPath(name));
+    await started.state("registered");
+    await registerOnce(node.socketPath(name), "no");
+    await started.state("refused");
+  }
+  const { history } = started.registrar.status();
+  expect(history).toHaveLength(HISTORY_LENGTH);
+  expect(history.at(-1)).toMatchObject({ to: "refused" });
+});
+
+test("a registrar that has ended is not healthy", async () => {
+  const { registrar } = await startTestRegistrar(node);
+  expect(await registrar.selfCheck()).toEqual({ kind: "ok" });
+  await registrar.close();
+  expect(await registrar.selfCheck()).toMatchObject({ kind: "missing" });
 });
 
 const errno = Object.assign(new Error("EPERM: not permitted"), { code: "EPERM" });

@@ -36,8 +36,9 @@ test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
   ],
   ["a takeover", [published("peer-gone")], { publications: { "peer-gone": 1 }, takeovers: 1 }],
   [
-    "a driver that came back, not one that came",
+    "a driver that came back, not one that came, or ended a connection",
     [
+      { kind: "driver-answered", identity, awayMs: undefined },
       { kind: "driver-answered", identity, awayMs: undefined },
       { kind: "driver-lost" },
       { kind: "driver-answered", identity, awayMs: 5 },

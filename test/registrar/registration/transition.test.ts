@@ -2,7 +2,7 @@ import { isSameRound } from "../../../src/registrar/registration/loop";
 import { refusedFor } from "../../../src/registrar/registration/outcome";
 import type { LoopEvent, RegistrationState, StateName } from "../../../src/registrar/registration/state";
 import { STATE_NAMES } from "../../../src/registrar/registration/state";
-import { transition } from "../../../src/registrar/registration/transition";
+import { isStateChange, transition } from "../../../src/registrar/registration/transition";
 import { EVENT_KINDS, eventOf, facts, leadsTo, stateNamed } from "../../support/registration-states";
 
 const P = "publishing";
@@ -61,18 +61,56 @@ const accepted = { kind: "accepted" } as const;
 const refused = (error: string) => ({ kind: "refused", error }) as const;
 const retry = { kind: "retry" } as const;
 
+/** What kubelet's GetInfo changes is when it asked. */
+const ASKED_AGAIN = ["asked get-info", "registered get-info"];
+
 test("an event that says nothing new leaves the very same state", () => {
   for (const name of STATE_NAMES)
-    for (const kind of EVENT_KINDS) {
+    for (const kind of EVENT_KINDS.filter((kind) => leadsTo(name, kind) === undefined)) {
       const state = stateNamed(name);
-      const next = transition(state, eventOf(kind), now);
-      expect([name, kind, next === state]).toEqual([
-        name,
-        kind,
-        leadsTo(name, kind) === undefined && next === state,
-      ]);
-      if (leadsTo(name, kind) === undefined) expect(next.kind).toBe(name);
+      const isSame = transition(state, eventOf(kind), now) === state;
+      expect([name, kind, isSame]).toEqual([name, kind, !ASKED_AGAIN.includes(`${name} ${kind}`)]);
     }
+});
+
+test("a state is another one where its name is, and where it publishes anew", () => {
+  const isChange = (from: StateName, to: StateName) => isStateChange(stateNamed(from), stateNamed(to));
+  expect(isChange("listening", "asked")).toBe(true);
+  expect(isChange("publishing", "listening")).toBe(true);
+  expect(isChange("publishing", "publishing")).toBe(true);
+  expect(isChange("registered", "registered")).toBe(false);
+});
+
+describe("what is known of the driver", () => {
+  test("is its name at first, and nothing else", () => {
+    const state = reached(stateNamed("waiting"), { kind: "driver-named", driverName: "x.csi" });
+    const known = { ...facts, everPublished: false };
+    expect(state).toEqual({ kind: "publishing", reason: "driver-named", facts: known });
+  });
+
+  test("is that it was registered, as soon as it was", () => {
+    expect(reached(stateNamed("asked"), accepted)).toMatchObject({
+      facts: { ...facts, everRegistered: true },
+    });
+  });
+
+  test("is, under another name, what does not depend on the name", () => {
+    const before = {
+      ...facts,
+      alias: "x.csi-_abc",
+      foundDeadSocket: true,
+      hasMoved: true,
+      everRegistered: true,
+    };
+    const state = { ...stateNamed("listening"), facts: before };
+    const known = { ...before, driverName: "y.csi", alias: undefined, foundDeadSocket: false };
+    expect(reached(state, { kind: "driver-renamed", driverName: "y.csi" })).toMatchObject({ facts: known });
+  });
+
+  test("is kept when a peer has gone", () => {
+    const state = reached(stateNamed("standby"), { kind: "peer-gone" });
+    expect(state).toEqual({ kind: "publishing", reason: "peer-gone", facts });
+  });
 });
 
 describe("what is known of the socket", () => {

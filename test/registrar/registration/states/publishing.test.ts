@@ -108,6 +108,8 @@ describe("later on", () => {
     await log.when("Failed to listen on socket");
     mkdirSync(node.pluginRegistrationPath);
     await log.when("Registration Server started");
+    // It is the same registration, not one that was begun anew half a minute later.
+    expect(log.all("Trying again later, or when the CSI driver restarts")).toEqual([]);
     expect((await registerOnce(node.socketPath(name))).name).toBe(name);
   });
 
@@ -136,6 +138,17 @@ describe("later on", () => {
     await started.state("listening");
     expect((await registerOnce(node.socketPath("y.csi"))).name).toBe("y.csi");
   });
+});
+
+test("a driver that comes back under another name takes that name's place from a living socket", async () => {
+  await using started = await startTestRegistrar(node);
+  await started.state("listening");
+  await using _theirs = await startForeignSocket(node.socketPath("y.csi"));
+  await driver.kill();
+  await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
+  const { fields } = await started.log.when("Registration Server started", 2);
+  expect(fields).toEqual({ socketPath: node.socketPath("y.csi"), found: "taken" });
+  expect((await registerOnce(node.socketPath("y.csi"))).name).toBe("y.csi");
 });
 
 test("a registrar killed under an alias is followed by one that kubelet accepts", async () => {

@@ -1,5 +1,8 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import type { Socket } from "node:net";
+import { loadProtos } from "../../../../src/grpc/protos";
+import type { RegistrationContext } from "../../../../src/registrar/registration/context";
+import type { LoopEvent } from "../../../../src/registrar/registration/state";
 import { tryConnect } from "../../../../src/sockets/unix-socket";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { controlWaits } from "../../../support/controlled-waits";
@@ -7,13 +10,19 @@ import { eventually } from "../../../support/eventually";
 import { registerOnce } from "../../../support/fake-kubelet";
 import { type ForeignSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
+import { createOwnedSocket } from "../../../support/owned-socket";
+import { recordLog } from "../../../support/recorded-log";
 import type { TestNode } from "../../../support/registrar-node";
+import { stateNamed } from "../../../support/registration-states";
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
 
 // Without its net, the look every 5 s: everything must be noticed when it happens.
-controlWaits();
+const waits = controlWaits({ fromMs: 300 });
 const loading = import("../../../support/registrar-node");
 
+const LOOK_EVERY_MS = 5_000;
+/** More connections than a registrar that stands by makes before it waits. */
+const MANY = 10;
 const name = "x.csi";
 let node: TestNode;
 let driver: ScriptedDriver;
@@ -98,16 +107,58 @@ test("stays in standby when one peer takes over from another", async () => {
   expect(identityOf(socketPath)).toBe(inode);
 });
 
+/** The only wait that is held, as soon as there is one. */
+const nextWait = async () => {
+  await eventually(() => expect(waits.pending()).toHaveLength(1));
+  return waits.pending()[0] ?? 0;
+};
+
 test("does not knock without end at a peer that hangs up", async () => {
   await using started = await (await loading).startTestRegistrar(node);
   await started.state("listening");
   await using rude = await startForeignSocket(socketPath, (socket) => socket.destroy());
   await started.state("standby");
-  await eventually(() => expect(rude.connections()).toBeGreaterThan(2));
+  // A look, and a connection that is cut: then it looks once more, and waits.
+  const isPausing = () => waits.pending().some((ms) => ms < LOOK_EVERY_MS);
+  await eventually(() => expect(isPausing() || rude.connections() > MANY).toBe(true));
+  expect(rude.connections()).toBeLessThan(MANY);
   const before = rude.connections();
-  await new Promise((resolve) => setTimeout(resolve, 400));
-  // A look and a held connection, each half second.
-  expect(rude.connections() - before).toBeLessThan(5);
+  await waits.end(await nextWait());
+  await eventually(() => expect(rude.connections()).toBeGreaterThan(before));
+});
+
+test("leaves a peer that keeps our connection alone between two looks", async () => {
+  const { started, peer } = await standBy();
+  expect(await nextWait()).toBe(LOOK_EVERY_MS);
+  const before = peer.connections();
+  utimesSync(socketPath, new Date(), new Date()); // It looks at once.
+  await eventually(() => expect(peer.connections()).toBeGreaterThan(before));
+  // That it has ended its own connection is no news of the peer.
+  let rounds = 0;
+  for (let ms = await nextWait(); ms < LOOK_EVERY_MS; ms = await nextWait()) {
+    await waits.end(ms);
+    rounds += 1;
+    expect(rounds).toBeLessThan(MANY);
+  }
+  await started.registrar.close();
+  await peer.kill();
+});
+
+test("a peer that had taken our place and is gone by now is not waited for", async () => {
+  const { standBy: standByFor } = await import("../../../../src/registrar/registration/states/standby");
+  using socket = createOwnedSocket();
+  const context = {
+    options: { pluginRegistrationPath: node.pluginRegistrationPath, timeoutMs: 5_000, type: "CSIPlugin" },
+    protos: loadProtos(),
+    log: recordLog().logger,
+    socket,
+  } as unknown as RegistrationContext;
+  let end: LoopEvent | undefined;
+  void standByFor(stateNamed("standby"), context, new AbortController().signal).then((event) => {
+    end = event;
+  });
+  await eventually(() => expect(end !== undefined || waits.pending().length > 0).toBe(true));
+  expect(end).toEqual({ kind: "peer-gone" });
 });
 
 test("ends when the driver comes back under another name, whose socket nobody else has", async () => {

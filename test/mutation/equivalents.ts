@@ -1,0 +1,41 @@
+import type { Equivalent } from "./equivalent";
+
+/** The mutants of Stryker's that nobody could notice, each with why. */
+export const EQUIVALENTS: readonly Equivalent[] = [
+  {
+    file: "src/registrar/registration/transition.ts",
+    from: 'case "stopped": return state;',
+    to: 'case "stopped":',
+    why: "the default case, which the compiler keeps from being reached otherwise, returns it, too",
+  },
+  {
+    file: "src/registrar/registration/transition.ts",
+    from: 'return { kind: "stopping", facts: state.kind === "waiting" ? undefined : state.facts, outcome };',
+    to: 'return { kind: "stopping", facts: false ? undefined : state.facts, outcome };',
+    why: "a state without facts has them undefined; the question is the compiler's",
+  },
+  {
+    file: "src/registrar/registration/tally.ts",
+    from: "default: return {};",
+    to: "default:",
+    why: "what is undefined adds no field either",
+  },
+  {
+    file: "src/registrar/node-wide/admission.ts",
+    from: "export function whyUnwanted(name: string, { allow, deny = [] }: NameLists = {}): string | undefined {",
+    to: 'export function whyUnwanted(name: string, { allow, deny = ["Stryker was here"] }: NameLists = {}): string | undefined {',
+    why: "no driver is called that",
+  },
+  {
+    file: "src/registrar/node-wide/admission.ts",
+    from: "for (const { name } of requests) requests.find((request) => request.name === name)?.grant();",
+    to: "for (const { name } of requests) requests.find(request => request.name === name).grant();",
+    why: "there is at least the request that the name is of; the question is the compiler's",
+  },
+  {
+    file: "src/grpc/unary-request.ts",
+    from: "if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;",
+    to: "if (false) return undefined;",
+    why: "bytes that have not come are 0: who is refused for the others is refused in any case, and that sooner",
+  },
+];

@@ -1,0 +1,27 @@
+import { cpSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../package/support/packed-package";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+
+const COPIED = [
+  "src",
+  "test",
+  "proto",
+  "docs",
+  "bench",
+  "scripts",
+  "jest.config.js",
+  "package.json",
+  "tsconfig.json",
+];
+const LINKED = ["node_modules", "dist"];
+const SKIPPED = /\/(?:node_modules|built|bin)$/;
+
+/** A copy of the project, of which tests can be run and files be changed while somebody works on the project. */
+export async function copyProject(): Promise<TempFolder> {
+  const folder = await createTempFolder();
+  for (const name of COPIED)
+    cpSync(join(ROOT, name), folder.at(name), { recursive: true, filter: (path) => !SKIPPED.test(path) });
+  for (const name of LINKED) symlinkSync(join(ROOT, name), folder.at(name));
+  return folder;
+}

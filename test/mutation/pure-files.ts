@@ -1,0 +1,43 @@
+/** Files without I/O, and the tests that are to notice each mutant of them; the fewer, the sooner it is done. */
+export interface PureGroup {
+  readonly files: readonly string[];
+  readonly tests: readonly string[];
+}
+
+const REGISTRATION = "registrar/registration";
+const DRIVER = "registrar/driver";
+
+/** A group of files whose tests are their mirrors. */
+function mirrored(...names: readonly string[]): PureGroup {
+  return {
+    files: names.map((name) => `src/${name}.ts`),
+    tests: names.map((name) => `test/${name}.test.ts`),
+  };
+}
+
+/** What decides, parses and counts: those first that keep registrations alive. */
+export const PURE_GROUPS: readonly PureGroup[] = [
+  mirrored(`${REGISTRATION}/transition`),
+  mirrored(`${REGISTRATION}/hints`),
+  mirrored(`${REGISTRATION}/inbox`),
+  mirrored(`${REGISTRATION}/tally`),
+  mirrored(`${DRIVER}/driver-name`, `${DRIVER}/csi-address`),
+  mirrored(`${DRIVER}/driver-presence`),
+  mirrored("registrar/node-wide/admission"),
+  mirrored("registrar/node-wide/path-pattern"),
+  mirrored("backoff", "resource-name"),
+  mirrored("mounts"),
+  mirrored("host-path"),
+  mirrored("options/near-word"),
+  mirrored("diagnostics/http/request-head"),
+  mirrored("diagnostics/listen-address"),
+  mirrored("grpc/request-fields", "grpc/acceptor-limits", "grpc/failure-text"),
+  mirrored("grpc/unary-request", "grpc/send-windows"),
+  mirrored("grpc/hpack/decoder", "grpc/hpack/encoder", "grpc/hpack/huffman"),
+  mirrored("grpc/http2/chunk-reader"),
+  mirrored("cli/go-values", "cli/go-flags", "cli/klog-values"),
+  mirrored("logging/escape", "logging/glob", "logging/vmodule"),
+  mirrored("node-readiness/condition"),
+  mirrored("node-readiness/startup-taint"),
+  mirrored("event-source"),
+];

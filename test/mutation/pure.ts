@@ -1,0 +1,85 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../package/support/run";
+import { createTempFolder } from "../support/temp-folder";
+import type { Equivalent } from "./equivalent";
+import type { FileResult } from "./file-result";
+import { copyProject } from "./project-copy";
+import type { PureGroup } from "./pure-files";
+import { readStrykerReport, type StrykerReport, type StrykerResults } from "./stryker-report";
+
+const DONE_WITHIN_MS = 60 * 60_000;
+const CONFIG = "stryker.config.json";
+/** How much slower than without a mutant a test may be, before the mutant counts as one that never ends. */
+const SLOWER_BY_MS = 10_000;
+
+/** Has Stryker mutate the pure files in a copy of the project, one group after the other. */
+export async function runPure(
+  groups: readonly PureGroup[],
+  equivalents: readonly Equivalent[],
+  say: (line: string) => void,
+): Promise<readonly FileResult[]> {
+  await using stryker = await createTempFolder();
+  for (const name of ["package.json", "package-lock.json"])
+    cpSync(join(__dirname, "stryker", name), stryker.at(name));
+  await mustEnd("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], stryker.path);
+  await using folder = await copyProject();
+
+  const results: FileResult[] = [];
+  for (const group of groups) {
+    const { files, survivors, met } = await runGroup(group, equivalents, stryker.path, folder.path);
+    for (const { file, line, from, to } of survivors)
+      say(`SURVIVED  ${file}:${line}\n  - ${from}\n  + ${to}`);
+    for (const one of equivalents)
+      if (group.files.includes(one.file) && !met.includes(one))
+        throw new Error(`${one.file} has no such mutant any more, or a test notices it: ${one.to}`);
+    for (const { file, noticed, mutants } of files) say(`${noticed} of ${mutants} noticed  ${file}`);
+    results.push(...files);
+  }
+  return results;
+}
+
+async function runGroup(
+  { files, tests }: PureGroup,
+  equivalents: readonly Equivalent[],
+  stryker: string,
+  folder: string,
+): Promise<StrykerResults> {
+  const at = (...names: readonly string[]) => join(stryker, "node_modules", "@stryker-mutator", ...names);
+  const settings = {
+    // The copy is there to be changed; Jest would not find the tests in a sandbox of Stryker's own.
+    inPlace: true,
+    mutate: files,
+    mutator: { excludedMutations: ["StringLiteral"] },
+    testRunner: "jest",
+    plugins: [at("jest-runner", "dist", "src", "index.js")],
+    jest: {
+      projectType: "custom",
+      configFile: "jest.config.js",
+      // It is told the tests.
+      enableFindRelatedTests: false,
+      config: { testMatch: tests.map((path) => `<rootDir>/${path}`), reporters: [] },
+    },
+    coverageAnalysis: "perTest",
+    concurrency: 1,
+    timeoutMS: SLOWER_BY_MS,
+    // Stryker's own reading of it does not know TypeScript 7, and esbuild needs none.
+    tsconfigFile: "none.json",
+    disableTypeChecks: false,
+    reporters: ["json"],
+    jsonReporter: { fileName: "report.json" },
+    allowConsoleColors: false,
+  };
+  writeFileSync(join(folder, CONFIG), JSON.stringify(settings));
+  await mustEnd(process.execPath, [at("core", "bin", "stryker.js"), "run", CONFIG], folder);
+  const report = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as StrykerReport;
+  return readStrykerReport(report, equivalents);
+}
+
+async function mustEnd(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { code, stdout, stderr } = await run(command, args, { cwd, withinMs: DONE_WITHIN_MS });
+  if (code !== 0)
+    throw new Error(
+      `${command} ${args.join(" ")} ended with ${code}:\n${`${stdout}${stderr}`.slice(-4_000)}`,
+    );
+}
