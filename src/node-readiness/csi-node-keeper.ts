@@ -35,7 +35,7 @@ export interface CsiNodeStatus {
 /** Sees to it that CSINode lists each driver that kubelet says is registered. */
 export interface CsiNodeKeeper {
   pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<PassOutcome>;
-  status(): readonly CsiNodeStatus[];
+  status(registrations: readonly ObservedRegistration[]): readonly CsiNodeStatus[];
 }
 
 interface Memory {
@@ -139,11 +139,12 @@ export function createCsiNodeKeeper({
       }
       return { kind: "settled", againInMs: due() - now };
     },
-    status: () =>
-      Array.from(memories, ([driverName, { lackingSince, reregistrations }]) => ({
-        driverName,
-        lackingSince,
-        reregistrations,
-      })),
+    status: (registrations) =>
+      registrations.flatMap(({ driverName = "" }) => {
+        const memory = memories.get(driverName);
+        if (memory === undefined) return [];
+        const { lackingSince, reregistrations } = memory;
+        return [{ driverName, lackingSince, reregistrations }];
+      }),
   };
 }

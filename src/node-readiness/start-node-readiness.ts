@@ -25,7 +25,7 @@ export interface NodeReadinessStatus {
   };
   readonly taints: readonly TaintStatus[];
   readonly conditions: readonly ConditionStatus[];
-  /** Of the drivers that have been registered. */
+  /** Of those drivers that have been registered. */
   readonly csiNode: readonly CsiNodeStatus[];
 }
 
@@ -146,7 +146,7 @@ export function startNodeReadiness(
         api: { calls: client.calls, failures: troubles.failures, trouble: troubles.current },
         taints: taintKeeper.status(all, { store }),
         conditions: conditionKeeper?.status(all, { store }) ?? [],
-        csiNode: csiNodeKeeper.status(),
+        csiNode: csiNodeKeeper.status(all),
       };
     },
     close,

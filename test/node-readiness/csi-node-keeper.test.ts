@@ -19,7 +19,7 @@ function createPlay(random = 1) {
   const play = {
     log,
     store,
-    status: keeper.status,
+    status: () => keeper.status(play.registrations),
     now: START,
     reads: 0,
     reregistered: [] as string[],
@@ -177,6 +177,14 @@ test("of two drivers only the one that is missing is registered anew", async () 
   play.lists(DRIVER);
   await play.spend(lookEveryMs + graceMs);
   expect(play.reregistered).toEqual([OTHER]);
+});
+
+test("a driver that is gone is told of no more", async () => {
+  const play = createPlay();
+  await play.pass();
+  expect(play.status()).toMatchObject([{ driverName: DRIVER }]);
+  play.registrations = [];
+  expect(play.status()).toEqual([]);
 });
 
 test("where the Node is missing nothing is done: kubelet could not write CSINode", async () => {

@@ -1,4 +1,3 @@
-import { CSI_NODE_PACE } from "../../../src/node-readiness/csi-node-keeper";
 import type { NodeReadinessOptions } from "../../../src/node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../../../src/node-readiness/start-node-readiness";
 import { type RecordedLog, recordLog } from "../../support/recorded-log";
@@ -23,8 +22,6 @@ export interface Fixture extends AsyncDisposable {
 export const QUICK_PACE: NonNullable<NodeReadinessOptions["pace"]> = {
   watch: { retry: { initialMs: 10, maxMs: 50 }, lastsMs: 60_000, spreadMs: 10 },
   taint: { unlisted: { initialMs: 10, maxMs: 50 }, fight: { initialMs: 10, maxMs: 50 } },
-  // Unhurried: tests of other things count the requests.
-  csiNode: CSI_NODE_PACE,
 };
 
 /** Starts all of it; `prepare` sees the server first. */
