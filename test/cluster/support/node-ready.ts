@@ -9,7 +9,7 @@ import type { Change } from "./stage";
 function withAccess(daemonSet: DaemonSet) {
   const startupTaints = [{ key: "{driver}/agent-not-ready", effect: undefined }];
   const manifests = withNodeReadiness(
-    [{ about: [], comments: [], object: { apiVersion: "apps/v1", ...daemonSet } }],
+    [{ about: [], comments: {}, object: { apiVersion: "apps/v1", ...daemonSet } }],
     {
       startupTaints,
       condition: undefined,
