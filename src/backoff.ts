@@ -24,6 +24,8 @@ export const BACKOFF = {
   apiServer: { initialMs: 500, maxMs: 30_000, jitter: 0.5 },
   /** Looking again whether CSINode lists a driver that kubelet says is registered. */
   unlistedDriver: { initialMs: 200, maxMs: 10_000, jitter: 0.5 },
+  /** Registering a driver anew that CSINode lacks all the same. */
+  reregistration: { initialMs: 60_000, maxMs: 3_600_000, jitter: 0.5 },
   /** Removing a taint that somebody puts back again and again, beyond the first three times in a minute. */
   taintFight: { initialMs: 1_000, maxMs: 30_000, jitter: 0.5 },
 } as const satisfies Readonly<Record<string, Backoff>>;

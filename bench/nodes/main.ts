@@ -1,6 +1,7 @@
 // node --require ./bench/typescript.cjs bench/nodes/main.ts [NODES...]: what registrations cost one real API server.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { type ControlPlane, startControlPlane } from "../../test/cluster/support/control-plane";
 import { createRegistrations } from "../../test/node-readiness/support/controlled-registrations";
@@ -9,6 +10,8 @@ import { createKubeletCalls, type KubeletCalls } from "./kubelet-calls";
 import { readServerCost, type ServerCost } from "./server-cost";
 
 const DRIVER = "disk.csi.example.com";
+/** Far oftener than in fact, and seldom enough that the connection of the last look is closed: each makes a new one. */
+const LOOK_EVERY_MS = 24_000;
 const TAINT = { key: `${DRIVER}/agent-not-ready`, effect: "NoSchedule" };
 
 async function main(): Promise<void> {
@@ -40,7 +43,12 @@ async function measure(controlPlane: ControlPlane, count: number): Promise<void>
   let crowd: readonly ReturnType<typeof startNodeReadiness>[] = [];
   await phase(controlPlane, count, "registrars with a startup taint start", async () => {
     crowd = names.map((nodeName) =>
-      startNodeReadiness(registrations, { nodeName, access, startupTaints: ["{driver}/agent-not-ready"] }),
+      startNodeReadiness(registrations, {
+        nodeName,
+        access,
+        startupTaints: ["{driver}/agent-not-ready"],
+        pace: { csiNode: { ...CSI_NODE_PACE, lookEveryMs: LOOK_EVERY_MS } },
+      }),
     );
     while ((await readServerCost(controlPlane)).watches < count) await delay(200);
     return [];
@@ -56,6 +64,10 @@ async function measure(controlPlane: ControlPlane, count: number): Promise<void>
     const isGone = () => crowd.every((one) => one.status().taints.every(({ removals }) => removals > 0));
     while (!isGone()) await delay(20);
     return crowd.flatMap((one) => one.status().taints.map(({ lastRemovalMs = 0 }) => lastRemovalMs));
+  });
+  await phase(controlPlane, count, "CSINode is looked at, four times or so", async () => {
+    await delay(3 * LOOK_EVERY_MS);
+    return [];
   });
   await Promise.all(crowd.map((one) => one.close()));
   for (const kubelet of kubelets) kubelet[Symbol.dispose]();

@@ -50,6 +50,7 @@ const PUBLISH_REASONS: readonly PublishReason[] = [
   "kubelet-silent",
   "retry",
   "peer-gone",
+  "reregister",
 ];
 type Labelled = Pick<MetricRow, "labelNames" | "samples">;
 

@@ -27,7 +27,13 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
 }
 
 /** What `/statusz` says of it. */
-export function describeNodeReadiness({ nodeName, api, taints, conditions }: NodeReadinessStatus): object {
+export function describeNodeReadiness({
+  nodeName,
+  api,
+  taints,
+  conditions,
+  csiNode,
+}: NodeReadinessStatus): object {
   const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
   const { trouble } = api;
   return {
@@ -44,6 +50,7 @@ export function describeNodeReadiness({ nodeName, api, taints, conditions }: Nod
     },
     taints: taints.map((taint) => ({ ...taint, overdueSince: time(taint.overdueSince) })),
     conditions,
+    csiNode: csiNode.map((one) => ({ ...one, lackingSince: time(one.lackingSince) })),
   };
 }
 
@@ -95,6 +102,17 @@ export const NODE_READINESS_METRICS: readonly NodeReadinessMetric[] = [
       conditions.map(({ driverName = "", type, status }) => ({
         labels: { driver_name: driverName, condition: type },
         value: status === "True" ? 1 : 0,
+      })),
+  },
+  {
+    kind: "gauge",
+    name: "registrar_csinode_lacks_driver",
+    help: "1 while kubelet has the driver registered and the registrar has seen that CSINode lacks it",
+    labelNames: ["driver_name"],
+    samples: ({ csiNode }) =>
+      csiNode.map(({ driverName, lackingSince }) => ({
+        labels: { driver_name: driverName },
+        value: lackingSince === undefined ? 0 : 1,
       })),
   },
   {

@@ -11,9 +11,14 @@ export interface ObservedRegistration {
   readonly registeredAt: number | undefined;
   /** Kubelet's words, where it refused. */
   readonly refusal: string | undefined;
+  /**
+   * Makes kubelet register the driver anew, and so write CSINode. Absent where CSINode is not where kubelet lists the
+   * plugin: it has no DRA drivers and no device plugins.
+   */
+  readonly reregister?: (() => void) | undefined;
 }
 
-/** Registrations to listen to. Nothing is ever asked of them. */
+/** Registrations to listen to. All that is ever asked of them is `reregister`. */
 export interface ObservedRegistrations {
   all(): readonly ObservedRegistration[];
   /** Calls `listener` after something changed; returns what ends that. */
@@ -31,6 +36,7 @@ export function observeRegistrations(registrations: Registrations): ObservedRegi
           state,
           registeredAt: history.findLast(({ to }) => to === "registered")?.at,
           refusal: tally.refusal,
+          reregister: registration.options.type === "CSIPlugin" ? registration.reregister : undefined,
         };
       }),
     subscribe: (listener) =>

@@ -1,6 +1,7 @@
 import { RegistrarError } from "../errors";
 import type { ApiAccess } from "./api/access";
 import { parseConditionType } from "./condition";
+import { CSI_NODE_PACE, type CsiNodePace } from "./csi-node-keeper";
 import { WATCH_PACE, type WatchPace } from "./node-watch";
 import { DRIVER_PLACEHOLDER, parseStartupTaint, type StartupTaint } from "./startup-taint";
 import { TAINT_PACE, type TaintPace } from "./taint-keeper";
@@ -24,7 +25,11 @@ export interface NodeReadinessOptions {
   readonly severalDrivers?: boolean | undefined;
   /** How patient it is. Defaults: see there. */
   readonly pace?:
-    | { readonly watch?: WatchPace | undefined; readonly taint?: TaintPace | undefined }
+    | {
+        readonly watch?: WatchPace | undefined;
+        readonly taint?: TaintPace | undefined;
+        readonly csiNode?: CsiNodePace | undefined;
+      }
     | undefined;
 }
 
@@ -35,7 +40,7 @@ export interface ResolvedNodeReadinessOptions {
   readonly startupTaints: readonly StartupTaint[];
   readonly condition: string | undefined;
   readonly conditionDelayMs: number;
-  readonly pace: { readonly watch: WatchPace; readonly taint: TaintPace };
+  readonly pace: { readonly watch: WatchPace; readonly taint: TaintPace; readonly csiNode: CsiNodePace };
 }
 
 /** RFC 1123 subdomain, as every Node is called. */
@@ -54,7 +59,11 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions): Reso
     startupTaints: texts.map(parseStartupTaint),
     condition: condition === undefined ? undefined : parseConditionType(condition),
     conditionDelayMs,
-    pace: { watch: options.pace?.watch ?? WATCH_PACE, taint: options.pace?.taint ?? TAINT_PACE },
+    pace: {
+      watch: options.pace?.watch ?? WATCH_PACE,
+      taint: options.pace?.taint ?? TAINT_PACE,
+      csiNode: options.pace?.csiNode ?? CSI_NODE_PACE,
+    },
   };
 }
 

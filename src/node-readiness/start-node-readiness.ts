@@ -4,6 +4,7 @@ import { createWakeUp } from "../pause";
 import { createApiClient } from "./api/client";
 import { createNodeApi } from "./api/node-api";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
+import { type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
 import { createNodeStore, startNodeWatch } from "./node-watch";
 import type { ObservedRegistrations } from "./observed-registrations";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./options";
@@ -24,6 +25,8 @@ export interface NodeReadinessStatus {
   };
   readonly taints: readonly TaintStatus[];
   readonly conditions: readonly ConditionStatus[];
+  /** Of those drivers that have been registered. */
+  readonly csiNode: readonly CsiNodeStatus[];
 }
 
 /** A running readiness of one node. */
@@ -35,8 +38,9 @@ export interface NodeReadiness extends AsyncDisposable {
 
 /**
  * Takes startup taints off the node when kubelet has registered their drivers and keeps a condition in the Node's
- * status, from now until `close()`. It only listens: whatever the API server does or does not do, the registrations
- * are not touched. Throws INVALID_OPTION.
+ * status, from now until `close()`. A driver that kubelet has registered, and that CSINode lacks all the same, is
+ * registered anew; whatever else the API server does or does not do, the registrations are not touched. Throws
+ * INVALID_OPTION.
  */
 export function startNodeReadiness(
   registrations: ObservedRegistrations,
@@ -58,6 +62,7 @@ export function startNodeReadiness(
   const taintKeeper = createTaintKeeper(startupTaints, { log, pace: pace.taint });
   const conditionKeeper =
     condition === undefined ? undefined : createConditionKeeper({ type: condition, delayMs }, { log });
+  const csiNodeKeeper = createCsiNodeKeeper({ log, pace: pace.csiNode });
 
   const watch = startNodeWatch({
     api,
@@ -82,7 +87,7 @@ export function startNodeReadiness(
     changed.call();
   });
 
-  const look = async (): Promise<readonly PassOutcome[]> => {
+  const look = async (): Promise<Readonly<Record<string, PassOutcome>>> => {
     let listed: ReturnType<Pass["listedDrivers"]> | undefined;
     const pass: Pass = {
       api,
@@ -96,8 +101,9 @@ export function startNodeReadiness(
     };
     const all = registrations.all();
     const taints = await taintKeeper.pass(all, pass);
-    const conditions = await conditionKeeper?.pass(all, pass);
-    return conditions === undefined ? [taints] : [taints, conditions];
+    const condition = await conditionKeeper?.pass(all, pass);
+    const csiNode = await csiNodeKeeper.pass(all, pass);
+    return { taints, ...(condition && { condition }), CSINode: csiNode };
   };
 
   const run = async () => {
@@ -105,9 +111,8 @@ export function startNodeReadiness(
     while (!signal.aborted) {
       let againInMs: number | undefined;
       let hasFailed = false;
-      for (const [index, outcome] of (await look()).entries()) {
+      for (const [part, outcome] of Object.entries(await look())) {
         if (signal.aborted) return;
-        const part = index === 0 ? "taints" : "condition";
         if (outcome.kind === "settled") {
           againInMs = earlier(againInMs, outcome.againInMs);
           troubles.note(part, part, undefined);
@@ -141,6 +146,7 @@ export function startNodeReadiness(
         api: { calls: client.calls, failures: troubles.failures, trouble: troubles.current },
         taints: taintKeeper.status(all, { store }),
         conditions: conditionKeeper?.status(all, { store }) ?? [],
+        csiNode: csiNodeKeeper.status(all),
       };
     },
     close,

@@ -22,6 +22,7 @@ const VIEW: NodeReadinessStatus = {
     },
   ],
   conditions: [{ driverName: "d", type: "d/Registered", status: "True", reason: "Registered", writes: 1 }],
+  csiNode: [{ driverName: "d", lackingSince: 5, reregistrations: 2 }],
 };
 const [taint] = VIEW.taints;
 const OVERDUE: NodeReadinessStatus = {
@@ -72,6 +73,7 @@ test("metrics", () => {
     registrar_startup_taint_removals_total: [{ labels, value: 1 }],
     registrar_startup_taint_removal_seconds: [{ labels, value: 0.25 }],
     registrar_node_condition: [{ labels: { driver_name: "d", condition: "d/Registered" }, value: 1 }],
+    registrar_csinode_lacks_driver: [{ labels: { driver_name: "d" }, value: 1 }],
     registrar_api_requests_total: [{ value: 7 }],
     registrar_api_failures_total: [{ labels: { kind: "forbidden" }, value: 2 }],
   });
@@ -81,5 +83,6 @@ test("the status page has times that people can read", () => {
   expect(describeNodeReadiness(IN_TROUBLE)).toMatchObject({
     node: "node-1",
     apiServer: { calls: 7, trouble: "forbidden", since: "1970-01-01T00:00:00.005Z" },
+    csiNode: [{ driverName: "d", lackingSince: "1970-01-01T00:00:00.005Z", reregistrations: 2 }],
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { withFigures } from "../../bench/figures";
 import { buildPrograms } from "../kubelet/support/build";
-import { newestVersion, tabledVersions } from "../kubelet/support/versions";
+import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "../matrix/nodes";
 import { packageJson, ROOT } from "../package/support/packed-package";
@@ -18,7 +18,7 @@ const USAGE = `usage: npm run interop -- [--kubelet X.Y.Z]... [--node LINE]... [
 Has every driver registered with every kubelet by the packed registrar on every Node, and writes docs/interop.md. Exits
 with 1 if a registration failed. Takes three minutes once all is built; needs Go, Python 3, Rust and npm's registry.
 
-  --kubelet X.Y.Z     this one only, of ${tabledVersions().join(", ")}
+  --kubelet X.Y.Z     this one only, of ${allVersions().join(", ")}
   --node LINE         this one only, such as 24; fetched with npm
   --driver NAME       this one only, of ${DRIVERS.map(({ name }) => name).join(", ")}
   --at-once N         so many registrations at a time (4)
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     },
   });
   if (values.help) return say(USAGE);
-  const kubelets = chosen("kubelet", values.kubelet, tabledVersions());
+  const kubelets = chosen("kubelet", values.kubelet, allVersions());
   const names = chosen(
     "driver",
     values.driver,

@@ -219,6 +219,25 @@ describe("reregisterOnDriverRestart", () => {
   });
 });
 
+test("reregister() publishes a new socket where kubelet has registered the driver, and does nothing elsewhere", async () => {
+  await using _driver = await startScriptedDriver(node.csiAddress, { name });
+  await using started = await startTestRegistrar(node);
+  const { registrar, state } = started;
+  registrar.reregister();
+  await state("listening");
+  registrar.reregister();
+  await registerOnce(node.socketPath(name));
+  await state("registered");
+  const inode = identityOf(node.socketPath(name));
+  registrar.reregister();
+  registrar.reregister();
+  await state("listening");
+  expect(identityOf(node.socketPath(name))).not.toBe(inode);
+  expect(registrar.status().tally.publications).toEqual({ "driver-named": 1, reregister: 1 });
+  await registrar.close();
+  registrar.reregister();
+});
+
 test("a driver that takes too long ends the registrar", async () => {
   const { registrar } = await startTestRegistrar(node, { driverTimeoutMs: 20 });
   expect(await registrar.closed).toMatchObject({ kind: "failed", error: { code: "DRIVER_TIMEOUT" } });

@@ -65,6 +65,7 @@ export const EVENT_KINDS = Object.keys({
   "already-registered": 0,
   retry: 0,
   "peer-gone": 0,
+  reregister: 0,
   stop: 0,
   closed: 0,
 } satisfies Record<LoopEvent["kind"], 0>) as readonly LoopEvent["kind"][];

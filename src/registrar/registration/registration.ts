@@ -44,6 +44,11 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   readonly ready: Promise<void>;
   /** Resolves, never rejects, when all is over and nothing is left behind. */
   readonly closed: Promise<RegistrationOutcome>;
+  /**
+   * Publishes our socket anew, so that kubelet deregisters the driver, registers it from the start and writes CSINode; at
+   * kubelet it is gone for a second or two. Does nothing unless kubelet has registered the driver and is not asking again.
+   */
+  reregister(): void;
   /** Deregisters: removes our socket, lets running calls finish for at most 2 s. Always the same promise. */
   close(): Promise<RegistrationOutcome>;
 }
@@ -174,6 +179,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     [Symbol.asyncIterator]: events[Symbol.asyncIterator],
     ready: untilRegistered(events, closed, signal),
     closed,
+    reregister: () => inbox.put({ kind: "reregister" }),
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
   };

@@ -112,6 +112,8 @@ export type LoopEvent =
   | { readonly kind: "retry" }
   /** The living registrar that held the registration is gone. */
   | { readonly kind: "peer-gone" }
+  /** Somebody asked that kubelet registers the driver anew. */
+  | { readonly kind: "reregister" }
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
 
@@ -124,7 +126,8 @@ export type PublishReason =
   | "socket-dead"
   | "kubelet-silent"
   | "retry"
-  | "peer-gone";
+  | "peer-gone"
+  | "reregister";
 /** Why a registration stands by. */
 export type StandbyReason = "socket-taken" | "already-registered";
 

@@ -126,6 +126,12 @@ function whileInPlace(
     case "retry":
       return state.kind === "refused" ? publish(facts, event.kind) : state;
 
+    case "reregister":
+      // In the other states kubelet is at it, or will be.
+      return state.kind === "registered" && state.askedAtMs === undefined
+        ? publish(facts, event.kind)
+        : state;
+
     case "driver-named":
     case "published":
     case "peer-gone":

@@ -15,8 +15,8 @@ const [playable, leftOut] = [
 ];
 for (const { title } of leftOut) sayLeftOut(title);
 
-describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i", () => {
-  test.each(playable)("$title", async (scenario) => {
+describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i", (round) => {
+  test.each(playable.filter(({ once = false }) => !once || round === 1))("$title", async (scenario) => {
     const outcomes: Outcome[] = [];
     for (const contestants of groupsOf(scenario))
       outcomes.push(...(await play(cluster(), scenario, contestants)));

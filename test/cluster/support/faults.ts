@@ -1,6 +1,8 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { IMAGES } from "./images";
 import { containerOf, RETRY, TOPOLOGY_KEY } from "./objects";
+import { until } from "./patience";
 import type { Role, Scenario } from "./play";
 import { type Change, insideOf, type Stage } from "./stage";
 
@@ -84,6 +86,49 @@ export function apiServerAway(awayMs: number, roles: readonly Role[]): Scenario 
       );
       await controlPlane.apiServer.kill();
       await Promise.all(ids.map((id) => killContainerOf(node, id)));
+      await delay(awayMs);
+      const back = performance.now();
+      await controlPlane.apiServer.start();
+      await controlPlane.ready();
+      return back;
+    },
+  };
+}
+
+/**
+ * The API server goes while kubelet registers the drivers: it has called NodeGetInfo, which answers only then, and cannot
+ * write what it was told.
+ */
+export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario {
+  const holding: Change = (daemonSet) => {
+    const driver = containerOf(daemonSet, "hostpath");
+    driver.image = IMAGES.driver;
+    driver.args.push("--hold-node-info=/csi-data-dir/hold");
+  };
+  return {
+    title,
+    roles: [
+      { title, change: (daemonSet) => [holding, ending].forEach((change) => void change(daemonSet)) },
+      { title: `${title}, with \`--on-registration-failure=retry\``, only: "ours", change: holding },
+    ],
+    needsInside: true,
+    limitMs: 180_000,
+    ours: { comesBack: true },
+    cause: async (players) => {
+      const { controlPlane, node } = insideOf(clusterOf(players));
+      const holds = players.map(({ plugin }) => node.at(`/var/lib/${plugin.daemonSet}-data/hold`));
+      for (const hold of holds) writeFileSync(hold, "");
+      try {
+        await eachOf(players, (player) => player.killContainer("registrar"));
+        const isWaiting = () => {
+          const others = holds.filter((hold) => !existsSync(`${hold}.waits`));
+          if (others.length > 0) throw new Error(`not asked behind ${others}`);
+        };
+        await until(isWaiting, { what: "kubelet asks each driver for its node information" });
+        await controlPlane.apiServer.kill();
+      } finally {
+        for (const hold of holds) for (const file of [hold, `${hold}.waits`]) rmSync(file, { force: true });
+      }
       await delay(awayMs);
       const back = performance.now();
       await controlPlane.apiServer.start();

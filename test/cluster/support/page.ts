@@ -13,7 +13,7 @@ import { SCENARIOS } from "./scenarios";
 export function writePage(outcomesFile: string): void {
   const page = join(ROOT, "docs", "cluster.md");
   const outcomes = readOutcomes(outcomesFile);
-  const titles = SCENARIOS.flatMap(rolesOf).map(({ title }) => title);
+  const titles = [...new Set(SCENARIOS.flatMap(rolesOf).map(({ title }) => title))];
   const figures = [
     ...[conditions(), outcomeTable(titles, outcomes)],
     "A pod with an inline volume and no toleration, created before its driver, which the node had never had:",

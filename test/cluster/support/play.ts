@@ -14,6 +14,8 @@ export interface Scenario {
   readonly roles?: readonly Role[];
   /** Its contestants are played one after the other, where they would wait for each other's processor time. */
   readonly alone?: boolean;
+  /** It has plays enough in itself, and is played once in a run. */
+  readonly once?: boolean;
   /** What is still missing then is told as not back. 120 s by default. */
   readonly limitMs?: number;
   /** What must be true of ours; the rest is told and not judged. */

@@ -1,4 +1,15 @@
-import { apiServerAway, clash, clusterOf, eachOf, ending, rollOut, surging, withLimits } from "./faults";
+import {
+  apiServerAway,
+  apiServerAwayMeanwhile,
+  clash,
+  clusterOf,
+  eachOf,
+  ending,
+  rollOut,
+  surging,
+  withLimits,
+} from "./faults";
+import { deletedCsiNode } from "./node-ready";
 import { OFFICIAL, OURS, registrationSocketOf } from "./objects";
 import type { Scenario } from "./play";
 import { type Change, insideOf } from "./stage";
@@ -156,6 +167,7 @@ export const SCENARIOS: readonly Scenario[] = [
       only: "ours",
     },
   ]),
+  apiServerAwayMeanwhile(20_000, "API server away for 20 s, from the middle of a registration on"),
   clash([
     ...[20, 35, 50].map((seconds) => ({
       title: `topology clash, ended ${seconds} s after the apply`,
@@ -185,4 +197,5 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     needsInside: true,
   },
+  deletedCsiNode("`kubectl delete csinode`, with node readiness", 5),
 ];

@@ -31,10 +31,15 @@ export interface ScriptedNode {
   /** Resolves when kubelet has taken the driver (x.csi) off the node, as its socket (a.sock) went. */
   readonly deregistered: (driverName?: string, socketName?: string) => Promise<void>;
   /**
-   * Resolves when kubelet has dealt with all that happened until now, and would have tried again what has failed
-   * once: another driver came and went, which takes two rounds of its loop.
+   * Resolves when kubelet has dealt with all that happened until now: another driver came and went, which takes two
+   * rounds of its loop.
    */
   readonly settled: () => Promise<void>;
+  /**
+   * Resolves when a kubelet that tries again by itself has done so. Its wait of 500 ms may end with the second round of
+   * `settled`, and what happens then would meet its try; two rounds later that is over.
+   */
+  readonly triedAgain: () => Promise<void>;
 }
 
 export interface ScriptedRegistrarOptions extends Pick<FakeRegistrarOptions, "before"> {

@@ -109,6 +109,10 @@ export function createScriptedNode(options: ScriptedNodeOptions): ScriptedNode &
     failed,
     deregistered,
     settled,
+    triedAgain: async () => {
+      await settled();
+      await settled();
+    },
     [Symbol.asyncDispose]: async () => void (await Promise.all(started.map((part) => part.close()))),
   };
 }

@@ -13,6 +13,7 @@ export const SEES = "sees the socket";
 export const MISSES = "misses the socket";
 export const IS_LEFT = "is left";
 const STARTS = "starts to";
+export const STARTS_TO_REGISTER = `${STARTS} register`;
 const FAILS = "fails";
 const REGISTERED = "is told that it is registered";
 const LOSES = "loses it";

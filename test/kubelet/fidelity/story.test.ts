@@ -14,6 +14,15 @@ test.each([
   });
 });
 
+test("ends with a failure, whether kubelet's next try began before the play ended or not", () => {
+  const failing = [sees("a"), starts("a", "register", 1), fails("a", "no", 500, 10_000)];
+  const told = ["sees the socket", "starts to register", "fails, then waits 500 ms: no"];
+  expect(storyOf(failing)).toEqual({ "kubelet, a": told });
+  expect(storyOf([...failing, starts("a", "register", 11_000)])).toEqual({ "kubelet, a": told });
+  const early = storyOf([...failing, starts("a", "register", 10_100)]);
+  expect(early).toEqual({ "kubelet, a": [...told, "starts to register, too early"] });
+});
+
 test("keeps the steps about each path apart, and passes over files that were never sockets", () => {
   const steps = [misses(".b"), sees("b"), sees("a"), misses("b"), misses("a"), sees("a")];
   expect(storyOf(steps)).toEqual({

@@ -21,14 +21,6 @@ export function allVersions(): readonly string[] {
     .sort((a, b) => minor(a) - minor(b));
 }
 
-/** Not in the table of docs/interop.md, which takes an hour: here for their DRA managers, and for what changed since. */
-const UNTABLED: readonly string[] = ["1.34.1", "1.37.0"];
-
-/** Those of the table of docs/interop.md, oldest first. */
-export function tabledVersions(): readonly string[] {
-  return allVersions().filter((version) => !UNTABLED.includes(version));
-}
-
 /** The releases that this run tests: those named in KUBELET_VERSIONS (comma-separated, or `all`), else three. */
 export function kubeletVersions(): readonly string[] {
   const chosen = process.env.KUBELET_VERSIONS;

@@ -9,6 +9,8 @@ export const DRIVER = "disk.csi.example.com";
 export interface ControlledRegistrations extends ObservedRegistrations {
   set(state: ObservedRegistration["state"], driverName?: string): void;
   remove(driverName: string): void;
+  /** The drivers that were to be registered anew, in order. */
+  readonly reregistered: readonly string[];
 }
 
 /** Makes one registration in a state, of a driver. */
@@ -28,11 +30,17 @@ export function registrationIn(
 export function createRegistrations(): ControlledRegistrations {
   const byName = new Map([[DRIVER, registrationIn("listening")]]);
   const listeners = new Set<() => void>();
+  const reregistered: string[] = [];
   const tell = () => {
     for (const listener of listeners) listener();
   };
   return {
-    all: () => [...byName.values()],
+    all: () =>
+      [...byName].map(([name, registration]) => ({
+        ...registration,
+        reregister: () => void reregistered.push(name),
+      })),
+    reregistered,
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

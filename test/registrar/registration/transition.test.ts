@@ -33,6 +33,7 @@ const TABLE: { readonly [Kind in LoopEvent["kind"]]: readonly (StateName | undef
   "already-registered": [_, _, S, S, S, S, _, _, _],
   retry:                [_, _, _, _, _, P, _, _, _],
   "peer-gone":          [_, _, _, _, _, _, P, _, _],
+  reregister:           [_, _, _, _, P, _, _, _, _],
   stop:                 [X, X, X, X, X, X, X, _, _],
   closed:               [_, _, _, _, _, _, _, E, _],
 };

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"golang.org/x/sys/unix"
@@ -27,6 +28,8 @@ type driver struct {
 	csi.UnimplementedNodeServer
 	name, nodeID, dataDir string
 	volumeLimit           int64
+	// While there is a file of this name NodeGetInfo waits, and another one, NAME.waits, says that it does.
+	holdFile string
 }
 
 func runDriver(args []string) error {
@@ -36,12 +39,13 @@ func runDriver(args []string) error {
 	nodeID := flags.String("nodeid", "", "what NodeGetInfo answers")
 	dataDir := flags.String("statedir", "/csi-data-dir", "where persistent volumes are folders")
 	volumeLimit := flags.Int64("maxvolumespernode", 0, "what NodeGetInfo answers; 0: no limit")
+	holdFile := flags.String("hold-node-info", "", "while there is such a file NodeGetInfo waits; FILE.waits says that it does")
 	leave := flags.Bool("leave-socket", false, "leaves its socket when it ends, as after SIGKILL")
 	flags.Bool("remove-socket", true, "removes the socket of that name when it ends, whoever made it: what Go does unasked")
 	flags.Int("v", 0, "taken and ignored")
 	flags.Parse(args)
 
-	served := &driver{name: *name, nodeID: *nodeID, dataDir: *dataDir, volumeLimit: *volumeLimit}
+	served := &driver{name: *name, nodeID: *nodeID, dataDir: *dataDir, volumeLimit: *volumeLimit, holdFile: *holdFile}
 	path := strings.TrimPrefix(*endpoint, "unix://")
 	// A socket that a killed driver left behind.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -75,9 +79,27 @@ func (d *driver) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, 
 	return &csi.ProbeResponse{}, nil
 }
 
-func (d *driver) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
+func (d *driver) NodeGetInfo(ctx context.Context, _ *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
+	for d.isHeld() {
+		if err := os.WriteFile(d.holdFile+".waits", nil, 0o644); err != nil {
+			return nil, status.Error(codes.Internal, err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, status.FromContextError(ctx.Err()).Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 	topology := &csi.Topology{Segments: map[string]string{topologyKey: d.nodeID}}
 	return &csi.NodeGetInfoResponse{NodeId: d.nodeID, AccessibleTopology: topology, MaxVolumesPerNode: d.volumeLimit}, nil
+}
+
+func (d *driver) isHeld() bool {
+	if d.holdFile == "" {
+		return false
+	}
+	_, err := os.Stat(d.holdFile)
+	return err == nil
 }
 
 func (d *driver) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {

@@ -56,7 +56,7 @@ export const drivers: readonly Scenario[] = [
       await node.driver({ faults: [fails({ code: "UNAVAILABLE", message: "starting", times: 1 })] });
       const refused = await node.registrar();
       await refused.failed();
-      await node.settled();
+      await node.triedAgain();
       const anew = await node.registrar();
       await anew.registered();
     },

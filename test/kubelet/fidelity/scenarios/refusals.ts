@@ -33,7 +33,7 @@ export const refusals: readonly Scenario[] = [
       await node.driver();
       const refused = await node.registrar();
       await refused.failed();
-      await node.settled();
+      await node.triedAgain();
       const anew = await node.registrar();
       await anew.registered();
     },

@@ -20,7 +20,7 @@ export const untoldSuccess: Scenario = {
     await node.driver();
     const failing = await node.registrar({ before: atFirst("NotifyRegistrationStatus", fails) });
     await failing.failed();
-    await node.settled();
+    await node.triedAgain();
     const anew = await node.registrar();
     await anew.registered();
   },

@@ -1,4 +1,4 @@
-//go:build kubelet1.34 && !kubelet1.35
+//go:build kubelet1.34 && !kubelet1.36
 
 package main
 

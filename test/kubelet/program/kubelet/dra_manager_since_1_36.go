@@ -1,4 +1,4 @@
-//go:build kubelet1.35
+//go:build kubelet1.36
 
 package main
 

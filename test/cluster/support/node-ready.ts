@@ -1,0 +1,58 @@
+import { withNodeReadiness } from "../../../src/manifest/node-readiness";
+import { neededRules } from "../../../src/node-readiness/rbac";
+import { clusterOf, eachOf } from "./faults";
+import type { DaemonSet } from "./objects";
+import type { Role, Scenario } from "./play";
+import type { Change } from "./stage";
+
+/** The objects that `registrar manifest --startup-taint` adds, and the DaemonSet with its access to the API server. */
+function withAccess(daemonSet: DaemonSet) {
+  const startupTaints = [{ key: "{driver}/agent-not-ready", effect: undefined }];
+  const manifests = withNodeReadiness(
+    [{ about: [], comments: {}, object: { apiVersion: "apps/v1", ...daemonSet } }],
+    {
+      startupTaints,
+      condition: undefined,
+      driverName: undefined,
+      rules: neededRules({ taints: true, condition: false }),
+      readinessRule: false,
+    },
+  );
+  const objects = manifests.map(({ object }) => object);
+  return {
+    rights: objects.filter(({ kind }) => kind !== "DaemonSet"),
+    spec: objects.find(({ kind }) => kind === "DaemonSet")?.spec as DaemonSet["spec"],
+  };
+}
+
+/**
+ * Somebody deletes the CSINode of a node with so many drivers, whose registrars see to node readiness. Each looks at its
+ * own time, within five minutes, so that each driver is a play of its own.
+ */
+export function deletedCsiNode(title: string, drivers: number): Scenario {
+  const applied: object[] = [];
+  const seeingToIt: Change = (daemonSet) => {
+    const { rights, spec } = withAccess(daemonSet);
+    applied.push(...rights);
+    Object.assign(daemonSet.spec, spec);
+  };
+  return {
+    title,
+    roles: Array.from({ length: drivers }, (): Role => ({ title, only: "ours", change: seeingToIt })),
+    needsInside: true,
+    once: true,
+    limitMs: 360_000,
+    ours: { comesBack: true, restarts: 0 },
+    prepare: async (players) => {
+      await eachOf(players, (player) => player.apply(player.role.change));
+      await clusterOf(players).kubectlWith(applied, "apply", "--validate=strict");
+      await eachOf(players, (player) => player.registered(180_000));
+    },
+    cause: async (players) => {
+      const { kubectl, nodeName } = clusterOf(players);
+      await kubectl("delete", "csinode", nodeName);
+      return "begin";
+    },
+    undo: ({ kubectlWith }) => kubectlWith(applied.splice(0), "delete", "--ignore-not-found"),
+  };
+}

@@ -1,0 +1,62 @@
+import { eventually } from "../../support/eventually";
+import { DRIVER } from "../support/controlled-registrations";
+import { QUICK_PACE } from "../support/fixture";
+import { type Cluster, startCluster } from "./support/cluster";
+import { startKeeper } from "./support/keeper";
+
+const OTHER = "other.csi.example.com";
+const LISTED_AGAIN = "CSINode lists the driver again";
+const PACE = {
+  ...QUICK_PACE,
+  csiNode: { lookEveryMs: 50, graceMs: 50, again: { initialMs: 100, maxMs: 100 } },
+};
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+beforeEach(() => cluster.writeCsiNode("node-1", [DRIVER, OTHER]));
+
+const deleteCsiNode = () => cluster.controlPlane.kubectl("delete", "csinode", "node-1");
+
+test("CSINode is deleted: the driver is registered anew, with the rights that there were before", async () => {
+  await using keeper = await startKeeper(cluster, { pace: PACE });
+  const { registrations, log } = keeper;
+  registrations.set("registered");
+  await eventually(() => expect(keeper.readiness.status().csiNode).toHaveLength(1));
+  await deleteCsiNode();
+  await eventually(() => expect(registrations.reregistered.length).toBeGreaterThan(0));
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  await log.when(LISTED_AGAIN);
+  expect(keeper.readiness.status()).toMatchObject({
+    csiNode: [{ driverName: DRIVER, lackingSince: undefined }],
+    api: { failures: {}, trouble: undefined },
+  });
+});
+
+test("somebody takes one driver out of CSINode: the other one is left alone", async () => {
+  await using keeper = await startKeeper(cluster, { pace: PACE });
+  const { registrations } = keeper;
+  registrations.set("registered");
+  registrations.set("registered", OTHER);
+  await eventually(() => expect(keeper.readiness.status().csiNode).toHaveLength(2));
+  await cluster.writeCsiNode("node-1", [OTHER]);
+  await eventually(() => expect(registrations.reregistered.length).toBeGreaterThan(2));
+  expect(new Set(registrations.reregistered)).toEqual(new Set([DRIVER]));
+});
+
+test("while the API server is away nobody is registered anew, and what is missing afterwards is", async () => {
+  await using keeper = await startKeeper(cluster, { pace: PACE });
+  const { registrations, readiness } = keeper;
+  const { apiServer, ready } = cluster.controlPlane;
+  await eventually(() => expect(readiness.status().taints).toHaveLength(1));
+  registrations.set("registered");
+  await apiServer.kill();
+  await eventually(() => expect(readiness.status().api.failures.unreachable).toBeGreaterThan(3));
+  expect(registrations.reregistered).toEqual([]);
+  await apiServer.start();
+  await ready();
+  await deleteCsiNode();
+  await eventually(() => expect(registrations.reregistered).toContain(DRIVER));
+});

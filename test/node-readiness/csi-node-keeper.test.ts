@@ -1,0 +1,206 @@
+import type { Outcome } from "../../src/node-readiness/api/node-api";
+import { CSI_NODE_PACE, createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
+import { createNodeStore } from "../../src/node-readiness/node-watch";
+import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
+import { recordLog } from "../support/recorded-log";
+import { DRIVER, registrationIn } from "./support/controlled-registrations";
+
+const { lookEveryMs, graceMs, again } = CSI_NODE_PACE;
+const START = 1_000_000;
+const ANEW = "CSINode lacks the driver, though kubelet has registered it: registering it anew";
+const OTHER = "other.csi.example.com";
+
+/** A keeper whose time a test moves, beside a CSINode that it writes. */
+function createPlay(random = 1) {
+  const log = recordLog();
+  const keeper = createCsiNodeKeeper({ log: log.logger, random: () => random });
+  const store = createNodeStore(() => {});
+  store.see({ uid: "1", resourceVersion: "1", taints: [], conditions: [] });
+  const play = {
+    log,
+    store,
+    status: () => keeper.status(play.registrations),
+    now: START,
+    reads: 0,
+    reregistered: [] as string[],
+    csiNode: { kind: "done", value: [DRIVER, OTHER] } as Outcome<readonly string[]>,
+    registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
+    lists: (...value: readonly string[]) => {
+      play.csiNode = { kind: "done", value };
+    },
+    states: (...states: readonly ObservedRegistration["state"][]) => {
+      play.registrations = states.map((state, index) => registrationIn(state, index === 0 ? DRIVER : OTHER));
+    },
+    /** One look at everything: how long until the next. */
+    pass: async () => {
+      const registrations = play.registrations.map((one) => ({
+        ...one,
+        reregister: () => void play.reregistered.push(one.driverName ?? ""),
+      }));
+      const outcome = await keeper.pass(registrations, {
+        api: undefined as never,
+        store,
+        signal: new AbortController().signal,
+        now: play.now,
+        listedDrivers: async () => {
+          play.reads += 1;
+          return play.csiNode;
+        },
+      });
+      return outcome.kind === "settled" ? outcome.againInMs : outcome;
+    },
+    /** Passes as they fall due, until so much time is over. */
+    spend: async (ms: number) => {
+      const end = play.now + ms;
+      for (;;) {
+        const next = await play.pass();
+        if (typeof next !== "number" || play.now + next > end) break;
+        play.now += next;
+      }
+      play.now = end;
+    },
+  };
+  return play;
+}
+
+test("CSINode is not read before its time, and then at leisure", async () => {
+  const play = createPlay();
+  expect(await play.pass()).toBe(lookEveryMs);
+  await play.spend(lookEveryMs - 1);
+  expect(play.reads).toBe(0);
+  await play.spend(10 * lookEveryMs);
+  expect(play.reads).toBe(10);
+  expect(play.log.records).toEqual([]);
+});
+
+test("nodes that start together do not look together", async () => {
+  expect(await createPlay(0).pass()).toBe(lookEveryMs / 2);
+  expect(await createPlay(0.5).pass()).toBe(lookEveryMs * 0.75);
+});
+
+test("a driver that is missing for the grace is registered anew, once, and what came of it is looked at", async () => {
+  const play = createPlay();
+  await play.pass();
+  play.lists(OTHER);
+  play.now += lookEveryMs;
+  expect(await play.pass()).toBe(graceMs);
+  expect(play.status()).toEqual([{ driverName: DRIVER, lackingSince: play.now, reregistrations: 0 }]);
+  expect(play.reregistered).toEqual([]);
+
+  play.now += graceMs;
+  expect(await play.pass()).toBe(graceMs);
+  expect(play.reregistered).toEqual([DRIVER]);
+  expect(play.log.all(ANEW).map(({ fields }) => fields)).toEqual([
+    expect.objectContaining({ csiDriverName: DRIVER, lackingFor: `${graceMs / 1000}s`, times: 1 }),
+  ]);
+
+  play.lists(DRIVER, OTHER);
+  play.now += graceMs;
+  expect(await play.pass()).toBe(lookEveryMs);
+  expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
+  expect(play.status()).toEqual([{ driverName: DRIVER, lackingSince: undefined, reregistrations: 1 }]);
+});
+
+test("what kubelet writes within the grace is left to it", async () => {
+  const play = createPlay();
+  await play.spend(lookEveryMs / 2);
+  play.lists();
+  await play.spend(lookEveryMs / 2);
+  play.lists(DRIVER);
+  await play.spend(lookEveryMs);
+  expect(play.reregistered).toEqual([]);
+});
+
+test("a registration that ends within the grace starts a new one", async () => {
+  const play = createPlay();
+  await play.pass();
+  play.lists();
+  play.now += lookEveryMs;
+  await play.pass();
+  play.states("publishing");
+  expect(await play.pass()).toBeUndefined();
+  expect(play.status()).toMatchObject([{ lackingSince: undefined }]);
+  play.states("registered");
+  play.now += graceMs;
+  expect(await play.pass()).toBe(graceMs);
+  expect(play.reregistered).toEqual([]);
+});
+
+const minutes = (...pauses: readonly number[]) => pauses.map((pause) => pause * 60_000);
+
+/** The pauses between the first so many times that the driver is registered anew from now on. */
+async function pausesOf(play: ReturnType<typeof createPlay>, count: number): Promise<readonly number[]> {
+  const before = play.reregistered.length;
+  const times: number[] = [];
+  while (times.length <= count) {
+    const next = await play.pass();
+    if (play.reregistered.length > before + times.length) times.push(play.now);
+    play.now += Number(next);
+  }
+  return times.slice(1).map((at, index) => at - (times[index] ?? 0));
+}
+
+test("a driver that is never listed is registered anew less and less often, an hour apart at last", async () => {
+  const play = createPlay(0);
+  play.lists();
+  expect(await pausesOf(play, 9)).toEqual(minutes(1, 2, 4, 8, 16, 32, 60, 60, 60));
+});
+
+test("a driver that stayed listed for long starts afresh, one that was listed for a while does not", async () => {
+  const play = createPlay(0);
+  play.lists();
+  await pausesOf(play, 3);
+  play.lists(DRIVER);
+  await play.spend(again.maxMs / 2);
+  play.lists();
+  expect(await pausesOf(play, 2)).toEqual(minutes(16, 32));
+  play.lists(DRIVER);
+  await play.spend(3 * again.maxMs);
+  play.lists();
+  expect(await pausesOf(play, 2)).toEqual(minutes(1, 2));
+});
+
+test.each(["waiting", "publishing", "listening", "asked", "refused", "standby", "gone", "stopping"] as const)(
+  "nothing is read or done for a driver in state %s",
+  async (state) => {
+    const play = createPlay();
+    play.lists();
+    play.states(state);
+    await play.spend(3 * lookEveryMs);
+    expect({ reads: play.reads, reregistered: play.reregistered }).toEqual({ reads: 0, reregistered: [] });
+  },
+);
+
+test("of two drivers only the one that is missing is registered anew", async () => {
+  const play = createPlay();
+  play.states("registered", "registered");
+  play.lists(DRIVER);
+  await play.spend(lookEveryMs + graceMs);
+  expect(play.reregistered).toEqual([OTHER]);
+});
+
+test("a driver that is gone is told of no more", async () => {
+  const play = createPlay();
+  await play.pass();
+  expect(play.status()).toMatchObject([{ driverName: DRIVER }]);
+  play.registrations = [];
+  expect(play.status()).toEqual([]);
+});
+
+test("where the Node is missing nothing is done: kubelet could not write CSINode", async () => {
+  const play = createPlay();
+  play.lists();
+  await play.spend(lookEveryMs);
+  play.store.forget();
+  await play.spend(3 * lookEveryMs);
+  expect(play.reregistered).toEqual([]);
+});
+
+test("what cannot be read says nothing about the driver", async () => {
+  const play = createPlay();
+  await play.pass();
+  play.csiNode = { kind: "failed", failure: { kind: "unreachable", message: "away" } };
+  play.now += lookEveryMs;
+  expect(await play.pass()).toMatchObject({ kind: "failed", doing: "reading CSINode" });
+  expect(play.status()).toEqual([{ driverName: DRIVER, lackingSince: undefined, reregistrations: 0 }]);
+});

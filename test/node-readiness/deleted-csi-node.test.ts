@@ -1,0 +1,66 @@
+import { driversIn } from "../../src/node-readiness/node";
+import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
+import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
+import { only } from "../../src/registrar/registrations";
+import { startRegistrar } from "../../src/registrar/start-registrar";
+import { startRegistration } from "../../src/registrar/start-registration";
+import { PATIENCE_MS } from "../support/history";
+import { recordLog } from "../support/recorded-log";
+import { createSimulatedNode, DRIVER } from "../support/simulated-node";
+import { makeTestCertificate } from "./support/fixture";
+import { NODE_NAME, startScriptedApiServer } from "./support/scripted-api-server";
+
+const QUICK = { lookEveryMs: 50, graceMs: 50, again: { initialMs: 3_600_000, maxMs: 3_600_000 } };
+
+test("somebody deletes the CSINode: kubelet is made to register the driver anew, and lists it again", async () => {
+  await using node = await createSimulatedNode();
+  await node.driver();
+  const kubelet = await node.kubelet();
+  await using server = await startScriptedApiServer(await makeTestCertificate());
+  // What kubelet writes is what the API server has.
+  kubelet.events.subscribe(({ kind }) => {
+    if (kind === "csi-node-changed") server.listed = driversIn(kubelet.csiNode());
+  });
+  const log = recordLog();
+  const registrar = node.keep(
+    await startRegistrar({
+      csiAddress: node.csiAddress,
+      kubeletRegistrationPath: node.csiAddress,
+      pluginRegistrationPath: node.pluginDir,
+      timeoutMs: PATIENCE_MS,
+      logger: log.logger,
+    }),
+  );
+  await registrar.ready;
+  await using readiness = startNodeReadiness(
+    observeRegistrations(only(registrar)),
+    { nodeName: NODE_NAME, access: server.access, condition: "a/b", pace: { csiNode: QUICK } },
+    { logger: log.logger },
+  );
+  expect(server.listed).toEqual([DRIVER]);
+
+  server.listed = [];
+  await log.when("CSINode lists the driver again");
+  expect(server.listed).toEqual([DRIVER]);
+  expect(registrar.status()).toMatchObject({
+    state: "registered",
+    tally: { publications: { reregister: 1 } },
+  });
+  expect(readiness.status().csiNode).toEqual([
+    { driverName: DRIVER, lackingSince: undefined, reregistrations: 1 },
+  ]);
+});
+
+test("plugins that CSINode does not list are not looked for in it", async () => {
+  await using node = await createSimulatedNode();
+  const registration = node.keep(
+    await startRegistration({
+      type: "DRAPlugin",
+      name: "gpu.example.com",
+      supportedVersions: ["v1.DRAPlugin"],
+      endpoint: node.csiAddress,
+      pluginRegistrationPath: node.pluginDir,
+    }),
+  );
+  expect(observeRegistrations(only(registration)).all()).toMatchObject([{ reregister: undefined }]);
+});
