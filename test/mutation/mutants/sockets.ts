@@ -120,10 +120,10 @@ export const SOCKETS_MUTANTS: readonly Mutant[] = [
   },
   {
     what: "a hint that comes while nobody waits is lost",
-    file: "src/sockets/path-watch.ts",
-    from: "        if (pending) wake();\n",
-    to: "",
-    tests: ["test/sockets/path-watch"],
+    file: "src/pause.ts",
+    from: "      if (!isCalled) {\n",
+    to: "      {\n",
+    tests: ["test/sockets/path-watch", "test/pause"],
   },
   {
     what: "each watch of a path leaves its inotify watches",

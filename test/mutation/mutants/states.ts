@@ -162,8 +162,8 @@ export const STATES_MUTANTS: readonly Mutant[] = [
   {
     what: "a folder that is back is used only when the next try is due",
     file: `${STATES}/publishing.ts`,
-    from: "hintOrPause(watch.changed(), backoffMs",
-    to: "hintOrPause(new Promise(() => {}), backoffMs",
+    from: "watch.wait(signal, backoffMs",
+    to: 'watchPath("/", log).wait(signal, backoffMs',
     tests: [`${STATE_TESTS}/in-place`],
   },
   {

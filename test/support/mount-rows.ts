@@ -1,0 +1,25 @@
+import { parseMountinfo } from "../../src/mounts";
+
+/** A mount as in mountinfo: device, folder of its file system, where it is mounted, file system. */
+export type Row = readonly [device: string, root: string, mountPoint: string, fileSystem?: string];
+
+export const tableOf = (rows: readonly Row[]) =>
+  parseMountinfo(
+    rows
+      .map(
+        ([device, root, at, type = "ext4"], index) => `${index} 1 ${device} ${root} ${at} rw - ${type} x rw`,
+      )
+      .join("\n"),
+  );
+
+export const CONTAINER: Row = ["0:50", "/", "/", "overlay"];
+export const K = "/var/lib/kubelet";
+/** The registration directory of a kubelet with the usual root. */
+export const REGISTRATION: Row = ["8:1", `${K}/plugins_registry`, "/registration"];
+/** A pod of the driver x, with a kubelet whose root is this folder of this device. */
+export const kubeletAt = (root: string, device: string): readonly Row[] => [
+  CONTAINER,
+  [device, `${root}/plugins/x`, "/csi"],
+  [device, `${root}/plugins_registry`, "/registration"],
+];
+export const USUAL = kubeletAt(K, "8:1");
