@@ -1,5 +1,4 @@
 import { withNodeReadiness } from "../../../src/manifest/node-readiness";
-import { neededRules } from "../../../src/node-readiness/rbac";
 import { clusterOf, eachOf } from "./faults";
 import type { DaemonSet } from "./objects";
 import type { Role, Scenario } from "./play";
@@ -14,7 +13,6 @@ function withAccess(daemonSet: DaemonSet) {
       startupTaints,
       condition: undefined,
       driverName: undefined,
-      rules: neededRules({ taints: true, condition: false }),
       readinessRule: false,
     },
   );
