@@ -1,6 +1,7 @@
 import type { Mutant } from "../mutant";
 
 const ACCEPTOR = "src/grpc/acceptor.ts";
+const CROWD = "src/sockets/crowd.ts";
 const CONNECTION = "src/grpc/client-connection.ts";
 const CALLS = "src/grpc/server-calls.ts";
 
@@ -8,7 +9,7 @@ const CALLS = "src/grpc/server-calls.ts";
 export const GRPC_MUTANTS: readonly Mutant[] = [
   {
     what: "of hundreds of clients in one moment kubelet is closed before it was read",
-    file: "src/grpc/acceptor.ts",
+    file: CROWD,
     from: "setImmediate(() => setImmediate(trim));",
     to: "trim();",
     tests: ["test/grpc/acceptor-bounds"],
@@ -16,28 +17,28 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
   {
     what: "a call of kubelet's is cut off though an idle connection could go",
     file: ACCEPTOR,
-    from: "silent ?? idle ?? all[0]",
-    to: "silent ?? all[0]",
+    from: '      "oldest idle": ({ calls }) => calls.running === 0,\n',
+    to: "",
     tests: ["test/grpc/acceptor-bounds"],
   },
   {
     what: "kubelet's idle connection goes though a stranger's could",
     file: ACCEPTOR,
-    from: "silent ?? idle ?? all[0]",
-    to: "idle ?? silent ?? all[0]",
+    from: '      "oldest silent": ({ calls }) => !calls.everCalled,\n',
+    to: "",
     tests: ["test/grpc/acceptor-bounds"],
   },
   {
     what: "the newest connection, which may be kubelet's, is closed at once",
-    file: ACCEPTOR,
+    file: CROWD,
     from: "[...open].slice(0, -1)",
     to: "[...open].reverse()",
     tests: ["test/grpc/acceptor-bounds"],
   },
   {
     what: "clients may be any number",
-    file: ACCEPTOR,
-    from: "    while (open.size > limits.maxConnections) makeRoom();\n",
+    file: CROWD,
+    from: "    while (open.size > max) closeOne();\n",
     to: "",
     tests: ["test/grpc/acceptor-bounds"],
   },
@@ -51,15 +52,15 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
   {
     what: "a close waits for idle clients until its time is over",
     file: ACCEPTOR,
-    from: "    for (const connection of open) connection.leave();\n",
+    from: "    for (const connection of crowd.members) connection.leave();\n",
     to: "",
     tests: ["test/grpc/acceptor-close"],
   },
   {
     what: "calls that run on keep a registrar from ending",
     file: ACCEPTOR,
-    from: "      for (const { socket } of open) socket.destroy();\n",
-    to: "",
+    from: "setTimeout(crowd.disperse, graceMs)",
+    to: "setTimeout(() => {}, graceMs)",
     tests: ["test/grpc/acceptor-close"],
   },
   {

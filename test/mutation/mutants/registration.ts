@@ -5,7 +5,7 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   {
     what: "an alias that is a link is published over",
     file: "src/registrar/registration/alias.ts",
-    from: "    if (!isSocketItself(path)) continue;\n",
+    from: "    if (!isSocketFile(path)) continue;\n",
     to: "",
     tests: ["test/registrar/registration/alias"],
   },

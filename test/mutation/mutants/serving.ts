@@ -32,23 +32,23 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
   },
   {
     what: "of hundreds of clients in one moment a probe is closed before it was read",
-    file: `${HTTP}/crowd.ts`,
+    file: "src/sockets/crowd.ts",
     from: "setImmediate(() => setImmediate(trim));",
     to: "trim();",
     tests: HTTP_TESTS,
   },
   {
     what: "HTTP clients may be any number",
-    file: `${HTTP}/crowd.ts`,
+    file: "src/sockets/crowd.ts",
     from: "while (open.size > max) closeOne();",
     to: "",
     tests: HTTP_TESTS,
   },
   {
     what: "a scrape that is being answered is closed for an idle connection's sake",
-    file: `${HTTP}/crowd.ts`,
-    from: "all.find(({ isAnswering }) => !isAnswering)",
-    to: "all[0]",
+    file: "src/diagnostics/server.ts",
+    from: "({ isAnswering }) => !isAnswering",
+    to: "() => true",
     tests: HTTP_TESTS,
   },
   {
@@ -87,10 +87,10 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
     tests: SERVING_TESTS,
   },
   {
-    what: "a driver's socket in a folder made anew is not put back",
+    what: "a driver's socket that somebody removes is put back a minute later",
     file: DRIVER_SOCKET,
-    from: "      await hintOrPause(watch.changed(), LOOK_EVERY_MS, stop.signal);\n",
-    to: "      await hintOrPause(new Promise(() => {}), 12 * LOOK_EVERY_MS, stop.signal);\n",
+    from: "      await watch.wait(stop.signal, LOOK_EVERY_MS);\n",
+    to: "      await new Promise((done) => setTimeout(done, 12 * LOOK_EVERY_MS));\n",
     tests: SERVING_TESTS,
   },
   {
