@@ -31,15 +31,11 @@ export function createWakeUp(): WakeUp {
     wait: async (signal, limitMs = LONGEST_WAIT_MS) => {
       if (signal.aborted) return false;
       if (!isCalled) {
-        let timer: NodeJS.Timeout | undefined;
-        const woken = new Promise<void>((resolve) => {
-          wake = resolve;
-          timer = setTimeout(resolve, Math.min(limitMs, LONGEST_WAIT_MS));
-        });
+        const waiting = new AbortController();
+        wake = () => waiting.abort();
         signal.addEventListener("abort", wake);
-        await woken;
+        await pause(limitMs, waiting.signal);
         signal.removeEventListener("abort", wake);
-        clearTimeout(timer);
         wake = () => {};
       }
       const wasCalled = isCalled;

@@ -191,6 +191,16 @@ describe("reregisterOnDriverRestart", () => {
     });
   });
 
+  test("publishes again when another version answers, though nobody saw the driver away", async () => {
+    const versions = ["v1", "v2"].map((vendorVersion) => ({ name, vendorVersion }));
+    await using driver = await startScriptedDriver(node.csiAddress, ...versions);
+    await using started = await startTestRegistrar(node, { reregisterOnDriverRestart: true });
+    await started.state("listening");
+    driver.endConnections();
+    await started.log.when("Registration Server started", 2);
+    expect(started.log.all("Lost connection")).toEqual([]);
+  });
+
   test("waits until kubelet, which may be reading the node information, has told the outcome", async () => {
     await using first = await startScriptedDriver(node.csiAddress, { name });
     await using started = await startTestRegistrar(node, { reregisterOnDriverRestart: true });

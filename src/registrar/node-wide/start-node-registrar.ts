@@ -80,11 +80,9 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
 
-  /** A driver is there, or has come anew. What is known already goes on, but one that failed is tried again at once. */
+  /** A driver is there, or has come anew; what is known already goes on. */
   const join = (csiAddress: string, kubeletRegistrationPath: string, failures = 0) => {
-    const former = members.get(csiAddress);
-    if (stop.signal.aborted || (former && former.phase !== "failed")) return;
-    clearTimeout(former?.timer);
+    if (stop.signal.aborted || members.has(csiAddress)) return;
     let ofDriver: ResolvedRegistrarOptions;
     try {
       ofDriver = resolve(csiAddress, kubeletRegistrationPath);

@@ -11,13 +11,6 @@ const NODE_WIDE_TESTS = [
 /** Mutants of the registrar of a whole node: which drivers are there, and what becomes of each. */
 export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
   {
-    what: "a driver that came back before its retry has two registrars, one of which nobody closes",
-    file: NODE_WIDE,
-    from: "    clearTimeout(former?.timer);\n",
-    to: "",
-    tests: NODE_WIDE_TESTS,
-  },
-  {
     what: "a driver's departure is judged from its first loss",
     file: NODE_WIDE,
     from: '    clearTimeout(member.timer);\n    if (member.phase !== "serving" || stop.signal.aborted) return;\n',
@@ -55,7 +48,7 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
   {
     what: "a driver that two patterns find has two registrars",
     file: NODE_WIDE,
-    from: 'if (stop.signal.aborted || (former && former.phase !== "failed")) return;',
+    from: "if (stop.signal.aborted || members.has(csiAddress)) return;",
     to: "if (stop.signal.aborted) return;",
     tests: NODE_WIDE_TESTS,
   },

@@ -121,9 +121,16 @@ export const SOCKETS_MUTANTS: readonly Mutant[] = [
   {
     what: "a hint that comes while nobody waits is lost",
     file: "src/pause.ts",
-    from: "      if (!isCalled) {\n",
-    to: "      {\n",
-    tests: ["test/sockets/path-watch", "test/pause"],
+    from: "if (!isCalled) {",
+    to: "if (limitMs > 0) {",
+    tests: ["test/pause", "test/sockets/path-watch"],
+  },
+  {
+    what: "each wait leaves a listener at its signal",
+    file: "src/pause.ts",
+    from: '        signal.removeEventListener("abort", wake);\n',
+    to: "",
+    tests: ["test/pause"],
   },
   {
     what: "each watch of a path leaves its inotify watches",

@@ -162,8 +162,8 @@ export const STATES_MUTANTS: readonly Mutant[] = [
   {
     what: "a folder that is back is used only when the next try is due",
     file: `${STATES}/publishing.ts`,
-    from: "watch.wait(signal, backoffMs",
-    to: 'watchPath("/", log).wait(signal, backoffMs',
+    from: "await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));",
+    to: "await new Promise(() => {});",
     tests: [`${STATE_TESTS}/in-place`],
   },
   {
