@@ -36,5 +36,5 @@ export function isQualifiedName(text: string): boolean {
 export function isExtendedResource(name: string): boolean {
   const [prefix = "", ...names] = name.split("/");
   if (name.includes("kubernetes.io/") || prefix.startsWith(QUOTA_PREFIX)) return false;
-  return prefix !== "" && names.length === 1 && isQualifiedName(QUOTA_PREFIX + name);
+  return names.length === 1 && isQualifiedName(QUOTA_PREFIX + name);
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createWakeUp, pause } from "../src/pause";
 import { expectNothingLeft } from "./support/resources";
 
@@ -46,6 +47,12 @@ describe("a wake-up", () => {
       expect(await waiting).toBe(false);
     }),
   );
+
+  test("leaves nothing at a signal that outlives it", async () => {
+    const { signal } = new AbortController();
+    expect(await createWakeUp().wait(signal, 1)).toBe(false);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
 
   test("leaves no timer behind a call", () =>
     expectNothingLeft(async () => {

@@ -1,4 +1,4 @@
-import { isExtendedResource, isSubdomain } from "../src/resource-name";
+import { isExtendedResource, isLabel, isQualifiedName, isSubdomain } from "../src/resource-name";
 
 // What kubelet 1.37's own functions answer, IsExtendedResourceName and IsDNS1123Subdomain.
 
@@ -39,4 +39,29 @@ test.each([
   ["", false],
 ])("%j as a subdomain: %s", (name, is) => {
   expect(isSubdomain(name)).toBe(is);
+});
+
+test.each([
+  ["gpu", true],
+  ["a".repeat(63), true],
+  ["a".repeat(64), false],
+  ["a.b", false],
+  ["GPU", false],
+  ["-a", false],
+  ["", false],
+])("%j as a label: %s", (name, is) => {
+  expect(isLabel(name)).toBe(is);
+});
+
+test.each([
+  ["Name_1.x", true],
+  ["example.com/name", true],
+  ["a/b/c", false],
+  ["Example.com/name", false],
+  ["/name", false],
+  ["name/", false],
+  ["example.com/-name", false],
+  ["", false],
+])("%j as a qualified name: %s", (name, is) => {
+  expect(isQualifiedName(name)).toBe(is);
 });

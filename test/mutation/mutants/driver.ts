@@ -88,7 +88,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
     file: "src/registrar/driver/follow-driver.ts",
     from: "(awayMs !== undefined || isOtherVersion)",
     to: "awayMs !== undefined",
-    tests: ["test/registrar/start-registrar", "test/registrar/driver"],
+    tests: ["test/registrar/reregistration"],
   },
   {
     what: "a driver that came back under an unsafe name is registered by it",

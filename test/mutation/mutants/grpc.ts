@@ -8,7 +8,7 @@ const CALLS = "src/grpc/server-calls.ts";
 /** Mutants of the gRPC server: who is let in, what each may use, and how it ends. */
 export const GRPC_MUTANTS: readonly Mutant[] = [
   {
-    what: "of hundreds of clients in one moment kubelet is closed before it was read",
+    what: "of hundreds of clients in one moment kubelet, or its probe, is closed before it was read",
     file: CROWD,
     from: "setImmediate(() => setImmediate(trim));",
     to: "trim();",

@@ -31,20 +31,6 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
     tests: HEALTH_TESTS,
   },
   {
-    what: "of hundreds of clients in one moment a probe is closed before it was read",
-    file: "src/sockets/crowd.ts",
-    from: "setImmediate(() => setImmediate(trim));",
-    to: "trim();",
-    tests: HTTP_TESTS,
-  },
-  {
-    what: "HTTP clients may be any number",
-    file: "src/sockets/crowd.ts",
-    from: "while (open.size > max) closeOne();",
-    to: "",
-    tests: HTTP_TESTS,
-  },
-  {
     what: "a scrape that is being answered is closed for an idle connection's sake",
     file: "src/diagnostics/server.ts",
     from: "({ isAnswering }) => !isAnswering",

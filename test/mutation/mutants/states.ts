@@ -94,7 +94,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     file: `${STATES}/in-place.ts`,
     from: '        if (state.driverRestarted) return { kind: "driver-restarted", kubeletIsIdle: true };\n',
     to: "",
-    tests: ["test/registrar/start-registrar", "test/registrar/registration"],
+    tests: ["test/registrar/reregistration"],
   },
   {
     what: "a peer's socket is published over while kubelet is busy",
