@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
 import { startKubelet } from "../../src/simulator/kubelet";
 import { type CliProcess, startCli } from "../end-to-end/support/process";
+import { PATIENCE_MS } from "../support/history";
 import { describeWithNamespaces } from "../support/sandbox/describe-with-namespaces";
 import { createImageRoot, ENTRY } from "../support/sandbox/image-root";
 import { containerCommand, makeMountPoints, pidInside } from "../support/sandbox/sandbox";
@@ -85,11 +86,14 @@ describeWithNamespaces("the session of docs/doctor.md", () => {
   test("the doctor in that container", () =>
     onHost(async ({ folder, driver, run }) => {
       await using _driver = await driver();
-      await using _kubelet = await startKubelet({
+      await using kubelet = await startKubelet({
         pluginRegistrationPath: folder.at(REGISTRY),
         reconcilePeriodMs: 50,
       });
       await using registrar = run(...WRONG, "--on-registration-failure=retry");
+      // Between two attempts, and their pauses grow: the doctor looks while the registrar waits.
+      let times = 0;
+      await kubelet.events.when("refused", { where: () => ++times === 4, timeoutMs: PATIENCE_MS });
       await registrar.reached("refused");
       await using doctor = run("doctor", ...WRONG, "--timeout=1m");
       expect((await doctor.exit()).code).toBe(1);
