@@ -184,6 +184,11 @@ describe("while kubelet is between GetInfo and its registration status", () => {
     });
   });
 
+  test("nothing is registered anew", () => {
+    const asked = reached(stateNamed("registered"), getInfo);
+    expect(reached(asked, { kind: "reregister" })).toBe(asked);
+  });
+
   test("a second GetInfo starts the time anew", () => {
     const later = transition(stateNamed("asked"), getInfo, { nowMs: 9_000, random: 0 });
     expect(later).toMatchObject({ kind: "asked", askedAtMs: 9_000 });
