@@ -75,7 +75,7 @@ test.each(["NODE_NAME", "KUBE_NODE_NAME"])(
         `[-]node-readiness failed (does not count): taint ${STARTUP_TAINT.key}:NoSchedule is still on: CSINode does not list`,
       ),
     );
-    expect((await askHttp(port, "/readyz")).status).toBe(200);
+    await eventually(async () => expect((await askHttp(port, "/readyz")).status).toBe(200));
     expect((await askHttp(port, "/readyz?require=node-readiness")).status).toBe(503);
     expect((await askHttp(port, "/metrics")).body).toContain(
       `registrar_startup_taint_overdue{driver_name="${DRIVER}",taint="${STARTUP_TAINT.key}"} 1`,

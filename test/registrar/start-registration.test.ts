@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { RegistrationOptions } from "../../src/registrar/options";
 import type { RegistrarEvent } from "../../src/registrar/registration/events";
 import { startRegistration } from "../../src/registrar/start-registration";
+import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
 import { recordLog } from "../support/recorded-log";
 import { createTestNode, ENDPOINT, type TestNode } from "../support/registrar-node";
@@ -46,7 +47,8 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
     tally: { getInfoCalls: 1, accepted: 1 },
   });
   expect(events).toEqual(["asked", "state-changed", "notified", "state-changed"]);
-  expect(await registration.selfCheck()).toEqual({ kind: "ok" });
+  // The check has a second, of which a busy machine may give it none.
+  await eventually(async () => expect(await registration.selfCheck()).toEqual({ kind: "ok" }));
 });
 
 test.each<[Partial<RegistrationOptions>, string, string]>([
