@@ -17,19 +17,12 @@ const SHARE_OF_TIME = 1 / 8;
 /**
  * Keeps V8's heap as small as a sidecar's is to be, whoever connects. By itself V8 lets the space of young objects grow
  * to 32 MB and the old ones' by 8 MB and more before it collects, and compiles code that runs often, which takes
- * megabytes: for speed that nobody here needs. The start is quicker with the heap V8 likes, and without Node's module
- * for this: so it waits until a registration socket is there, or no driver was for a while.
+ * megabytes: for speed that nobody here needs. To be called after the start, which is quicker with the heap V8 likes.
  */
-export function keepHeapSmall(registrations: Registrations, limit: () => unknown = limitHeap): void {
-  const once = () => {
-    unsubscribe();
-    clearTimeout(withoutDriver);
-    setImmediate(limit);
-  };
-  const withoutDriver = setTimeout(once, QUIET_MS).unref();
-  const unsubscribe = registrations.subscribe((event) => {
-    if (event.kind === "state-changed" && event.change.to === "listening") once();
-  });
+export async function keepHeapSmall(): Promise<void> {
+  const { setFlagsFromString } = await import("node:v8");
+  const flags = ["--semi-space-growth-factor=1", "--optimize-for-size", "--no-opt", "--no-maglev"];
+  for (const flag of flags) setFlagsFromString(flag);
 }
 
 /**
@@ -74,12 +67,6 @@ export function collectAfterCrowds(collect: () => unknown = collectGarbage): voi
       setTimeout(collectAll, Math.max(BURST_MS, mayCollectAt - now)).unref();
     });
   });
-}
-
-async function limitHeap(): Promise<void> {
-  const { setFlagsFromString } = await import("node:v8");
-  const flags = ["--semi-space-growth-factor=1", "--optimize-for-size", "--no-opt", "--no-maglev"];
-  for (const flag of flags) setFlagsFromString(flag);
 }
 
 /** Takes 25 ms, with 100 drivers 50 ms. What it needs of Node is loaded when the start is long over. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { collectAfterCrowds, collectWhenQuiet, keepHeapSmall } from "../../src/cli/garbage";
+import { collectAfterCrowds, collectWhenQuiet } from "../../src/cli/garbage";
 import { createEventSource } from "../../src/event-source";
 import type { Registrations } from "../../src/registrar/registrations";
 import { createTempFolder } from "../support/temp-folder";
@@ -9,26 +9,6 @@ beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] })
 afterEach(() => jest.useRealTimers());
 
 const changeTo = (to: string) => ({ kind: "state-changed", change: { to } });
-
-test.each([
-  ["as soon as a registration socket is there", () => {}, "listening"],
-  ["after 10 s without one", () => jest.advanceTimersByTime(10_000), "waiting"],
-] as const)("the heap is limited once, %s", async (_, wait, to) => {
-  const events = createEventSource<ReturnType<typeof changeTo>>(() => {});
-  const limit = jest.fn();
-  keepHeapSmall({ subscribe: events.subscribe } as unknown as Registrations, limit);
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
-  await settled();
-  expect(limit).not.toHaveBeenCalled();
-  wait();
-  events.emit(changeTo(to));
-  await settled();
-  expect(limit).toHaveBeenCalledTimes(1);
-  events.emit(changeTo("listening"));
-  jest.advanceTimersByTime(60_000);
-  await settled();
-  expect(limit).toHaveBeenCalledTimes(1);
-});
 
 test("garbage is collected once nothing was registered for 10 s, and again after the next registration", () => {
   const events = createEventSource<ReturnType<typeof changeTo>>(() => {});

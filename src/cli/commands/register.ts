@@ -58,7 +58,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       : undefined;
     await using registrar = await start(flags, paths, { signal, logger: log });
     const registrations = "all" in registrar ? registrar : only(registrar);
-    keepHeapSmall(registrations);
+    void keepHeapSmall();
     collectWhenQuiet(registrations);
     collectAfterCrowds();
     warmUpWhileWaiting(registrations);
