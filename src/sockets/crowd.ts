@@ -44,13 +44,15 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
 
   function closeOne(shortage?: string): void {
     const all = [...open].slice(0, -1);
-    const [closed = "", isNext] = order.find(([, isOne]) => all.some(isOne)) ?? [];
-    const victim = isNext && all.find(isNext);
-    if (victim === undefined) return;
-    if (shortage === undefined) warnOfCrowd({ limit: max, closed });
-    else warnOfShortage({ err: shortage, closed, check: SHORTAGE_CHECK });
-    open.delete(victim);
-    victim.socket.destroy();
+    for (const [closed, isOne] of order) {
+      const victim = all.find(isOne);
+      if (victim === undefined) continue;
+      if (shortage === undefined) warnOfCrowd({ limit: max, closed });
+      else warnOfShortage({ err: shortage, closed, check: SHORTAGE_CHECK });
+      open.delete(victim);
+      victim.socket.destroy();
+      return;
+    }
   }
 
   function trim(): void {

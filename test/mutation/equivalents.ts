@@ -27,12 +27,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: "no driver is called that",
   },
   {
-    file: "src/registrar/node-wide/admission.ts",
-    from: "for (const { name } of requests) requests.find((request) => request.name === name)?.grant();",
-    to: "for (const { name } of requests) requests.find(request => request.name === name).grant();",
-    why: "there is at least the request that the name is of; the question is the compiler's",
-  },
-  {
     file: "src/grpc/unary-request.ts",
     from: "if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;",
     to: "if (false) return undefined;",

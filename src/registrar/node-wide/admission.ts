@@ -40,9 +40,9 @@ export function createAdmission(lists: NameLists = {}): Admission {
   let requests: readonly Request[] = [];
 
   const release = (owner: NameOwner) => {
-    requests = requests.filter((request) => request.owner !== owner);
-    // To be granted again what one has changes nothing.
-    for (const { name } of requests) requests.find((request) => request.name === name)?.grant();
+    const given = requests.find((request) => request.owner === owner); // Each has one: it gives that up to ask again.
+    requests = requests.filter((request) => request !== given);
+    requests.find((request) => request.name === given?.name)?.grant();
   };
 
   return {
