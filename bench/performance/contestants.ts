@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { imageNodeFlags } from "../../test/support/sandbox/image-root";
 import type { Place } from "./place";
 
 /** A program that serves a registration socket, or as much of one as is to be compared. */
@@ -15,7 +14,7 @@ export interface Contestant {
 export interface Contestants {
   /** The CLI as `npm run build` makes it. */
   readonly registrar: Contestant;
-  /** The CLI as the image has it: with V8's code cache, and the flags of the image's first line. */
+  /** The CLI as the image has it: with V8's code cache. */
   readonly cached: Contestant;
   /** `bench/naive.mjs`. */
   readonly naive: Contestant;
@@ -46,7 +45,7 @@ export function prepareContestants(
   execFileSync(node, [join(ROOT, "scripts", "code-cache.mjs"), cachedCli], { stdio: "ignore" });
   return {
     registrar: registrar("registrar", [node, cli]),
-    cached: registrar("registrar, code cache", [node, ...imageNodeFlags(), cachedCli]),
+    cached: registrar("registrar, code cache", [node, cachedCli]),
     naive: registrar("naive grpc-js", [node, join(ROOT, "bench", "naive.mjs")]),
     official: official === undefined ? undefined : registrar("official", [official]),
     net: server("bare net server", [node, join(__dirname, "bare-net.cjs")]),

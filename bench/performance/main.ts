@@ -15,7 +15,7 @@ import { findingText, verdictText } from "./page";
 const USAGE = `usage: npm run bench -- [--official PATH] [--node PATH]... [--only NAME] [--quick] [--dry-run]
 
 Measures this registrar beside the official one, a naive one and bare Node, prints every figure, and writes what decides
-into docs/performance.md, in the place for that release line of Node. Best on a machine that does nothing else. Takes six
+into docs/performance.md, in the place for that release line of Node. Best on a machine that does nothing else. Takes eight
 minutes for each Node.
 
   --official PATH   the official node-driver-registrar; without it the comparison is left out

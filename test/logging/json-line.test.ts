@@ -1,19 +1,8 @@
 import { klogJson } from "../../src/logging/json-line";
 import type { LogRecord } from "../../src/logging/logger";
+import { recordOf } from "../support/log-record";
 
-function shapeOf(change: Partial<LogRecord>): string {
-  const record: LogRecord = {
-    severity: "info",
-    verbosity: 0,
-    file: "csi-driver",
-    line: 12,
-    message: "Msg",
-    error: undefined,
-    fields: {},
-    ...change,
-  };
-  return JSON.stringify(klogJson(record));
-}
+const shapeOf = (change: Partial<LogRecord>) => JSON.stringify(klogJson(recordOf(change)));
 
 const boom = new Error("boom");
 const head = '{"caller":"csi-driver.ts:12","msg":"Msg"';

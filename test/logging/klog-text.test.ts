@@ -1,18 +1,6 @@
 import { klogMessage, textLine } from "../../src/logging/klog-text";
 import type { LogFields, LogRecord } from "../../src/logging/logger";
-
-function recordOf(change: Partial<LogRecord>): LogRecord {
-  return {
-    severity: "info",
-    verbosity: 0,
-    file: "csi-driver",
-    line: 12,
-    message: "Msg",
-    error: undefined,
-    fields: {},
-    ...change,
-  };
-}
+import { recordOf } from "../support/log-record";
 
 const jan2 = new Date(2024, 0, 2, 15, 4, 5).getTime();
 const dec31 = new Date(2024, 11, 31, 0, 0, 0).getTime();

@@ -1,13 +1,13 @@
-import { cpSync, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { copyCli } from "../support/built-cli";
 import { createTempFolder } from "../support/temp-folder";
 import { ROOT, succeeded } from "./support/packed-package";
 import { run } from "./support/run";
 
 test("the image's code cache is one that V8 takes: the script that makes it fails where V8 refuses it", async () => {
   await using folder = await createTempFolder();
-  cpSync(join(ROOT, "dist", "cli.js"), folder.at("cli.js"));
-  cpSync(join(ROOT, "dist", "cli"), folder.at("cli"), { recursive: true });
+  copyCli(folder.path);
   succeeded(
     await run(process.execPath, [join("scripts", "code-cache.mjs"), folder.at("cli.js")], { cwd: ROOT }),
   );

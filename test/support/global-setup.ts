@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errnoOf } from "../../src/errors";
+import { copyCli, DIST } from "./built-cli";
 
 const ROOT = join(__dirname, "..", "..");
-const DIST = join(ROOT, "dist");
 const CACHE = join(ROOT, "node_modules", ".cache", "registrar-under-test");
 const MAKE_CODE_CACHES = [
   join(ROOT, "scripts", "code-cache.mjs"),
@@ -54,8 +54,7 @@ function make(name: string): void {
   mkdirSync(CACHE, { recursive: true });
   const outdated = readdirSync(CACHE).filter((one) => one.startsWith(`${process.version}-`));
   const making = mkdtempSync(join(CACHE, "making-"));
-  cpSync(join(DIST, "cli.js"), join(making, "cli.js"));
-  cpSync(join(DIST, "cli"), join(making, "cli"), { recursive: true });
+  copyCli(making);
   for (const program of MAKE_CODE_CACHES)
     execFileSync(process.execPath, [program, join(making, "cli.js")], { stdio: "pipe" });
   for (const one of outdated) rmSync(join(CACHE, one), { recursive: true, force: true });

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { DIST } from "./built-cli";
 
-const BUILT = join(__dirname, "..", "..", "dist", "cli.js");
+const BUILT = join(DIST, "cli.js");
 
 /**
  * The words that start the registrar under test: those in REGISTRAR_COMMAND, separated by spaces, so that the suites can

@@ -1,0 +1,15 @@
+import type { LogRecord } from "../../src/logging/logger";
+
+/** A line of information, with what is to be different. */
+export function recordOf(change: Partial<LogRecord>): LogRecord {
+  return {
+    severity: "info",
+    verbosity: 0,
+    file: "csi-driver",
+    line: 12,
+    message: "Msg",
+    error: undefined,
+    fields: {},
+    ...change,
+  };
+}
