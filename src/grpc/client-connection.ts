@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { RegistrarError } from "../errors";
 import type { GrpcAcceptorLimits } from "./acceptor-limits";
+import { createFrameAllowance } from "./frame-allowance";
 import { createHpackDecoder } from "./hpack/decoder";
 import { type ChunkReader, createChunkConsumer } from "./http2/chunk-reader";
 import {
@@ -57,7 +58,14 @@ export function createClientConnection(
   const hangUpIfIdle = () => {
     if (isLeaving && calls.running === 0) socket.end(() => socket.destroy());
   };
-  const calls = createServerCalls({ ...limits, methods, write, onIdle: hangUpIfIdle });
+  const allowance = createFrameAllowance();
+  const calls = createServerCalls({
+    ...limits,
+    methods,
+    write,
+    onAnswer: allowance.renew,
+    onIdle: hangUpIfIdle,
+  });
 
   function* readData(
     bytes: ChunkReader,
@@ -97,6 +105,7 @@ export function createClientConnection(
     for (;;) {
       const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
       const { type, flags, streamId, length } = frame;
+      if (type !== FrameType.DATA || !calls.isRunning(streamId)) allowance.spend();
       switch (type) {
         case FrameType.HEADERS: {
           const { block } = yield* gatherHeaderBlock(bytes, frame, limits.maxHeaderBytes);

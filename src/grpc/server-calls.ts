@@ -21,6 +21,8 @@ export interface ServerCallsOptions {
   readonly maxConcurrentStreams: number;
   readonly maxMessageBytes: number;
   readonly write: (frame: Buffer) => void;
+  /** A call ran to its end, and the client still waits for it. */
+  readonly onAnswer: () => void;
   /** No call is running any more. */
   readonly onIdle: () => void;
 }
@@ -46,7 +48,7 @@ export type ServerCalls = ReturnType<typeof createServerCalls>;
  * Makes the part of a gRPC server that knows calls: whatever the frames say about them comes in here, and the answers go
  * out. A call is a few objects, and of its request no more than its bytes are kept.
  */
-export function createServerCalls({ methods, write, onIdle, ...limits }: ServerCallsOptions) {
+export function createServerCalls({ methods, write, onAnswer, onIdle, ...limits }: ServerCallsOptions) {
   const running = new Map<number, Call>();
   const windows = createSendWindows(write);
   let newestStream = 0;
@@ -95,6 +97,7 @@ export function createServerCalls({ methods, write, onIdle, ...limits }: ServerC
       sendMetadata: (values) => void metadata.push(...Object.entries(values)),
     });
     if (running.get(streamId) !== call) return;
+    onAnswer();
     if (!Buffer.isBuffer(answer)) {
       fail(streamId, true, answer);
       return;
@@ -154,6 +157,7 @@ export function createServerCalls({ methods, write, onIdle, ...limits }: ServerC
     get newestStream() {
       return newestStream;
     },
+    isRunning: (streamId: number): boolean => running.has(streamId),
 
     /** A whole header block: the head of a call, or trailers. */
     headers(streamId: number, fields: readonly HeaderField[], endsRequest: boolean): void {

@@ -30,7 +30,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("host-path"),
   mirrored("diagnostics/http/request-head"),
   mirrored("diagnostics/listen-address"),
-  mirrored("grpc/request-fields", "grpc/acceptor-limits", "grpc/failure-text"),
+  mirrored("grpc/request-fields", "grpc/acceptor-limits", "grpc/failure-text", "grpc/frame-allowance"),
   mirrored("grpc/unary-request", "grpc/send-windows"),
   mirrored("grpc/hpack/decoder", "grpc/hpack/encoder", "grpc/hpack/huffman"),
 ];

@@ -16,6 +16,7 @@ const reset = (streamId: number) => frame(RST_STREAM, 0, streamId, uint32(CANCEL
 const goodCall = (streamId: number) => getInfoCall(streamId, "localhost");
 const ping = frame(PING, 0, 0, Buffer.alloc(8));
 const NO_SETTINGS: Outcome = { closed: "a client that does not begin with SETTINGS" };
+const NO_CALL: Outcome = { closed: "200 frames that lead to no call" };
 const TOO_WIDE: Outcome = { closed: "a window of more than 2147483647 bytes" };
 
 /** Connections and their frames. The names are the rows of a table in docs/security.md. */
@@ -45,33 +46,39 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       closed: "a frame of 16385 bytes, over 16384",
     }),
   ],
-  "floods of SETTINGS, PING, PRIORITY, unknown frames": [
+  "floods of frames that lead to no call": [
     attack(
       "SETTINGS",
       times(3_000, () => frame(SETTINGS, 0, 0)),
-      "ignored",
+      NO_CALL,
     ),
     attack(
       "PING",
       times(3_000, () => ping),
-      "ignored",
+      NO_CALL,
     ),
     attack(
       "PRIORITY",
       times(3_000, (n) => frame(PRIORITY_FRAME, 0, 2 * n + 1, bytesOf("00000000 10"))),
-      "ignored",
+      NO_CALL,
+    ),
+    attack("WINDOW_UPDATE of a call", [openCall(1), times(3_000, () => windowUpdate(1, 1))], NO_CALL),
+    attack(
+      "DATA of a call that has ended",
+      [openCall(1), reset(1), times(3_000, () => frame(DATA, 0, 1))],
+      NO_CALL,
     ),
     attack(
       "frames of a type that nobody knows",
       times(3_000, () => frame(0xbe, 0xff, 77, Buffer.alloc(20))),
-      "ignored",
+      NO_CALL,
     ),
   ],
   "rapid reset (CVE-2023-44487)": [
     attack(
       "2000 calls, each reset at once",
       times(2_000, (n) => Buffer.concat([openCall(2 * n + 1), reset(2 * n + 1)])),
-      "ignored",
+      NO_CALL,
     ),
   ],
   "windows that overflow, or grow by 0": [
