@@ -15,7 +15,7 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   const kubelet = await node.kubelet({
     faults: [{ kind: "refuse", driverName: REFUSED, reason: "this one not" }],
   });
-  const registrar = start("--http-endpoint=localhost:0", `--deny-drivers=${DENIED}`);
+  const registrar = start("--http-endpoint=localhost:0", `--deny-drivers=${DENIED}`, "--timeout=5s");
   const http = await httpOf(registrar);
   expect(await http.get("/readyz")).toMatchObject({ status: 200, body: "ok" });
   writeFileSync(join(node.pluginDir, socketOf(BLOCKED)), "");

@@ -1,15 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { PATIENCE_MS } from "./history";
 
-/** Repeats `expectation` until it does not throw; fails with its last error. For what has no event to wait for. */
+const SHORTEST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 100;
+
+/**
+ * Repeats `expectation` until it does not throw; fails with its last error. For what has no event to wait for. The longer
+ * it takes, the rarer it looks: a wait must not cost what it waits for its processor.
+ */
 export async function eventually<Value>(expectation: () => Value | Promise<Value>): Promise<Value> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
+  const startedAt = performance.now();
   for (;;) {
     try {
       return await expectation();
     } catch (error) {
-      if (performance.now() > giveUpAt) throw error;
-      await delay(5);
+      const waited = performance.now() - startedAt;
+      if (waited > PATIENCE_MS) throw error;
+      await delay(Math.min(Math.max(SHORTEST_PAUSE_MS, waited / 10), LONGEST_PAUSE_MS));
     }
   }
 }
