@@ -52,6 +52,9 @@ export interface GrpcAcceptor extends AsyncDisposable {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
+/** A client of grpc-go does not call before it has read our settings; so long that takes on a busy machine. */
+const SETTLE_MS = 250;
+
 /**
  * Starts a gRPC server that listens nowhere itself: whoever owns a listening socket gives it the connections. It
  * understands kubelets of every age (see `parseCallHead`) and holds every client to `limits`.
@@ -59,7 +62,8 @@ export interface GrpcAcceptor extends AsyncDisposable {
  * A connection is never closed for being idle or old, since kubelet's may be both. Only when one more than
  * `maxConnections` comes, or file descriptors run short, does another go: the oldest that never made a call, else the
  * oldest that is making none, else the oldest: kubelet's calls take milliseconds, and the newcomer may be kubelet. They
- * go when all that have come were listened to once: of hundreds in one moment kubelet may be among the oldest.
+ * go when they had a quarter of a second to call, or there are twice as many: of hundreds in one moment kubelet may be
+ * among the oldest.
  */
 export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
   const limits = resolveGrpcAcceptorLimits(options.limits);
@@ -78,6 +82,7 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
 
   const crowd = createCrowd<ClientConnection>({
     max: limits.maxConnections,
+    settleMs: SETTLE_MS,
     goFirst: {
       "oldest silent": ({ calls }) => !calls.everCalled,
       "oldest idle": ({ calls }) => calls.running === 0,

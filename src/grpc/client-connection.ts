@@ -58,7 +58,7 @@ export function createClientConnection(
   const hangUpIfIdle = () => {
     if (isLeaving && calls.running === 0) socket.end(() => socket.destroy());
   };
-  const allowance = createFrameAllowance();
+  const allowance = createFrameAllowance(limits.maxConcurrentStreams);
   const calls = createServerCalls({
     ...limits,
     methods,

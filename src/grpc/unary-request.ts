@@ -7,6 +7,10 @@ const MESSAGE_PREFIX_BYTES = 5;
 /** The largest message that we take needs five of the largest frames; kubelet's comes in one. */
 export const MAX_DATA_FRAMES = 64;
 
+/** What is kept of a message that comes in pieces grows by so much more than it needs. */
+const GROWTH = 1.25;
+const LEAST_ROOM_BYTES = 256;
+
 /** How a call ends without a response. */
 export interface CallFailure {
   readonly code: status;
@@ -17,15 +21,28 @@ export type UnaryRequest = ReturnType<typeof createUnaryRequest>;
 
 /**
  * Gathers what a client sends in one unary call: one message in a bounded number of frames, of at most `maxMessageBytes`.
- * Refuses what no such call has. Keeps copies: a slice keeps its chunk.
+ * Refuses what no such call has. Keeps a copy, as a slice keeps its chunk, in one piece however many come: an object for
+ * each would take a hundred times what a client sends byte by byte.
  */
 export function createUnaryRequest(maxMessageBytes: number) {
   const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
-  const pieces: Buffer[] = [];
+  let kept: Buffer = Buffer.alloc(0);
   let frames = 0;
   let prefixBytes = 0;
   let bytes = 0;
   const missing = () => prefix.readUInt32BE(1) - bytes;
+
+  function keep(piece: Buffer): void {
+    const needed = bytes + piece.length;
+    if (needed > kept.length) {
+      const room = Math.max(needed, LEAST_ROOM_BYTES, Math.ceil(kept.length * GROWTH));
+      const longer = Buffer.allocUnsafeSlow(Math.min(room, bytes + missing()));
+      kept.copy(longer, 0, 0, bytes);
+      kept = longer;
+    }
+    piece.copy(kept, bytes);
+    bytes = needed;
+  }
 
   return {
     /** What is kept so far. */
@@ -51,13 +68,12 @@ export function createUnaryRequest(maxMessageBytes: number) {
       }
       if (prefix[0] !== 0)
         return { code: status.UNIMPLEMENTED, details: "compressed messages are not taken" };
-      bytes += rest.length;
-      pieces.push(Buffer.from(rest));
+      keep(rest);
       return undefined;
     },
     /** The client has sent all: its message, or why there is none. */
     end(): Buffer | CallFailure {
-      if (prefixBytes === MESSAGE_PREFIX_BYTES && missing() === 0) return Buffer.concat(pieces);
+      if (prefixBytes === MESSAGE_PREFIX_BYTES && missing() === 0) return kept;
       return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };
     },
   };

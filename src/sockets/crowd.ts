@@ -6,6 +6,8 @@ import { ALWAYS_ALLOWED_CONNECTIONS, descriptorShortage, SHORTAGE_CHECK } from "
 /** How the connections of one listener are bounded. */
 export interface CrowdOptions<Connection> {
   readonly max: number;
+  /** So long a connection may take to say what it came for, while there are no more than twice `max`. @default 0 */
+  readonly settleMs?: number;
   /** Who is to go before all others, by what the log calls it; the first one counts of which there is any. */
   readonly goFirst: Readonly<Record<string, (connection: Connection) => boolean>>;
   /** What the log says of a connection that was closed, and why. */
@@ -28,10 +30,12 @@ export interface Crowd<Connection> {
  * be kubelet's: the oldest goes that is among those to go first, else the oldest, never the newest.
  *
  * They go when all that have come were listened to once. Of hundreds that come in one moment kubelet's would otherwise be
- * among the oldest before anybody has read what it asks.
+ * among the oldest before anybody has read what it asks. Where a client has to hear from us before it asks, that takes
+ * `settleMs`.
  */
 export function createCrowd<Connection extends { readonly socket: Socket }>({
   max,
+  settleMs = 0,
   goFirst,
   messages,
   log,
@@ -40,24 +44,34 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
   const warnOfShortage = createPacedWarning(log, messages.shortage);
   const order = Object.entries({ ...goFirst, oldest: () => true });
   const open = new Set<Connection>();
+  const admittedAt = new WeakMap<Connection, number>();
   let isTrimDue = false;
+  let whenSettled: NodeJS.Timeout | undefined;
 
-  function closeOne(shortage?: string): void {
-    const all = [...open].slice(0, -1);
+  /** Says whether one could go. */
+  function closeOne(shortage?: string): boolean {
+    const settledBefore = performance.now() - settleMs;
+    const mayAllGo = shortage !== undefined || open.size > 2 * max;
+    const mayGo = [...open]
+      .slice(0, -1)
+      .filter((connection) => mayAllGo || (admittedAt.get(connection) ?? 0) <= settledBefore);
     for (const [closed, isOne] of order) {
-      const victim = all.find(isOne);
+      const victim = mayGo.find(isOne);
       if (victim === undefined) continue;
       if (shortage === undefined) warnOfCrowd({ limit: max, closed });
       else warnOfShortage({ err: shortage, closed, check: SHORTAGE_CHECK });
       open.delete(victim);
       victim.socket.destroy();
-      return;
+      return true;
     }
+    return false;
   }
 
   function trim(): void {
     isTrimDue = false;
-    while (open.size > max) closeOne();
+    while (open.size > max && closeOne()) {}
+    clearTimeout(whenSettled);
+    if (open.size > max) whenSettled = setTimeout(trim, settleMs).unref();
   }
 
   return {
@@ -65,6 +79,7 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
     admit(connection) {
       const shortage = open.size >= ALWAYS_ALLOWED_CONNECTIONS ? descriptorShortage() : undefined;
       open.add(connection);
+      admittedAt.set(connection, performance.now());
       connection.socket.once("close", () => open.delete(connection));
       if (shortage !== undefined) closeOne(shortage);
       if (isTrimDue || open.size <= max) return;

@@ -130,6 +130,15 @@ test.each<[string, (streamId: number) => Buffer]>([
     },
   ],
   [
+    "calls with much Huffman code",
+    (streamId) => {
+      const code = Buffer.from("18c6318c63".repeat(250), "hex"); // 2000 times "a" in 1250 bytes.
+      const field = Buffer.concat([Buffer.of(0x00, 1, 0x78, 0xff), bytesOf("e3 08"), code]);
+      const fields = Buffer.concat([headerBlock(...grpcHeaders("localhost")), field, field]);
+      return frame(HEADERS, END_HEADERS, streamId, fields);
+    },
+  ],
+  [
     "calls of very many messages",
     (streamId) => Buffer.concat([openCall(streamId), frame(DATA, 0, streamId, someBytes)]),
   ],

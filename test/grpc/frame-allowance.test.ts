@@ -2,8 +2,8 @@ import { createFrameAllowance } from "../../src/grpc/frame-allowance";
 
 const TOO_MANY = "200 frames that lead to no call";
 
-function allowanceAt(clock: { ms: number }) {
-  const { spend, renew } = createFrameAllowance(() => clock.ms);
+function allowanceAt(clock: { ms: number }, { callsAtATime = 4 } = {}) {
+  const { spend, renew } = createFrameAllowance(callsAtATime, () => clock.ms);
   const spendAll = (count: number) => {
     for (let spent = 0; spent < count; spent++) spend();
   };
@@ -24,22 +24,27 @@ test("an answered call gives all of them back, and no more", () => {
   expect(spend).toThrow(TOO_MANY);
 });
 
-test("a second gives one back, also in parts; a long time no more than 200", () => {
+test("a second gives two back for each call at a time, also in parts; a long time no more than 200", () => {
   const clock = { ms: 0 };
   const { spend, spendAll } = allowanceAt(clock);
   spendAll(200);
-  clock.ms = 999;
+  clock.ms = 124;
   expect(spend).toThrow(TOO_MANY);
-  clock.ms = 1_000;
+  clock.ms = 125;
   spend();
+  expect(spend).toThrow(TOO_MANY);
+  clock.ms = 1_125;
+  spendAll(8);
   expect(spend).toThrow(TOO_MANY);
   clock.ms = 1e9;
   spendAll(200);
   expect(spend).toThrow(TOO_MANY);
 });
 
-test("a client may ping once a second for ever", () => {
+test("where more calls may run, more may be given up: all of them every second, for ever", () => {
   const clock = { ms: 0 };
-  const { spend } = allowanceAt(clock);
-  for (; clock.ms < 10_000_000; clock.ms += 1_000) expect(spend).not.toThrow();
+  const { spendAll } = allowanceAt(clock, { callsAtATime: 64 });
+  for (; clock.ms < 1_000_000; clock.ms += 1_000) spendAll(2 * 64);
+  spendAll(4 * 64 - 2 * 64);
+  expect(() => spendAll(2 * 64 + 1)).toThrow("256 frames that lead to no call");
 });

@@ -40,34 +40,59 @@ const SYMBOLS_BY_CODE_LENGTH: readonly (readonly [bits: number, symbols: string]
 
 const INVALID = "a header string that is not valid Huffman code";
 
+const LONGEST_CODE_BITS = 30;
+const ALL_ONES = 2 ** LONGEST_CODE_BITS - 1;
+const SHORTEST_CODE_BITS = 5;
+const MOST_PADDING_BITS = 7;
+
+/** The codes of one length, as the 30 bits that begin with them: from `first`, and below `end`. */
+interface CodesOfLength {
+  readonly bits: number;
+  readonly symbols: Buffer;
+  readonly first: number;
+  readonly end: number;
+}
+
+const CODES: readonly CodesOfLength[] = (() => {
+  let end = 0;
+  return SYMBOLS_BY_CODE_LENGTH.map(([bits, symbols]) => {
+    const first = end;
+    end += symbols.length * 2 ** (LONGEST_CODE_BITS - bits);
+    return { bits, symbols: Buffer.from(symbols, "latin1"), first, end };
+  });
+})();
+
 /**
  * Decodes a Huffman-coded string into Latin-1 text, which is at most 8/5 as long. Throws `PROTOCOL` for the
  * end-of-string code and for an end that is not padded with fewer than eight ones (RFC 7541, section 5.2).
+ *
+ * The text is gathered as bytes: V8 keeps a string that grows by single characters as a chain of 32 bytes for each.
  */
 export function decodeHuffman(bytes: Buffer): string {
-  let text = "";
-  let row = 0;
-  let length = 0;
-  let code = 0;
-  let firstOfRow = 0;
-  for (const byte of bytes) {
-    for (let shift = 7; shift >= 0; shift--) {
-      const [bits, symbols] = SYMBOLS_BY_CODE_LENGTH[row] ?? refuse(INVALID);
-      length += 1;
-      code = (code << 1) | ((byte >> shift) & 1);
-      firstOfRow <<= 1;
-      if (length < bits) continue;
-      const symbol = symbols[code - firstOfRow];
-      if (symbol === undefined) {
-        firstOfRow += symbols.length;
-        row += 1;
-      } else {
-        text += symbol;
-        row = length = code = firstOfRow = 0;
-      }
+  const text = Buffer.allocUnsafe(Math.floor((bytes.length * 8) / SHORTEST_CODE_BITS));
+  const end = bytes.length * 8;
+  let written = 0;
+  for (let at = 0; at < end; ) {
+    const next = bitsAt(bytes, at);
+    let row = 0;
+    while (row < CODES.length && next >= (CODES[row] as CodesOfLength).end) row += 1;
+    const codes = CODES[row];
+    if (codes === undefined || at + codes.bits > end) {
+      if (next !== ALL_ONES || end - at > MOST_PADDING_BITS) refuse(INVALID);
+      break;
     }
+    text[written++] = codes.symbols[(next - codes.first) >>> (LONGEST_CODE_BITS - codes.bits)] as number;
+    at += codes.bits;
   }
-  const padding = (1 << length) - 1;
-  if (length > 7 || code !== padding) refuse(INVALID);
-  return text;
+  return text.toString("latin1", 0, written);
+}
+
+/** The 30 bits from the one at `at` on; beyond the end of `bytes` they are ones. */
+function bitsAt(bytes: Buffer, at: number): number {
+  const from = at >>> 3;
+  const skipped = at & 7;
+  let four = 0;
+  for (let index = from; index < from + 4; index++) four = (four << 8) | (bytes[index] ?? 0xff);
+  const fifth = bytes[from + 4] ?? 0xff;
+  return ((four << skipped) | (fifth >>> (8 - skipped))) >>> 2;
 }
