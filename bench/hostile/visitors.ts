@@ -1,6 +1,6 @@
 import { connect, type NetConnectOpts, type Socket } from "node:net";
 import { ATTACKS } from "../../test/grpc/attacks";
-import { openCall } from "../../test/grpc/attacks/attack";
+import { openCall, openCallInHuffman } from "../../test/grpc/attacks/attack";
 import { bytesOf, DATA, frame, HELLO } from "../../test/grpc/wire";
 
 /** What hostile connections say to one of our two doors, one kind after the other. */
@@ -27,6 +27,7 @@ const REGISTRATION_SOCKET: readonly Buffer[] = [
   HELLO,
   Buffer.concat([HELLO, openCall(1)]),
   HALF_A_CALL,
+  Buffer.concat([HELLO, ...[1, 3, 5, 7].map(openCallInHuffman)]),
 ];
 
 const PROBE = "GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n";

@@ -1,5 +1,5 @@
 import { FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
-import { frame, grpcHeaders, HELLO, headerBlock } from "../wire";
+import { bytesOf, frame, grpcHeaders, HELLO, headerBlock } from "../wire";
 
 /**
  * What becomes of it: the connection is closed, for this reason; or the call ends with a code, in RST_STREAM or as
@@ -39,6 +39,14 @@ export function times(count: number, make: (index: number) => Buffer): Buffer {
 /** The head of a GetInfo call that goes on. */
 export function openCall(streamId: number): Buffer {
   const fields = headerBlock(...grpcHeaders("localhost"));
+  return frame(FrameType.HEADERS, FrameFlag.END_HEADERS, streamId, fields);
+}
+
+/** The same with two fields of 2000 times "a" in 1250 bytes of Huffman code each. */
+export function openCallInHuffman(streamId: number): Buffer {
+  const code = Buffer.from("18c6318c63".repeat(250), "hex");
+  const field = Buffer.concat([bytesOf("00 01 78 ff e3 08"), code]);
+  const fields = Buffer.concat([headerBlock(...grpcHeaders("localhost")), field, field]);
   return frame(FrameType.HEADERS, FrameFlag.END_HEADERS, streamId, fields);
 }
 
