@@ -9,6 +9,7 @@ module.exports = {
   testPathIgnorePatterns: [],
   globalSetup: "<rootDir>/test/kubelet/support/global-setup.ts",
   testTimeout: 240_000,
-  // They wait for kubelet's loop of a second most of the time; but kubelet also gives GetInfo a second, and no more.
-  maxWorkers: 1 + availableParallelism(),
+  // They wait for kubelet's loop of a second most of the time: five of them use half of two processors. But kubelet also
+  // gives GetInfo a second, and no more.
+  maxWorkers: 1 + 2 * availableParallelism(),
 };
