@@ -15,10 +15,10 @@ export interface ObservedRegistration {
   /** Kubelet's words, where it refused. */
   readonly refusal: string | undefined;
   /**
-   * Makes kubelet register the driver anew, and so write CSINode. Absent where CSINode is not where kubelet lists the
-   * plugin: it has no DRA drivers and no device plugins.
+   * Makes kubelet register the driver anew, and so write CSINode; false where kubelet is at it already, and nothing was
+   * done. Absent where CSINode is not where kubelet lists the plugin: it has no DRA drivers and no device plugins.
    */
-  readonly reregister?: (() => void) | undefined;
+  readonly reregister?: (() => boolean) | undefined;
 }
 
 /** Registrations to listen to. All that is ever asked of them is `reregister`. */
