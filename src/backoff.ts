@@ -28,6 +28,8 @@ export const BACKOFF = {
   reregistration: { initialMs: 60_000, maxMs: 3_600_000, jitter: 0.5 },
   /** Removing a taint that somebody puts back again and again, beyond the first three times in a minute. */
   taintFight: { initialMs: 1_000, maxMs: 30_000, jitter: 0.5 },
+  /** Writing a condition that somebody changes again and again, beyond the first three times. */
+  conditionFight: { initialMs: 1_000, maxMs: 300_000, jitter: 0.5 },
 } as const satisfies Readonly<Record<string, Backoff>>;
 
 /** The wait before attempt number `attempt` (the first retry is 0): doubles each time up to the cap. */

@@ -1,9 +1,11 @@
+import { BACKOFF } from "../backoff";
 import type { Logger } from "../logging/logger";
 import type { Outcome } from "./api/node-api";
 import { conditionFor, planCondition } from "./condition";
 import type { NodeView } from "./node";
 import type { ObservedRegistration } from "./observed-registrations";
 import { earlier, type Pass, type PassOutcome } from "./pass";
+import { createRewritePace } from "./rewrite-pace";
 import { DRIVER_PLACEHOLDER } from "./startup-taint";
 
 /** What there is to tell of one condition. */
@@ -48,15 +50,24 @@ const NOT_OURS = ["standby", "stopping", "stopped"];
 /** Makes a keeper of one condition, or of one for each driver. */
 export function createConditionKeeper(
   { type, delayMs }: ConditionKeeperOptions,
-  { log: parentLog }: { readonly log: Logger },
+  { log: parentLog, random }: { readonly log: Logger; readonly random?: () => number },
 ): ConditionKeeper {
   const log = parentLog.named("condition-keeper");
   const isForEach = type.includes(DRIVER_PLACEHOLDER);
   /** By type; since when the driver is not registered. */
   const missingSince = new Map<string, number>();
   const writes = new Map<string, number>();
-  /** By type, the drivers that there ever were. */
-  const names = new Map<string, string>();
+  const pace = createRewritePace(BACKOFF.conditionFight, random);
+  /** The drivers that were registered here, and that no other registrar has taken over since. */
+  const ours = new Set<string>();
+
+  const remember = (registrations: readonly ObservedRegistration[]) => {
+    for (const { driverName, state } of registrations) {
+      if (driverName === undefined) continue;
+      if (state === "registered") ours.add(driverName);
+      if (state === "standby") ours.delete(driverName);
+    }
+  };
 
   /** Whom each condition is about. Where there is one for all, that is the only driver. */
   const subjects = (registrations: readonly ObservedRegistration[]) => {
@@ -66,18 +77,24 @@ export function createConditionKeeper(
         driverName: registration.driverName,
         registration,
       }));
-    for (const { driverName } of registrations)
-      if (driverName !== undefined) names.set(type.replaceAll(DRIVER_PLACEHOLDER, driverName), driverName);
-    return [...names].map(([ofDriver, driverName]) => ({
-      type: ofDriver,
+    const byName = new Map([...ours].map((driverName) => [driverName, GONE]));
+    for (const registration of registrations) {
+      const { driverName } = registration;
+      if (driverName === undefined) continue;
+      const known = byName.get(driverName) ?? GONE;
+      // One that ends may be there for a while beside the one that has the name now.
+      if (known === GONE || NOT_OURS.includes(known.state)) byName.set(driverName, registration);
+    }
+    return [...byName].map(([driverName, registration]) => ({
+      type: type.replaceAll(DRIVER_PLACEHOLDER, driverName),
       driverName,
-      registration: registrations.find((one) => one.driverName === driverName) ?? GONE,
+      registration,
     }));
   };
 
   type Subject = ReturnType<typeof subjects>[number];
 
-  /** Whether CSINode lists the driver; what the Node says already is not looked up anew. */
+  /** Whether CSINode lists the driver; not looked up for what the Node says already, or may not be written yet. */
   const isListed = async (subject: Subject, node: NodeView, pass: Pass): Promise<Outcome<boolean>> => {
     const { registration, driverName } = subject;
     if (registration.state !== "registered" || driverName === undefined)
@@ -85,6 +102,7 @@ export function createConditionKeeper(
     const wanted = conditionFor(subject.type, { registration, driverName, listed: true });
     if (wanted === undefined || planCondition(node, wanted, new Date(pass.now)) === undefined)
       return { kind: "done", value: true };
+    if (pace.waitMs({ ...wanted, uid: node.uid }, pass.now) > 0) return { kind: "done", value: true };
     const drivers = await pass.listedDrivers();
     return drivers.kind === "failed" ? drivers : { kind: "done", value: drivers.value.includes(driverName) };
   };
@@ -107,18 +125,27 @@ export function createConditionKeeper(
     const wanted = conditionFor(subject.type, { registration, driverName, listed });
     const patch = wanted && planCondition(node, wanted, new Date(pass.now));
     if (wanted === undefined || patch === undefined) return { kind: "settled", againInMs: lookAgainMs };
+    const written = { ...wanted, uid: node.uid };
+    const waitMs = pace.waitMs(written, pass.now);
+    if (waitMs > 0) return { kind: "settled", againInMs: earlier(waitMs, lookAgainMs) };
     const patched = await pass.api.patchStatus(patch, pass.signal);
     if (patched.kind === "failed")
       return { kind: "failed", doing: "setting the node's condition", failure: patched.failure };
     pass.store.see(patched.value);
     writes.set(subject.type, (writes.get(subject.type) ?? 0) + 1);
     const { status, reason } = wanted;
-    log.info("Node condition set", {
+    const facts = {
       condition: subject.type,
       status,
       reason,
       ...(driverName === undefined ? {} : { csiDriverName: driverName }),
-    });
+    };
+    log.info("Node condition set", facts);
+    if (pace.wrote(written, pass.now))
+      log.warn("Node condition is changed by somebody else again and again, writing it less often", {
+        ...facts,
+        check: "which other registrar of this node has the same --node-condition for this driver?",
+      });
     return { kind: "settled", againInMs: lookAgainMs };
   };
 
@@ -126,6 +153,7 @@ export function createConditionKeeper(
     pass: async (registrations, pass) => {
       let againInMs: number | undefined;
       let failed: PassOutcome | undefined;
+      remember(registrations);
       for (const subject of subjects(registrations)) {
         const outcome = await passFor(subject, pass);
         if (outcome.kind === "failed") failed ??= outcome;

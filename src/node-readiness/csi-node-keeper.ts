@@ -51,7 +51,7 @@ interface Memory {
 
 interface Subject {
   readonly driverName: string;
-  readonly reregister: () => void;
+  readonly reregister: () => boolean;
 }
 
 /**
@@ -102,6 +102,7 @@ export function createCsiNodeKeeper({
     memory.lookAt = due;
     if (now < due) return;
     memory.lookAt = now + pace.graceMs;
+    if (!reregister()) return; // Kubelet is asking about the driver, and will write CSINode itself.
     memory.notBefore = now + backoffMs(pace.again, memory.attempt, random);
     memory.attempt += 1;
     memory.reregistrations += 1;
@@ -111,7 +112,6 @@ export function createCsiNodeKeeper({
       times: memory.reregistrations,
       check: "who deletes the CSINode, or takes the driver out of it?",
     });
-    reregister();
   };
 
   return {

@@ -6,7 +6,7 @@ import { isOlder, type NodeView } from "./node";
 
 /** When to do what; milliseconds. */
 export interface WatchPace {
-  /** After failures. */
+  /** After failures, and after watches that did not last. */
   readonly retry: Backoff;
   /**
    * A watch lasts from half of this to all of it: they must not end together, and each start costs the server more than
@@ -22,6 +22,9 @@ export const WATCH_PACE: WatchPace = {
   lastsMs: 60 * 60_000,
   spreadMs: 5_000,
 };
+
+/** A watch that lasted so long was a good one; until there was one, each that ends is begun anew ever more slowly. */
+const GOOD_WATCH_MS = 30_000;
 
 /** The Node as it was last seen. */
 export interface NodeStore {
@@ -100,15 +103,14 @@ export function startNodeWatch(context: NodeWatchContext): NodeWatch {
     return undefined;
   };
 
-  /** Whether it was opened, and what ended it. */
+  /** How long it was open, undefined where it never was, and what ended it. */
   const watch = async (from: string) => {
-    let opened = false;
+    let openedAtMs: number | undefined;
     let told: ApiFailure | undefined;
     const onEvent = (event: WatchEvent) => {
       switch (event.kind) {
         case "opened":
-          opened = true;
-          attempt = 0;
+          openedAtMs = performance.now();
           return onHealth(undefined);
         case "seen":
           resourceVersion = event.node.resourceVersion;
@@ -128,17 +130,24 @@ export function startNodeWatch(context: NodeWatchContext): NodeWatch {
     };
     const seconds = Math.ceil((pace.lastsMs / 2000) * (1 + random()));
     const failure = await api.watchNode({ resourceVersion: from, seconds }, signal, onEvent);
-    return { opened, failure: told ?? failure };
+    const openMs = openedAtMs === undefined ? undefined : performance.now() - openedAtMs;
+    return { openMs, failure: told ?? failure };
   };
 
   /** One read or watch: the failure that is worth a word and a longer wait. */
   const step = async (): Promise<ApiFailure | undefined> => {
     if (resourceVersion === undefined) return read();
-    const { opened, failure } = await watch(resourceVersion);
+    const { openMs, failure } = await watch(resourceVersion);
+    const isGood = openMs !== undefined && openMs >= GOOD_WATCH_MS;
+    if (isGood) attempt = 0;
     if (failure !== undefined && failure.kind !== "unreachable") resourceVersion = undefined;
     // A connection that broke is no failure yet: the next attempt tells.
-    const isUsual = failure?.kind === "expired" || (opened && failure?.kind === "unreachable");
-    if ((failure === undefined || isUsual) && !signal.aborted) await wait(pace.spreadMs * random());
+    const hasBroken = openMs !== undefined && failure?.kind === "unreachable";
+    const isUsual = failure === undefined || failure.kind === "expired" || hasBroken;
+    if (isUsual && !signal.aborted) {
+      const more = isGood ? 0 : backoffMs(pace.retry, attempt++, random);
+      await wait(pace.spreadMs * random() + more);
+    }
     return isUsual ? undefined : failure;
   };
 

@@ -3,7 +3,10 @@ import type { Registrations } from "../registrar/registrations";
 
 /** Where a registration stands, as far as a node's readiness depends on it. */
 export interface ObservedRegistration {
-  /** Undefined before the driver told it. */
+  /**
+   * The name under which it is being registered. Undefined before the driver told it, and for as long as another driver
+   * has the name or the name is not to be registered here: that driver is for somebody else to judge.
+   */
   readonly driverName: string | undefined;
   /** `gone`: the driver left the node, and nobody registers it any more. */
   readonly state: StateName | "gone";
@@ -12,10 +15,10 @@ export interface ObservedRegistration {
   /** Kubelet's words, where it refused. */
   readonly refusal: string | undefined;
   /**
-   * Makes kubelet register the driver anew, and so write CSINode. Absent where CSINode is not where kubelet lists the
-   * plugin: it has no DRA drivers and no device plugins.
+   * Makes kubelet register the driver anew, and so write CSINode; false where kubelet is at it already, and nothing was
+   * done. Absent where CSINode is not where kubelet lists the plugin: it has no DRA drivers and no device plugins.
    */
-  readonly reregister?: (() => void) | undefined;
+  readonly reregister?: (() => boolean) | undefined;
 }
 
 /** Registrations to listen to. All that is ever asked of them is `reregister`. */
@@ -30,9 +33,9 @@ export function observeRegistrations(registrations: Registrations): ObservedRegi
   return {
     all: () =>
       registrations.all.map((registration) => {
-        const { state, identity, history, tally } = registration.status();
+        const { state, history, tally } = registration.status();
         return {
-          driverName: identity?.name,
+          driverName: registration.name,
           state,
           registeredAt: history.findLast(({ to }) => to === "registered")?.at,
           refusal: tally.refusal,

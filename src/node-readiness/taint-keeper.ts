@@ -61,6 +61,9 @@ interface Memory {
 
 const asStartupTaint = ({ taint: { key, effect } }: Due): StartupTaint => ({ key, effect });
 
+const isSame = (one: Due, other: Due) =>
+  one.driverName === other.driverName && one.taint.key === other.taint.key;
+
 /** Makes a keeper of the startup taints `wanted`, which may have `{driver}` in them. */
 export function createTaintKeeper(
   wanted: readonly StartupTaint[],
@@ -198,7 +201,10 @@ export function createTaintKeeper(
         for (const { driverName, taint } of ready) memoryOf(driverName, taint.key).hindrance = why;
         return failed;
       }
-      if (findDue(registrations, pass).length > unlisted.length) return { kind: "settled", againInMs: 0 };
+      // What was put back meanwhile is judged anew at once; what waits, for peace or for CSINode, has its time.
+      const still = findDue(registrations, pass);
+      if (ready.some((removed) => still.some((due) => isSame(due, removed))))
+        return { kind: "settled", againInMs: 0 };
       const retryMs = unlisted.length > 0 ? backoffMs(pace.unlisted, unlistedPasses - 1) : undefined;
       return { kind: "settled", againInMs: earlier(againInMs, retryMs) };
     },

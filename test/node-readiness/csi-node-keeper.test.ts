@@ -23,6 +23,7 @@ function createPlay(random = 1) {
     now: START,
     reads: 0,
     reregistered: [] as string[],
+    kubeletIsAsking: false,
     csiNode: { kind: "done", value: [DRIVER, OTHER] } as Outcome<readonly string[]>,
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
     lists: (...value: readonly string[]) => {
@@ -35,7 +36,7 @@ function createPlay(random = 1) {
     pass: async () => {
       const registrations = play.registrations.map((one) => ({
         ...one,
-        reregister: () => void play.reregistered.push(one.driverName ?? ""),
+        reregister: () => !play.kubeletIsAsking && play.reregistered.push(one.driverName ?? "") > 0,
       }));
       const outcome = await keeper.pass(registrations, {
         api: undefined as never,
@@ -170,6 +171,17 @@ test.each(["waiting", "publishing", "listening", "asked", "refused", "standby", 
     expect({ reads: play.reads, reregistered: play.reregistered }).toEqual({ reads: 0, reregistered: [] });
   },
 );
+
+test("while kubelet is asking about the driver nothing is said or counted, and the pace stays", async () => {
+  const play = createPlay(0);
+  play.lists();
+  play.kubeletIsAsking = true;
+  await play.spend(10 * lookEveryMs);
+  expect(play.log.records).toEqual([]);
+  expect(play.status()).toMatchObject([{ lackingSince: expect.any(Number), reregistrations: 0 }]);
+  play.kubeletIsAsking = false;
+  expect(await pausesOf(play, 2)).toEqual(minutes(1, 2));
+});
 
 test("of two drivers only the one that is missing is registered anew", async () => {
   const play = createPlay();

@@ -1,8 +1,11 @@
+import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { eventually } from "../support/eventually";
+import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
 import type { Certificate } from "./support/certificates";
-import { DRIVER } from "./support/controlled-registrations";
+import { createRegistrations, DRIVER } from "./support/controlled-registrations";
 import { makeTestCertificate, startFixture } from "./support/fixture";
+import { NODE_NAME } from "./support/scripted-api-server";
 
 let certificate: Certificate;
 beforeAll(async () => {
@@ -77,6 +80,24 @@ test("a registrar that stands by leaves the condition to the one that holds the 
   registrations.set("listening");
   await eventually(() => expect(server.node?.status.conditions).toMatchObject([{ status: "False" }]));
   await log.when("Node condition set");
+});
+
+test("two registrars that say different things of one driver do not overwrite each other without a pause", async () => {
+  const FOUGHT = "Node condition is changed by somebody else again and again, writing it less often";
+  await using one = await startFixture(certificate, { ...QUICK, conditionDelayMs: 0 });
+  const { server } = one;
+  server.listed = [DRIVER];
+  one.registrations.set("registered");
+  await one.log.when("Node condition set");
+  const log = recordLog();
+  await using _other = startNodeReadiness(
+    createRegistrations(),
+    { nodeName: NODE_NAME, access: server.access, condition: TYPE, conditionDelayMs: 0 },
+    { logger: log.logger },
+  );
+  await Promise.race([one.log.when(FOUGHT), log.when(FOUGHT)]);
+  // The first write of each, what each may write again at once, and one more of the one that warns.
+  expect(patches(server.requests)).toBeLessThanOrEqual(2 * (1 + 3) + 1);
 });
 
 test("somebody takes it away: it is written again", async () => {

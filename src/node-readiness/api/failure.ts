@@ -11,6 +11,7 @@ export type ApiFailure =
   | { readonly kind: "unauthorized"; readonly message: string }
   /** RBAC or an admission policy says no. */
   | { readonly kind: "forbidden"; readonly message: string }
+  /** The API server knows that there is no such object. */
   | { readonly kind: "not-found"; readonly message: string }
   /** Somebody else wrote in between, or the patch's test failed. */
   | { readonly kind: "conflict"; readonly message: string }
@@ -27,8 +28,13 @@ export type ApiAnswer =
 
 /** What a status code and, if there is one, a Status object mean (API conventions, "HTTP Status codes"). */
 export function failureOf(code: number, body: unknown, retryAfter: string | undefined): ApiFailure {
-  const { message: told } = fieldsOf(body);
-  const message = boundText(typeof told === "string" && told !== "" ? told : `HTTP status ${code}`);
+  const { kind, reason, message: told } = fieldsOf(body);
+  const isTold = typeof told === "string" && told !== "";
+  const message = boundText(isTold ? told : `HTTP status ${code}`);
+  const unexpected = {
+    kind: "unexpected",
+    message: isTold ? `HTTP status ${code}: ${message}` : message,
+  } as const;
   const seconds = Number(retryAfter);
   const retryAfterMs = retryAfter !== undefined && seconds >= 0 ? seconds * 1000 : undefined;
   switch (code) {
@@ -37,7 +43,8 @@ export function failureOf(code: number, body: unknown, retryAfter: string | unde
     case 403:
       return { kind: "forbidden", message };
     case 404:
-      return { kind: "not-found", message };
+      // That an object is missing has consequences: a proxy that does not know the path must not say so.
+      return kind === "Status" && reason === "NotFound" ? { kind: "not-found", message } : unexpected;
     case 409:
     case 422:
       return { kind: "conflict", message };
@@ -48,6 +55,6 @@ export function failureOf(code: number, body: unknown, retryAfter: string | unde
     case 504:
       return { kind: "unavailable", message, retryAfterMs };
     default:
-      return { kind: "unexpected", message: code === 200 ? message : `HTTP status ${code}: ${message}` };
+      return code === 200 ? { kind: "unexpected", message } : unexpected;
   }
 }

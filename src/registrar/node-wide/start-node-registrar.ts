@@ -31,6 +31,8 @@ export interface NodeRegistrar
 
 /** On a node, sockets that nobody listens on are nothing special. */
 const REMIND_EVERY_MS = 600_000;
+/** A driver that is there and silent is looked for again after so long at least, whatever `driverGoneAfterMs` says. */
+const SHORTEST_LOOK_MS = 1_000;
 /** A registration that fails after it lasted so long has not failed "again". */
 const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
 
@@ -149,13 +151,16 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   };
 
   /** After a while, looks whether the driver is back. If not it is deregistered, and its socket waited for. */
-  const expectDeparture = (member: Member) => {
+  const expectDeparture = (member: Member, afterMs = driverGoneAfterMs) => {
     clearTimeout(member.timer);
     if (member.phase !== "serving" || stop.signal.aborted) return;
     member.timer = setTimeout(async () => {
-      if ((await tryConnect(member.csiAddress)) === undefined) return;
-      if (member.phase === "serving") leave(member, `not there for ${driverGoneAfterMs / 1000}s`);
-    }, driverGoneAfterMs);
+      const isBack = (await tryConnect(member.csiAddress)) === undefined;
+      if (!isBack && member.phase === "serving") leave(member, `not there for ${driverGoneAfterMs / 1000}s`);
+      // One that accepts connections and does not answer may go without another word: it is looked for again.
+      if (isBack && !member.registration.status().connected)
+        expectDeparture(member, Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));
+    }, afterMs);
   };
 
   const watchPair = ({ csiAddress, kubeletRegistrationPath }: PatternPair) =>

@@ -15,7 +15,7 @@ import { createRegistrationSocket } from "./registration-socket";
 import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
 import type { LoopEvent, RegistrationState, StateChange } from "./state";
 import { createTally } from "./tally";
-import { isStateChange } from "./transition";
+import { isStateChange, mayReregister } from "./transition";
 
 /** One driver's registration with kubelet while it runs, in the hands of its owner. */
 export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
@@ -46,9 +46,10 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   readonly closed: Promise<RegistrationOutcome>;
   /**
    * Publishes our socket anew, so that kubelet deregisters the driver, registers it from the start and writes CSINode; at
-   * kubelet it is gone for a second or two. Does nothing unless kubelet has registered the driver and is not asking again.
+   * kubelet it is gone for a second or two. Does nothing, and answers false, unless kubelet has registered the driver and is
+   * not asking again.
    */
-  reregister(): void;
+  reregister(): boolean;
   /** Deregisters: removes our socket, lets running calls finish for at most 2 s. Always the same promise. */
   close(): Promise<RegistrationOutcome>;
 }
@@ -179,7 +180,11 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     [Symbol.asyncIterator]: events[Symbol.asyncIterator],
     ready: untilRegistered(events, closed, signal),
     closed,
-    reregister: () => inbox.put({ kind: "reregister" }),
+    reregister: () => {
+      const may = mayReregister(state);
+      if (may) inbox.put({ kind: "reregister" });
+      return may;
+    },
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
   };

@@ -76,6 +76,11 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
   }
 }
 
+/** Whether kubelet has the driver registered, and is not at it again. */
+export function mayReregister(state: RegistrationState): boolean {
+  return state.kind === "registered" && state.askedAtMs === undefined;
+}
+
 /** Every way out of the four states in which our socket is in place: what is lost there is healed in the same way. */
 function whileInPlace(
   state: InPlaceState,
@@ -128,9 +133,7 @@ function whileInPlace(
 
     case "reregister":
       // In the other states kubelet is at it, or will be.
-      return state.kind === "registered" && state.askedAtMs === undefined
-        ? publish(facts, event.kind)
-        : state;
+      return mayReregister(state) ? publish(facts, event.kind) : state;
 
     case "driver-named":
     case "published":

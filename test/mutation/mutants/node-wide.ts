@@ -27,8 +27,15 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
   {
     what: "a driver that is back is deregistered all the same",
     file: NODE_WIDE,
-    from: "      if ((await tryConnect(member.csiAddress)) === undefined) return;\n",
-    to: "",
+    from: "      if (!isBack && member.phase",
+    to: "      if (member.phase",
+    tests: NODE_WIDE_TESTS,
+  },
+  {
+    what: "a driver that is back, and silent until it goes, is registered for ever",
+    file: NODE_WIDE,
+    from: "        expectDeparture(member, Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));\n",
+    to: "        void SHORTEST_LOOK_MS;\n",
     tests: NODE_WIDE_TESTS,
   },
   {

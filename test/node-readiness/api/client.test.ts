@@ -96,6 +96,16 @@ test.each<[string, Fault, object]>([
   ["401", status(401), { kind: "unauthorized", message: "told" }],
   ["403", status(403), { kind: "forbidden", message: "told" }],
   ["404", status(404), { kind: "not-found", message: "told" }],
+  [
+    "a load balancer's 404",
+    { kind: "page", code: 404, contentType: "text/html", text: "<h1>Not Found</h1>" },
+    { kind: "unexpected", message: "HTTP status 404" },
+  ],
+  [
+    "a gateway's 404 in JSON",
+    { kind: "page", code: 404, contentType: "application/json", text: '{"message":"no route"}' },
+    { kind: "unexpected", message: "HTTP status 404: no route" },
+  ],
   ["409", status(409), { kind: "conflict", message: "told" }],
   ["422", status(422), { kind: "conflict", message: "told" }],
   ["410", status(410), { kind: "expired", message: "told" }],
@@ -113,6 +123,21 @@ test.each<[string, Fault, object]>([
   server.script = () => fault;
   const client = createApiClient(server.access);
   expect(await client.call(getNode, signal)).toMatchObject({ kind: "failed", failure });
+  client.close();
+});
+
+test.each<[string, Fault, object]>([
+  ["CSINode is not there", status(404), { kind: "done", value: [] }],
+  [
+    "a proxy knows no such path",
+    { kind: "page", code: 404, contentType: "text/html", text: "<h1>Not Found</h1>" },
+    { kind: "failed", failure: { kind: "unexpected" } },
+  ],
+])("%s: what that says of the drivers in it", async (_what, fault, outcome) => {
+  await using server = await startScriptedApiServer(certificate);
+  server.script = () => fault;
+  const client = createApiClient(server.access);
+  expect(await createNodeApi(client, NODE_NAME).getListedDrivers(signal)).toMatchObject(outcome);
   client.close();
 });
 

@@ -38,7 +38,7 @@ export function createRegistrations(): ControlledRegistrations {
     all: () =>
       [...byName].map(([name, registration]) => ({
         ...registration,
-        reregister: () => void reregistered.push(name),
+        reregister: () => reregistered.push(name) > 0,
       })),
     reregistered,
     subscribe: (listener) => {

@@ -25,6 +25,8 @@ export interface SeenRequest {
 /** What is answered in place of the truth: a status code, a broken connection, or silence. */
 export type Fault =
   | { readonly kind: "status"; readonly code: number; readonly message: string; readonly retryAfter?: string }
+  /** A proxy's page, or what else is no Kubernetes Status. */
+  | { readonly kind: "page"; readonly code: number; readonly contentType: string; readonly text: string }
   | { readonly kind: "reset" }
   | { readonly kind: "silence" };
 
@@ -87,6 +89,8 @@ export async function startScriptedApiServer(
     if (fault?.kind === "reset") return void request.socket.destroy();
     if (fault?.kind === "silence") return;
     if (fault?.kind === "status") return refuse(response, fault.code, fault.message, fault.retryAfter);
+    if (fault?.kind === "page")
+      return void response.writeHead(fault.code, { "content-type": fault.contentType }).end(fault.text);
     const current = node;
     if (seen.kind === "watch") {
       response.writeHead(200, { "content-type": "application/json" }).flushHeaders();
@@ -194,5 +198,7 @@ function refuse(response: ServerResponse, code: number, message: string, retryAf
     "content-type": "application/json",
     ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }),
   };
-  response.writeHead(code, headers).end(JSON.stringify({ kind: "Status", status: "Failure", message, code }));
+  const reason = code === 404 ? { reason: "NotFound" } : {};
+  const status = { kind: "Status", status: "Failure", message, ...reason, code };
+  response.writeHead(code, headers).end(JSON.stringify(status));
 }

@@ -1,4 +1,5 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { eventually } from "../../support/eventually";
 import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
 
@@ -54,6 +55,28 @@ test("a driver that is lost again has the whole time again", async () => {
   await started.log.when(RESTORED, 2);
   expect(started.log.all(GONE)).toEqual([]);
   await started.state("a.csi", "registered");
+});
+
+test("a driver that comes back without an answer, and is killed then, goes when its time is over once more", async () => {
+  const driver = await node.driver("a.csi");
+  await using started = await startTestFleet(node, { driverGoneAfterMs: LONG_MS });
+  await started.register("a.csi");
+  await driver.stop();
+  await started.log.when(LOST);
+  const silent = await node.driver("a.csi", "hang");
+  await silent.called(1);
+  jest.advanceTimersByTime(LONG_MS);
+  // It accepts connections: when another one is registered that is known, and nothing decided.
+  await node.driver("b.csi");
+  await started.register("b.csi");
+  expect(started.log.all(GONE)).toEqual([]);
+  await silent.kill();
+  await eventually(() => {
+    jest.advanceTimersByTime(LONG_MS);
+    expect(started.log.all(GONE)).toHaveLength(1);
+  });
+  await started.state("a.csi", "waiting");
+  expect(node.sockets()).toEqual(["b.csi-reg.sock"]);
 });
 
 test("a driver whose socket was replaced before its next try is not tried again", async () => {

@@ -1,0 +1,34 @@
+import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
+import { createFleetNode, type FleetNode, startTestFleet } from "../support/fleet-node";
+
+let node: FleetNode;
+beforeEach(async () => {
+  node = await createFleetNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+test("a driver that the lists of names keep out is nobody's here: its own registrar has the say", async () => {
+  await using started = await startTestFleet(node, { names: { deny: ["a.csi"] } });
+  await node.driver("a.csi");
+  await started.log.when("CSI driver is not to be registered by this registrar");
+  expect(started.fleet.all[0]?.status()).toMatchObject({ identity: { name: "a.csi" }, state: "waiting" });
+  expect(observeRegistrations(started.fleet).all()).toMatchObject([
+    { state: "waiting", driverName: undefined },
+  ]);
+});
+
+test("of two drivers with one name the one that has it counts, also where it was found later", async () => {
+  await using started = await startTestFleet(node);
+  const b = await node.driver("b", "hang", { name: "one.csi" });
+  await b.called(1);
+  await node.driver("a", { name: "one.csi" });
+  await started.register("one.csi");
+  await started.state("a", "registered");
+  b.endConnections();
+  await started.log.when("Another CSI driver on this node has the name, waiting");
+  const names = () =>
+    observeRegistrations(started.fleet)
+      .all()
+      .map(({ driverName }) => driverName);
+  expect(names()).toEqual([undefined, "one.csi"]);
+});

@@ -1,0 +1,54 @@
+import { createNodeStore } from "../../src/node-readiness/node-watch";
+import { startupTaintsOf } from "../../src/node-readiness/startup-taint";
+import { createTaintKeeper } from "../../src/node-readiness/taint-keeper";
+import { recordLog } from "../support/recorded-log";
+import { registrationIn } from "./support/controlled-registrations";
+
+const [FOUGHT, UNLISTED] = ["fought.csi.example.com", "unlisted.csi.example.com"];
+const WANTED = [{ key: "{driver}/agent-not-ready", effect: undefined }];
+const PACE = {
+  unlisted: { initialMs: 200, maxMs: 10_000 },
+  fight: { initialMs: 30_000, maxMs: 30_000 },
+};
+
+test("a driver that CSINode lacks is not looked up without a pause while another one's taint is fought for", async () => {
+  const keeper = createTaintKeeper(WANTED, { log: recordLog().logger, pace: PACE });
+  const store = createNodeStore(() => {});
+  const taints = [FOUGHT, UNLISTED].map((driver) => ({
+    key: startupTaintsOf(driver, WANTED)[0]?.key ?? "",
+    effect: "NoSchedule",
+  }));
+  let revision = 0;
+  /** Somebody puts it back, whatever was patched away. */
+  const nodeAsEver = () => {
+    revision += 1;
+    return {
+      kind: "done",
+      value: { uid: "1", resourceVersion: `${revision}`, taints, conditions: [] },
+    } as const;
+  };
+  store.see(nodeAsEver().value);
+  const registrations = [FOUGHT, UNLISTED].map((driver) => registrationIn("registered", driver));
+  const looks: (number | undefined)[] = [];
+  let patches = 0;
+  for (let look = 0; look < 8; look += 1) {
+    const outcome = await keeper.pass(registrations, {
+      api: {
+        getNode: async () => nodeAsEver(),
+        patchNode: async () => {
+          patches += 1;
+          return nodeAsEver();
+        },
+      } as never,
+      store,
+      signal: new AbortController().signal,
+      now: Date.now(),
+      listedDrivers: async () => ({ kind: "done", value: [FOUGHT] }),
+    });
+    looks.push(outcome.kind === "settled" ? outcome.againInMs : undefined);
+  }
+  // What was put back is removed at once three times; then both wait, for what becomes of CSINode and for peace.
+  expect(patches).toBe(3);
+  expect(looks.slice(0, 3)).toEqual([0, 0, 0]);
+  expect(looks.slice(3)).toEqual([1_600, 3_200, 6_400, 10_000, 10_000]);
+});

@@ -1,0 +1,90 @@
+import type { ApiFailure } from "../../src/node-readiness/api/failure";
+import type { WatchEvent } from "../../src/node-readiness/api/node-api";
+
+let watching: typeof import("../../src/node-readiness/node-watch");
+beforeAll(async () => {
+  // Waits too go by the test's clock.
+  jest.doMock("node:timers/promises", () => ({
+    setTimeout: (ms: number, value: unknown, { signal }: { readonly signal: AbortSignal }) =>
+      new Promise((resolve, reject) => {
+        setTimeout(() => resolve(value), ms);
+        signal.addEventListener("abort", () => reject(signal.reason));
+      }),
+  }));
+  watching = await import("../../src/node-readiness/node-watch");
+});
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const NODE = { uid: "1", resourceVersion: "1", taints: [], conditions: [] };
+const MINUTE_MS = 60_000;
+
+/** What becomes of each watch that the API server opens. */
+interface Ending {
+  readonly afterMs: number;
+  readonly event?: WatchEvent;
+  readonly failure?: ApiFailure;
+}
+
+/** Opens watches that end so, for so long: how many, and how far apart the last ones were. */
+async function watchesIn(ms: number, endingOf: (watch: number) => Ending) {
+  const { createNodeStore, startNodeWatch, WATCH_PACE } = watching;
+  const stop = new AbortController();
+  const begun: number[] = [];
+  const { ended } = startNodeWatch({
+    api: {
+      getNode: async () => ({ kind: "done", value: NODE }),
+      watchNode: async (_from: object, signal: AbortSignal, onEvent: (event: WatchEvent) => void) => {
+        begun.push(performance.now());
+        const { afterMs, event, failure } = endingOf(begun.length);
+        onEvent({ kind: "opened" });
+        if (event) onEvent(event);
+        await new Promise<void>((resolve) => {
+          setTimeout(resolve, afterMs);
+          signal.addEventListener("abort", () => resolve());
+        });
+        return failure;
+      },
+    } as never,
+    store: createNodeStore(() => {}),
+    pace: WATCH_PACE,
+    signal: stop.signal,
+    onHealth: () => {},
+    random: () => 0.5,
+  });
+  await jest.advanceTimersByTimeAsync(ms);
+  stop.abort();
+  await jest.advanceTimersByTimeAsync(0);
+  await ended;
+  return { count: begun.length, lastPauseMs: (begun.at(-1) ?? 0) - (begun.at(-2) ?? 0) };
+}
+
+const errorOf = (kind: "unexpected" | "expired"): WatchEvent => ({
+  kind: "error",
+  failure: { kind, message: "etcd is away" },
+});
+
+test.each<[string, Ending]>([
+  ["end at once", { afterMs: 0 }],
+  ["tell an error at once", { afterMs: 0, event: errorOf("unexpected") }],
+  ["have expired at once", { afterMs: 0, event: errorOf("expired") }],
+  ["break at once", { afterMs: 0, failure: { kind: "unreachable", message: "ECONNRESET" } }],
+  ["end after some seconds", { afterMs: 5_000 }],
+])("watches that %s are begun anew ever more slowly", async (_what, ending) => {
+  const { count, lastPauseMs } = await watchesIn(10 * MINUTE_MS, () => ending);
+  expect(count).toBeLessThan(50);
+  expect(lastPauseMs).toBeGreaterThanOrEqual(watching.WATCH_PACE.retry.maxMs / 2);
+});
+
+test("a watch that ends when its time is over is begun anew soon, and after one that lasted all waits are short again", async () => {
+  const { spreadMs } = watching.WATCH_PACE;
+  const { lastPauseMs } = await watchesIn(30 * MINUTE_MS, () => ({ afterMs: MINUTE_MS }));
+  expect(lastPauseMs).toBe(MINUTE_MS + spreadMs / 2);
+  const after = await watchesIn(10 * MINUTE_MS, (watch) => ({ afterMs: watch === 20 ? MINUTE_MS : 0 }));
+  const short = await watchesIn(10 * MINUTE_MS, () => ({ afterMs: 0 }));
+  expect(after.count).toBeGreaterThan(short.count);
+});
