@@ -7,9 +7,8 @@ const MESSAGE_PREFIX_BYTES = 5;
 /** The largest message that we take needs five of the largest frames; kubelet's comes in one. */
 export const MAX_DATA_FRAMES = 64;
 
-/** What is kept of a message that comes in pieces grows by so much more than it needs. */
-const GROWTH = 1.25;
-const LEAST_ROOM_BYTES = 256;
+/** Small pieces of a message are kept together in blocks of so much. */
+const BLOCK_BYTES = 1_024;
 
 /** How a call ends without a response. */
 export interface CallFailure {
@@ -21,27 +20,31 @@ export type UnaryRequest = ReturnType<typeof createUnaryRequest>;
 
 /**
  * Gathers what a client sends in one unary call: one message in a bounded number of frames, of at most `maxMessageBytes`.
- * Refuses what no such call has. Keeps a copy, as a slice keeps its chunk, in one piece however many come: an object for
- * each would take a hundred times what a client sends byte by byte.
+ * Refuses what no such call has. Keeps copies, as a slice keeps its chunk, and small pieces together: an object for each
+ * would take a hundred times what a client sends byte by byte.
  */
 export function createUnaryRequest(maxMessageBytes: number) {
   const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
-  let kept: Buffer = Buffer.alloc(0);
+  const blocks: Buffer[] = [];
+  let filledOfLast = 0;
   let frames = 0;
   let prefixBytes = 0;
   let bytes = 0;
   const missing = () => prefix.readUInt32BE(1) - bytes;
 
   function keep(piece: Buffer): void {
-    const needed = bytes + piece.length;
-    if (needed > kept.length) {
-      const room = Math.max(needed, LEAST_ROOM_BYTES, Math.ceil(kept.length * GROWTH));
-      const longer = Buffer.allocUnsafeSlow(Math.min(room, bytes + missing()));
-      kept.copy(longer, 0, 0, bytes);
-      kept = longer;
+    for (let rest = piece; rest.length > 0; ) {
+      let last = blocks.at(-1);
+      if (last === undefined || filledOfLast === last.length) {
+        last = Buffer.allocUnsafeSlow(Math.min(Math.max(rest.length, BLOCK_BYTES), missing()));
+        blocks.push(last);
+        filledOfLast = 0;
+      }
+      const copied = rest.copy(last, filledOfLast);
+      filledOfLast += copied;
+      bytes += copied;
+      rest = rest.subarray(copied);
     }
-    piece.copy(kept, bytes);
-    bytes = needed;
   }
 
   return {
@@ -73,7 +76,7 @@ export function createUnaryRequest(maxMessageBytes: number) {
     },
     /** The client has sent all: its message, or why there is none. */
     end(): Buffer | CallFailure {
-      if (prefixBytes === MESSAGE_PREFIX_BYTES && missing() === 0) return kept;
+      if (prefixBytes === MESSAGE_PREFIX_BYTES && missing() === 0) return Buffer.concat(blocks);
       return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };
     },
   };

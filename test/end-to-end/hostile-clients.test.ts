@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { eventually } from "../support/eventually";
 import { connectTimes, gone } from "./support/clients";
 import { httpOf } from "./support/http";
 import { nodeTest, registered } from "./support/node";
@@ -36,7 +37,8 @@ nodeTest("500 idle connections do not keep kubelet out, nor are they all kept", 
   const idle = await connectTimes(500, node.socketPath);
   await registered(await node.kubelet());
   await registrar.reached("registered");
-  expect(descriptorsOf(registrar)).toBeLessThan(DESCRIPTORS);
+  // Twice as many may stay for a quarter of a second.
+  await eventually(() => expect(descriptorsOf(registrar)).toBeLessThan(DESCRIPTORS));
   expect(await (await httpOf(registrar)).get("/readyz")).toMatchObject({ status: 200 });
   for (const socket of idle) socket.destroy();
 });
