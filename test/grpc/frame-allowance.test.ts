@@ -48,3 +48,10 @@ test("where more calls may run, more may be given up: all of them every second, 
   spendAll(4 * 64 - 2 * 64);
   expect(() => spendAll(2 * 64 + 1)).toThrow("256 frames that lead to no call");
 });
+
+test("the clock is the process' own where none is given", () => {
+  const { spend } = createFrameAllowance(1);
+  expect(() => {
+    for (let spent = 0; spent < 1_000_000; spent++) spend();
+  }).toThrow(TOO_MANY);
+});
