@@ -4,19 +4,7 @@ import { chunkLengths, connections, inChunks } from "../grpc/arbitrary-connectio
 import { ATTACKS } from "../grpc/attacks";
 import { openCall, openCallInHuffman, times } from "../grpc/attacks/attack";
 import { connectRaw } from "../grpc/served-acceptor";
-import {
-  bytesOf,
-  DATA,
-  END_HEADERS,
-  frame,
-  getInfoCall,
-  grpcHeaders,
-  HEADERS,
-  HELLO,
-  headerBlock,
-  PING,
-  RAW_PATH,
-} from "../grpc/wire";
+import { bytesOf, DATA, frame, getInfoCall, HEADERS, HELLO, headerBlock, PING, RAW_PATH } from "../grpc/wire";
 import { eventually } from "../support/eventually";
 import { expectProperty } from "../support/fuzz";
 import { gone } from "./support/clients";
@@ -126,7 +114,7 @@ test.each<[string, (streamId: number) => Buffer]>([
     "calls with as many header fields as there may be",
     (streamId) => {
       const fields = Array.from({ length: 50 }, (_, index) => [`x${index}`, "v".repeat(250)] as const);
-      return frame(HEADERS, END_HEADERS, streamId, headerBlock(...grpcHeaders("localhost"), ...fields));
+      return openCall(streamId, headerBlock(...fields));
     },
   ],
   ["calls with much Huffman code", openCallInHuffman],

@@ -2,19 +2,9 @@ import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MAX_FRAME_BYTES } from "../../src/grpc/http2/frames";
 import { eventually } from "../support/eventually";
+import { openCall, times } from "./attacks/attack";
 import { connectRaw, serveAcceptor } from "./served-acceptor";
-import {
-  DATA,
-  END_HEADERS,
-  END_STREAM,
-  frame,
-  getInfoCall,
-  grpcHeaders,
-  HEADERS,
-  HELLO,
-  headerBlock,
-  SETTINGS,
-} from "./wire";
+import { DATA, END_STREAM, frame, getInfoCall, HEADERS, HELLO, SETTINGS } from "./wire";
 
 const WINDOW_UPDATE = 8;
 
@@ -38,7 +28,7 @@ test("all unfinished requests of a connection together may have as many bytes as
   using client = connectRaw(served.path);
   const half = (streamId: number) =>
     Buffer.concat([
-      frame(HEADERS, END_HEADERS, streamId, headerBlock(...grpcHeaders("localhost"))),
+      openCall(streamId),
       frame(DATA, 0, streamId, Buffer.concat([Buffer.from([0, 0, 0, 0, 100]), Buffer.alloc(40)])),
     ]);
   client.socket.write(Buffer.concat([HELLO, half(1), half(3), half(5)]));
@@ -51,9 +41,8 @@ test("a client that sends much is given room for more", async () => {
   using client = connectRaw(served.path);
   const message = Buffer.alloc(2 * MAX_FRAME_BYTES);
   message.writeUInt32BE(message.length, 1);
-  const head = frame(HEADERS, END_HEADERS, 1, headerBlock(...grpcHeaders("localhost")));
   const begun = [message.subarray(0, MAX_FRAME_BYTES), message.subarray(0, 100)];
-  client.socket.write(Buffer.concat([HELLO, head, ...begun.map((piece) => frame(DATA, 0, 1, piece))]));
+  client.socket.write(Buffer.concat([HELLO, openCall(1), ...begun.map((piece) => frame(DATA, 0, 1, piece))]));
   const updates = () => client.frames.filter(({ type }) => type === WINDOW_UPDATE);
   await client.until(() => updates().length > 0);
   const told = updates().map(({ streamId, payload }) => [streamId, payload.readUInt32BE()]);
@@ -64,9 +53,9 @@ test("the frames of calls that go on are no flood", async () => {
   await using served = await serveAcceptor();
   using client = connectRaw(served.path);
   const request = (streamId: number) => [
-    frame(HEADERS, END_HEADERS, streamId, headerBlock(...grpcHeaders("localhost"))),
+    openCall(streamId),
     frame(DATA, 0, streamId, Buffer.alloc(5)),
-    ...Array.from({ length: 60 }, () => frame(DATA, 0, streamId)),
+    times(60, () => frame(DATA, 0, streamId)),
   ];
   const ends = [1, 3, 5, 7].map((streamId) => frame(DATA, END_STREAM, streamId));
   client.socket.write(Buffer.concat([HELLO, ...[1, 3, 5, 7].flatMap(request), ...ends]));

@@ -74,9 +74,7 @@ export function decodeHuffman(bytes: Buffer): string {
   let written = 0;
   for (let at = 0; at < end; ) {
     const next = bitsAt(bytes, at);
-    let row = 0;
-    while (row < CODES.length && next >= (CODES[row] as CodesOfLength).end) row += 1;
-    const codes = CODES[row];
+    const codes = CODES.find((some) => next < some.end);
     if (codes === undefined || at + codes.bits > end) {
       if (next !== ALL_ONES || end - at > MOST_PADDING_BITS) refuse(INVALID);
       break;

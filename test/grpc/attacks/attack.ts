@@ -36,18 +36,17 @@ export function times(count: number, make: (index: number) => Buffer): Buffer {
   return Buffer.concat(Array.from({ length: count }, (_, index) => make(index)));
 }
 
-/** The head of a GetInfo call that goes on. */
-export function openCall(streamId: number): Buffer {
-  const fields = headerBlock(...grpcHeaders("localhost"));
+/** The head of a GetInfo call that goes on, with more header fields if there are. */
+export function openCall(streamId: number, more: Buffer = Buffer.alloc(0)): Buffer {
+  const fields = Buffer.concat([headerBlock(...grpcHeaders("localhost")), more]);
   return frame(FrameType.HEADERS, FrameFlag.END_HEADERS, streamId, fields);
 }
 
-/** The same with two fields of 2000 times "a" in 1250 bytes of Huffman code each. */
+/** With two fields of 2000 times "a" in 1250 bytes of Huffman code each. */
 export function openCallInHuffman(streamId: number): Buffer {
   const code = Buffer.from("18c6318c63".repeat(250), "hex");
   const field = Buffer.concat([bytesOf("00 01 78 ff e3 08"), code]);
-  const fields = Buffer.concat([headerBlock(...grpcHeaders("localhost")), field, field]);
-  return frame(FrameType.HEADERS, FrameFlag.END_HEADERS, streamId, fields);
+  return openCall(streamId, Buffer.concat([field, field]));
 }
 
 export function uint32(value: number): Buffer {
