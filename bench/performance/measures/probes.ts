@@ -54,15 +54,19 @@ export const probesMeasure: Measure = {
   },
 };
 
-function execProbes(place: Place, { node, contestants }: Bench): ReadonlyMap<string, readonly string[]> {
+function execProbes(
+  place: Place,
+  { node, contestants, kubelet }: Bench,
+): ReadonlyMap<string, readonly string[]> {
   const { cached: registrar, official } = contestants;
   const probe = (contestant: Contestant, mode: string) => contestant.command(place, [`--mode=${mode}`]);
   const programs: [string, readonly string[]][] = [
     [NODE, [node, "-e", "0"]],
     [OURS, probe(registrar, "kubelet-registration-probe")],
     ["registrar --mode=health-probe", probe(registrar, "health-probe")],
-    ["registrar --mode=ready-probe", probe(registrar, "ready-probe")],
   ];
+  // Where no kubelet registers the driver, it would fail.
+  if (kubelet) programs.push(["registrar --mode=ready-probe", probe(registrar, "ready-probe")]);
   if (official) programs.push([OFFICIAL, probe(official, "kubelet-registration-probe")]);
   return new Map(programs);
 }
