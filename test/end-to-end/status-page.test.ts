@@ -65,7 +65,9 @@ nodeTest("the history ends with the reason of what is wrong, and holds 50 change
 nodeTest("--enable-pprof serves profiles that V8's tools read", async (node) => {
   const registrar = node.registrar(ENDPOINT, "--enable-pprof");
   const http = await httpOf(registrar);
-  const profile = JSON.parse((await http.get("/debug/pprof/profile?seconds=0.2")).body);
+  const { headers, body } = await http.get("/debug/pprof/profile?seconds=0.2");
+  expect(headers["content-disposition"]).toBe('attachment; filename="cpu.cpuprofile"');
+  const profile = JSON.parse(body);
   expect(Object.keys(profile)).toEqual(expect.arrayContaining(["nodes", "startTime", "endTime", "samples"]));
   const heap = JSON.parse((await http.get("/debug/pprof/heap")).body);
   expect(heap.snapshot.node_count).toBeGreaterThan(1_000);
@@ -76,10 +78,11 @@ nodeTest("--enable-pprof serves profiles that V8's tools read", async (node) => 
   expect(registrar.lines().filter(({ severity }) => severity !== "I")).toEqual([]);
 });
 
-nodeTest("one CPU profile at a time", async (node) => {
+nodeTest("one CPU profile at a time, and the next when it is done", async (node) => {
   const http = await httpOf(node.registrar(ENDPOINT, "--enable-pprof"));
   const two = await Promise.all([1, 2].map(() => http.get("/debug/pprof/profile?seconds=1")));
   expect(two.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect((await http.get("/debug/pprof/profile?seconds=0.01")).status).toBe(200);
 });
 
 nodeTest("--enable-pprof without an endpoint, or open to the network, is warned of", async (node) => {
