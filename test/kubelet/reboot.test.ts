@@ -8,29 +8,31 @@ import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";
 
-describe.each(kubeletVersions())("kubelet %s backs off from a dead socket", (version) => {
-  test.concurrent.each(["SIGTERM", "SIGKILL"] as const)(
-    "registered by another socket, the only one; and again when a new registrar follows on %s",
-    async (signal) => {
-      await using node = await createNodeFolder();
-      await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-      await backOffFromDeadSocket(node, kubelet, name);
-      expect(await node.visibleSockets()).toEqual([`${name}-reg.sock`]);
+const rows = kubeletVersions().flatMap((version) =>
+  (["SIGTERM", "SIGKILL"] as const).map((signal) => [version, signal] as const),
+);
 
-      await using pod = await startDriverPod(node, { name });
-      await pod.registrar.reached("registered");
-      await kubelet.registered(name);
-      const sockets = await node.visibleSockets();
-      expect(sockets).toEqual([expect.stringMatching(new RegExp(`^${name}-\\w+-reg\\.sock$`))]);
-      expect(pod.registrar.count(PUBLISHED)).toBe(2);
+test.concurrent.each(rows)(
+  "kubelet %s, which backs off from a dead socket, registers by another one; and again when a new registrar follows on %s",
+  async (version, signal) => {
+    await using node = await createNodeFolder();
+    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await backOffFromDeadSocket(node, kubelet, name);
+    expect(await node.visibleSockets()).toEqual([`${name}-reg.sock`]);
 
-      pod.registrar.signal(signal);
-      await pod.registrar.exited;
-      await using next = await startRegistrar(pod.paths.args);
-      await next.reached("registered");
-      await settled(node, kubelet);
-      await kubelet.registered(name);
-      expect(await node.visibleSockets()).toEqual(signal === "SIGTERM" ? [`${name}-reg.sock`] : sockets);
-    },
-  );
-});
+    await using pod = await startDriverPod(node, { name });
+    await pod.registrar.reached("registered");
+    await kubelet.registered(name);
+    const sockets = await node.visibleSockets();
+    expect(sockets).toEqual([expect.stringMatching(new RegExp(`^${name}-\\w+-reg\\.sock$`))]);
+    expect(pod.registrar.count(PUBLISHED)).toBe(2);
+
+    pod.registrar.signal(signal);
+    await pod.registrar.exited;
+    await using next = await startRegistrar(pod.paths.args);
+    await next.reached("registered");
+    await settled(node, kubelet);
+    await kubelet.registered(name);
+    expect(await node.visibleSockets()).toEqual(signal === "SIGTERM" ? [`${name}-reg.sock`] : sockets);
+  },
+);
