@@ -21,7 +21,13 @@ const SHARE_OF_TIME = 1 / 8;
  */
 export async function keepHeapSmall(): Promise<void> {
   const { setFlagsFromString } = await import("node:v8");
-  const flags = ["--semi-space-growth-factor=1", "--optimize-for-size", "--no-opt", "--no-maglev"];
+  const flags = [
+    "--semi-space-growth-factor=1",
+    "--optimize-for-size",
+    "--no-opt",
+    "--no-maglev",
+    "--no-sparkplug",
+  ];
   for (const flag of flags) setFlagsFromString(flag);
 }
 

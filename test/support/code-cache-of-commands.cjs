@@ -5,7 +5,8 @@ const { dirname, join, resolve } = require("node:path");
 const v8 = require("node:v8");
 const vm = require("node:vm");
 
-const cli = resolve(process.argv[2]);
+// Its real path, which it goes by itself, also where a folder on the way is a link.
+const cli = require.resolve(resolve(process.argv[2]));
 const part = join(dirname(cli), "cli", "commands");
 
 // V8 drops the code of functions that were not called for a while, unless it is told to keep it.
