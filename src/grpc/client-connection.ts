@@ -64,6 +64,7 @@ export function createClientConnection(
     methods,
     write,
     onAnswer: allowance.renew,
+    onSent: allowance.sent,
     onIdle: hangUpIfIdle,
   });
 

@@ -23,6 +23,8 @@ export interface ServerCallsOptions {
   readonly write: (frame: Buffer) => void;
   /** A call ran to its end, and the client still waits for it. */
   readonly onAnswer: () => void;
+  /** So many bytes of an answer were sent. */
+  readonly onSent: (bytes: number) => void;
   /** No call is running any more. */
   readonly onIdle: () => void;
 }
@@ -48,9 +50,16 @@ export type ServerCalls = ReturnType<typeof createServerCalls>;
  * Makes the part of a gRPC server that knows calls: whatever the frames say about them comes in here, and the answers go
  * out. A call is a few objects, and of its request no more than its bytes are kept.
  */
-export function createServerCalls({ methods, write, onAnswer, onIdle, ...limits }: ServerCallsOptions) {
+export function createServerCalls({
+  methods,
+  write,
+  onAnswer,
+  onSent,
+  onIdle,
+  ...limits
+}: ServerCallsOptions) {
   const running = new Map<number, Call>();
-  const windows = createSendWindows(write);
+  const windows = createSendWindows(write, onSent);
   let newestStream = 0;
   let everCalled = false;
   let isClosed = false;

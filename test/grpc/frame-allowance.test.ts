@@ -3,11 +3,11 @@ import { createFrameAllowance } from "../../src/grpc/frame-allowance";
 const TOO_MANY = "200 frames that lead to no call";
 
 function allowanceAt(clock: { ms: number }, { callsAtATime = 4 } = {}) {
-  const { spend, renew } = createFrameAllowance(callsAtATime, () => clock.ms);
+  const { spend, renew, sent } = createFrameAllowance(callsAtATime, () => clock.ms);
   const spendAll = (count: number) => {
     for (let spent = 0; spent < count; spent++) spend();
   };
-  return { spend, renew, spendAll };
+  return { spend, renew, sent, spendAll };
 }
 
 test("200 frames are taken, and not one more", () => {
@@ -45,8 +45,21 @@ test("where more calls may run, more may be given up: all of them every second, 
   const clock = { ms: 0 };
   const { spendAll } = allowanceAt(clock, { callsAtATime: 64 });
   for (; clock.ms < 1_000_000; clock.ms += 1_000) spendAll(2 * 64);
-  spendAll(4 * 64 - 2 * 64);
-  expect(() => spendAll(2 * 64 + 1)).toThrow("256 frames that lead to no call");
+  spendAll(16 * 64 - 2 * 64);
+  expect(() => spendAll(2 * 64 + 1)).toThrow("1024 frames that lead to no call");
+});
+
+test("what we send may be acknowledged: a frame for each kilobyte, and no more than 200 at a time", () => {
+  const { spend, sent, spendAll } = allowanceAt({ ms: 0 });
+  spendAll(200);
+  sent(1_023);
+  expect(spend).toThrow(TOO_MANY);
+  sent(1);
+  spend();
+  expect(spend).toThrow(TOO_MANY);
+  sent(1e9);
+  spendAll(200);
+  expect(spend).toThrow(TOO_MANY);
 });
 
 test("the clock is the process' own where none is given", () => {
