@@ -3,6 +3,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
 import { meantFlag, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
 import { print } from "./print";
+import { endOnSignals } from "./signals";
 import { version } from "./version";
 import { leaveRemovedDirectory } from "./working-directory";
 
@@ -54,6 +55,7 @@ async function main(argv: readonly string[]): Promise<number> {
     const { runProbe } = await import("./commands/probe");
     return runProbe(flags, flags.mode === "health-probe" ? "health" : "ready");
   }
+  endOnSignals(0);
   const { runRegister } = await import("./commands/register");
   return runRegister(flags, logging);
 }
@@ -74,6 +76,7 @@ function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+endOnSignals();
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {

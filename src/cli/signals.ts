@@ -2,6 +2,20 @@
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
 
 /**
+ * Ends the process at once at a signal, as nothing has begun that would have to be ended. Process 1 of a container, which
+ * the registrar is in its image, does not get a signal at all while it has no handler for it (pid_namespaces(7)).
+ * `exitCode` is that of a process which the signal ended where none is given. Holds until {@link abortOnSignals}.
+ */
+export function endOnSignals(exitCode?: number): void {
+  for (const name of STOP_SIGNALS) {
+    listenOnly(name, async () => {
+      const { constants } = await import("node:os");
+      process.exit(exitCode ?? 128 + constants.signals[name]);
+    });
+  }
+}
+
+/**
  * One abort signal for the signals that ask to stop. The second of them ends the process at once: with exit code 0,
  * as what it interrupts is only the grace given to running calls; the socket is removed first of all.
  *
@@ -10,7 +24,7 @@ const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as co
 export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   const controller = new AbortController();
   for (const name of STOP_SIGNALS) {
-    process.on(name, () => {
+    listenOnly(name, () => {
       if (controller.signal.aborted) process.exit(0);
       onSignal(name);
       controller.abort();
@@ -18,4 +32,11 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   }
   process.on("SIGUSR1", () => {});
   return controller.signal;
+}
+
+/** In place of who listened before. Node drops a signal that is on its way when for a moment nobody listens. */
+function listenOnly(name: NodeJS.Signals, listener: () => void): void {
+  const former = process.rawListeners(name) as (() => void)[];
+  process.on(name, listener);
+  for (const one of former) process.off(name, one);
 }

@@ -1,4 +1,5 @@
-import { nodeTest, onNode, registered } from "./support/node";
+import { writeFileSync } from "node:fs";
+import { nodeTest, onNode, registered, registrarArguments } from "./support/node";
 import { openCall } from "./support/open-call";
 import { patience } from "./support/process";
 
@@ -27,6 +28,18 @@ test.each(SIGNALS)(
     await registrar.line("HTTP server started");
     registrar.kill(signal);
     expect(await registrar.exit()).toEqual({ code: 0, signal: null });
+  }),
+);
+
+test.each(SIGNALS)(
+  "%s while it starts, before anything is begun, ends with exit code 0",
+  onNode(async (node, signal) => {
+    const early = node.at("early.cjs");
+    // Behind the first file's last line, in the same turn.
+    writeFileSync(early, `process.nextTick(() => process.kill(process.pid, "${signal}"));\n`);
+    const registrar = node.cli(registrarArguments(node), { NODE_OPTIONS: `--require=${early}` });
+    expect(await registrar.exit()).toEqual({ code: 0, signal: null });
+    expect(node.files()).toEqual([]);
   }),
 );
 

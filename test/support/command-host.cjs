@@ -10,6 +10,8 @@ function run(words) {
   return new Promise((resolve) => {
     process.exit = resolve;
     process.argv = [process.execPath, cli, ...words];
+    for (const name of ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"])
+      process.removeAllListeners(name);
     delete require.cache[cli];
     require(cli);
   });

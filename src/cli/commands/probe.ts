@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { connect as connectHttp2, constants } from "node:http2";
+import { connect as connectHttp2, constants, type IncomingHttpHeaders } from "node:http2";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { messageOf } from "../../errors";
@@ -15,15 +15,23 @@ import { nodeDirectory, resolvePaths } from "../paths";
 /** What a registrar answers about itself. */
 interface SelfReport {
   readonly endpoint: string;
-  readonly state: string;
+  /** Undefined where it is another one than ours, such as the official: it does not tell. */
+  readonly state: string | undefined;
 }
+
+/** Of one gRPC frame: whether it is compressed, which it is not, and its length. */
+const MESSAGE_PREFIX_BYTES = 5;
+
+/** A driver that takes longer to tell its name is slow: a probe itself has one second by default. */
+const QUICK_DRIVER_MS = 300;
 
 /**
  * `--mode=health-probe` and `--mode=ready-probe`: ask the registrar that runs in this container over its registration
  * socket, with the flags that it was started with. For exec probes without an HTTP endpoint. An exec probe has one
  * second, perhaps with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library.
  *
- * Healthy: the registrar answers, or has no socket yet because the driver is missing. Ready: the driver is registered.
+ * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, as
+ * the driver is missing, slow or failing. Ready: the driver is registered.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
   const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
@@ -39,16 +47,30 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
     );
     if (mine.length > 0 && wanted === "health") return 0;
     const notReady = mine.find((report) => report?.state !== "registered");
-    if (notReady) return fail(`not registered: state is ${notReady.state}`);
+    if (notReady)
+      return fail(
+        notReady.state === undefined
+          ? "another registrar holds the driver's registration socket, and does not tell whether it is registered"
+          : `not registered: state is ${notReady.state}`,
+      );
     if (mine.length > 0) return 0;
-    const csiSocketPath = parseCsiAddress(flags.csiAddress);
-    if (wanted === "health" && (await tryConnect(csiSocketPath)) !== undefined) return 0;
+    if (wanted === "health" && !(await tellsItsName(parseCsiAddress(flags.csiAddress)))) return 0;
     return fail(
       problem ?? `no registrar for ${paths.kubeletRegistrationPath} answers on a socket in ${folder}`,
     );
   } catch (error) {
     return fail(messageOf(error));
   }
+}
+
+/** Whether there is a driver, and it tells its name at once. */
+async function tellsItsName(csiSocketPath: string): Promise<boolean> {
+  if ((await tryConnect(csiSocketPath)) !== undefined) return false;
+  const asking = call(csiSocketPath, "/csi.v1.Identity/GetPluginInfo", { timeoutMs: QUICK_DRIVER_MS });
+  return asking.then(
+    ({ grpcStatus }) => grpcStatus === "0",
+    () => false,
+  );
 }
 
 /** The registration sockets there; or why nobody can tell, which does not matter as long as the driver is waited for. */
@@ -71,16 +93,61 @@ function fail(reason: string): number {
   return 1;
 }
 
-/** GetInfo marked as a self-check: our registrars answer it with headers about themselves. */
-function askAbout(socketPath: string, timeoutMs: number): Promise<SelfReport> {
+/** GetInfo marked as a self-check: our registrars answer it with headers about themselves, all with an endpoint. */
+async function askAbout(socketPath: string, timeoutMs: number): Promise<SelfReport> {
+  const { headers, message } = await call(socketPath, "/pluginregistration.Registration/GetInfo", {
+    timeoutMs,
+    fields: { [SELF_CHECK_KEY]: "1" },
+  });
+  const endpoint = headers[ENDPOINT_KEY];
+  return endpoint === undefined
+    ? { endpoint: encodeURI(textIn(message, ENDPOINT_FIELD)), state: undefined }
+    : { endpoint: String(endpoint), state: String(headers[STATE_KEY] ?? "") };
+}
+
+/** PluginInfo.endpoint (pluginregistration/v1/api.proto). */
+const ENDPOINT_FIELD = 3;
+
+/** A field of a protobuf message that has texts only; empty where it has none of that number. */
+function textIn(message: Buffer, wanted: number): string {
+  let at = 0;
+  const varint = () => {
+    let value = 0;
+    for (let shift = 0; at < message.length; shift += 7) {
+      const byte = message.readUInt8(at++);
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) break;
+    }
+    return value;
+  };
+  while (at < message.length) {
+    const field = varint() >>> 3;
+    const length = varint();
+    if (field === wanted) return message.toString("utf8", at, at + length);
+    at += length;
+  }
+  return "";
+}
+
+interface Answer {
+  readonly headers: IncomingHttpHeaders;
+  readonly grpcStatus: string;
+  readonly message: Buffer;
+}
+
+/** Calls a gRPC method with an empty message. */
+function call(
+  socketPath: string,
+  path: string,
+  { timeoutMs, fields = {} }: { readonly timeoutMs: number; readonly fields?: Record<string, string> },
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const session = connectHttp2("http://localhost", {
       createConnection: () => connect({ path: socketPath }),
     });
-    const end = () => session.destroy();
     const timer = setTimeout(() => {
       reject(new Error(`no answer within ${timeoutMs} ms`));
-      end();
+      session.destroy();
     }, timeoutMs);
     session.on("error", reject);
     session.on("close", () => {
@@ -89,17 +156,27 @@ function askAbout(socketPath: string, timeoutMs: number): Promise<SelfReport> {
     });
     const request = session.request({
       [constants.HTTP2_HEADER_METHOD]: "POST",
-      [constants.HTTP2_HEADER_PATH]: "/pluginregistration.Registration/GetInfo",
+      [constants.HTTP2_HEADER_PATH]: path,
       [constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
       [constants.HTTP2_HEADER_TE]: "trailers",
-      [SELF_CHECK_KEY]: "1",
+      ...fields,
     });
+    let headers: IncomingHttpHeaders = {};
+    let last: IncomingHttpHeaders = {};
+    const chunks: Buffer[] = [];
     request.on("error", reject);
-    request.on("response", (headers) => {
-      resolve({ endpoint: String(headers[ENDPOINT_KEY] ?? ""), state: String(headers[STATE_KEY] ?? "") });
-      end();
+    request.on("response", (received) => {
+      headers = last = received;
     });
-    // One gRPC frame: not compressed, an empty message.
-    request.end(Buffer.alloc(5));
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("trailers", (received) => {
+      last = received;
+    });
+    request.on("end", () => {
+      const message = Buffer.concat(chunks).subarray(MESSAGE_PREFIX_BYTES);
+      resolve({ headers, grpcStatus: String(last["grpc-status"]), message });
+      session.destroy();
+    });
+    request.end(Buffer.alloc(MESSAGE_PREFIX_BYTES));
   });
 }
