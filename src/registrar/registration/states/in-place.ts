@@ -1,3 +1,4 @@
+import { pause } from "../../../pause";
 import { watchPath } from "../../../sockets/path-watch";
 import { type RegistrationContext, socketPathOf } from "../context";
 import type { InPlaceState, LoopEvent } from "../state";
@@ -5,6 +6,11 @@ import { isKubeletBusy } from "./asked";
 
 /** The net under inotify: our socket is looked at this often. */
 const LOOK_EVERY_MS = 5_000;
+/**
+ * The official registrar removes the socket that it finds, then binds its own, and fails where a socket has come in
+ * between: so long it is given, also with a tight CPU limit.
+ */
+const ANOTHER_BINDS_WITHIN_MS = 150;
 /** All drivers of a process look at the same moments: one wake-up, however many they are. */
 const untilNextLookMs = () => LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS);
 
@@ -26,7 +32,9 @@ export async function watchOurSocket(
   const watch = watchPath(socketPath, context.log.named("in-place"));
   try {
     for (;;) {
-      const found = await context.socket.look(socketPath);
+      let found = await context.socket.look(socketPath);
+      if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))
+        found = await context.socket.look(socketPath);
       if (signal.aborted) return undefined;
       if (found === "taken") return { kind: "socket-taken", alias: state.facts.alias };
       if (!isKubeletBusy(state, context)) {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { controlWaits } from "../../../support/controlled-waits";
 import { eventually } from "../../../support/eventually";
@@ -35,8 +35,8 @@ afterEach(async () => {
 
 const publications = () => started.registrar.status().tally.publications;
 
-/** What could publish has done so by then: it takes a turn to look and a tenth of a second to publish. */
-const LONG_ENOUGH_TO_PUBLISH_MS = 250;
+/** What could publish has done so by then: it looks twice within 150 ms, and publishes in a tenth of a second. */
+const LONG_ENOUGH_TO_PUBLISH_MS = 400;
 
 async function register(): Promise<void> {
   await registerOnce(socketPath);
@@ -93,6 +93,17 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
 
     rmSync(socketPath);
     await expectHealed("socket-gone");
+  });
+
+  test("another registrar that removes it may bind its own, as the official one does", async () => {
+    rmSync(socketPath);
+    await new Promise(setImmediate); // We have heard of it.
+    await delay(20);
+    const another = createServer().listen(socketPath);
+    await once(another, "listening");
+    await started.state("standby");
+    another.close();
+    await eventually(() => expect(publications()).toHaveProperty(["peer-gone"], 1));
   });
 
   test("another registrar's socket in its place is left to its owner", async () => {
