@@ -1,11 +1,22 @@
 import { isWithin } from "../mounts";
 
-/** What a registrar's arguments come to, read by the registrar's own parser. */
+/** The official registrar, by the name of an image. */
+export interface OfficialImage {
+  /** v2.17 is 217; undefined where the tag does not say. */
+  readonly release: number | undefined;
+}
+
+/** Reads arguments as the registrar would that they are for: ours, unless it is the official one. */
+export type ReadSettings = (args: readonly string[], official?: OfficialImage) => RegistrarSettings;
+
+/** What a registrar's arguments come to. */
 export interface RegistrarSettings {
   /** Why the registrar would not start with them; undefined where it would. */
   readonly problem: string | undefined;
-  /** The flag that was probably meant, where the problem is one that is not known. */
-  readonly meantFlag: string | undefined;
+  /** What to do about the problem. */
+  readonly advice: string | undefined;
+  /** Why it cannot be said whether it would start; undefined where it can. */
+  readonly doubt: string | undefined;
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
   readonly pluginRegistrationPath: string;

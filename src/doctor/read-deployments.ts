@@ -1,5 +1,12 @@
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
-import type { Deployment, ManifestFacts, MountedFolder, ProbeFacts, RegistrarSettings } from "./deployment";
+import type {
+  Deployment,
+  ManifestFacts,
+  MountedFolder,
+  OfficialImage,
+  ProbeFacts,
+  ReadSettings,
+} from "./deployment";
 import { list, type Tree, text, tree } from "./objects";
 
 /** An object that was read, and where. */
@@ -10,10 +17,7 @@ export interface ReadObject {
 }
 
 /** Finds every container with a registrar, ours or the official one, in whatever holds pods. */
-export function readDeployments(
-  objects: readonly ReadObject[],
-  settingsOf: (args: readonly string[]) => RegistrarSettings,
-): ManifestFacts {
+export function readDeployments(objects: readonly ReadObject[], settingsOf: ReadSettings): ManifestFacts {
   const all = objects.flatMap(({ file, object }) => unfold(object).map((one) => ({ file, object: one })));
   const found = all.map(({ file, object }) => ({
     isForWindows: isForWindows(object),
@@ -39,7 +43,7 @@ function unfold(object: unknown): readonly Tree[] {
 function deploymentsIn(
   file: string | undefined,
   object: Tree,
-  settingsOf: (args: readonly string[]) => RegistrarSettings,
+  settingsOf: ReadSettings,
 ): readonly Deployment[] {
   const spec = tree(object.spec);
   const pod = podOf(object);
@@ -53,13 +57,14 @@ function deploymentsIn(
   return registrars.map((container) => {
     const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
     const limits = tree(tree(container.resources).limits);
+    const official = officialImage(text(container.image));
     const preStop = tree(tree(tree(container.lifecycle).preStop).exec).command;
     return {
       place: `${file === undefined ? "" : `${file}: `}${text(object.kind)} ${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
-      isOfficial: /(?:node-)?driver-registrar/.test(text(container.image)),
-      settings: settingsOf(argumentsOf(container)),
+      isOfficial: official !== undefined,
+      settings: settingsOf(argumentsOf(container), official),
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container),
@@ -89,8 +94,17 @@ function isRegistrar(container: Tree): boolean {
   const words = [...list(container.command), ...list(container.args)].map(text);
   return (
     words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
-    /(?:^|\/)[^/]*driver-registrar[^/]*$/.test(text(container.image))
+    officialImage(text(container.image)) !== undefined
   );
+}
+
+/** Mirrors and forks keep the name, and may have tags of their own: only v1.1 to v2 are judged by release. */
+function officialImage(image: string): OfficialImage | undefined {
+  const [name, tag] =
+    /(?:^|\/)[^/:@]*driver-registrar[^/:@]*(?::v?(1\.[1-9]\d*|2\.\d+))?[^/]*$/.exec(image) ?? [];
+  if (name === undefined) return undefined;
+  const [major, minor] = (tag ?? "").split(".").map(Number);
+  return { release: minor === undefined || major === undefined ? undefined : major * 100 + minor };
 }
 
 /** The arguments behind the program, with `$(NAME)` filled in from the container's own environment, as kubelet does. */

@@ -24,6 +24,16 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
     /^CSI101 problem: .*need the node's name/,
     { args: ["--node-condition=x.csi/Registered"] },
   ],
+  [
+    "a flag of ours, left behind in the official registrar's container",
+    /^CSI101 problem: does not start: flag provided but not defined: -require-driver -> take --require-driver out, or/,
+    { args: ["--require-driver"], container: { image: "x/csi-node-driver-registrar:v2.17.0@sha256:0" } },
+  ],
+  [
+    "klog's flags at a release that may have them",
+    /^CSI101 unknown: starts or not: the official registrar has --logtostderr before v2\.11 only/,
+    { args: ["--logtostderr"], container: { image: "x/csi-node-driver-registrar@sha256:0" } },
+  ],
   ["a bad endpoint", /^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
   ["no path", /^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
 ])("%s", (_what, expected, changes) => {
@@ -38,3 +48,10 @@ test.each([
   const words = ["--remove-startup-taint=x.csi/agent-not-ready", ...args];
   expect(said(daemonSet({ args: words, container }), CSI_DRIVER)).toEqual([]);
 });
+
+test.each(["rancher/mirrored-csi-node-driver-registrar:v2.9.0-eks-1", "node-driver-registrar/ours:v1"])(
+  "klog's flags are no problem at %s",
+  (image) => {
+    expect(said(daemonSet({ args: ["--logtostderr"], container: { image } }), CSI_DRIVER)).toEqual([]);
+  },
+);
