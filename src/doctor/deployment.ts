@@ -20,8 +20,8 @@ export interface RegistrarSettings {
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
   readonly pluginRegistrationPath: string;
-  /** Port of the HTTP endpoint; undefined for none. */
-  readonly httpPort: number | undefined;
+  /** Where the HTTP endpoint listens, on all interfaces where no host is given; undefined for none. */
+  readonly http: { readonly host: string | undefined; readonly port: number } | undefined;
   readonly metricsPath: string;
   /** Whether the environment has to say which node it is. */
   readonly needsNodeName: boolean;
@@ -39,15 +39,21 @@ export interface MountedFolder {
   readonly hostPathType: string | undefined;
 }
 
-/** An HTTP or exec probe of a container. */
+/** A probe of a container. */
 export interface ProbeFacts {
   readonly kind: "livenessProbe" | "readinessProbe" | "startupProbe";
-  readonly httpPath: string | undefined;
+  /** What kubelet does: it runs a command in the container, or asks over the network. */
+  readonly asks: "exec" | "gRPC" | "HTTP" | "HTTPS" | "TCP";
+  /** Whom it asks in place of the pod's address. */
+  readonly host: string | undefined;
   /** As a number, where a name leads to one. */
-  readonly httpPort: number | undefined;
+  readonly port: number | undefined;
   /** The name in place of a number, where no port of the container is called so. */
   readonly unknownPort: string | undefined;
-  readonly command: readonly string[] | undefined;
+  /** Of HTTP and HTTPS. */
+  readonly path: string | undefined;
+  /** Of exec. */
+  readonly command: readonly string[];
 }
 
 /** One container with a registrar in an object that is to be applied. */

@@ -1,13 +1,7 @@
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
-import type {
-  Deployment,
-  ManifestFacts,
-  MountedFolder,
-  OfficialImage,
-  ProbeFacts,
-  ReadSettings,
-} from "./deployment";
+import type { Deployment, ManifestFacts, MountedFolder, OfficialImage, ReadSettings } from "./deployment";
 import { list, type Tree, text, tree } from "./objects";
+import { probesOf } from "./read-probes";
 
 /** An object that was read, and where. */
 export interface ReadObject {
@@ -149,28 +143,6 @@ function mountsOf(container: Tree, pod: Tree): readonly MountedFolder[] {
         hostPathType: hostPath.type === undefined ? undefined : text(hostPath.type),
       };
     });
-}
-
-const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
-
-function probesOf(container: Tree): readonly ProbeFacts[] {
-  const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
-  return PROBES.flatMap((kind): readonly ProbeFacts[] => {
-    const probe = tree(container[kind]);
-    const http = probe.httpGet === undefined ? undefined : tree(probe.httpGet);
-    const { command } = tree(probe.exec);
-    if (http === undefined && command === undefined) return [];
-    const port = typeof http?.port === "string" ? (ports.get(http.port) ?? Number(http.port)) : http?.port;
-    return [
-      {
-        kind,
-        httpPath: http === undefined ? undefined : text(http.path ?? "/"),
-        httpPort: typeof port === "number" && port > 0 ? port : undefined,
-        unknownPort: Number.isNaN(port) ? text(http?.port) : undefined,
-        command: Array.isArray(command) ? command.map(text) : undefined,
-      },
-    ];
-  });
 }
 
 function surgeOf(spec: Tree): number | string | undefined {

@@ -8,8 +8,22 @@ import { askOfficial } from "../../official-flags";
 /** What a container's arguments come to, by the registrar's own parser and checks, and by the official one's flags. */
 export function settingsOf(args: readonly string[], official?: OfficialImage): RegistrarSettings {
   const words = args.map(withoutTemplates);
+  const settings = ourSettings(words);
   const answer = official && askOfficial(words, official.release);
-  if (answer?.kind === "refused") return { ...NOTHING, problem: answer.problem, advice: answer.advice };
+  switch (answer?.kind) {
+    case "refused":
+      return { ...settings, problem: answer.problem, advice: answer.advice };
+    case "unclear":
+      return {
+        ...settings,
+        doubt: `the official registrar has --${answer.flag} before v2.11 only, and the image does not say its release`,
+      };
+    default:
+      return settings;
+  }
+}
+
+function ourSettings(words: readonly string[]): RegistrarSettings {
   const line = parseFlags(words);
   if (line.kind === "help")
     return { ...NOTHING, problem: "it prints its help and ends", advice: "correct that argument" };
@@ -25,15 +39,12 @@ export function settingsOf(args: readonly string[], official?: OfficialImage): R
   return {
     problem,
     advice: "correct that argument",
-    doubt:
-      answer?.kind === "unclear"
-        ? `the official registrar has --${answer.flag} before v2.11 only, and the image does not say its release`
-        : undefined,
+    doubt: undefined,
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
-    httpPort: isListening ? parseListenAddress(endpoint).port : undefined,
+    http: isListening ? parseListenAddress(endpoint) : undefined,
     metricsPath: flags.metricsPath,
     needsNodeName:
       (flags.removeStartupTaint.length > 0 || flags.nodeCondition !== "") && flags.nodeName === "",
@@ -52,7 +63,7 @@ const NOTHING: RegistrarSettings = {
   csiAddress: "",
   kubeletRegistrationPath: "",
   pluginRegistrationPath: "/registration",
-  httpPort: undefined,
+  http: undefined,
   metricsPath: "/metrics",
   needsNodeName: false,
 };
