@@ -51,6 +51,20 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
       container: mounts({ name: "registration", mountPath: "/registration", readOnly: true }),
     },
   ],
+  ...["/var/lib/kubelet/plugins", "/data/plugins_registry/x"].map(
+    (path): readonly [string, RegExp, Changes] => [
+      `the folder ${path}`,
+      /^CSI103 problem: mounts .* at \/registration, and kubelet looks in its plugins_registry only -> mount the hostPath/,
+      {
+        pod: {
+          volumes: [
+            { name: "plugin", hostPath: { path: PATH } },
+            { name: "registration", hostPath: { path } },
+          ],
+        },
+      },
+    ],
+  ),
   [
     "two roots",
     /^CSI103 problem: registers in \/var\/lib\/k0s\/kubelet and has the driver's socket in \/var\/lib\/kubelet/,
