@@ -101,17 +101,27 @@ function officialImage(image: string): OfficialImage | undefined {
   return { release: minor === undefined || major === undefined ? undefined : major * 100 + minor };
 }
 
-/** The arguments behind the program, with `$(NAME)` filled in from the container's own environment, as kubelet does. */
+/** The arguments behind the program, with what is filled in from the environment. */
 function argumentsOf(container: Tree): readonly string[] {
   const [, ...behindProgram] = list(container.command).map(text);
-  const values = new Map(
-    list(container.env)
-      .map(tree)
-      .filter(({ value }) => value !== undefined)
-      .map(({ name, value }) => [text(name), text(value)]),
-  );
-  return [...behindProgram, ...list(container.args).map(text)].map((word) =>
-    word.replace(/\$\(([\w.-]+)\)/g, (whole, name: string) => values.get(name) ?? whole),
+  const values = environmentOf(container);
+  return [...behindProgram, ...list(container.args).map(text)].map((word) => expand(word, values));
+}
+
+/** The variables whose values are in the object. */
+function environmentOf(container: Tree): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  // One that comes from elsewhere hides what had its name before.
+  for (const { name, value } of list(container.env).map(tree))
+    if (value === undefined) values.delete(text(name));
+    else values.set(text(name), expand(text(value), values));
+  return values;
+}
+
+/** Fills in `$(NAME)` as kubelet does; what is not known stays as it is. */
+function expand(word: string, values: ReadonlyMap<string, string>): string {
+  return word.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) =>
+    name === undefined ? "$" : (values.get(name) ?? whole),
   );
 }
 
@@ -127,18 +137,19 @@ function mayKnowNodeName(container: Tree): boolean {
 }
 
 function mountsOf(container: Tree, pod: Tree): readonly MountedFolder[] {
+  const values = environmentOf(container);
   const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));
   return list(container.volumeMounts)
     .map(tree)
     .map((mount) => {
       const volume = volumes.get(text(mount.name));
       const hostPath = tree(volume?.hostPath);
-      const subPath = mount.subPath === undefined ? "" : `/${text(mount.subPath)}`;
+      const subPath = text(mount.subPath) || expand(text(mount.subPathExpr), values);
       return {
         mountPath: plainPath(text(mount.mountPath)),
         readOnly: mount.readOnly === true,
         volume: text(mount.name),
-        hostPath: hostPath.path === undefined ? undefined : plainPath(text(hostPath.path)) + subPath,
+        hostPath: hostPath.path === undefined ? undefined : plainPath(`${text(hostPath.path)}/${subPath}`),
         volumeKind: Object.keys(volume ?? {}).find((key) => key !== "name"),
         hostPathType: hostPath.type === undefined ? undefined : text(hostPath.type),
       };

@@ -35,8 +35,8 @@ function judge({ place, settings, mounts }: Deployment): Verdict | undefined {
       `has the driver's socket in a volume of kind ${mount.volumeKind}, where kubelet cannot reach it`,
       "make it a hostPath: <kubelet root>/plugins/NAME",
     );
-  if (isTemplate(expected) || isTemplate(told))
-    return unknown(place, `has paths that are to be filled in: ${told}`);
+  const template = [told, expected].find(isTemplate);
+  if (template !== undefined) return unknown(place, `has paths that are to be filled in: ${template}`);
   if (plain(told) !== expected)
     return problem(
       place,
