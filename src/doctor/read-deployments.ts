@@ -1,7 +1,8 @@
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
-import type { Deployment, ManifestFacts, MountedFolder, OfficialImage, ReadSettings } from "./deployment";
+import type { Deployment, ManifestFacts, MountedFolder, ReadSettings } from "./deployment";
 import { list, type Tree, text, tree } from "./objects";
 import { probesOf } from "./read-probes";
+import { environmentOf, expand, officialImage, startOf } from "./read-program";
 
 /** An object that was read, and where. */
 export interface ReadObject {
@@ -52,13 +53,15 @@ function deploymentsIn(
     const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
     const limits = tree(tree(container.resources).limits);
     const official = officialImage(text(container.image));
+    const { startedBy, args } = startOf(container);
     const preStop = tree(tree(tree(container.lifecycle).preStop).exec).command;
     return {
       place: `${file === undefined ? "" : `${file}: `}${text(object.kind)} ${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
       isOfficial: official !== undefined,
-      settings: settingsOf(argumentsOf(container), official),
+      startedBy,
+      settings: settingsOf(args, official),
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container),
@@ -89,39 +92,6 @@ function isRegistrar(container: Tree): boolean {
   return (
     words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
     officialImage(text(container.image)) !== undefined
-  );
-}
-
-/** Mirrors and forks keep the name, and may have tags of their own: only v1.1 to v2 are judged by release. */
-function officialImage(image: string): OfficialImage | undefined {
-  const [name, tag] =
-    /(?:^|\/)[^/:@]*driver-registrar[^/:@]*(?::v?(1\.[1-9]\d*|2\.\d+))?[^/]*$/.exec(image) ?? [];
-  if (name === undefined) return undefined;
-  const [major, minor] = (tag ?? "").split(".").map(Number);
-  return { release: minor === undefined || major === undefined ? undefined : major * 100 + minor };
-}
-
-/** The arguments behind the program, with what is filled in from the environment. */
-function argumentsOf(container: Tree): readonly string[] {
-  const [, ...behindProgram] = list(container.command).map(text);
-  const values = environmentOf(container);
-  return [...behindProgram, ...list(container.args).map(text)].map((word) => expand(word, values));
-}
-
-/** The variables whose values are in the object. */
-function environmentOf(container: Tree): ReadonlyMap<string, string> {
-  const values = new Map<string, string>();
-  // One that comes from elsewhere hides what had its name before.
-  for (const { name, value } of list(container.env).map(tree))
-    if (value === undefined) values.delete(text(name));
-    else values.set(text(name), expand(text(value), values));
-  return values;
-}
-
-/** Fills in `$(NAME)` as kubelet does; what is not known stays as it is. */
-function expand(word: string, values: ReadonlyMap<string, string>): string {
-  return word.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) =>
-    name === undefined ? "$" : (values.get(name) ?? whole),
   );
 }
 

@@ -55,3 +55,37 @@ test.each(["rancher/mirrored-csi-node-driver-registrar:v2.9.0-eks-1", "node-driv
     expect(said(daemonSet({ args: ["--logtostderr"], container: { image } }), CSI_DRIVER)).toEqual([]);
   },
 );
+
+test.each([
+  ["the shell", ["/bin/sh", "-c"], ["/csi-node-driver-registrar --csi-address=/csi/csi.sock"]],
+  ["a script", ["/start.sh"], ["--nope", "--kubelet-registration-path=/csi/x.sock"]],
+  ["a wrapper", ["/tini", "--", "/csi-node-driver-registrar", "--nope"], []],
+  ["what is filled in", ["$(PROGRAM)"], ["--nope"]],
+])(
+  "what %s makes of arguments is unknown, and nothing is said of paths and probes",
+  (_what, command, args) => {
+    const container = {
+      image: "x/csi-node-driver-registrar:v2.17.0",
+      command,
+      args,
+      volumeMounts: [],
+      livenessProbe: { httpGet: { port: 2 } },
+    };
+    const [program] = command;
+    expect(said(daemonSet({ container }), CSI_DRIVER)).toEqual([
+      `CSI101 unknown: is started by ${program}: what that makes of the arguments is not seen here -> have the registrar itself as command, or none`,
+    ]);
+  },
+);
+
+test.each([
+  [["/csi-node-driver-registrar", "--nope"]],
+  [["C:\\bin\\csi-node-driver-registrar.exe", "--nope"]],
+  [["/usr/local/bin/registrar", "--nope"]],
+  [["/nodejs/bin/node", "/registrar/cli.js", "--nope"]],
+  [["node", "node_modules/.bin/registrar", "--nope"]],
+])("a registrar's own arguments are judged: %j", (command) => {
+  expect(said(daemonSet({ container: { command } }), CSI_DRIVER)).toEqual([
+    expect.stringMatching(/^CSI101 problem: .*-nope/),
+  ]);
+});

@@ -9,13 +9,19 @@ export const manifestArguments: Check<ManifestFacts> = {
   name: "manifest-arguments",
   asks:
     "Whether the registrar would start with the arguments of its container, by the registrar's own parser. " +
-    "An official image is judged by the flags of its release.",
+    "An official image is judged by the flags of its release. What a shell or another program starts is not judged.",
   matters: "A misspelt flag ends with exit code 2, a value that cannot work with 1: the pod crash-loops.",
   fix:
     "Correct the argument that is named, or take it out. `--kubelet-registration-path` is required; `--remove-startup-taint` and " +
     "`--node-condition` need the variable `NODE_NAME` from `spec.nodeName`.",
   verdicts: ({ deployments }) =>
-    deployments.map(({ place, settings, mayKnowNodeName }) => {
+    deployments.map(({ place, startedBy, settings, mayKnowNodeName }) => {
+      if (startedBy !== undefined)
+        return unknown(
+          place,
+          `is started by ${startedBy}: what that makes of the arguments is not seen here`,
+          "have the registrar itself as command, or none",
+        );
       if (settings.problem !== undefined)
         return problem(
           place,

@@ -12,9 +12,9 @@ export const manifestDriverPath: Check<ManifestFacts> = {
   verdicts: ({ deployments }) => deployments.map(judge),
 };
 
-function judge({ place, settings, mounts }: Deployment): Verdict | undefined {
+function judge({ place, startedBy, settings, mounts }: Deployment): Verdict | undefined {
   const { csiAddress, kubeletRegistrationPath: told, problem: startProblem } = settings;
-  if (startProblem !== undefined || told === "") return undefined;
+  if (startedBy !== undefined || startProblem !== undefined || told === "") return undefined;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(
