@@ -1,16 +1,27 @@
 import { isWithin } from "../mounts";
 
-/** What a registrar's arguments come to, read by the registrar's own parser. */
+/** The official registrar, by the name of an image. */
+export interface OfficialImage {
+  /** v2.17 is 217; undefined where the tag does not say. */
+  readonly release: number | undefined;
+}
+
+/** Reads arguments as the registrar would that they are for: ours, unless it is the official one. */
+export type ReadSettings = (args: readonly string[], official?: OfficialImage) => RegistrarSettings;
+
+/** What a registrar's arguments come to. */
 export interface RegistrarSettings {
   /** Why the registrar would not start with them; undefined where it would. */
   readonly problem: string | undefined;
-  /** The flag that was probably meant, where the problem is one that is not known. */
-  readonly meantFlag: string | undefined;
+  /** What to do about the problem. */
+  readonly advice: string | undefined;
+  /** Why it cannot be said whether it would start; undefined where it can. */
+  readonly doubt: string | undefined;
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
   readonly pluginRegistrationPath: string;
-  /** Port of the HTTP endpoint; undefined for none. */
-  readonly httpPort: number | undefined;
+  /** Where the HTTP endpoint listens, on all interfaces where no host is given; undefined for none. */
+  readonly http: { readonly host: string | undefined; readonly port: number } | undefined;
   readonly metricsPath: string;
   /** Whether the environment has to say which node it is. */
   readonly needsNodeName: boolean;
@@ -28,15 +39,21 @@ export interface MountedFolder {
   readonly hostPathType: string | undefined;
 }
 
-/** An HTTP or exec probe of a container. */
+/** A probe of a container. */
 export interface ProbeFacts {
   readonly kind: "livenessProbe" | "readinessProbe" | "startupProbe";
-  readonly httpPath: string | undefined;
+  /** What kubelet does: it runs a command in the container, or asks over the network. */
+  readonly asks: "exec" | "gRPC" | "HTTP" | "HTTPS" | "TCP";
+  /** Whom it asks in place of the pod's address. */
+  readonly host: string | undefined;
   /** As a number, where a name leads to one. */
-  readonly httpPort: number | undefined;
+  readonly port: number | undefined;
   /** The name in place of a number, where no port of the container is called so. */
   readonly unknownPort: string | undefined;
-  readonly command: readonly string[] | undefined;
+  /** Of HTTP and HTTPS. */
+  readonly path: string | undefined;
+  /** Of exec. */
+  readonly command: readonly string[];
 }
 
 /** One container with a registrar in an object that is to be applied. */
@@ -47,6 +64,8 @@ export interface Deployment {
   readonly container: string;
   /** Whether it is the official registrar, by its image. */
   readonly isOfficial: boolean;
+  /** A program other than a registrar that is started, such as a shell; then nothing is known of the settings. */
+  readonly startedBy: string | undefined;
   readonly settings: RegistrarSettings;
   /** Whether its environment says which node it is, or has parts that are not in the object. */
   readonly mayKnowNodeName: boolean;

@@ -1,6 +1,8 @@
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
-import type { Deployment, ManifestFacts, MountedFolder, ProbeFacts, RegistrarSettings } from "./deployment";
+import type { Deployment, ManifestFacts, MountedFolder, ReadSettings } from "./deployment";
 import { list, type Tree, text, tree } from "./objects";
+import { probesOf } from "./read-probes";
+import { environmentOf, expand, officialImage, startOf } from "./read-program";
 
 /** An object that was read, and where. */
 export interface ReadObject {
@@ -10,10 +12,7 @@ export interface ReadObject {
 }
 
 /** Finds every container with a registrar, ours or the official one, in whatever holds pods. */
-export function readDeployments(
-  objects: readonly ReadObject[],
-  settingsOf: (args: readonly string[]) => RegistrarSettings,
-): ManifestFacts {
+export function readDeployments(objects: readonly ReadObject[], settingsOf: ReadSettings): ManifestFacts {
   const all = objects.flatMap(({ file, object }) => unfold(object).map((one) => ({ file, object: one })));
   const found = all.map(({ file, object }) => ({
     isForWindows: isForWindows(object),
@@ -39,7 +38,7 @@ function unfold(object: unknown): readonly Tree[] {
 function deploymentsIn(
   file: string | undefined,
   object: Tree,
-  settingsOf: (args: readonly string[]) => RegistrarSettings,
+  settingsOf: ReadSettings,
 ): readonly Deployment[] {
   const spec = tree(object.spec);
   const pod = podOf(object);
@@ -53,13 +52,16 @@ function deploymentsIn(
   return registrars.map((container) => {
     const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
     const limits = tree(tree(container.resources).limits);
+    const official = officialImage(text(container.image));
+    const { startedBy, args } = startOf(container);
     const preStop = tree(tree(tree(container.lifecycle).preStop).exec).command;
     return {
       place: `${file === undefined ? "" : `${file}: `}${text(object.kind)} ${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
-      isOfficial: /(?:node-)?driver-registrar/.test(text(container.image)),
-      settings: settingsOf(argumentsOf(container)),
+      isOfficial: official !== undefined,
+      startedBy,
+      settings: settingsOf(args, official),
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container),
@@ -89,21 +91,7 @@ function isRegistrar(container: Tree): boolean {
   const words = [...list(container.command), ...list(container.args)].map(text);
   return (
     words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
-    /(?:^|\/)[^/]*driver-registrar[^/]*$/.test(text(container.image))
-  );
-}
-
-/** The arguments behind the program, with `$(NAME)` filled in from the container's own environment, as kubelet does. */
-function argumentsOf(container: Tree): readonly string[] {
-  const [, ...behindProgram] = list(container.command).map(text);
-  const values = new Map(
-    list(container.env)
-      .map(tree)
-      .filter(({ value }) => value !== undefined)
-      .map(({ name, value }) => [text(name), text(value)]),
-  );
-  return [...behindProgram, ...list(container.args).map(text)].map((word) =>
-    word.replace(/\$\(([\w.-]+)\)/g, (whole, name: string) => values.get(name) ?? whole),
+    officialImage(text(container.image)) !== undefined
   );
 }
 
@@ -119,44 +107,23 @@ function mayKnowNodeName(container: Tree): boolean {
 }
 
 function mountsOf(container: Tree, pod: Tree): readonly MountedFolder[] {
+  const values = environmentOf(container);
   const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));
   return list(container.volumeMounts)
     .map(tree)
     .map((mount) => {
       const volume = volumes.get(text(mount.name));
       const hostPath = tree(volume?.hostPath);
-      const subPath = mount.subPath === undefined ? "" : `/${text(mount.subPath)}`;
+      const subPath = text(mount.subPath) || expand(text(mount.subPathExpr), values);
       return {
         mountPath: plainPath(text(mount.mountPath)),
         readOnly: mount.readOnly === true,
         volume: text(mount.name),
-        hostPath: hostPath.path === undefined ? undefined : plainPath(text(hostPath.path)) + subPath,
+        hostPath: hostPath.path === undefined ? undefined : plainPath(`${text(hostPath.path)}/${subPath}`),
         volumeKind: Object.keys(volume ?? {}).find((key) => key !== "name"),
         hostPathType: hostPath.type === undefined ? undefined : text(hostPath.type),
       };
     });
-}
-
-const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
-
-function probesOf(container: Tree): readonly ProbeFacts[] {
-  const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
-  return PROBES.flatMap((kind): readonly ProbeFacts[] => {
-    const probe = tree(container[kind]);
-    const http = probe.httpGet === undefined ? undefined : tree(probe.httpGet);
-    const { command } = tree(probe.exec);
-    if (http === undefined && command === undefined) return [];
-    const port = typeof http?.port === "string" ? (ports.get(http.port) ?? Number(http.port)) : http?.port;
-    return [
-      {
-        kind,
-        httpPath: http === undefined ? undefined : text(http.path ?? "/"),
-        httpPort: typeof port === "number" && port > 0 ? port : undefined,
-        unknownPort: Number.isNaN(port) ? text(http?.port) : undefined,
-        command: Array.isArray(command) ? command.map(text) : undefined,
-      },
-    ];
-  });
 }
 
 function surgeOf(spec: Tree): number | string | undefined {

@@ -7,9 +7,11 @@ import { DEPLOYMENTS, type Deployment } from "./deployments";
 /** The DaemonSet that a row of the table stands for. */
 function daemonSetOf({ driver, args, mounts, env = {}, execProbe, httpProbe }: Deployment): object {
   const port = Number(/--(?:http-endpoint=.*:|health-port=)(\d+)/.exec(args.join(" "))?.[1]);
+  // Those that serve on localhost are on the node's network, and their probes ask there: csi-driver-nfs, -smb.
+  const isLocal = args.some((word) => word.startsWith("--http-endpoint=localhost:"));
   const livenessProbe = execProbe
     ? { exec: { command: execProbe } }
-    : httpProbe && { httpGet: { path: httpProbe, port } };
+    : httpProbe && { httpGet: { path: httpProbe, port, ...(isLocal && { host: "localhost" }) } };
   const registrar = {
     name: "registrar",
     image: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0",
@@ -24,7 +26,9 @@ function daemonSetOf({ driver, args, mounts, env = {}, execProbe, httpProbe }: D
   return {
     kind: "DaemonSet",
     metadata: { name: driver },
-    spec: { template: { spec: { containers: [registrar, { name: "driver" }], volumes } } },
+    spec: {
+      template: { spec: { containers: [registrar, { name: "driver" }], volumes, hostNetwork: isLocal } },
+    },
   };
 }
 

@@ -24,6 +24,16 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
     /^CSI101 problem: .*need the node's name/,
     { args: ["--node-condition=x.csi/Registered"] },
   ],
+  [
+    "a flag of ours, left behind in the official registrar's container",
+    /^CSI101 problem: does not start: flag provided but not defined: -require-driver -> take --require-driver out, or/,
+    { args: ["--require-driver"], container: { image: "x/csi-node-driver-registrar:v2.17.0@sha256:0" } },
+  ],
+  [
+    "klog's flags at a release that may have them",
+    /^CSI101 unknown: starts or not: the official registrar has --logtostderr before v2\.11 only/,
+    { args: ["--logtostderr"], container: { image: "x/csi-node-driver-registrar@sha256:0" } },
+  ],
   ["a bad endpoint", /^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
   ["no path", /^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
 ])("%s", (_what, expected, changes) => {
@@ -37,4 +47,45 @@ test.each([
 ])("a startup taint is no problem where something says the node's name: %j %j", (args, container) => {
   const words = ["--remove-startup-taint=x.csi/agent-not-ready", ...args];
   expect(said(daemonSet({ args: words, container }), CSI_DRIVER)).toEqual([]);
+});
+
+test.each(["rancher/mirrored-csi-node-driver-registrar:v2.9.0-eks-1", "node-driver-registrar/ours:v1"])(
+  "klog's flags are no problem at %s",
+  (image) => {
+    expect(said(daemonSet({ args: ["--logtostderr"], container: { image } }), CSI_DRIVER)).toEqual([]);
+  },
+);
+
+test.each([
+  ["the shell", ["/bin/sh", "-c"], ["/csi-node-driver-registrar --csi-address=/csi/csi.sock"]],
+  ["a script", ["/start.sh"], ["--nope", "--kubelet-registration-path=/csi/x.sock"]],
+  ["a wrapper", ["/tini", "--", "/csi-node-driver-registrar", "--nope"], []],
+  ["what is filled in", ["$(PROGRAM)"], ["--nope"]],
+])(
+  "what %s makes of arguments is unknown, and nothing is said of paths and probes",
+  (_what, command, args) => {
+    const container = {
+      image: "x/csi-node-driver-registrar:v2.17.0",
+      command,
+      args,
+      volumeMounts: [],
+      livenessProbe: { httpGet: { port: 2 } },
+    };
+    const [program] = command;
+    expect(said(daemonSet({ container }), CSI_DRIVER)).toEqual([
+      `CSI101 unknown: is started by ${program}: what that makes of the arguments is not seen here -> have the registrar itself as command, or none`,
+    ]);
+  },
+);
+
+test.each([
+  [["/csi-node-driver-registrar", "--nope"]],
+  [["C:\\bin\\csi-node-driver-registrar.exe", "--nope"]],
+  [["/usr/local/bin/registrar", "--nope"]],
+  [["/nodejs/bin/node", "/registrar/cli.js", "--nope"]],
+  [["node", "node_modules/.bin/registrar", "--nope"]],
+])("a registrar's own arguments are judged: %j", (command) => {
+  expect(said(daemonSet({ container: { command } }), CSI_DRIVER)).toEqual([
+    expect.stringMatching(/^CSI101 problem: .*-nope/),
+  ]);
 });

@@ -51,6 +51,20 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
       container: mounts({ name: "registration", mountPath: "/registration", readOnly: true }),
     },
   ],
+  ...["/var/lib/kubelet/plugins", "/data/plugins_registry/x"].map(
+    (path): readonly [string, RegExp, Changes] => [
+      `the folder ${path}`,
+      /^CSI103 problem: mounts .* at \/registration, and kubelet looks in its plugins_registry only -> mount the hostPath/,
+      {
+        pod: {
+          volumes: [
+            { name: "plugin", hostPath: { path: PATH } },
+            { name: "registration", hostPath: { path } },
+          ],
+        },
+      },
+    ],
+  ),
   [
     "two roots",
     /^CSI103 problem: registers in \/var\/lib\/k0s\/kubelet and has the driver's socket in \/var\/lib\/kubelet/,
@@ -158,6 +172,56 @@ test("the environment of the container is filled in, as kubelet does", () => {
   expect(said(daemonSet({ container }), CSI_DRIVER)).toEqual([
     expect.stringContaining("write --kubelet-registration-path=/var/lib/kubelet/plugins/x.csi/csi.sock"),
   ]);
+});
+
+describe("a folder of the volume, out of the environment", () => {
+  const mounted = (subPathExpr: string, env: readonly object[]) =>
+    daemonSet({
+      container: {
+        env,
+        volumeMounts: [
+          { name: "plugins", mountPath: "/csi", subPathExpr },
+          { name: "registration", mountPath: "/registration" },
+        ],
+      },
+      pod: {
+        volumes: [
+          { name: "plugins", hostPath: { path: "/var/lib/kubelet/plugins" } },
+          { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } },
+        ],
+      },
+    });
+  const NODE = { name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } };
+
+  test("whose value is known, also by way of another variable", () => {
+    const env = [
+      { name: "KIND", value: "csi" },
+      { name: "NAME", value: "x.$(KIND)" },
+    ];
+    expect(said(mounted("$(NAME)", env), CSI_DRIVER)).toEqual([]);
+    expect(said(mounted("y/$(NAME)", env), CSI_DRIVER)).toEqual([
+      expect.stringMatching(
+        /^CSI102 problem: .* on the host .* \/var\/lib\/kubelet\/plugins\/y\/x\.csi\/csi\.sock/,
+      ),
+    ]);
+  });
+
+  test.each([
+    ["is not in the object", [NODE]],
+    ["is known only before it is given again", [{ name: "NODE", value: "x.csi" }, NODE]],
+  ])("whose value %s", (_what, env) => {
+    expect(said(mounted("$(NODE)", env), CSI_DRIVER)).toEqual([
+      expect.stringMatching(
+        /^CSI102 unknown: .*filled in: \/var\/lib\/kubelet\/plugins\/\$\(NODE\)\/csi\.sock/,
+      ),
+    ]);
+  });
+
+  test("$$ is a dollar", () => {
+    expect(said(mounted("$$(X)", []), CSI_DRIVER)).toEqual([
+      expect.stringContaining("/plugins/$(X)/csi.sock"),
+    ]);
+  });
 });
 
 test("two DaemonSets of one driver, on one port of the node, in a List", () => {

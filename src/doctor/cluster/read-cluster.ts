@@ -1,5 +1,5 @@
 import { invalidOption } from "../../errors";
-import type { RegistrarSettings } from "../deployment";
+import type { ReadSettings } from "../deployment";
 import { text, tree } from "../objects";
 import type { ListApi, ListFailure, ListRequest } from "./api";
 import type { ClusterReading, ClusterTarget, NodeFacts, RegistrarPod, RegistrarSet, Unread } from "./facts";
@@ -17,7 +17,7 @@ import { readRegistrarSet } from "./read-set";
 
 export interface ReadOptions {
   /** What a container's arguments come to, by the registrar's own parser. */
-  readonly settingsOf: (args: readonly string[]) => RegistrarSettings;
+  readonly settingsOf: ReadSettings;
   /** Is told how many objects of a kind have been read so far. */
   readonly onProgress: (resource: string, count: number) => void;
 }

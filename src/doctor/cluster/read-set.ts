@@ -1,13 +1,10 @@
-import type { RegistrarSettings } from "../deployment";
+import type { ReadSettings } from "../deployment";
 import { list, numberOrNone, text, tree } from "../objects";
 import { readDeployments } from "../read-deployments";
 import type { RegistrarSet } from "./facts";
 
 /** A DaemonSet with a registrar in it; undefined for any other. */
-export function readRegistrarSet(
-  object: unknown,
-  settingsOf: (args: readonly string[]) => RegistrarSettings,
-): RegistrarSet | undefined {
+export function readRegistrarSet(object: unknown, settingsOf: ReadSettings): RegistrarSet | undefined {
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
   const { deployments, forWindows } = readDeployments([{ file: undefined, object: daemonSet }], settingsOf);
   const registrars = [...deployments, ...forWindows];

@@ -1,5 +1,5 @@
 import type { ManifestFacts } from "../deployment";
-import { type Check, ok, problem } from "../finding";
+import { type Check, ok, problem, unknown } from "../finding";
 
 const NODE_NAME_ENTRY =
   "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
@@ -7,20 +7,26 @@ const NODE_NAME_ENTRY =
 export const manifestArguments: Check<ManifestFacts> = {
   code: "CSI101",
   name: "manifest-arguments",
-  asks: "Whether the registrar would start with the arguments of its container, by the registrar's own parser.",
+  asks:
+    "Whether the registrar would start with the arguments of its container, by the registrar's own parser. " +
+    "An official image is judged by the flags of its release. What a shell or another program starts is not judged.",
   matters: "A misspelt flag ends with exit code 2, a value that cannot work with 1: the pod crash-loops.",
   fix:
-    "Correct the argument that is named. `--kubelet-registration-path` is required; `--remove-startup-taint` and " +
+    "Correct the argument that is named, or take it out. `--kubelet-registration-path` is required; `--remove-startup-taint` and " +
     "`--node-condition` need the variable `NODE_NAME` from `spec.nodeName`.",
   verdicts: ({ deployments }) =>
-    deployments.map(({ place, settings, mayKnowNodeName }) => {
+    deployments.map(({ place, startedBy, settings, mayKnowNodeName }) => {
+      if (startedBy !== undefined)
+        return unknown(
+          place,
+          `is started by ${startedBy}: what that makes of the arguments is not seen here`,
+          "have the registrar itself as command, or none",
+        );
       if (settings.problem !== undefined)
         return problem(
           place,
           `does not start: ${settings.problem}`,
-          settings.meantFlag === undefined
-            ? "correct that argument"
-            : `correct that argument: did you mean --${settings.meantFlag}?`,
+          settings.advice ?? "correct that argument",
         );
       if (settings.needsNodeName && !mayKnowNodeName)
         return problem(
@@ -28,12 +34,14 @@ export const manifestArguments: Check<ManifestFacts> = {
           "does not start: --remove-startup-taint and --node-condition need the node's name",
           NODE_NAME_ENTRY,
         );
-      return settings.kubeletRegistrationPath === ""
-        ? problem(
-            place,
-            "does not start: kubelet-registration-path is a required parameter",
-            "add --kubelet-registration-path: the driver's socket as the host has it",
-          )
-        : ok(place, "has arguments with which the registrar starts");
+      if (settings.kubeletRegistrationPath === "")
+        return problem(
+          place,
+          "does not start: kubelet-registration-path is a required parameter",
+          "add --kubelet-registration-path: the driver's socket as the host has it",
+        );
+      return settings.doubt === undefined
+        ? ok(place, "has arguments with which the registrar starts")
+        : unknown(place, `starts or not: ${settings.doubt}`);
     }),
 };

@@ -12,9 +12,9 @@ export const manifestDriverPath: Check<ManifestFacts> = {
   verdicts: ({ deployments }) => deployments.map(judge),
 };
 
-function judge({ place, settings, mounts }: Deployment): Verdict | undefined {
+function judge({ place, startedBy, settings, mounts }: Deployment): Verdict | undefined {
   const { csiAddress, kubeletRegistrationPath: told, problem: startProblem } = settings;
-  if (startProblem !== undefined || told === "") return undefined;
+  if (startedBy !== undefined || startProblem !== undefined || told === "") return undefined;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(
@@ -35,8 +35,8 @@ function judge({ place, settings, mounts }: Deployment): Verdict | undefined {
       `has the driver's socket in a volume of kind ${mount.volumeKind}, where kubelet cannot reach it`,
       "make it a hostPath: <kubelet root>/plugins/NAME",
     );
-  if (isTemplate(expected) || isTemplate(told))
-    return unknown(place, `has paths that are to be filled in: ${told}`);
+  const template = [told, expected].find(isTemplate);
+  if (template !== undefined) return unknown(place, `has paths that are to be filled in: ${template}`);
   if (plain(told) !== expected)
     return problem(
       place,

@@ -10,10 +10,10 @@ export const manifestPorts: Check<ManifestFacts> = {
     "The second cannot listen: in a pod its containers share one network, with `hostNetwork` all pods of a node do.",
   fix: "Give each another `--http-endpoint`.",
   verdicts: ({ deployments }) => {
-    const serving = deployments.filter(({ settings }) => (settings.httpPort ?? 0) !== 0);
+    const serving = deployments.filter(({ settings }) => (settings.http?.port ?? 0) !== 0);
     const byPort = grouped(serving, ({ place, settings, hostNetwork }) => {
       const network = hostNetwork ? "the node" : place.replace(/, container .*$/s, "");
-      return `port ${settings.httpPort} of ${network}`;
+      return `port ${settings.http?.port} of ${network}`;
     });
     return [...byPort].map(([key, ones]) =>
       ones.length > 1

@@ -4,6 +4,8 @@ import { type Check, problem, type Verdict, warning } from "../finding";
 const OFFICIAL_PATHS = ["/healthz"];
 const OUR_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"];
 
+const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
+
 export const manifestProbes: Check<ManifestFacts> = {
   code: "CSI104",
   name: "manifest-probes",
@@ -12,43 +14,89 @@ export const manifestProbes: Check<ManifestFacts> = {
     "A liveness probe without an answer restarts the container for ever; a readiness probe holds up the rollout.",
   fix:
     "Give `--http-endpoint=:PORT` with the port of the probe, and a path that the registrar has. " +
-    "A port that the probe names must be among the container's `ports`.",
+    "A port that the probe names must be among the container's `ports`. It is plain HTTP; kubelet asks the pod's address.",
   verdicts: ({ deployments }) => deployments.flatMap((one) => one.probes.map((probe) => judge(probe, one))),
 };
 
-function judge(probe: ProbeFacts, { place, settings, isOfficial }: Deployment): Verdict | undefined {
-  if (probe.command?.some((word) => /^--?mode=kubelet-registration-probe$/.test(word)))
-    return warning(
-      place,
-      `has a ${probe.kind} with --mode=kubelet-registration-probe, which proves nothing`,
-      "use --http-endpoint and an httpGet on /healthz, or --mode=health-probe",
-    );
-  if (probe.httpPath === undefined) return undefined;
-  if (settings.httpPort === undefined)
+function judge(probe: ProbeFacts, deployment: Deployment): Verdict | undefined {
+  if (probe.asks === "exec") return judgeMode(probe, deployment);
+  const { place, startedBy, settings, isOfficial } = deployment;
+  const { http } = settings;
+  const isPlain = probe.asks === "HTTP" || probe.asks === "TCP";
+  if (http === undefined) {
+    // Of a registrar that does not start, or that another program starts, nobody knows what it would serve.
+    if (settings.problem !== undefined || startedBy !== undefined) return undefined;
     return problem(
       place,
-      `has a ${probe.kind} on HTTP, and the registrar serves none`,
-      `add --http-endpoint=:${probe.httpPort ?? 9809}`,
+      `has a ${probe.kind} on ${probe.asks}, and the registrar serves none`,
+      `add --http-endpoint=:${probe.port ?? 9809}${isPlain ? "" : ", and use httpGet on /healthz"}`,
     );
-  if (probe.httpPort !== undefined && probe.httpPort !== settings.httpPort)
+  }
+  if (probe.port !== undefined && probe.port !== http.port)
     return problem(
       place,
-      `has a ${probe.kind} on port ${probe.httpPort}, and the registrar serves ${settings.httpPort}`,
+      `has a ${probe.kind} on port ${probe.port}, and the registrar serves ${http.port}`,
       "use one port for both",
     );
   if (probe.unknownPort !== undefined && !isTemplate(probe.unknownPort))
     return problem(
       place,
       `has a ${probe.kind} on the port ${probe.unknownPort}, and no port of the container is called so`,
-      `add to its ports: {name: ${probe.unknownPort}, containerPort: ${settings.httpPort}}`,
+      `add to its ports: {name: ${probe.unknownPort}, containerPort: ${http.port}}`,
+    );
+  if (!isPlain)
+    return problem(
+      place,
+      `has a ${probe.kind} that asks with ${probe.asks}, and the registrar serves plain HTTP`,
+      probe.asks === "gRPC" ? `use httpGet on /healthz, port ${http.port}` : "take scheme: HTTPS off",
     );
   const served = isOfficial ? OFFICIAL_PATHS : [...OUR_PATHS, settings.metricsPath];
-  const path = probe.httpPath.replace(/\?.*$/, "");
-  return served.includes(path)
-    ? undefined
-    : problem(
+  const path = probe.path?.replace(/\?.*$/, "");
+  if (path !== undefined && !served.includes(path))
+    return problem(
+      place,
+      `has a ${probe.kind} on ${path}, which it does not serve`,
+      `ask one of ${served.join(", ")}`,
+    );
+  return judgeHost(probe, deployment);
+}
+
+function judgeMode({ kind, command }: ProbeFacts, { place, isOfficial }: Deployment): Verdict | undefined {
+  const mode = command.map((word) => /^--?mode=(.*)$/.exec(word)?.[1]).find((value) => value !== undefined);
+  if (mode === "kubelet-registration-probe")
+    return warning(
+      place,
+      `has a ${kind} with --mode=${mode}, which proves nothing`,
+      `use --http-endpoint and an httpGet on /healthz${isOfficial ? "" : ", or --mode=health-probe"}`,
+    );
+  return isOfficial && (mode === "health-probe" || mode === "ready-probe")
+    ? problem(
         place,
-        `has a ${probe.kind} on ${path}, which it does not serve`,
-        `ask one of ${served.join(", ")}`,
-      );
+        `has a ${kind} with --mode=${mode}, for which the official registrar starts a second one`,
+        "use --http-endpoint and an httpGet on /healthz, or this registrar's image",
+      )
+    : undefined;
+}
+
+/** Kubelet asks from the node: the pod's address, unless the probe has a host. */
+function judgeHost(
+  { kind, host }: ProbeFacts,
+  { place, settings, hostNetwork }: Deployment,
+): Verdict | undefined {
+  const { host: served, port } = settings.http ?? {};
+  if (host === undefined)
+    return served !== undefined && LOCALHOST.test(served)
+      ? problem(
+          place,
+          `has a ${kind} that asks the pod's address, and the registrar serves ${served} only`,
+          `write --http-endpoint=:${port}${hostNetwork ? ", or host: 127.0.0.1 in the probe" : ""}`,
+        )
+      : undefined;
+  return LOCALHOST.test(host) && !hostNetwork
+    ? problem(
+        place,
+        `has a ${kind} that asks ${host}, which is the node's and not the pod's`,
+        "take host off",
+      )
+    : undefined;
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../kubelet-roots";
 import { isWithin } from "../../mounts";
 import { type Deployment, isTemplate, type ManifestFacts, mountOf, onHost } from "../deployment";
-import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
+import { type Check, ok, problem, unknown, type Verdict } from "../finding";
 
 const MOUNT = `mount the hostPath ${DEFAULT_KUBELET_ROOT}/plugins_registry there`;
 
@@ -14,7 +14,8 @@ export const manifestRegistrationDirectory: Check<ManifestFacts> = {
   verdicts: ({ deployments }) => deployments.map(judge),
 };
 
-function judge({ place, settings, mounts }: Deployment): Verdict {
+function judge({ place, startedBy, settings, mounts }: Deployment): Verdict | undefined {
+  if (startedBy !== undefined) return undefined;
   const { pluginRegistrationPath: folder, kubeletRegistrationPath: told, csiAddress } = settings;
   const mount = mountOf(folder, mounts);
   if (mount === undefined) return problem(place, `has nothing mounted at ${folder}`, MOUNT);
@@ -32,9 +33,12 @@ function judge({ place, settings, mounts }: Deployment): Verdict {
     );
   const host = onHost(folder, mounts) ?? "";
   if (isTemplate(host)) return unknown(place, `has a directory that is to be filled in: ${host}`);
-  // Kubelets before 1.13 looked in plugins itself.
-  if (!/\/(?:plugins_registry|plugins)$/.test(host))
-    return warning(place, `mounts ${host} at ${folder}, which is no plugins_registry of a kubelet`, MOUNT);
+  if (!host.endsWith("/plugins_registry"))
+    return problem(
+      place,
+      `mounts ${host} at ${folder}, and kubelet looks in its plugins_registry only`,
+      MOUNT,
+    );
   const [one, other] = [rootOf(host), rootOf(onHost(csiAddress, mounts) ?? told)];
   return one !== undefined && other !== undefined && one !== other
     ? problem(

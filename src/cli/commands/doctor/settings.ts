@@ -1,19 +1,36 @@
 import { parseListenAddress } from "../../../diagnostics/listen-address";
-import type { RegistrarSettings } from "../../../doctor/deployment";
+import type { OfficialImage, RegistrarSettings } from "../../../doctor/deployment";
 import { parseCsiAddress } from "../../../registrar/driver/csi-address";
 import { httpEndpointOf, startProblemOf } from "../../flag-checks";
 import { meantFlag, parseFlags } from "../../flags";
+import { askOfficial } from "../../official-flags";
 
-/** What a container's arguments come to, by the registrar's own parser and checks. */
-export function settingsOf(args: readonly string[]): RegistrarSettings {
-  const line = parseFlags(args.map(withoutTemplates));
-  if (line.kind !== "flags") {
-    const problem = line.kind === "help" ? "it prints its help and ends" : line.message;
-    return {
-      ...NOTHING,
-      problem,
-      meantFlag: line.kind === "error" ? meantFlag(line.message) : undefined,
-    };
+/** What a container's arguments come to, by the registrar's own parser and checks, and by the official one's flags. */
+export function settingsOf(args: readonly string[], official?: OfficialImage): RegistrarSettings {
+  const words = args.map(withoutTemplates);
+  const settings = ourSettings(words);
+  const answer = official && askOfficial(words, official.release);
+  switch (answer?.kind) {
+    case "refused":
+      return { ...settings, problem: answer.problem, advice: answer.advice };
+    case "unclear":
+      return {
+        ...settings,
+        doubt: `the official registrar has --${answer.flag} before v2.11 only, and the image does not say its release`,
+      };
+    default:
+      return settings;
+  }
+}
+
+function ourSettings(words: readonly string[]): RegistrarSettings {
+  const line = parseFlags(words);
+  if (line.kind === "help")
+    return { ...NOTHING, problem: "it prints its help and ends", advice: "correct that argument" };
+  if (line.kind === "error") {
+    const near = meantFlag(line.message);
+    const advice = `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;
+    return { ...NOTHING, problem: line.message, advice };
   }
   const { flags } = line;
   const problem = startProblemOf(flags);
@@ -21,12 +38,13 @@ export function settingsOf(args: readonly string[]): RegistrarSettings {
   const isListening = problem === undefined && endpoint !== undefined;
   return {
     problem,
-    meantFlag: undefined,
+    advice: "correct that argument",
+    doubt: undefined,
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
-    httpPort: isListening ? parseListenAddress(endpoint).port : undefined,
+    http: isListening ? parseListenAddress(endpoint) : undefined,
     metricsPath: flags.metricsPath,
     needsNodeName:
       (flags.removeStartupTaint.length > 0 || flags.nodeCondition !== "") && flags.nodeName === "",
@@ -40,11 +58,12 @@ function withoutTemplates(word: string): string {
 
 const NOTHING: RegistrarSettings = {
   problem: undefined,
-  meantFlag: undefined,
+  advice: undefined,
+  doubt: undefined,
   csiAddress: "",
   kubeletRegistrationPath: "",
   pluginRegistrationPath: "/registration",
-  httpPort: undefined,
+  http: undefined,
   metricsPath: "/metrics",
   needsNodeName: false,
 };

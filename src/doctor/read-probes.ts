@@ -1,0 +1,34 @@
+import type { ProbeFacts } from "./deployment";
+import { list, type Tree, text, textOrNone, tree } from "./objects";
+
+const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
+
+/** The probes of a container; one without anything to ask is none. */
+export function probesOf(container: Tree): readonly ProbeFacts[] {
+  const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
+  return PROBES.flatMap((kind): readonly ProbeFacts[] => {
+    const { exec, grpc, httpGet, tcpSocket } = tree(container[kind]);
+    const asked = tree(grpc ?? httpGet ?? tcpSocket);
+    const asks = wayToAsk({ exec, grpc, httpGet, tcpSocket });
+    if (asks === undefined) return [];
+    const port = typeof asked.port === "string" ? (ports.get(asked.port) ?? Number(asked.port)) : asked.port;
+    return [
+      {
+        kind,
+        asks,
+        host: textOrNone(asked.host),
+        port: typeof port === "number" && port > 0 ? port : undefined,
+        unknownPort: Number.isNaN(port) ? text(asked.port) : undefined,
+        path: httpGet === undefined ? undefined : text(asked.path ?? "/"),
+        command: list(tree(exec).command).map(text),
+      },
+    ];
+  });
+}
+
+function wayToAsk({ exec, grpc, httpGet, tcpSocket }: Tree): ProbeFacts["asks"] | undefined {
+  if (httpGet !== undefined) return tree(httpGet).scheme === "HTTPS" ? "HTTPS" : "HTTP";
+  if (grpc !== undefined) return "gRPC";
+  if (tcpSocket !== undefined) return "TCP";
+  return exec === undefined ? undefined : "exec";
+}

@@ -1,0 +1,39 @@
+import { askOfficial, officialFlags } from "../../src/cli/official-flags";
+
+test("v2.17 has the flags that its --help prints", () => {
+  const help = `automaxprocs connection-timeout csi-address enable-pprof health-port http-endpoint
+    kubelet-registration-path log-flush-frequency log-json-info-buffer-size log-json-split-stream
+    log-text-info-buffer-size log-text-split-stream logging-format mode plugin-registration-path timeout v version
+    vmodule`;
+  expect([...officialFlags().keys()].sort()).toEqual(help.split(/\s+/));
+});
+
+test.each([
+  [["--on-registration-failure=retry"], 217, /-on-registration-failure -> take .* out, or take this/],
+  [["--logtostderr"], 217, /-logtostderr -> take/],
+  [["--kubeconfig=/x"], 101, /-kubeconfig -> take/],
+  [["--automaxprocs"], 213, /-automaxprocs -> take --automaxprocs out, or take a release from v2\.14 on$/],
+  [["--timeout=1s"], 103, /-timeout -> .*v2\.1 on$/],
+  [["--csi-adress=/x"], 217, /-csi-adress -> .*did you mean --csi-address\?$/],
+  [["--quite-another"], undefined, /-quite-another -> correct that argument$/],
+  [["--timeout=1"], undefined, /^invalid value "1" for flag -timeout: .* -> correct/],
+  [["--v=5", "--log-text-split-stream"], 217, /-log-text-split-stream needs the feature .* -> take/],
+  [["--log-json-info-buffer-size=1Ki"], undefined, /needs the feature LoggingAlphaOptions/],
+] as const)("%j ends the official registrar %s", (words, release, expected) => {
+  const answer = askOfficial(words, release);
+  expect(answer.kind === "refused" && `${answer.problem} -> ${answer.advice}`).toMatch(expected);
+});
+
+test.each([
+  [["--logtostderr", "--stderrthreshold=INFO"], 210],
+  [["--automaxprocs"], 214],
+  [["--automaxprocs", "--mode=healthz"], undefined],
+  [["--log-text-split-stream=false", "--log-text-info-buffer-size=0"], 217],
+  [["--help"], 217],
+] as const)("%j does not end %s", (words, release) => {
+  expect(askOfficial(words, release)).toEqual({ kind: "starts" });
+});
+
+test("whether klog's flags end it depends on a release that is not known", () => {
+  expect(askOfficial(["--logtostderr"], undefined)).toEqual({ kind: "unclear", flag: "logtostderr" });
+});
