@@ -5,7 +5,7 @@ import type { Logger } from "../logging/logger";
 import { nearWord } from "../options/near-word";
 import { show } from "../options/option-kinds";
 import type { CsiServiceHost } from "./options";
-import { unaryMethod } from "./unary-method";
+import { type CsiMethodHandler, unaryMethod } from "./unary-method";
 
 /** Makes what a driver's services are added to, for a gRPC server, as grpc-js' `Server` would: a method has one handler. */
 export function createServiceHost(server: ServiceHost, logger: Logger) {
@@ -26,8 +26,7 @@ export function createServiceHost(server: ServiceHost, logger: Logger) {
           if (served.has(path)) refuse(`${path} has two handlers`);
           served.add(path);
           const tell = (error: unknown, what: string) => log.error(error, what, { method: path });
-          // As grpc-js does: a driver may be a class.
-          return [[method, unaryMethod(path, handler.bind(handlers), tell)] as const];
+          return [[method, unaryMethod(path, handlers, handler as CsiMethodHandler, tell)] as const];
         },
       );
       server.addService(definition, Object.fromEntries(methods));

@@ -24,20 +24,24 @@ export interface CsiCall<Request = unknown> extends EventEmitter {
 export type CsiCallback = (error: unknown, response?: unknown) => void;
 
 /**
- * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns its response, or a promise of it. What
- * it throws is answered too, with its `code` if it has one; without one as INTERNAL, and the log has it with its stack.
+ * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns its response, or a promise of it. One
+ * that has no second parameter and returns nothing responds with `{}`; one that has it may still return its response, and
+ * whatever it gives first counts. What it throws is answered too, with its `code` if it has one; without one as INTERNAL,
+ * and the log has it with its stack.
  */
 export type CsiMethodHandler = (call: never, callback: never) => unknown;
-
-type Answer = (call: CsiCall, callback: CsiCallback) => unknown;
 
 /** Makes a method as our acceptor takes it. `tell` hears of what it, or a listener to `cancelled`, throws by mistake. */
 export function unaryMethod(
   path: string,
+  handlers: object,
   handler: CsiMethodHandler,
   tell: (error: unknown, what: string) => void,
 ): ReturnType<typeof unaryHandler<unknown, unknown>> {
-  const answer = handler as Answer;
+  const hasCallback = handler.length > 1;
+  const mayHaveCallback = hasCallback || takesAnyNumber(handler);
+  // As grpc-js does: a driver may be a class, and is `this`.
+  const answer = handler.bind(handlers) as (call: CsiCall, callback: CsiCallback) => unknown;
   return unaryHandler<unknown, unknown>((request, context) => {
     const call = createCall(path, request, context, (error) =>
       tell(error, "A listener to a call's end failed"),
@@ -45,20 +49,32 @@ export function unaryMethod(
     return new Promise((resolve, reject) => {
       const callback: CsiCallback = (error, response) =>
         error === null || error === undefined ? resolve(response ?? {}) : reject(failureOf(error));
+      const take = (returned: unknown, mayCallBack: boolean) => {
+        if (!mayCallBack || canBeResponse(returned)) resolve(returned ?? {});
+      };
       const returned = answer(call, callback);
-      if (isPromise(returned))
-        returned.then((response) => {
-          // An async function that answers by callback may still have to.
-          if (response !== undefined || answer.length < 2) resolve(response ?? {});
-        }, reject);
-      // What one with a callback returns is nobody's business.
-      else if (returned !== undefined && answer.length < 2) resolve(returned);
+      if (isPromise(returned)) returned.then((response) => take(response, hasCallback), reject);
+      else take(returned, mayHaveCallback);
     }).catch((error: unknown) => {
       // A gRPC code says that it was meant; anything else is a fault that only its stack explains.
       if (codeOf(error) === undefined) tell(error, "A method of the driver failed");
       throw error;
     });
   });
+}
+
+/**
+ * Whether a function that returns nothing may have passed the callback on though it declares none, as the middleware
+ * `(...args) => next(...args)` does. An answer before the callback would tell kubelet that a volume is mounted which is not.
+ */
+const takesAnyNumber = (method: object): boolean =>
+  /^[^(=]*\(\s*(?:[\w$]+\s*,\s*)?\.\.\.|\barguments[[.)]/.test(String(method));
+
+/** A process, a timer or a number is what `(call, callback) => execFile("mount", args, callback)` leaves behind. */
+function canBeResponse(returned: unknown): boolean {
+  const { on, ref } = Object(returned) as { readonly on?: unknown; readonly ref?: unknown };
+  const isObject = typeof returned === "object" && returned !== null;
+  return isObject && typeof on !== "function" && typeof ref !== "function";
 }
 
 /** grpc-js sends `details` where there are some, and else the message. */

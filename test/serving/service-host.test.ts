@@ -4,7 +4,11 @@ import { createServiceHost } from "../../src/serving/service-host";
 import { recordLog } from "../support/recorded-log";
 
 const { identity, node } = loadProtos();
-const NONE = { metadata: { get: () => [] }, peerGone: new AbortController().signal, sendMetadata: () => {} };
+const none = () => ({
+  metadata: { get: () => [] },
+  peerGone: new AbortController().signal,
+  sendMetadata: () => {},
+});
 
 /** A host that keeps what is served; and its log. */
 function openHost() {
@@ -18,27 +22,64 @@ function openHost() {
     },
     log.logger,
   );
-  return { host, log, call: async (name: string) => served.get(name)?.({}, NONE) };
+  return { host, log, call: async (name: string) => served.get(name)?.({}, none()) };
 }
 
-test.each<[string, unknown]>([
-  ["an answer", () => ({ name: "a.b" })],
+type Callback = (error: object | null, response?: object) => void;
+const later = (callback: Callback) => setImmediate(callback, null, { name: "a.b" });
+const sync = () => ({ name: "a.b" });
+
+test.each<[string, (call: unknown, callback: Callback) => unknown]>([
+  ["an answer", sync],
   ["a promise of it", async () => ({ name: "a.b" })],
-  [
-    "a callback",
-    (_call: unknown, callback: (error: null, response: object) => void) => callback(null, { name: "a.b" }),
-  ],
+  ["a callback", (_call, callback) => callback(null, { name: "a.b" })],
   [
     "a callback, whatever it returns",
-    (_call: unknown, callback: (error: null, response: object) => void) => {
+    (_call, callback) => {
       callback(null, { name: "a.b" });
-      return 7;
+      return { name: "late" };
+    },
+  ],
+  [
+    "an answer, though it has a parameter for the callback",
+    (call, callback) => (sync as (call: unknown, callback: Callback) => object)(call, callback),
+  ],
+  ["a promise of it, though it has a parameter for the callback", async (_call, _callback) => sync()],
+  ["a callback, and return what makes it wait", (_call, callback) => later(callback)],
+  ["a callback, and a promise of what makes it wait", async (_call, callback) => later(callback)],
+  [
+    "a callback, and return null",
+    (_call, callback) => {
+      later(callback);
+      return null;
+    },
+  ],
+  ["a callback, and return nothing", (_call, callback) => void later(callback)],
+  ["a callback that it passes on", (...args) => void later(args[1])],
+  ["a callback that it passes on, with a parameter before", (_call, ...rest) => void later(rest[0])],
+  [
+    "a callback that it finds in its arguments",
+    function () {
+      // biome-ignore lint/complexity/noArguments: what old middleware does
+      later(arguments[1]);
     },
   ],
 ])("a method may give %s", async (_what, getPluginInfo) => {
   const { host, call } = openHost();
   host.addService(identity, { getPluginInfo });
   expect(await call("GetPluginInfo")).toEqual({ response: { name: "a.b" } });
+});
+
+test.each<[string, (call: { request: object }) => unknown]>([
+  ["returns nothing", ({ request: { ...request } }) => void request],
+  ["has no parameter and returns nothing", () => {}],
+  ["returns null", (_call) => null],
+  ["is async and returns nothing", async () => {}],
+  ["is async, passes its arguments on and returns nothing", async (..._args) => {}],
+])("the answer of a method that %s is empty", async (_what, probe) => {
+  const { host, call } = openHost();
+  host.addService(identity, { probe });
+  expect(await call("Probe")).toEqual({ response: {} });
 });
 
 test("a mistake in a method is in the log with its stack, a gRPC status that it meant is not", async () => {
