@@ -20,14 +20,17 @@ export interface CsiCall<Request = unknown> extends EventEmitter {
   sendMetadata(metadata: Pick<Metadata, "getMap">): void;
 }
 
-/** How a method ends a call by callback: with a failure, which may have a gRPC `code` and `details`, or a response. */
+/**
+ * How a method ends a call by callback: with a failure, which may have a gRPC `code` and `details`, or a response. Trailers
+ * and the `metadata` of a failure are not sent.
+ */
 export type CsiCallback = (error: unknown, response?: unknown) => void;
 
 /**
  * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns its response, or a promise of it. One
  * that has no second parameter and returns nothing responds with `{}`; one that has it may still return its response, and
- * whatever it gives first counts. What it throws is answered too, with its `code` if it has one; without one as INTERNAL,
- * and the log has it with its stack.
+ * whatever it gives first counts. What it throws is answered as an error that it passes to the callback would be: with its
+ * `code` if it has one; without one as INTERNAL, and the log has it with its stack.
  */
 export type CsiMethodHandler = (call: never, callback: never) => unknown;
 
@@ -48,7 +51,7 @@ export function unaryMethod(
     );
     return new Promise((resolve, reject) => {
       const callback: CsiCallback = (error, response) =>
-        error === null || error === undefined ? resolve(response ?? {}) : reject(failureOf(error));
+        error === null || error === undefined ? resolve(response ?? {}) : reject(error);
       const take = (returned: unknown, mayCallBack: boolean) => {
         if (!mayCallBack || canBeResponse(returned)) resolve(returned ?? {});
       };
@@ -56,9 +59,10 @@ export function unaryMethod(
       if (isPromise(returned)) returned.then((response) => take(response, hasCallback), reject);
       else take(returned, mayHaveCallback);
     }).catch((error: unknown) => {
+      const failure = failureOf(error);
       // A gRPC code says that it was meant; anything else is a fault that only its stack explains.
-      if (codeOf(error) === undefined) tell(error, "A method of the driver failed");
-      throw error;
+      if (failure.code === undefined) tell(failure, "A method of the driver failed");
+      throw failure;
     });
   });
 }
@@ -77,13 +81,14 @@ function canBeResponse(returned: unknown): boolean {
   return isObject && typeof on !== "function" && typeof ref !== "function";
 }
 
-/** grpc-js sends `details` where there are some, and else the message. */
-function failureOf(error: unknown): unknown {
-  const { details } = Object(error) as { readonly details?: unknown };
-  return typeof details === "string" ? Object.assign(new Error(details), { code: codeOf(error) }) : error;
+/** What a method gave for an error, with the text that grpc-js would send: `details` where there are some, else the message. */
+function failureOf(given: unknown): Error & { readonly code?: unknown } {
+  const { code, details, message } = Object(given) as Record<string, unknown>;
+  if (typeof details !== "string" && typeof message === "string") return given as Error;
+  const isBare = typeof given === "object" && typeof details !== "string";
+  const text = isBare ? "Unknown Error" : String(details ?? given);
+  return Object.assign(new Error(text, { cause: given }), { code });
 }
-
-const codeOf = (error: unknown) => (Object(error) as { readonly code?: unknown }).code;
 
 function createCall(
   path: string,

@@ -82,6 +82,34 @@ test.each<[string, (call: { request: object }) => unknown]>([
   expect(await call("Probe")).toEqual({ response: {} });
 });
 
+test.each<[string, unknown, { readonly code: number; readonly details: string }]>([
+  ["details", { code: 5, details: "x is gone" }, { code: 5, details: "x is gone" }],
+  ["a message", { code: 5, message: "x is gone" }, { code: 5, details: "x is gone" }],
+  [
+    "both, as a client of grpc-js gets it",
+    Object.assign(new Error("5 NOT_FOUND: x is gone"), { code: 5, details: "x is gone" }),
+    { code: 5, details: "x is gone" },
+  ],
+  ["neither", { code: 5 }, { code: 5, details: "Unknown Error" }],
+  ["no code", { details: "x is gone" }, { code: 13, details: "x is gone" }],
+  ["a text alone", "x is gone", { code: 13, details: "x is gone" }],
+  ["no text at all", undefined, { code: 13, details: "undefined" }],
+])(
+  "an error with %s is answered alike, thrown, rejected with or called back",
+  async (_what, error, answer) => {
+    const { host, call } = openHost();
+    host.addService(identity, {
+      getPluginInfo: () => {
+        throw error;
+      },
+      getPluginCapabilities: async () => Promise.reject(error),
+      probe: (_call: unknown, callback: (given: unknown) => void) => callback(error ?? "undefined"),
+    });
+    for (const method of ["GetPluginInfo", "GetPluginCapabilities", "Probe"])
+      expect(await call(method)).toEqual(answer);
+  },
+);
+
 test("a mistake in a method is in the log with its stack, a gRPC status that it meant is not", async () => {
   const { host, log, call } = openHost();
   const mistake = new TypeError("no such thing");
