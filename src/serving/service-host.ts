@@ -4,7 +4,7 @@ import { loadProtos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
 import { nearWord } from "../options/near-word";
 import { show } from "../options/option-kinds";
-import type { CsiServiceHost } from "./options";
+import type { CsiServiceDefinition, CsiServiceHost } from "./options";
 import { type CsiMethodHandler, unaryMethod } from "./unary-method";
 
 /** Makes what a driver's services are added to, for a gRPC server, as grpc-js' `Server` would: a method has one handler. */
@@ -29,7 +29,7 @@ export function createServiceHost(server: ServiceHost, logger: Logger) {
           return [[method, unaryMethod(path, handlers, handler as CsiMethodHandler, tell)] as const];
         },
       );
-      server.addService(definition, Object.fromEntries(methods));
+      server.addService(tellingFailures(definition, log), Object.fromEntries(methods));
     },
   };
   return {
@@ -40,6 +40,22 @@ export function createServiceHost(server: ServiceHost, logger: Logger) {
         refuse("addServices adds no GetPluginInfo, which tells the driver's name: add the Identity service");
     },
   };
+}
+
+/** The client hears only that a response cannot be encoded; which, and why, is the driver's business. */
+function tellingFailures(definition: CsiServiceDefinition, log: Logger): CsiServiceDefinition {
+  const methods = Object.entries(definition).map(([name, method]) => {
+    const responseSerialize = (response: never) => {
+      try {
+        return method.responseSerialize(response);
+      } catch (error) {
+        log.error(error, "A response of the driver cannot be encoded", { method: method.path });
+        throw error;
+      }
+    };
+    return [name, { ...method, responseSerialize }] as const;
+  });
+  return Object.fromEntries(methods);
 }
 
 /** An object of a class may have what methods it likes; a plain one is written for this call alone. */

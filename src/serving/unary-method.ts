@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Metadata } from "@grpc/grpc-js";
-import { type CallContext, unaryHandler } from "../grpc/unary";
+import { type CallContext, statusCodeOf, unaryHandler } from "../grpc/unary";
 import { guardedCall, isPromise } from "../guarded-call";
 
 /** What a method is told of its call: what grpc-js' `ServerUnaryCall` has, without its streams. */
@@ -50,18 +50,32 @@ export function unaryMethod(
       tell(error, "A listener to a call's end failed"),
     );
     return new Promise((resolve, reject) => {
-      const callback: CsiCallback = (error, response) =>
-        error === null || error === undefined ? resolve(response ?? {}) : reject(error);
-      const take = (returned: unknown, mayCallBack: boolean) => {
-        if (!mayCallBack || canBeResponse(returned)) resolve(returned ?? {});
+      let isAnswered = false;
+      const respond = (response: unknown) => {
+        isAnswered = true;
+        resolve(response ?? {});
       };
-      const returned = answer(call, callback);
-      if (isPromise(returned)) returned.then((response) => take(response, hasCallback), reject);
-      else take(returned, mayHaveCallback);
+      const fail = (error: unknown) => {
+        if (isAnswered) tell(failureOf(error), "A method of the driver failed after its answer");
+        isAnswered = true;
+        reject(error);
+      };
+      const callback: CsiCallback = (error, response) =>
+        error === null || error === undefined ? respond(response) : fail(error);
+      const take = (returned: unknown, mayCallBack: boolean) => {
+        if (!mayCallBack || canBeResponse(returned)) respond(returned);
+      };
+      try {
+        const returned = answer(call, callback);
+        if (isPromise(returned)) returned.then((response) => take(response, hasCallback), fail);
+        else take(returned, mayHaveCallback);
+      } catch (error) {
+        fail(error);
+      }
     }).catch((error: unknown) => {
       const failure = failureOf(error);
       // A gRPC code says that it was meant; anything else is a fault that only its stack explains.
-      if (failure.code === undefined) tell(failure, "A method of the driver failed");
+      if (statusCodeOf(failure) === undefined) tell(failure, "A method of the driver failed");
       throw failure;
     });
   });

@@ -130,6 +130,47 @@ test("a mistake in a method is in the log with its stack, a gRPC status that it 
   ]);
 });
 
+test.each<[string, unknown]>([
+  ["a system call", Object.assign(new Error("busy"), { code: "EBUSY" })],
+  ["an exit code", Object.assign(new Error("mount failed"), { code: 32 })],
+])("a failure with the code of %s is no gRPC status, but a mistake", async (_what, error) => {
+  const { host, log, call } = openHost();
+  host.addService(identity, { probe: () => Promise.reject(error) });
+  expect(await call("Probe")).toMatchObject({ code: 13 });
+  expect(log.all("A method of the driver failed")).toMatchObject([{ error }]);
+});
+
+test.each<[string, (callback: Callback, error: Error) => unknown]>([
+  [
+    "throws",
+    (callback, error) => {
+      callback(null, {});
+      throw error;
+    },
+  ],
+  [
+    "rejects",
+    async (callback, error) => {
+      callback(null, {});
+      throw error;
+    },
+  ],
+  [
+    "calls back again",
+    (callback, error) => {
+      callback(null, {});
+      callback(error);
+    },
+  ],
+])("what a method %s after its answer is in the log", async (_how, act) => {
+  const { host, log, call } = openHost();
+  const error = Object.assign(new Error("too late"), { code: 5 });
+  host.addService(identity, { probe: (_call: unknown, callback: Callback) => act(callback, error) });
+  expect(await call("Probe")).toEqual({ response: {} });
+  await log.when("A method of the driver failed after its answer");
+  expect(log.records).toMatchObject([{ error, fields: { method: identity.Probe.path } }]);
+});
+
 test.each<[string, object, string]>([
   [
     "a mistyped method",
