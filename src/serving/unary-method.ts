@@ -28,8 +28,8 @@ export type CsiCallback = (error: unknown, response?: unknown) => void;
 
 /**
  * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns its response, or a promise of it. One
- * that has no second parameter and returns nothing responds with `{}`; one that has it may still return its response, and
- * whatever it gives first counts. What it throws is answered as an error that it passes to the callback would be: with its
+ * that has at most one parameter and returns nothing responds with `{}`; one that takes the callback, also as `...args`, may
+ * still return its response, and whatever it gives first counts. What it throws is answered as an error that it passes to the callback would be: with its
  * `code` if it has one; without one as INTERNAL, and the log has it with its stack.
  */
 export type CsiMethodHandler = (call: never, callback: never) => unknown;
