@@ -1,12 +1,16 @@
 /**
  * The candidate that a mistyped word most likely means, undefined if none is near: up to a third of the candidate's
- * letters may differ, and always one.
+ * letters may differ, but no more than `most`, and always one.
  */
-export function nearWord(word: string, candidates: Iterable<string>): string | undefined {
+export function nearWord(
+  word: string,
+  candidates: Iterable<string>,
+  most = Number.POSITIVE_INFINITY,
+): string | undefined {
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
     const distance = editDistance(word, candidate);
-    const isNear = distance <= Math.max(1, Math.floor(candidate.length / 3));
+    const isNear = distance <= Math.max(1, Math.min(most, Math.floor(candidate.length / 3)));
     if (isNear && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { candidate, distance };
   }
   return best?.candidate;

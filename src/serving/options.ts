@@ -23,7 +23,8 @@ export interface CsiServiceHost {
   /**
    * Serves the methods that have a handler; others are answered with UNIMPLEMENTED. A handler is a `CsiMethodHandler`,
    * by the method's name with the first letter in either case; `handlers` may be an object of a class, and is `this`.
-   * Throws INVALID_OPTION for a handler that is no function, or of a method with a stream.
+   * Throws INVALID_OPTION for what is no definition, a handler that is no function or of a method with a stream, and a
+   * function whose name looks like that of a method without a handler.
    */
   addService(definition: CsiServiceDefinition, handlers: object): void;
 }

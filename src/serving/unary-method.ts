@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Metadata } from "@grpc/grpc-js";
-import { type CallContext, unaryHandler } from "../grpc/unary";
+import { type CallContext, statusCodeOf, unaryHandler } from "../grpc/unary";
 import { guardedCall, isPromise } from "../guarded-call";
 
 /** What a method is told of its call: what grpc-js' `ServerUnaryCall` has, without its streams. */
@@ -20,54 +20,89 @@ export interface CsiCall<Request = unknown> extends EventEmitter {
   sendMetadata(metadata: Pick<Metadata, "getMap">): void;
 }
 
-/** How a method ends a call by callback: with a failure, which may have a gRPC `code` and `details`, or a response. */
+/**
+ * How a method ends a call by callback: with a failure, which may have a gRPC `code` and `details`, or a response. Trailers
+ * and the `metadata` of a failure are not sent.
+ */
 export type CsiCallback = (error: unknown, response?: unknown) => void;
 
 /**
- * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns its response, or a promise of it. What
- * it throws is answered too, with its `code` if it has one; without one as INTERNAL, and the log has it with its stack.
+ * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns its response, or a promise of it. One
+ * that has at most one parameter and returns nothing responds with `{}`; one that takes the callback, also as `...args`, may
+ * still return its response, and whatever it gives first counts. What it throws is answered as an error that it passes to the callback would be: with its
+ * `code` if it has one; without one as INTERNAL, and the log has it with its stack.
  */
 export type CsiMethodHandler = (call: never, callback: never) => unknown;
-
-type Answer = (call: CsiCall, callback: CsiCallback) => unknown;
 
 /** Makes a method as our acceptor takes it. `tell` hears of what it, or a listener to `cancelled`, throws by mistake. */
 export function unaryMethod(
   path: string,
+  handlers: object,
   handler: CsiMethodHandler,
   tell: (error: unknown, what: string) => void,
 ): ReturnType<typeof unaryHandler<unknown, unknown>> {
-  const answer = handler as Answer;
+  const hasCallback = handler.length > 1;
+  const mayHaveCallback = hasCallback || takesAnyNumber(handler);
+  // As grpc-js does: a driver may be a class, and is `this`.
+  const answer = handler.bind(handlers) as (call: CsiCall, callback: CsiCallback) => unknown;
   return unaryHandler<unknown, unknown>((request, context) => {
     const call = createCall(path, request, context, (error) =>
       tell(error, "A listener to a call's end failed"),
     );
     return new Promise((resolve, reject) => {
+      let isAnswered = false;
+      const respond = (response: unknown) => {
+        isAnswered = true;
+        resolve(response ?? {});
+      };
+      const fail = (error: unknown) => {
+        if (isAnswered) tell(failureOf(error), "A method of the driver failed after its answer");
+        isAnswered = true;
+        reject(error);
+      };
       const callback: CsiCallback = (error, response) =>
-        error === null || error === undefined ? resolve(response ?? {}) : reject(failureOf(error));
-      const returned = answer(call, callback);
-      if (isPromise(returned))
-        returned.then((response) => {
-          // An async function that answers by callback may still have to.
-          if (response !== undefined || answer.length < 2) resolve(response ?? {});
-        }, reject);
-      // What one with a callback returns is nobody's business.
-      else if (returned !== undefined && answer.length < 2) resolve(returned);
+        error === null || error === undefined ? respond(response) : fail(error);
+      const take = (returned: unknown, mayCallBack: boolean) => {
+        if (!mayCallBack || canBeResponse(returned)) respond(returned);
+      };
+      try {
+        const returned = answer(call, callback);
+        if (isPromise(returned)) returned.then((response) => take(response, hasCallback), fail);
+        else take(returned, mayHaveCallback);
+      } catch (error) {
+        fail(error);
+      }
     }).catch((error: unknown) => {
+      const failure = failureOf(error);
       // A gRPC code says that it was meant; anything else is a fault that only its stack explains.
-      if (codeOf(error) === undefined) tell(error, "A method of the driver failed");
-      throw error;
+      if (statusCodeOf(failure) === undefined) tell(failure, "A method of the driver failed");
+      throw failure;
     });
   });
 }
 
-/** grpc-js sends `details` where there are some, and else the message. */
-function failureOf(error: unknown): unknown {
-  const { details } = Object(error) as { readonly details?: unknown };
-  return typeof details === "string" ? Object.assign(new Error(details), { code: codeOf(error) }) : error;
+/**
+ * Whether a function that returns nothing may have passed the callback on though it declares none, as the middleware
+ * `(...args) => next(...args)` does. An answer before the callback would tell kubelet that a volume is mounted which is not.
+ */
+const takesAnyNumber = (method: object): boolean =>
+  /^[^(=]*\(\s*(?:[\w$]+\s*,\s*)?\.\.\.|\barguments[[.)]/.test(String(method));
+
+/** A process, a timer or a number is what `(call, callback) => execFile("mount", args, callback)` leaves behind. */
+function canBeResponse(returned: unknown): boolean {
+  const { on, ref } = Object(returned) as { readonly on?: unknown; readonly ref?: unknown };
+  const isObject = typeof returned === "object" && returned !== null;
+  return isObject && typeof on !== "function" && typeof ref !== "function";
 }
 
-const codeOf = (error: unknown) => (Object(error) as { readonly code?: unknown }).code;
+/** What a method gave for an error, with the text that grpc-js would send: `details` where there are some, else the message. */
+function failureOf(given: unknown): Error & { readonly code?: unknown } {
+  const { code, details, message } = Object(given) as Record<string, unknown>;
+  if (typeof details !== "string" && typeof message === "string") return given as Error;
+  const isBare = typeof given === "object" && typeof details !== "string";
+  const text = isBare ? "Unknown Error" : String(details ?? given);
+  return Object.assign(new Error(text, { cause: given }), { code });
+}
 
 function createCall(
   path: string,

@@ -23,6 +23,12 @@ test.each(["", "d", "omed", "kubectl", "register", "/csi/csi.sock", "true"])(
   },
 );
 
+test("the caller may allow fewer differences, but always one", () => {
+  expect(nearWord("kublt", COMMANDS)).toBe("kubelet");
+  expect(nearWord("kublt", COMMANDS, 1)).toBeUndefined();
+  expect(nearWord("kublet", COMMANDS, 0)).toBe("kubelet");
+});
+
 test("the nearest of several is taken, the first of equals", () => {
   expect(nearWord("delai", ["delta", "delay"])).toBe("delay");
   expect(nearWord("ba", ["bar", "baz"])).toBe("bar");

@@ -79,6 +79,17 @@ test.each(aboutTests)("$name passes", async (example) => {
   expect(stdout).toMatch(new RegExp(`^\\S+ pass ${tests}$`, "m"));
 });
 
+test.each(aboutTests)("$name ends when its tests fail", async (example) => {
+  const text = example.text.replaceAll(
+    /^ {2}.*await kubelet\.(?:registered|refused)\(.*$/gm,
+    'throw new Error("the driver is broken");',
+  );
+  const { code, stdout } = await runExample({ ...example, file: `${example.file}-fails`, text });
+  const tests = example.text.match(/^test\(/gm)?.length;
+  expect(code).toBe(1);
+  expect(stdout).toMatch(new RegExp(`^\\S+ fail ${tests}$`, "m"));
+});
+
 test("the examples have the right types", async () => {
   const examples = [...aboutTheLibrary, ...aboutTests];
   for (const { file, text } of examples) await consumer.write(`${file}.mts`, text);

@@ -92,6 +92,39 @@ test("methods may be callbacks or promises; what they throw is answered, what is
   await expect(call(nodeService.NodeGetInfo as never)).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
 });
 
+test("a response that cannot be encoded is in the log, with the cause", async () => {
+  const cause = new Error("no node ID yet");
+  let answer: unknown;
+  const log = recordLog();
+  await using _driver = await serve({
+    logger: log.logger,
+    addServices: (server) => {
+      server.addService(identity, Identity);
+      server.addService(nodeService, { NodeGetInfo: () => answer });
+    },
+  });
+  const message = "A response of the driver cannot be encoded";
+  const responses = [
+    "n7",
+    5,
+    [],
+    {
+      get nodeId() {
+        throw cause;
+      },
+    },
+  ];
+  for (answer of responses)
+    await expect(call(nodeService.NodeGetInfo as never)).rejects.toMatchObject({ code: status.INTERNAL });
+  const lines = log.all(message);
+  expect(lines).toHaveLength(responses.length);
+  for (const { error, fields } of lines) {
+    expect(error).toHaveProperty("stack");
+    expect(fields).toEqual({ method: nodeService.NodeGetInfo.path });
+  }
+  expect(lines.at(-1)?.error).toBe(cause);
+});
+
 test("a driver may be a class, and what its methods hear of a call's end harms nobody", async () => {
   const stop = new AbortController();
   class Driver {

@@ -1,65 +1,9 @@
+import { EventEmitter } from "node:events";
+import { makeClientConstructor } from "@grpc/grpc-js";
 import { loadProtos } from "../../src/grpc/protos";
-import type { UnaryHandler } from "../../src/grpc/unary";
-import { createServiceHost } from "../../src/serving/service-host";
-import { recordLog } from "../support/recorded-log";
+import { openHost } from "./open-host";
 
-const { identity, node } = loadProtos();
-const NONE = { metadata: { get: () => [] }, peerGone: new AbortController().signal, sendMetadata: () => {} };
-
-/** A host that keeps what is served; and its log. */
-function openHost() {
-  const served = new Map<string, UnaryHandler>();
-  const log = recordLog();
-  const host = createServiceHost(
-    {
-      addService: (_, handlers) => {
-        for (const [name, handle] of Object.entries(handlers)) served.set(name, handle);
-      },
-    },
-    log.logger,
-  );
-  return { host, log, call: async (name: string) => served.get(name)?.({}, NONE) };
-}
-
-test.each<[string, unknown]>([
-  ["an answer", () => ({ name: "a.b" })],
-  ["a promise of it", async () => ({ name: "a.b" })],
-  [
-    "a callback",
-    (_call: unknown, callback: (error: null, response: object) => void) => callback(null, { name: "a.b" }),
-  ],
-  [
-    "a callback, whatever it returns",
-    (_call: unknown, callback: (error: null, response: object) => void) => {
-      callback(null, { name: "a.b" });
-      return 7;
-    },
-  ],
-])("a method may give %s", async (_what, getPluginInfo) => {
-  const { host, call } = openHost();
-  host.addService(identity, { getPluginInfo });
-  expect(await call("GetPluginInfo")).toEqual({ response: { name: "a.b" } });
-});
-
-test("a mistake in a method is in the log with its stack, a gRPC status that it meant is not", async () => {
-  const { host, log, call } = openHost();
-  const mistake = new TypeError("no such thing");
-  host.addService(node, {
-    nodeGetInfo: () => {
-      throw mistake;
-    },
-  });
-  host.addService(identity, {
-    probe: async () => {
-      throw Object.assign(new Error("not yet"), { code: 14 });
-    },
-  });
-  expect(await call("Probe")).toMatchObject({ code: 14 });
-  expect(await call("NodeGetInfo")).toMatchObject({ code: 13, details: "no such thing" });
-  expect(log.all("A method of the driver failed")).toMatchObject([
-    { error: mistake, fields: { method: node.NodeGetInfo.path } },
-  ]);
-});
+const { node } = loadProtos();
 
 test.each<[string, object, string]>([
   [
@@ -76,9 +20,71 @@ test.each<[string, object, string]>([
   );
 });
 
-test("helpers beside the methods are nobody's business", () => {
+const Client = makeClientConstructor(node, "Node");
+const takesService = "addService takes a service's definition with its methods, as csi.v1.Node.service, not";
+
+test.each<[string, unknown, string]>([
+  ["a client", Client, "write .service after it, as in csi.v1.Node.service"],
+  ["no methods", {}, `${takesService} an object`],
+  ["nothing", undefined, `${takesService} undefined`],
+  ["null", null, `${takesService} null`],
+  ["a package", { Node: Client }, `${takesService} an object`],
+  ["a service's name", "csi.v1.Node", `${takesService} "csi.v1.Node"`],
+])("refused for a service: %s", (_what, definition, text) => {
   const { host } = openHost();
-  host.addService(node, { nodeGetInfo: () => ({}), mountTable: () => "" });
+  expect(() => host.addService(definition as never, { nodeGetInfo: () => ({}) })).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(text) }),
+  );
+});
+
+class Base extends EventEmitter {
+  NodeGetInfo() {
+    return {};
+  }
+  get nodeGetCapability(): unknown {
+    throw new Error("a getter must not be called");
+  }
+}
+
+test.each<[string, object]>([
+  [
+    "its class",
+    new (class extends Base {
+      NodeGetCapabilites() {}
+    })(),
+  ],
+  [
+    "a class that it extends",
+    new (class extends class extends Base {
+      nodeGetCapabilitis() {}
+    } {})(),
+  ],
+  [
+    "the object",
+    new (class extends Base {
+      NodeGetCapabilitie = () => {};
+    })(),
+  ],
+])("refused: a mistyped method of %s", (_what, handlers) => {
+  const { host } = openHost();
+  expect(() => host.addService(node, handlers)).toThrow(
+    /no method (\w+); did you mean [Nn]odeGetCapabilities\?$/,
+  );
+});
+
+test.each<[string, object]>([
+  ["a plain object", { nodeGetInfo: () => ({}), nodeGetInfos: () => [], mountTable: () => "" }],
+  [
+    "a class",
+    new (class extends Base {
+      nodeGetInfos() {}
+      getCapabilities() {}
+      ControllerGetCapabilities() {}
+    })(),
+  ],
+])("helpers beside the methods of %s are nobody's business", (_what, handlers) => {
+  const { host } = openHost();
+  host.addService(node, handlers);
 });
 
 test("refused: a method twice, and no GetPluginInfo at all", () => {

@@ -35,9 +35,10 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  client.close();
-  await driver.close();
-  await kubelet.close();
+  // Where the driver did not start, kubelet must end nevertheless: the tests would wait for it forever.
+  client?.close();
+  await driver?.close();
+  await kubelet?.close();
   await rm(folder, { recursive: true });
 });
 
