@@ -29,7 +29,7 @@ export function describeSandbox(rootFolder: () => string): void {
   podTest("registers, serves, answers exec probes, and leaves nothing", "ro", async (pod) => {
     const { node } = pod;
     const kubelet = await node.kubelet();
-    const registrar = pod.registrar();
+    const registrar = pod.registrar("--timeout=1m"); // A slow machine is no slow driver.
     const http = await httpOf(registrar);
     expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
     await node.driver({ csiAddress: endpointOf(node) });
