@@ -9,6 +9,14 @@ export async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return delay(Math.min(ms, LONGEST_WAIT_MS), true, { signal }).catch(() => false);
 }
 
+/** What has no event, or whose event may be missed, is looked at this often. */
+const LOOK_EVERY_MS = 5_000;
+
+/** All drivers of a process look at the same moments: one wake-up, however many they are. Milliseconds. */
+export function untilNextLookMs(): number {
+  return LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS);
+}
+
 /** Wakes one waiting loop. A call that comes while nobody waits counts for the next wait. */
 export interface WakeUp {
   call(): void;

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../backoff";
 import { errnoOf } from "../errors";
 import type { Logger } from "../logging/logger";
+import { pause, untilNextLookMs } from "../pause";
 import { isSocketFile, statsOf } from "./files";
 import { watchPath } from "./path-watch";
 
@@ -55,8 +56,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
   const watch = watchPath(path, log);
   try {
     for (let attempt = 0; !signal.aborted; attempt++) {
-      const stats = statsOf(path);
-      const file = [stats?.dev, stats?.ino, stats?.mtimeMs].join();
+      const file = fileAt(path);
       problem = await tryConnect(path);
       const isExcepted = problem === undefined && file === except?.file;
       if (problem === undefined && !isExcepted) return file;
@@ -72,6 +72,17 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
     watch.close();
   }
   throw signal.reason;
+}
+
+/** What stands for the file at a path: another one for each server that makes its socket anew, and where none is. */
+function fileAt(path: string): string {
+  const stats = statsOf(path);
+  return [stats?.dev, stats?.ino, stats?.mtimeMs].join();
+}
+
+/** Resolves within 5 s after another file, or none, has come in the place of `file`, or when `signal` is aborted. */
+export async function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
+  while (await pause(untilNextLookMs(), signal)) if (fileAt(path) !== file) return;
 }
 
 /** What a failed connection to `path` usually means, in a few words behind its errno. */

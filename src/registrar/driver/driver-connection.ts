@@ -46,24 +46,23 @@ export function connectDriver(
     }
   };
 
-  /** Resolves when the connection has ended, or `signal` is aborted; with how many milliseconds that took. */
-  const ended = () => {
-    const sinceMs = performance.now();
+  /** Resolves when the connection has ended, or `until` is aborted. */
+  const ended = (until: AbortSignal) => {
     const channel = client.getChannel();
     // Node does not wait for an idle channel: before there is a registration socket, the process would just end.
     const stayAlive = setInterval(() => {}, LONGEST_WAIT_MS);
-    return new Promise<number>((resolve) => {
+    return new Promise<void>((resolve) => {
       const look = () => {
         const state = channel.getConnectivityState(false);
-        if (signal.aborted || state !== connectivityState.READY) {
+        if (until.aborted || state !== connectivityState.READY) {
           clearInterval(stayAlive);
-          signal.removeEventListener("abort", look);
-          resolve(performance.now() - sinceMs);
+          until.removeEventListener("abort", look);
+          resolve();
         } else {
           channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
         }
       };
-      signal.addEventListener("abort", look, { once: true });
+      until.addEventListener("abort", look, { once: true });
       look();
     });
   };

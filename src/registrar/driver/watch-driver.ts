@@ -5,7 +5,7 @@ import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import { pause } from "../../pause";
-import { type AcceptingOptions, untilAccepting } from "../../sockets/unix-socket";
+import { type AcceptingOptions, untilAccepting, untilReplaced } from "../../sockets/unix-socket";
 import type { ResolvedRegistrarOptions } from "../options";
 import type { DriverCall } from "../registration/events";
 import { connectDriver } from "./driver-connection";
@@ -42,7 +42,8 @@ const SLOW_RETRY_MS = 30_000;
 /**
  * Stays in touch with the CSI driver behind a unix socket: waits for it, asks its name, keeps a connection to notice
  * that it went, and asks again when it is back (it may be another version, or another driver). A server that merely
- * ends a connection, for its age or because it is idle, has not gone; it is connected to and asked again.
+ * ends a connection, for its age or because it is idle, has not gone; it is connected to and asked again. One whose socket
+ * is removed, or replaced, has gone, though it may answer who is connected: nobody else reaches it.
  *
  * Runs until `signal` is aborted, then resolves. Rejects only with DRIVER_TIMEOUT, and with what the observer throws.
  */
@@ -82,7 +83,7 @@ export async function watchCsiDriver(
         except = undefined;
         patience.end();
         observer.onAnswered(identity, presence.answered(file));
-        const lastedMs = await connection.ended();
+        const lastedMs = await endOf(connection, { path: options.csiSocketPath, file, signal });
         earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
         nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
       } catch (error) {
@@ -92,7 +93,7 @@ export async function watchCsiDriver(
         log.error(error, "Error retreiving CSI driver name", { next });
         nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
         except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
-        if (pace === "after-restart") await connection.ended();
+        if (pace === "after-restart") await endOf(connection, { path: options.csiSocketPath, file, signal });
       } finally {
         connection.close();
       }
@@ -103,6 +104,22 @@ export async function watchCsiDriver(
     patience.close();
   }
   patience.throwIfOut();
+}
+
+/**
+ * Resolves when the connection has ended, or when kubelet, which dials by path, would reach another driver or none; with
+ * how many milliseconds that took.
+ */
+async function endOf(
+  { ended }: ReturnType<typeof connectDriver>,
+  { path, file, signal }: { readonly path: string; readonly file: string; readonly signal: AbortSignal },
+): Promise<number> {
+  const sinceMs = performance.now();
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  await Promise.race([ended(either), untilReplaced(path, file, either)]);
+  over.abort();
+  return performance.now() - sinceMs;
 }
 
 /** When a call that failed is to be repeated (CSI specification, error scheme), and in words for the log. */

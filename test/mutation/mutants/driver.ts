@@ -79,7 +79,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
   {
     what: "each connection to a driver leaves a listener",
     file: "src/registrar/driver/driver-connection.ts",
-    from: '          signal.removeEventListener("abort", look);\n',
+    from: '          until.removeEventListener("abort", look);\n',
     to: "",
     tests: ["test/registrar/driver/driver-connection"],
   },

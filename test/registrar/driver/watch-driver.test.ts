@@ -1,4 +1,5 @@
 import { getEventListeners } from "node:events";
+import { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { eventually } from "../../support/eventually";
@@ -55,6 +56,26 @@ test("gives up on a call that hangs, not on the driver", async () => {
   expect(first).toBe(status.DEADLINE_EXCEEDED);
   expect(others.at(-1)).toBe(status.OK);
   expect(others.slice(0, -1).filter((code) => code !== status.DEADLINE_EXCEEDED)).toEqual([]);
+});
+
+test("a driver whose socket is replaced is lost, though it answers who is connected", async () => {
+  await using _first = await startScriptedDriver(socketPath, x);
+  await using watch = watchAt(socketPath);
+  await watch.untilAnswered();
+  const another = folder.at("another.sock");
+  await using _second = await startScriptedDriver(another, { name: "y.csi" });
+  renameSync(another, socketPath);
+  await watch.untilAnswered(2);
+  expect(watch.answered[1]).toEqual({ name: "y.csi", awayMs: expect.any(Number) });
+});
+
+test("a driver whose socket is removed is lost, though it answers who is connected", async () => {
+  await using _driver = await startScriptedDriver(socketPath, x);
+  await using watch = watchAt(socketPath);
+  await watch.untilAnswered();
+  rmSync(socketPath);
+  await watch.log.when("Lost connection");
+  expect(watch.losses()).toBe(1);
 });
 
 test.each([

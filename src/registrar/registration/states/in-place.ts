@@ -1,18 +1,14 @@
-import { pause } from "../../../pause";
+import { pause, untilNextLookMs } from "../../../pause";
 import { watchPath } from "../../../sockets/path-watch";
 import { type RegistrationContext, socketPathOf } from "../context";
 import type { InPlaceState, LoopEvent } from "../state";
 import { isKubeletBusy } from "./asked";
 
-/** The net under inotify: our socket is looked at this often. */
-const LOOK_EVERY_MS = 5_000;
 /**
  * The official registrar removes the socket that it finds, then binds its own, and fails where a socket has come in
  * between: so long it is given, also with a tight CPU limit.
  */
 const ANOTHER_BINDS_WITHIN_MS = 150;
-/** All drivers of a process look at the same moments: one wake-up, however many they are. */
-const untilNextLookMs = () => LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS);
 
 /**
  * While our socket is in place, in any state: ends when it is gone, dead or taken by another registrar, or when the
@@ -42,7 +38,7 @@ export async function watchOurSocket(
         if (found !== "ours") return { kind: "socket-gone" };
         if (state.driverRestarted) return { kind: "driver-restarted", kubeletIsIdle: true };
       }
-      await watch.wait(signal, untilNextLookMs());
+      await watch.wait(signal, untilNextLookMs()); // The net under inotify.
       if (signal.aborted) return undefined;
       watch.rearm();
     }
