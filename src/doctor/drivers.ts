@@ -66,14 +66,25 @@ function reasonText({ socket, identity }: DriverFacts): string {
 }
 
 /** Whether a driver has a registration socket on which somebody answers: under its name, or with its socket as endpoint. */
-export function isRegistered(driver: DriverFacts, { registrations }: Facts): boolean {
-  const name = nameTold(driver);
+export function isRegistered(driver: DriverFacts, facts: Facts): boolean {
+  return hasRegistration(driver, facts, (name) => name === nameTold(driver));
+}
+
+/** Whether a registration socket has certainly this driver's socket as endpoint, as far as endpoints are seen from here. */
+export function isEndpoint(driver: DriverFacts, facts: Facts): boolean {
+  return hasRegistration(driver, facts, () => false);
+}
+
+function hasRegistration(
+  driver: DriverFacts,
+  { registrations }: Facts,
+  isByName: (name: string) => boolean,
+): boolean {
   const inode = "inode" in driver.socket ? driver.socket.inode : undefined;
   return registrations.some(({ info, endpoint }) => {
     if (info.kind !== "answered") return false;
     const there = endpoint?.socket;
     // Where its socket is seen, the endpoint says which of two drivers with one name it is.
-    if (there !== undefined && "inode" in there) return there.inode === inode;
-    return info.value.name === name;
+    return there !== undefined && "inode" in there ? there.inode === inode : isByName(info.value.name);
   });
 }

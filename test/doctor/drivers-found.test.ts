@@ -87,6 +87,33 @@ test("each socket that fits a pattern is looked at, and two of one name are told
   );
 });
 
+test("two of one name are told where the registration of one cannot be told from that of the other", async () => {
+  const { node } = await withDriver("a", { name: "same.csi" });
+  await using _node = node;
+  mkdirSync(node.at("plugins", "b"));
+  await node.driver({ csiAddress: node.at("plugins", "b", "csi.sock"), name: "same.csi" });
+  await node.plugin("same.csi-reg.sock", {
+    name: "same.csi",
+    endpoint: "/var/lib/no-such-kubelet/plugins/a/csi.sock",
+  });
+  const { says, summary } = await node.look(WHOLE);
+  expect(says("drivers-found")).toMatch(/^problem: .*has a driver called same\.csi, as has /);
+  expect(summary.problem).toBe(1);
+});
+
+test("a controller with the name of the node's driver is no second one", async () => {
+  const { node, csiAddress } = await withDriver("a", { name: "same.csi" });
+  await using _node = node;
+  mkdirSync(node.at("plugins", "b"));
+  await node.driver({
+    csiAddress: node.at("plugins", "b", "csi.sock"),
+    name: "same.csi",
+    faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }],
+  });
+  await node.plugin("same.csi-reg.sock", { name: "same.csi", endpoint: csiAddress });
+  expect((await node.look(WHOLE)).says("drivers-found")).toBe("");
+});
+
 test("beside a driver that was named, others are worth a warning", async () => {
   const { node } = await withDriver("y.csi", { name: "y.csi" });
   await using _node = node;

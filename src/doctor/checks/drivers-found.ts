@@ -1,6 +1,6 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { whyUnwanted } from "../../registrar/node-wide/admission";
-import { isRegistered } from "../drivers";
+import { isEndpoint, isRegistered } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
 import { nameTold } from "../whose";
@@ -31,7 +31,7 @@ export const driversFound: Check = {
 
 function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
   const { path } = driver.socket;
-  const { identity, nodeInfo } = driver;
+  const { identity } = driver;
   const isWanted = facts.target.csiSocketPath === undefined;
   const bad = isWanted ? problem : warning;
   if (identity.kind === "failed")
@@ -54,15 +54,18 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
       `has a driver that cannot be registered: ${verdict.problem}`,
       "give the driver another name",
     );
-  const twin = facts.found.find((other) => other !== driver && nameTold(other) === name);
-  if (twin !== undefined && !isRegistered(driver, facts))
+  // A controller has no node service, and is not to be registered.
+  if (!hasNodeService(driver)) return undefined;
+  const drivers = [...(facts.driver === undefined ? [] : [facts.driver]), ...facts.found];
+  const twin = drivers.find((other) => other !== driver && nameTold(other) === name && hasNodeService(other));
+  // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
+  if (twin !== undefined && !isEndpoint(driver, facts))
     return bad(
       path,
       `has a driver called ${name}, as has ${twin.socket.path}: only one of them can be registered`,
       "remove one of the two deployments",
+      `twins ${name}`,
     );
-  // A controller has no node service, and is not to be registered.
-  if (nodeInfo.kind === "failed" && nodeInfo.code === "Unimplemented") return undefined;
   if (isRegistered(driver, facts) || facts.directory.kind !== "folder" || facts.directory.unlistable)
     return undefined;
   return bad(
@@ -71,3 +74,6 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
     `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} is well`,
   );
 }
+
+const hasNodeService = ({ nodeInfo }: DriverFacts) =>
+  !(nodeInfo.kind === "failed" && nodeInfo.code === "Unimplemented");
