@@ -4,7 +4,7 @@ import { isEndpoint, isRegistered } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
 import { nameTold } from "../whose";
-import { DRIVER, SEE_DRIVER, START_DRIVER } from "../words";
+import { DRIVER, isStuck, remedyFor, SEE_DRIVER, START_DRIVER, socketText } from "../words";
 
 export const driversFound: Check = {
   code: "CSI020",
@@ -34,6 +34,8 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
   const { identity } = driver;
   const isWanted = facts.target.csiSocketPath === undefined;
   const bad = isWanted ? problem : warning;
+  if (isStuck(driver.socket))
+    return bad(path, `accepts no connection: ${socketText(driver.socket)}`, ...remedyFor(driver.socket));
   if (identity.kind === "failed")
     return identity.code === "Unimplemented"
       ? undefined // No CSI driver: other plugins have their sockets here too.

@@ -2,7 +2,7 @@ import { explainHostPath, UNSEEN_MOUNT } from "../../host-path";
 import { isPattern } from "../../registrar/node-wide/path-pattern";
 import type { Facts } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
-import { downCause, hasNoSocket, RUN_AS_ROOT, START_DRIVER, socketText, tooLong } from "../words";
+import { hasNoSocket, RUN_AS_ROOT, remedyFor, START_DRIVER, socketText, tooLong } from "../words";
 
 export const kubeletPath: Check = {
   code: "CSI007",
@@ -72,7 +72,7 @@ function judge(facts: Facts): Verdict {
     case "not-accepting":
       return found.errno === "EACCES"
         ? unknown(path, `is what kubelet is told; ${socketText(found)}`, RUN_AS_ROOT)
-        : problem(path, `is what kubelet is told; ${socketText(found)}`, START_DRIVER, downCause(found));
+        : problem(path, `is what kubelet is told; ${socketText(found)}`, ...remedyFor(found));
     case "missing":
       if (!found.folderInSight) return byMounts;
       return driver?.socket.kind === "accepting"
