@@ -1,14 +1,16 @@
+import { basename } from "node:path";
+import { SOCKET_TAIL } from "../registrar/registration/socket-name";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
 import { nameTold } from "./whose";
-import { socketText } from "./words";
+import { downCause, socketText } from "./words";
 
 /** One driver of the node, wherever it was found. Null is what nobody told. */
 export interface DriverRow {
   /** Null where it does not tell its name. */
   readonly name: string | null;
   /**
-   * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `unpublished`
-   * where it has no registration socket on which somebody answers.
+   * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `dead` where nobody
+   * listens on its registration socket, whose name tells the driver's; `unpublished` where it has none.
    */
   readonly state: string;
   /** When it came to that state, as RFC 3339. */
@@ -24,7 +26,27 @@ export function driversIn(facts: Facts): readonly DriverRow[] {
   const published = facts.registrations.flatMap(publishedRow);
   const drivers = [...(facts.driver === undefined ? [] : [facts.driver]), ...facts.found];
   const unpublished = drivers.filter((driver) => isOne(driver) && !isRegistered(driver, facts));
-  return [...published, ...unpublished.map(unpublishedRow)];
+  const dead = facts.registrations.flatMap((one) => deadRow(one, unpublished));
+  const isDead = (driver: DriverFacts) => dead.some(({ name }) => name === nameTold(driver));
+  return [...published, ...dead, ...unpublished.filter((one) => !isDead(one)).map(unpublishedRow)];
+}
+
+/** What a registrar that was killed leaves behind. */
+function deadRow({ socket }: RegistrationFacts, drivers: readonly DriverFacts[]): readonly DriverRow[] {
+  const { path } = socket;
+  if (downCause(socket) === undefined || !path.endsWith(SOCKET_TAIL)) return [];
+  const name = basename(path, SOCKET_TAIL);
+  const driver = drivers.find((one) => nameTold(one) === name);
+  return [
+    {
+      name,
+      state: "dead",
+      since: null,
+      reason: `nobody listens on ${path}: its registrar was killed, or is gone`,
+      csiSocket: driver?.socket.path ?? null,
+      registrationSocket: path,
+    },
+  ];
 }
 
 function publishedRow({ socket, info, report }: RegistrationFacts): readonly DriverRow[] {
