@@ -95,7 +95,7 @@ export type DirectoryFacts = { readonly path: string } & (
       readonly ownership: Ownership;
       /** Errno of listing it; undefined where that works. */
       readonly unlistable: string | undefined;
-      /** Errno of asking for the right to write; undefined where we have it. */
+      /** Errno of asking for the right to write, ENOSPC where no inode is left; undefined where a file could be made. */
       readonly unwritable: string | undefined;
       /** Errno of watching it with inotify; undefined where that works. */
       readonly unwatchable: string | undefined;

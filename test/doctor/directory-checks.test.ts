@@ -47,6 +47,7 @@ test.each<Case>([
     /EACCES \(user ID 65534; mode 0750/,
     { folder: { unwritable: "EACCES" }, host: { uid: 65534 } },
   ],
+  ["directory-writable", "problem", /ENOSPC: .* no inode left/, { folder: { unwritable: "ENOSPC" } }],
   [
     "directory-writable",
     "unknown",
