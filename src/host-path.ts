@@ -15,9 +15,13 @@ export interface HostPathQuestion {
 /** Whether kubelet, on the host, finds the driver's socket where it is told to look. */
 export type HostPathVerdict =
   | { readonly kind: "fits" }
+  /** Its end fits: the socket is `path` on a disk, and where the host mounts that cannot be seen. */
+  | { readonly kind: "ends-alike"; readonly path: string }
   | { readonly kind: "unknown" }
   /** It is elsewhere: `hostPath` is what to tell kubelet instead. */
   | { readonly kind: "differs"; readonly hostPath: string }
+  /** It is elsewhere: at `path` on a disk, and where the host mounts that cannot be seen. */
+  | { readonly kind: "differs-on-disk"; readonly path: string; readonly inKubeletRoot: string | undefined }
   /** The socket lies in an emptyDir volume, whose path on the host has the pod's UID in it. */
   | { readonly kind: "empty-dir" }
   /** The socket lies in the container's own layer, which is nowhere on the host that kubelet could be told. */
@@ -25,8 +29,10 @@ export type HostPathVerdict =
 
 /**
  * Judges the path that kubelet is told by the mounts: a hostPath volume shows in the mount table with the folder that
- * it has on the host. Only where that contradicts the path is it said to differ; symbolic links and bind mounts of the
- * host are given the benefit of the doubt, as long as the path leads through something like kubelet's root.
+ * it has on its file system. That is its path on the host where that file system is the host's root. A subvolume has
+ * something before it, as in /@/var/lib/kubelet; of a disk that the host mounts somewhere it is the end. Only what
+ * contradicts it is said to differ; symbolic links and bind mounts of the host are given the benefit of the doubt, as
+ * long as the path leads through something like kubelet's root.
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const { csiSocketPath, pluginRegistrationPath, mounts } = question;
@@ -34,29 +40,34 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const socket = placeOf(csiSocketPath, mounts);
   const registry = placeOf(pluginRegistrationPath, mounts);
   if (socket === undefined || !told.startsWith("/")) return { kind: "unknown" };
-  if (socket.path.includes("/kubernetes.io~empty-dir/"))
-    return told === socket.path ? { kind: "fits" } : { kind: "empty-dir" };
+  const { path } = socket;
+  if (path.includes("/kubernetes.io~empty-dir/"))
+    return told === path ? { kind: "fits" } : { kind: "empty-dir" };
   if (socket.fileSystem === "overlay" && registry?.isMountPoint && registry.fileSystem !== "overlay")
     return { kind: "not-mounted", folder: parentOf(csiSocketPath) };
   if (socket.isWholeFileSystem && socket.mountPoint === parentOf(csiSocketPath)) return { kind: "unknown" };
-  // The host may have the file system mounted somewhere; but what has a kubelet's whole path already is complete.
-  const isComplete = isInKnownRoot(socket.path) && !isInKnownRoot(told);
-  if (told.endsWith(socket.path) && !isComplete) return { kind: "fits" };
+  const root = registry?.device === socket.device ? kubeletRootOf(registry.path) : undefined;
+  const inRoot = root !== undefined && isWithin(path, root) ? path.slice(root.length) : undefined;
+  const knownRoot = inRoot === undefined ? undefined : roots.find((known) => root?.endsWith(known));
+  const hostPath =
+    isInKnownRoot(path) || isHostsRoot(socket.device, mounts) ? path : knownRoot && `${knownRoot}${inRoot}`;
+  if (told === hostPath || (told === path && socket.mountPoint === "/")) return { kind: "fits" };
   if (socket.fileSystem === "overlay") return { kind: "unknown" };
 
-  const registryRoot = registry?.device === socket.device ? parentOf(registry.path) : undefined;
-  if (registryRoot === undefined) return { kind: "differs", hostPath: socket.path };
-  const root = kubeletRootFor(registryRoot);
-  if (!isWithin(socket.path, registryRoot) || registryRoot === "/") {
-    const prefix = root.endsWith(registryRoot) ? root.slice(0, -registryRoot.length) : "";
-    return { kind: "differs", hostPath: `${prefix}${socket.path}` };
-  }
-  const inRoot = socket.path.slice(registryRoot.length);
-  const isRootLike = (path: string) =>
-    isKnownRoot(path) || (!isKnownRoot(registryRoot) && baseOf(path) === baseOf(registryRoot));
-  if (told.endsWith(inRoot) && isRootLike(told.slice(0, -inRoot.length))) return { kind: "fits" };
-  return { kind: "differs", hostPath: `${root}${inRoot}` };
+  const toldRoot = inRoot !== undefined && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;
+  const isContainers = told === csiSocketPath && hostPath !== undefined;
+  // No kubelet has / for its root.
+  if (told.endsWith(path) && !isContainers && toldRoot !== "") return { kind: "ends-alike", path };
+  const isRootLike = (other: string) =>
+    roots.includes(other) || (!knownRoot && baseOf(other) === baseOf(root ?? ""));
+  if (toldRoot && isRootLike(toldRoot)) return { kind: "unknown" };
+  return hostPath === undefined
+    ? { kind: "differs-on-disk", path, inKubeletRoot: inRoot }
+    : { kind: "differs", hostPath };
 }
+
+/** Where a whole path would be a guess. */
+export const UNSEEN_MOUNT = "where the host mounts that disk cannot be seen from here";
 
 /** What is wrong, in words that follow "kubelet will not find the driver: ", and what to write; undefined: nothing is. */
 export function explainHostPath(
@@ -64,6 +75,7 @@ export function explainHostPath(
 ): { readonly problem: string; readonly fix: string } | undefined {
   switch (verdict.kind) {
     case "fits":
+    case "ends-alike":
     case "unknown":
       return undefined;
     case "differs":
@@ -71,6 +83,16 @@ export function explainHostPath(
         problem: `on the host the driver's socket is ${verdict.hostPath}`,
         fix: `--kubelet-registration-path=${verdict.hostPath}`,
       };
+    case "differs-on-disk": {
+      const { path, inKubeletRoot } = verdict;
+      return {
+        problem: `on its disk the driver's socket is ${path}; ${UNSEEN_MOUNT}`,
+        fix:
+          inKubeletRoot === undefined
+            ? `--kubelet-registration-path=<where the host mounts that disk>${path}`
+            : `--kubelet-registration-path=<kubelet root>${inKubeletRoot}; the root is kubelet's --root-dir, or else ${DEFAULT_KUBELET_ROOT}`,
+      };
+    }
     case "empty-dir":
       return {
         problem: "the driver's socket is in an emptyDir volume, whose path on the host changes with each pod",
@@ -86,18 +108,25 @@ export function explainHostPath(
   }
 }
 
-const roots: readonly string[] = [DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)];
-const isKnownRoot = (path: string) => roots.includes(path);
+/** The longest first: one of them is the end of another. */
+const roots: readonly string[] = [DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)].sort(
+  (one, other) => other.length - one.length,
+);
 const isInKnownRoot = (path: string) => roots.some((root) => isWithin(path, root));
 
-/**
- * Kubelet's root as the host has it, where its file system has it at `path`: a file system may be mounted on the host
- * at /var, or the host be a container itself.
- */
-function kubeletRootFor(path: string): string {
-  if (isKnownRoot(path)) return path;
-  const tail = path.split("/").slice(1).slice(-2).join("/");
-  return roots.find((root) => root.endsWith(`/${tail}`)) ?? path;
+/** Whether a file system is the host's root: it is our own root, or has a kubelet's root by its whole path. */
+function isHostsRoot(device: string, mounts: readonly Mount[]): boolean {
+  return mounts.some(
+    (mount) =>
+      mount.device === device &&
+      (isInKnownRoot(mount.root) || (mount.root === "/" && mount.mountPoint === "/")),
+  );
+}
+
+/** Kubelet's root, "" for that of a file system, where its plugin registration directory is at `path`. */
+function kubeletRootOf(path: string): string | undefined {
+  const tail = "/plugins_registry";
+  return path.endsWith(tail) ? path.slice(0, -tail.length) : undefined;
 }
 
 const parentOf = (path: string) => path.slice(0, path.lastIndexOf("/")) || "/";

@@ -1,14 +1,16 @@
+import { basename } from "node:path";
+import { SOCKET_TAIL } from "../registrar/registration/socket-name";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
 import { nameTold } from "./whose";
-import { socketText } from "./words";
+import { downCause, socketText } from "./words";
 
 /** One driver of the node, wherever it was found. Null is what nobody told. */
 export interface DriverRow {
   /** Null where it does not tell its name. */
   readonly name: string | null;
   /**
-   * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `unpublished`
-   * where it has no registration socket on which somebody answers.
+   * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `dead` where nobody
+   * listens on its registration socket, whose name tells the driver's; `unpublished` where it has none.
    */
   readonly state: string;
   /** When it came to that state, as RFC 3339. */
@@ -24,7 +26,27 @@ export function driversIn(facts: Facts): readonly DriverRow[] {
   const published = facts.registrations.flatMap(publishedRow);
   const drivers = [...(facts.driver === undefined ? [] : [facts.driver]), ...facts.found];
   const unpublished = drivers.filter((driver) => isOne(driver) && !isRegistered(driver, facts));
-  return [...published, ...unpublished.map(unpublishedRow)];
+  const dead = facts.registrations.flatMap((one) => deadRow(one, unpublished));
+  const isDead = (driver: DriverFacts) => dead.some(({ name }) => name === nameTold(driver));
+  return [...published, ...dead, ...unpublished.filter((one) => !isDead(one)).map(unpublishedRow)];
+}
+
+/** What a registrar that was killed leaves behind. */
+function deadRow({ socket }: RegistrationFacts, drivers: readonly DriverFacts[]): readonly DriverRow[] {
+  const { path } = socket;
+  if (downCause(socket) === undefined || !path.endsWith(SOCKET_TAIL)) return [];
+  const name = basename(path, SOCKET_TAIL);
+  const driver = drivers.find((one) => nameTold(one) === name);
+  return [
+    {
+      name,
+      state: "dead",
+      since: null,
+      reason: `nobody listens on ${path}: its registrar was killed, or is gone`,
+      csiSocket: driver?.socket.path ?? null,
+      registrationSocket: path,
+    },
+  ];
 }
 
 function publishedRow({ socket, info, report }: RegistrationFacts): readonly DriverRow[] {
@@ -66,14 +88,25 @@ function reasonText({ socket, identity }: DriverFacts): string {
 }
 
 /** Whether a driver has a registration socket on which somebody answers: under its name, or with its socket as endpoint. */
-export function isRegistered(driver: DriverFacts, { registrations }: Facts): boolean {
-  const name = nameTold(driver);
+export function isRegistered(driver: DriverFacts, facts: Facts): boolean {
+  return hasRegistration(driver, facts, (name) => name === nameTold(driver));
+}
+
+/** Whether a registration socket has certainly this driver's socket as endpoint, as far as endpoints are seen from here. */
+export function isEndpoint(driver: DriverFacts, facts: Facts): boolean {
+  return hasRegistration(driver, facts, () => false);
+}
+
+function hasRegistration(
+  driver: DriverFacts,
+  { registrations }: Facts,
+  isByName: (name: string) => boolean,
+): boolean {
   const inode = "inode" in driver.socket ? driver.socket.inode : undefined;
   return registrations.some(({ info, endpoint }) => {
     if (info.kind !== "answered") return false;
     const there = endpoint?.socket;
     // Where its socket is seen, the endpoint says which of two drivers with one name it is.
-    if (there !== undefined && "inode" in there) return there.inode === inode;
-    return info.value.name === name;
+    return there !== undefined && "inode" in there ? there.inode === inode : isByName(info.value.name);
   });
 }

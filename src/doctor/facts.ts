@@ -95,7 +95,7 @@ export type DirectoryFacts = { readonly path: string } & (
       readonly ownership: Ownership;
       /** Errno of listing it; undefined where that works. */
       readonly unlistable: string | undefined;
-      /** Errno of asking for the right to write; undefined where we have it. */
+      /** Errno of asking for the right to write, ENOSPC where no inode is left; undefined where a file could be made. */
       readonly unwritable: string | undefined;
       /** Errno of watching it with inotify; undefined where that works. */
       readonly unwatchable: string | undefined;
@@ -136,7 +136,7 @@ export interface Facts {
    * where no socket is at the path that was told: then it may be the wrong one.
    */
   readonly hostPath: HostPathVerdict | undefined;
-  /** The other living sockets under kubelet's `plugins`, and those that fit a pattern. */
+  /** The other living sockets, accepting or with a full listen queue, under kubelet's `plugins`, and those that fit a pattern. */
   readonly found: readonly DriverFacts[];
   /** Sockets that fit a pattern and on which nobody listens. */
   readonly deadSockets: readonly SocketFacts[];

@@ -10,7 +10,7 @@ import { KNOWN_DIRECTORIES, lookAtSelinux, otherDirectories } from "./host-facts
 import { socketsFitting, socketsUnder } from "./plugin-sockets";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
-import { downCause, hasNoSocket } from "./words";
+import { downCause, hasNoSocket, isStuck } from "./words";
 
 /** How to look. */
 export interface GatherOptions {
@@ -77,7 +77,7 @@ async function askApiServer({ nodeReadiness }: Target): Promise<Facts["nodeReadi
   return lookAtNodeReadiness(nodeReadiness);
 }
 
-/** Living sockets of other drivers; unreadable and dead ones say nothing: a driver may be gone for good. */
+/** Living sockets of other drivers, also those that take no connection; unreadable and dead ones say nothing: a driver may be gone for good. */
 async function lookForOthers(
   { pluginRegistrationPath }: Target,
   fitting: readonly SocketFacts[],
@@ -89,7 +89,7 @@ async function lookForOthers(
   const sockets = [...(await Promise.all(paths.map(lookAtSocket))), ...fitting];
   const seen = new Set(inodesOf(known));
   return sockets.filter((socket) => {
-    if (socket.kind !== "accepting" || seen.has(socket.inode)) return false;
+    if ((socket.kind !== "accepting" && !isStuck(socket)) || seen.has(socket.inode)) return false;
     seen.add(socket.inode);
     return true;
   });

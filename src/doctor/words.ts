@@ -50,6 +50,18 @@ export function namelessCause(socket: SocketFacts): string | undefined {
   return "inode" in socket ? `nameless ${socket.inode}` : undefined;
 }
 
+/** Whether its listen queue is full: somebody has it, and takes no connection. */
+export function isStuck(
+  socket: SocketFacts,
+): socket is Extract<SocketFacts, { readonly kind: "not-accepting" }> {
+  return socket.kind === "not-accepting" && socket.errno === "EAGAIN";
+}
+
+/** What to do about a driver's socket that accepts no connection, and its cause. */
+export function remedyFor(socket: SocketFacts): readonly [fix: string, cause: string | undefined] {
+  return isStuck(socket) ? [DRIVER_HANGS, namelessCause(socket)] : [START_DRIVER, downCause(socket)];
+}
+
 /** Whether there is certainly no socket at a path. */
 export function hasNoSocket({ kind }: SocketFacts): boolean {
   return kind === "missing" || kind === "not-a-socket";

@@ -30,7 +30,7 @@ export interface AcceptingOptions {
   /** How often a line says so. Milliseconds. @default REMINDERS.connect */
   readonly remindEveryMs?: number | undefined;
   /** Called when nobody accepts a connection. */
-  readonly onRefused?: (() => void) | undefined;
+  readonly onRefused?: ((problem: Error) => void) | undefined;
   /** The server on this file is not good enough for so many milliseconds: one that restarts is waited for. */
   readonly except?: { readonly file: string; readonly forMs: number } | undefined;
 }
@@ -60,7 +60,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
       problem = await tryConnect(path);
       const isExcepted = problem === undefined && file === except?.file;
       if (problem === undefined && !isExcepted) return file;
-      if (problem !== undefined) onRefused?.();
+      if (problem !== undefined) onRefused?.(problem);
       const waitMs = isExcepted ? except.forMs : backoffMs(BACKOFF.connect, attempt);
       const hinted = await watch.wait(signal, waitMs);
       if (hinted) attempt = -1;

@@ -47,6 +47,7 @@ test.each<Case>([
     /EACCES \(user ID 65534; mode 0750/,
     { folder: { unwritable: "EACCES" }, host: { uid: 65534 } },
   ],
+  ["directory-writable", "problem", /ENOSPC: .* no inode left/, { folder: { unwritable: "ENOSPC" } }],
   [
     "directory-writable",
     "unknown",
@@ -140,6 +141,18 @@ test.each<Case>([
     kubeletPath(CSI, { folderInSight: true } as Partial<SocketFacts>),
   ],
   ["kubelet-path", "ok", /under the path that kubelet is told/, kubeletPath(CSI, accepting("1:2"))],
+  [
+    "kubelet-path",
+    "ok",
+    /it ends as on the driver's disk: \/plugins\/x\.csi\/csi\.sock; where the host mounts that disk cannot be seen/,
+    { facts: { hostPath: { kind: "ends-alike", path: "/plugins/x.csi/csi.sock" } } },
+  ],
+  [
+    "kubelet-path",
+    "problem",
+    /on its disk the driver's socket is \/k\/csi\.sock; where/,
+    { facts: { hostPath: { kind: "differs-on-disk", path: "/k/csi.sock", inKubeletRoot: undefined } } },
+  ],
   ["kubelet-path", "problem", /another socket/, kubeletPath(CSI, accepting("7:7"))],
 ])("%s is %s: %s", (check, status, text, changes) => {
   const findings = findingsOf(check, healthyFacts(changes));

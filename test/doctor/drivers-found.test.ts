@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { leaveDeadSocket } from "../support/foreign-socket";
+import { startStuckSocket } from "../support/stuck-socket";
 import { createDoctorNode } from "./doctor-node";
 
 /** Nothing named: the doctor of a whole node. */
@@ -85,6 +86,55 @@ test("each socket that fits a pattern is looked at, and two of one name are told
   expect(says("drivers-found")).toMatch(
     /has a driver called same\.csi, as has .*only one of them can be registered/,
   );
+});
+
+test("two of one name are told where the registration of one cannot be told from that of the other", async () => {
+  const { node } = await withDriver("a", { name: "same.csi" });
+  await using _node = node;
+  mkdirSync(node.at("plugins", "b"));
+  await node.driver({ csiAddress: node.at("plugins", "b", "csi.sock"), name: "same.csi" });
+  await node.plugin("same.csi-reg.sock", {
+    name: "same.csi",
+    endpoint: "/var/lib/no-such-kubelet/plugins/a/csi.sock",
+  });
+  const { says, summary } = await node.look(WHOLE);
+  expect(says("drivers-found")).toMatch(/^problem: .*has a driver called same\.csi, as has /);
+  expect(summary.problem).toBe(1);
+});
+
+test("a controller with the name of the node's driver is no second one", async () => {
+  const { node, csiAddress } = await withDriver("a", { name: "same.csi" });
+  await using _node = node;
+  mkdirSync(node.at("plugins", "b"));
+  await node.driver({
+    csiAddress: node.at("plugins", "b", "csi.sock"),
+    name: "same.csi",
+    faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }],
+  });
+  await node.plugin("same.csi-reg.sock", { name: "same.csi", endpoint: csiAddress });
+  expect((await node.look(WHOLE)).says("drivers-found")).toBe("");
+});
+
+test("a driver whose listen queue is full is told, named or not", async () => {
+  const { node } = await withDriver("x.csi");
+  await using _node = node;
+  mkdirSync(node.at("plugins", "stuck"));
+  const stuck = node.at("plugins", "stuck", "csi.sock");
+  await using _stuck = await startStuckSocket(stuck);
+  const full = /stuck\/csi\.sock accepts no connection: EAGAIN: .*; fix: see the driver's log: it hangs/;
+  const patterns = [node.at("plugins", "*", "csi.sock")];
+  expect((await node.look(WHOLE)).says("drivers-found")).toMatch(full);
+  expect((await node.look({ ...WHOLE, patterns })).says("drivers-found")).toMatch(full);
+  await node.plugin("y.csi-reg.sock", { name: "y.csi", endpoint: stuck });
+  const { says, findings } = await node.look({ csiSocketPath: stuck, kubeletRegistrationPath: stuck });
+  expect(says("driver-socket")).toMatch(/does not accept .* EAGAIN: .*; fix: see the driver's log: it hangs/);
+  expect(
+    findings.filter(({ status }) => status === "problem").map(({ code, follows }) => [code, follows]),
+  ).toEqual([
+    ["CSI002", null],
+    ["CSI007", "CSI002"],
+    ["CSI016", "CSI002"],
+  ]);
 });
 
 test("beside a driver that was named, others are worth a warning", async () => {

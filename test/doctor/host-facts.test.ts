@@ -1,8 +1,10 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import fs, { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { lookAtDirectory } from "../../src/doctor/directory-facts";
 import { KNOWN_DIRECTORIES, lookAtSelinux, otherDirectories } from "../../src/doctor/host-facts";
 import { startForeignSocket } from "../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
+
+afterEach(() => jest.restoreAllMocks());
 
 /** A /proc and a /sys of a machine that has these files. */
 function makeHost(folder: TempFolder, files: Readonly<Record<string, string>>) {
@@ -42,6 +44,21 @@ test("the directory's place is that of what a symbolic link leads to", async () 
   expect(facts).toMatchObject({ kind: "folder", place: { path: "/kubelet" } });
   const unseen = await lookAtDirectory(folder.at("link"), folder.at("none"));
   expect(unseen).toMatchObject({ kind: "folder", place: undefined });
+});
+
+test.each([
+  [0, "ENOSPC"],
+  [1, undefined],
+])("a directory whose file system has %d inodes left", async (ffree, unwritable) => {
+  await using folder = await createTempFolder();
+  jest.spyOn(fs, "statfsSync").mockReturnValue({ files: 100, ffree } as never);
+  expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable });
+});
+
+test("a file system that counts no inodes is not full", async () => {
+  await using folder = await createTempFolder();
+  jest.spyOn(fs, "statfsSync").mockReturnValue({ files: 0, ffree: 0 } as never);
+  expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable: undefined });
 });
 
 test("kubelet's device plugin socket is looked for beside the directory", async () => {

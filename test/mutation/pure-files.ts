@@ -28,7 +28,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("backoff", "resource-name"),
   mirrored("event-source"),
   mirrored("mounts"),
-  mirrored("host-path"),
+  { files: ["src/host-path.ts"], tests: ["test/host-path.test.ts", "test/host-path-disk.test.ts"] },
   mirrored("diagnostics/http/request-head"),
   mirrored("diagnostics/listen-address"),
   mirrored("grpc/request-fields", "grpc/acceptor-limits", "grpc/failure-text", "grpc/frame-allowance"),

@@ -1,3 +1,4 @@
+import { judgeHostPath } from "../../src/host-path";
 import { parseMountinfo } from "../../src/mounts";
 
 /** A mount as in mountinfo: device, folder of its file system, where it is mounted, file system. */
@@ -23,3 +24,12 @@ export const kubeletAt = (root: string, device: string): readonly Row[] => [
   [device, `${root}/plugins_registry`, "/registration"],
 ];
 export const USUAL = kubeletAt(K, "8:1");
+
+/** The verdict on a socket here and the path that kubelet is told; the registration directory is at /registration. */
+export const judgeByRows = (csiSocketPath: string, kubeletRegistrationPath: string, rows: readonly Row[]) =>
+  judgeHostPath({
+    csiSocketPath,
+    kubeletRegistrationPath,
+    pluginRegistrationPath: "/registration",
+    mounts: tableOf(rows),
+  });

@@ -6,7 +6,9 @@ export const directoryWritable: Check = {
   name: "directory-writable",
   asks: "Whether a socket could be made in the registration directory, by whoever runs the doctor.",
   matters: "In the registrar's container this is the registrar's own user.",
-  fix: "Run the registrar as root (`runAsUser: 0`), and take `readOnly` off the volume mount.",
+  fix:
+    "Run the registrar as root (`runAsUser: 0`), and take `readOnly` off the volume mount. Where no " +
+    "inode is left, remove files.",
   verdicts: ({ directory, host: { uid } }) => {
     if (directory.kind !== "folder") return undefined;
     const { path, unwritable, ownership } = directory;
@@ -14,6 +16,12 @@ export const directoryWritable: Check = {
       return ok(path, `may be written to by us${uid === undefined ? "" : ` (user ID ${uid})`}`);
     if (unwritable === "EROFS")
       return problem(path, "is mounted read-only", "take readOnly off the volume mount");
+    if (unwritable === "ENOSPC")
+      return problem(
+        path,
+        "has no room for a socket, ENOSPC: its file system has no inode left",
+        "remove what fills that file system: df -i has its inodes, a directory with very many files is the usual cause",
+      );
     const text = `may not be written to by this user: ${unwritable} (user ID ${uid ?? "unknown"}; ${ownershipText(ownership)})`;
     // Where the directory is mounted by itself this is a container, and its user the registrar's. On a node it is not.
     return uid === 0 || directory.place?.isMountPoint

@@ -1,6 +1,6 @@
 import type { Facts } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict } from "../finding";
-import { DRIVER, downCause, ownershipText, RUN_AS_ROOT, START_DRIVER, tooLong } from "../words";
+import { DRIVER, ownershipText, RUN_AS_ROOT, remedyFor, START_DRIVER, tooLong } from "../words";
 
 export const driverSocket: Check = {
   code: "CSI002",
@@ -36,8 +36,7 @@ function judge({ driver, target }: Facts): Verdict {
         : problem(
             path,
             `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`,
-            START_DRIVER,
-            downCause(socket),
+            ...remedyFor(socket),
           );
     case "missing":
       return socket.folderInSight

@@ -1,10 +1,10 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { whyUnwanted } from "../../registrar/node-wide/admission";
-import { isRegistered } from "../drivers";
+import { isEndpoint, isRegistered } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
 import { nameTold } from "../whose";
-import { DRIVER, SEE_DRIVER, START_DRIVER } from "../words";
+import { DRIVER, isStuck, remedyFor, SEE_DRIVER, START_DRIVER, socketText } from "../words";
 
 export const driversFound: Check = {
   code: "CSI020",
@@ -31,9 +31,11 @@ export const driversFound: Check = {
 
 function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
   const { path } = driver.socket;
-  const { identity, nodeInfo } = driver;
+  const { identity } = driver;
   const isWanted = facts.target.csiSocketPath === undefined;
   const bad = isWanted ? problem : warning;
+  if (isStuck(driver.socket))
+    return bad(path, `accepts no connection: ${socketText(driver.socket)}`, ...remedyFor(driver.socket));
   if (identity.kind === "failed")
     return identity.code === "Unimplemented"
       ? undefined // No CSI driver: other plugins have their sockets here too.
@@ -54,15 +56,18 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
       `has a driver that cannot be registered: ${verdict.problem}`,
       "give the driver another name",
     );
-  const twin = facts.found.find((other) => other !== driver && nameTold(other) === name);
-  if (twin !== undefined && !isRegistered(driver, facts))
+  // A controller has no node service, and is not to be registered.
+  if (!hasNodeService(driver)) return undefined;
+  const drivers = [...(facts.driver === undefined ? [] : [facts.driver]), ...facts.found];
+  const twin = drivers.find((other) => other !== driver && nameTold(other) === name && hasNodeService(other));
+  // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
+  if (twin !== undefined && !isEndpoint(driver, facts))
     return bad(
       path,
       `has a driver called ${name}, as has ${twin.socket.path}: only one of them can be registered`,
       "remove one of the two deployments",
+      `twins ${name}`,
     );
-  // A controller has no node service, and is not to be registered.
-  if (nodeInfo.kind === "failed" && nodeInfo.code === "Unimplemented") return undefined;
   if (isRegistered(driver, facts) || facts.directory.kind !== "folder" || facts.directory.unlistable)
     return undefined;
   return bad(
@@ -71,3 +76,6 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
     `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} is well`,
   );
 }
+
+const hasNodeService = ({ nodeInfo }: DriverFacts) =>
+  !(nodeInfo.kind === "failed" && nodeInfo.code === "Unimplemented");

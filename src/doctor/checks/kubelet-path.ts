@@ -1,8 +1,8 @@
-import { explainHostPath } from "../../host-path";
+import { explainHostPath, UNSEEN_MOUNT } from "../../host-path";
 import { isPattern } from "../../registrar/node-wide/path-pattern";
 import type { Facts } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
-import { downCause, hasNoSocket, RUN_AS_ROOT, START_DRIVER, socketText, tooLong } from "../words";
+import { hasNoSocket, RUN_AS_ROOT, remedyFor, START_DRIVER, socketText, tooLong } from "../words";
 
 export const kubeletPath: Check = {
   code: "CSI007",
@@ -10,7 +10,8 @@ export const kubeletPath: Check = {
   asks: "Whether `--kubelet-registration-path` is the driver's socket as it is called on the host.",
   matters:
     "Kubelet runs on the host and dials this path there. The usual mistake is to give the container's path, such as " +
-    "/csi/csi.sock. In a container the mount table tells what the host calls the folder that is mounted there.",
+    "/csi/csi.sock. In a container the mount table tells what the host calls the folder that is mounted there: of " +
+    "a disk that may be mounted anywhere on the host only the end.",
   fix: "Write the flag that is named. It is the path of the hostPath volume, with the socket's name behind it.",
   verdicts: (facts) => {
     const { csiSocketPath, kubeletRegistrationPath, patterns = [] } = facts.target;
@@ -41,11 +42,20 @@ function judge(facts: Facts): Verdict {
   const advice = hostPath && explainHostPath(hostPath);
   if (advice)
     return problem(path, `is what kubelet is told; ${advice.problem}`, `write ${advice.fix}`, "host-path");
-  const fits = hostPath?.kind === "fits";
+  const byMounts =
+    hostPath?.kind === "fits"
+      ? ok(path, "is what kubelet is told, and by the mounts it is the driver's socket")
+      : hostPath?.kind === "ends-alike"
+        ? ok(
+            path,
+            `is what kubelet is told; it ends as on the driver's disk: ${hostPath.path}; ${UNSEEN_MOUNT}`,
+          )
+        : unknown(path, "is what kubelet is told; it cannot be seen from here");
   if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || found?.kind !== "missing"))
     return unknown(path, `is what kubelet is told; at ${csiSocketPath} is no socket to compare it with`);
-  if (path === csiSocketPath && !fits) return unseen(path);
-  if (isPattern(path) || found === undefined) return fits ? fitting(path) : unseen(path);
+  // At the same path here and on the host may be two sockets.
+  if (path === csiSocketPath && hostPath?.kind !== "fits") return byMounts;
+  if (isPattern(path) || found === undefined) return byMounts;
   switch (found.kind) {
     case "accepting": {
       const inode = driver && "inode" in driver.socket ? driver.socket.inode : undefined;
@@ -62,9 +72,9 @@ function judge(facts: Facts): Verdict {
     case "not-accepting":
       return found.errno === "EACCES"
         ? unknown(path, `is what kubelet is told; ${socketText(found)}`, RUN_AS_ROOT)
-        : problem(path, `is what kubelet is told; ${socketText(found)}`, START_DRIVER, downCause(found));
+        : problem(path, `is what kubelet is told; ${socketText(found)}`, ...remedyFor(found));
     case "missing":
-      if (!found.folderInSight) return fits ? fitting(path) : unseen(path);
+      if (!found.folderInSight) return byMounts;
       return driver?.socket.kind === "accepting"
         ? problem(
             path,
@@ -85,7 +95,3 @@ function judge(facts: Facts): Verdict {
       return found satisfies never;
   }
 }
-
-const unseen = (path: string) => unknown(path, "is what kubelet is told; it cannot be seen from here");
-const fitting = (path: string) =>
-  ok(path, "is what kubelet is told, and by the mounts it is the driver's socket");

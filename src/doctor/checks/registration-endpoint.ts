@@ -8,8 +8,10 @@ import {
   DRIVER_HANGS,
   downCause,
   isDown,
+  isStuck,
   namelessCause,
   RUN_AS_ROOT,
+  remedyFor,
   START_DRIVER,
   socketText,
 } from "../words";
@@ -50,6 +52,7 @@ function judge(
     return ifTargets(unknown(name, `is said to be at ${said}, which this user may not look at`, RUN_AS_ROOT));
   if (socket.kind !== "accepting") {
     const text = `is said to be at ${said}: ${socketText(socket)}`;
+    if (isStuck(socket)) return bad(name, text, ...remedyFor(socket));
     return isDown(socket)
       ? bad(name, text, START_DRIVER, downCause(socket) ?? `missing ${target.csiSocketPath ?? socket.path}`)
       : bad(name, text, CORRECT_PATH);

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { explainHostPath } from "../../host-path";
 import { explainSilence, hintForRefusal } from "../../registrar/registration/hints";
 import type { Facts, RegistrationReport } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
@@ -144,7 +145,7 @@ function refused(name: string, words: string | undefined, facts: Facts): Verdict
 function causeOfRefusal(reason: string | undefined, { driver, hostPath }: Facts): string | undefined {
   if (!/dial unix /.test(reason ?? ""))
     return /NodeGetInfo|node/i.test(reason ?? "") ? "node-info" : undefined;
-  if (hostPath !== undefined && hostPath.kind !== "fits" && hostPath.kind !== "unknown") return "host-path";
+  if (hostPath && explainHostPath(hostPath)) return "host-path";
   if (driver === undefined || !isDown(driver.socket)) return undefined;
   return "inode" in driver.socket ? `down ${driver.socket.inode}` : `missing ${driver.socket.path}`;
 }

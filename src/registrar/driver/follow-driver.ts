@@ -109,6 +109,10 @@ export function createDriverFollower(
           connected = false;
           events.emit({ kind: "driver-lost" });
         },
+        onStuck: () => {
+          const text = "the CSI driver takes no connections: it hangs";
+          if (identity === undefined) trouble = { kind: "no-answer", text };
+        },
         onCall: (call) => {
           if (call.code !== status.OK) {
             const text = `the CSI driver does not tell its name: ${grpcCodeName(call.code)}`;

@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { BACKOFF, backoffMs } from "../../backoff";
-import { RegistrarError } from "../../errors";
+import { errnoOf, RegistrarError } from "../../errors";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
@@ -31,6 +31,8 @@ export interface CsiDriverObserver {
   /** The driver answered with its identity: at first, and again with each new connection; after `awayMs` if it was lost. */
   onAnswered(identity: PluginIdentity, awayMs: number | undefined): void;
   onLost(): void;
+  /** It does not take its connections: its listen queue is full. */
+  onStuck?(): void;
   onCall(call: DriverCall): void;
 }
 
@@ -66,7 +68,11 @@ export async function watchCsiDriver(
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
-      const waiting = { log, signal, remindEveryMs, onRefused: presence.lost, except };
+      const onRefused = (problem: Error) => {
+        presence.lost();
+        if (errnoOf(problem) === "EAGAIN") observer.onStuck?.();
+      };
+      const waiting = { log, signal, remindEveryMs, onRefused, except };
       const file = await untilAccepting(options.csiSocketPath, waiting);
       presence.found(file);
       if (!(await pause(nextAtMs - performance.now(), signal))) break;

@@ -6,9 +6,9 @@ import type { Tally } from "./tally";
 /** Why there is nothing of a driver that could be registered. */
 export interface DriverTrouble {
   /**
-   * `no-answer`: it accepts connections, and GetPluginInfo fails. `name-withheld`: another driver of the node has its
-   * name. `not-wanted`: its name is not to be registered, by the lists of names: all is as configured. `failed`: it
-   * cannot be registered, as with a name that is not safe.
+   * `no-answer`: it listens, and takes no connections or fails GetPluginInfo. `name-withheld`: another driver of the
+   * node has its name. `not-wanted`: its name is not to be registered, by the lists of names: all is as configured.
+   * `failed`: it cannot be registered, as with a name that is not safe.
    */
   readonly kind: "no-answer" | "name-withheld" | "not-wanted" | "failed";
   readonly text: string;

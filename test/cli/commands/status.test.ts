@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
+import { leaveDeadSocket } from "../../support/foreign-socket";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
@@ -50,6 +51,32 @@ test("a driver without a registrar, and one that is registered", async () => {
   }
   await watching.line(/"state":"gone"/);
   expect(await watching.end("SIGINT")).toBe(0);
+});
+
+test("a killed registrar's socket is told, with its driver or without", async () => {
+  const { folder, flag, ...node } = await makeNode();
+  await using _folder = folder;
+  const socketPath = folder.at("plugins_registry", "x.csi-reg.sock");
+  await leaveDeadSocket(socketPath);
+  const row = {
+    name: "x.csi",
+    state: "dead",
+    since: null,
+    reason: `nobody listens on ${socketPath}: its registrar was killed, or is gone`,
+    csiSocket: null,
+    registrationSocket: socketPath,
+  };
+  const rows = async () => {
+    const { status, stdout, stderr } = await runCommand("status", flag, "-o", "json");
+    expect([status, stderr]).toEqual([1, ""]);
+    return stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  };
+  expect(await rows()).toEqual([row]);
+  await using _driver = await node.driver();
+  expect(await rows()).toEqual([{ ...row, csiSocket: folder.at("plugins", "x.csi", "csi.sock") }]);
 });
 
 test("a folder that is not there, or is none, is told in place of drivers", async () => {

@@ -65,8 +65,8 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
   {
     what: "a driver that does not accept connections any more counts as there",
     file: WATCH,
-    from: "onRefused: presence.lost, ",
-    to: "",
+    from: "presence.lost();\n        if (errnoOf",
+    to: "if (errnoOf",
     tests: ["test/registrar/driver", "test/registrar/start-registrar"],
   },
   {

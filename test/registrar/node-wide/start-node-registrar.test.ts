@@ -1,8 +1,10 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { startNodeRegistrar } from "../../../src/registrar/node-wide/start-node-registrar";
+import { eventually } from "../../support/eventually";
 import { registerOnce } from "../../support/fake-kubelet";
 import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
+import { startStuckSocket } from "../../support/stuck-socket";
 
 let node: FleetNode;
 beforeEach(async () => {
@@ -69,6 +71,19 @@ describe("what it finds", () => {
 });
 
 describe("what befalls one driver", () => {
+  test("one that takes no connections is in trouble until it answers", async () => {
+    mkdirSync(node.at("plugins", "a.csi"));
+    const stuck = await startStuckSocket(node.csiAddress("a.csi"));
+    await using started = await startTestFleet(node);
+    const troubles = () => started.fleet.all.map((one) => one.status().trouble?.kind);
+    await eventually(() => expect(troubles()).toEqual(["no-answer"]));
+    await stuck[Symbol.asyncDispose]();
+    rmSync(node.csiAddress("a.csi"));
+    await node.driver("a.csi");
+    await started.register("a.csi");
+    expect(troubles()).toEqual([undefined]);
+  });
+
   test("an unsafe name is left alone; the same driver is welcome when it comes back with another one", async () => {
     const evil = await node.driver("evil", { name: "../evil" });
     await node.driver("a.csi");
