@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../backoff";
 import { errnoOf } from "../errors";
 import type { Logger } from "../logging/logger";
-import { pause, untilNextLookMs } from "../pause";
+import { untilNextLookMs } from "../pause";
 import { isSocketFile, statsOf } from "./files";
 import { watchPath } from "./path-watch";
 
@@ -81,8 +81,21 @@ function fileAt(path: string): string {
 }
 
 /** Resolves within 5 s after another file, or none, has come in the place of `file`, or when `signal` is aborted. */
-export async function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
-  while (await pause(untilNextLookMs(), signal)) if (fileAt(path) !== file) return;
+export function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const look = () => {
+      clearTimeout(timer);
+      if (!signal.aborted && fileAt(path) === file) {
+        timer = setTimeout(look, untilNextLookMs());
+        return;
+      }
+      signal.removeEventListener("abort", look);
+      resolve();
+    };
+    signal.addEventListener("abort", look, { once: true });
+    look();
+  });
 }
 
 /** What a failed connection to `path` usually means, in a few words behind its errno. */

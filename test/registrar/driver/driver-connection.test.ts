@@ -13,10 +13,10 @@ test("a connection that has ended leaves nothing at its signal, which outlives m
   const context = { protos: loadProtos(), log: recordLog().logger, signal, onCall: () => {} };
   const connection = connectDriver(folder.at("csi.sock"), context);
   await connection.ask(PATIENCE_MS);
-  const ended = connection.ended();
+  const ended = connection.ended(signal);
   expect(getEventListeners(signal, "abort")).toHaveLength(1);
   driver.endConnections();
-  expect(await ended).toBeGreaterThanOrEqual(0);
+  await ended;
   expect(getEventListeners(signal, "abort")).toEqual([]);
   connection.close();
 });
