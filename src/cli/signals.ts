@@ -35,7 +35,7 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
 }
 
 /** In place of who listened before. Node drops a signal that is on its way when for a moment nobody listens. */
-function listenOnly(name: NodeJS.Signals, listener: () => void): void {
+export function listenOnly(name: NodeJS.Signals, listener: () => void): void {
   const former = process.rawListeners(name) as (() => void)[];
   process.on(name, listener);
   for (const one of former) process.off(name, one);

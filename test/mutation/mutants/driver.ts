@@ -58,7 +58,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
   {
     what: "a driver that does not know the call is asked it again",
     file: WATCH,
-    from: '        if (pace === "after-restart") await connection.ended();\n',
+    from: '        if (pace === "after-restart") await endOf(connection, { path: options.csiSocketPath, file, signal });\n',
     to: "",
     tests: ["test/registrar/driver/refusing-driver"],
   },
