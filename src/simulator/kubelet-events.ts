@@ -75,14 +75,16 @@ type Calling =
     };
 
 type Outcome =
-  /** In use from now on. `noticeError`: its registrar did not get the status, and a kubelet up to 1.35 ignores that. */
+  /**
+   * In use from now on: the Node and CSINode have it. Its registrar is told after that. A `failed` tells where it was not:
+   * a kubelet up to 1.35 leaves it at that, a newer one deregisters the driver again.
+   */
   | {
       readonly kind: "registered";
       readonly driverName: string;
       readonly pluginType: string;
       readonly endpoint: string;
       readonly socketPath: string;
-      readonly noticeError?: string;
     }
   /** The registrar gets this refusal; `reason` is the text. */
   | {
