@@ -36,7 +36,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   serving: ["errors.ts", "guarded-call.ts", "pause.ts", "logging", "options", "sockets", "grpc", "registrar"],
   // It only listens: what it listens to knows nothing of it, and nobody but cli starts it, and doctor asks with its client.
-  "node-readiness": ["errors.ts", "backoff.ts", "pause.ts", "resource-name.ts", "logging", "registrar"],
+  "node-readiness": [
+    "errors.ts",
+    "backoff.ts",
+    "pause.ts",
+    "resource-name.ts",
+    "logging",
+    "options",
+    "registrar",
+  ],
   // What a node's readiness tells is served; types alone.
   diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar", "node-readiness"],
   // Development and tests, and tools beside the product: nothing above this line imports them.

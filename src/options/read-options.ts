@@ -49,6 +49,18 @@ function refuseUnknown(whose: string, given: readonly string[], known: readonly 
   throw invalidOption(`${whose}: there is no option ${show(unknown)}; ${hint}`);
 }
 
+/** An object with options of its own. */
+export function optionsOf<Options extends object>(table: OptionTable<Options>): OptionKind<Options> {
+  const takes = `an object with ${Object.keys(table).join(", ")}`;
+  return {
+    takes,
+    read: (given, name) =>
+      typeof given === "object" && given !== null && !Array.isArray(given)
+        ? readOptions(name, given, table)
+        : refuseOption(name, given, takes),
+  };
+}
+
 /** The other fields of each kind of a union. */
 type VariantTables<Union extends { readonly kind: string }> = {
   readonly [Kind in Union["kind"]]: OptionTable<Omit<Extract<Union, { readonly kind: Kind }>, "kind">>;
