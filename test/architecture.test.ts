@@ -18,8 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "host-path.ts": ["kubelet-roots.ts", "mounts.ts"],
   logging: ["errors.ts", "guarded-call.ts"],
   sockets: ["errors.ts", "backoff.ts", "pause.ts", "mounts.ts", "logging"],
-  "event-source.ts": ["errors.ts", "guarded-call.ts"],
   options: ["errors.ts", "pause.ts", "logging", "sockets"],
+  "event-source.ts": ["errors.ts", "guarded-call.ts", "options"],
   grpc: ["errors.ts", "logging", "sockets"],
   registrar: [
     "errors.ts",
@@ -48,7 +48,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What a node's readiness tells is served; types alone.
   diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar", "node-readiness"],
   // Development and tests, and tools beside the product: nothing above this line imports them.
-  simulator: ["errors.ts", "event-source.ts", "resource-name.ts", "logging", "options", "sockets", "grpc"],
+  simulator: [
+    "errors.ts",
+    "event-source.ts",
+    "guarded-call.ts",
+    "resource-name.ts",
+    "logging",
+    "options",
+    "sockets",
+    "grpc",
+  ],
   manifest: ["errors.ts", "kubelet-roots.ts", "resource-name.ts", "sockets", "registrar", "node-readiness"],
   doctor: [
     "errors.ts",

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from "node:path";
 import { invalidOption } from "../errors";
 import { LONGEST_WAIT_MS } from "../pause";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../sockets/socket-path";
+import { nearWord } from "./near-word";
 
 const MAX_SHOWN_LENGTH = 60;
 
@@ -60,10 +61,18 @@ export const signal = kindOf("an AbortSignal", (given) => {
   return isSignal ? (given as AbortSignal) : undefined;
 });
 
-export const oneOf = <Word extends string>(words: readonly Word[]): OptionKind<Word> =>
-  kindOf(`one of ${words.map((word) => JSON.stringify(word)).join(", ")}`, (given) =>
-    words.find((word) => word === given),
-  );
+export const oneOf = <Word extends string>(words: readonly Word[]): OptionKind<Word> => {
+  const takes = `one of ${words.map((word) => JSON.stringify(word)).join(", ")}`;
+  return {
+    takes,
+    read: (given, name) => {
+      const word = words.find((word) => word === given);
+      if (word !== undefined) return word;
+      const meant = typeof given === "string" ? nearWord(given, words) : undefined;
+      return refuseOption(name, given, takes + (meant === undefined ? "" : `; did you mean "${meant}"?`));
+    },
+  };
+};
 
 export const wholeNumber = (least: number, most: number): OptionKind<number> =>
   kindOf(`a whole number, ${least} to ${most}`, (given) =>

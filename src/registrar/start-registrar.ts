@@ -5,7 +5,7 @@ import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
 import type { RegistrationLoopOptions } from "./registration/context";
-import { logListenerError, type RegistrarEvent } from "./registration/events";
+import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./registration/events";
 import { CSI_VERSIONS } from "./registration/plugin-type";
 import { openRegistration, type Registration } from "./registration/registration";
 
@@ -44,7 +44,7 @@ export function registerDriver(
   { signal, log: parentLog, protos, placeTaken, ...wishes }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
-  const events = createEventSource<RegistrarEvent>(logListenerError(log));
+  const events = createEventSource<RegistrarEvent>(REGISTRAR_EVENTS, logListenerError(log));
   const driver = createDriverFollower(options, { protos, log, events, ...wishes });
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },

@@ -1,3 +1,4 @@
+import type { KindsOf } from "../event-source";
 import type { NodeInfo, PluginInfo } from "../grpc/protos";
 import type { CsiNodeObject } from "./csi-node";
 import type { WithoutTime } from "./event-stream";
@@ -23,6 +24,26 @@ export type KubeletEvent = { readonly atMs: number } & (
   | ObjectChanged
   | FaultApplied
 );
+
+export const KUBELET_EVENTS: KindsOf<KubeletEvent> = {
+  started: true,
+  stopped: true,
+  "socket-seen": true,
+  "socket-gone": true,
+  "file-ignored": true,
+  "watch-failed": true,
+  "operation-started": true,
+  calling: true,
+  called: true,
+  waiting: true,
+  registered: true,
+  refused: true,
+  deregistered: true,
+  failed: true,
+  "node-changed": true,
+  "csi-node-changed": true,
+  "fault-applied": true,
+};
 
 /** Where the parts of a simulated kubelet report what they do. */
 export type Emit = (event: WithoutTime<KubeletEvent>) => void;

@@ -115,6 +115,15 @@ test("a wait is given up by its signal", async () => {
   await expect(kubelet.deregistered("x.csi", { signal })).resolves.toBeUndefined();
 });
 
+test("a wait for a driver without a name is refused", async () => {
+  const kubelet = await node.kubelet();
+  for (const wait of ["registered", "deregistered", "refused"] as const)
+    await expect(kubelet[wait](undefined as never)).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: `${wait}: driverName is missing; it takes a text`,
+    });
+});
+
 test("a refusal is history once the driver is registered", async () => {
   const kubelet = await node.kubelet({
     faults: [{ kind: "refuse", reason: "no", times: 1 }],
