@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { invalidOption, RegistrarError } from "../errors";
+import { invalidOption, markPlace, RegistrarError } from "../errors";
 import { createEventSource, type EventOf, type Events, type KindsOf } from "../event-source";
 import { isPromise } from "../guarded-call";
 import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
@@ -95,6 +95,7 @@ export function createEventLog<Event extends SimulatorEvent>(
 
   const wait = async <Kind extends Event["kind"]>(kind: Kind, given: WhenOptions<EventOf<Event, Kind>>) => {
     type Wanted = EventOf<Event, Kind>;
+    const withPlace = markPlace();
     const {
       where,
       from,
@@ -116,7 +117,7 @@ export function createEventLog<Event extends SimulatorEvent>(
       const giveUp = (code: "ABORTED" | "TIMEOUT", why: string, cause?: unknown) => {
         settle();
         const text = `"${kind}" of ${whose} did not happen: ${why}; ${tellSeen(history)}`;
-        reject(new RegistrarError(code, text, { cause }));
+        reject(withPlace(new RegistrarError(code, text, { cause })));
       };
       const timer = setTimeout(() => giveUp("TIMEOUT", `it did not come within ${limitMs} ms`), limitMs);
       const unsubscribe = source.subscribe((event) => {

@@ -129,6 +129,13 @@ test("a wait ends at its limit, and says what was seen", async () => {
   });
 });
 
+test("a wait in vain names the line that waited, and no cause where there is none", async () => {
+  const thisTestWaits = () => makeLog().stream.when("tick", { timeoutMs: 1 });
+  const error = await thisTestWaits().catch((error: Error) => error);
+  expect(error).toMatchObject({ code: "TIMEOUT", stack: expect.stringContaining("thisTestWaits") });
+  expect(Object.keys(Object.getOwnPropertyDescriptors(error))).not.toContain("cause");
+});
+
 test("history, subscriptions and iterations can be of one kind", async () => {
   const log = makeLog();
   log.append({ kind: "tock" });
