@@ -115,11 +115,15 @@ export const hostSocketPath: OptionKind<string> = kindOf(
 );
 
 /** Texts by key, such as labels. */
-export const textsByKey = kindOf("an object of texts", (given) => {
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  if (!isObject || !Object.values(given).every((value) => typeof value === "string")) return undefined;
-  return given as Readonly<Record<string, string>>;
-});
+export const textsByKey: OptionKind<Readonly<Record<string, string>>> = {
+  takes: "an object of texts",
+  read: (given, name) => {
+    if (typeof given !== "object" || given === null || Array.isArray(given))
+      return refuseOption(name, given, "an object of texts");
+    for (const [key, value] of Object.entries(given)) text.read(value, `${name}[${show(key)}]`);
+    return given as Readonly<Record<string, string>>;
+  },
+};
 
 export const listOf = <Value>(kind: OptionKind<Value>): OptionKind<readonly Value[]> => {
   const takes = `a list, each of ${kind.takes}`;

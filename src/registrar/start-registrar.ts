@@ -1,6 +1,7 @@
 import { createEventSource } from "../event-source";
 import { loadProtos, type Protos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
+import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
@@ -25,7 +26,16 @@ import { openRegistration, type Registration } from "./registration/registration
  * await registrar.ready;
  */
 export async function startRegistrar(options: RegistrarOptions): Promise<Registration> {
-  const { signal, logger: log, ...resolved } = resolveOptions(options);
+  const resolved = resolveOptions(options);
+  hostSocketPath.read(resolved.kubeletRegistrationPath, "startRegistrar: kubeletRegistrationPath");
+  return start(resolved);
+}
+
+/** The same with any text for `kubeletRegistrationPath`: as the official one it hands that to kubelet, which judges it. */
+export const startSidecar = async (options: RegistrarOptions): Promise<Registration> =>
+  start(resolveOptions(options));
+
+function start({ signal, logger: log, ...resolved }: ReturnType<typeof resolveOptions>): Registration {
   refuseAborted("the registrar", signal);
   return registerDriver(resolved, { signal, log, protos: loadProtos() });
 }

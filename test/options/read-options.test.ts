@@ -113,7 +113,8 @@ test.each<[given: unknown, message: string | RegExp]>([
   [{ name: "x", count: 1.5 }, "startX: count is 1.5; it takes a whole number, 1 to 8"],
   [{ name: "x", policy: "ignore" }, 'startX: policy is "ignore"; it takes one of "exit", "retry"'],
   [{ name: "x", isOn: "yes" }, 'startX: isOn is "yes"; it takes true or false'],
-  [{ name: "x", labels: { a: 1 } }, "startX: labels is an object; it takes an object of texts"],
+  [{ name: "x", labels: { a: "", "b/c": 1 } }, 'startX: labels["b/c"] is 1; it takes a text'],
+  [{ name: "x", labels: ["a"] }, "startX: labels is an array; it takes an object of texts"],
   [{ name: "x", signal: new AbortController() }, "startX: signal is an object; it takes an AbortSignal"],
   [
     { name: "x", logger: () => {} },
