@@ -55,7 +55,12 @@ export const flag = kindOf("true or false", (given) => (typeof given === "boolea
 export const callbackOf = <Callback extends (...args: never[]) => unknown>(): OptionKind<Callback> =>
   kindOf("a function", (given) => (typeof given === "function" ? (given as Callback) : undefined));
 
+/**
+ * A signal of our own that follows the given one, where that is no stranger's imitation: of one signal for many starts Node 20
+ * would say at the eleventh that it leaks listeners.
+ */
 export const signal = kindOf("an AbortSignal", (given) => {
+  if (given instanceof AbortSignal) return AbortSignal.any([given]);
   const { aborted, addEventListener } = Object(given) as Partial<AbortSignal>;
   const isSignal = typeof aborted === "boolean" && typeof addEventListener === "function";
   return isSignal ? (given as AbortSignal) : undefined;

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import {
   flag,
   folderPath,
@@ -62,7 +63,18 @@ test("keeps what can be used as it is", () => {
     ...{ policy: "retry", isOn: true, labels: { a: "b" }, signal },
     faults: [{ kind: "slow", delayMs: 0.5 }, { kind: "hang" }],
   };
-  expect(read(given)).toEqual({ ...given, logger: expect.anything() });
+  expect(read(given)).toEqual({ ...given, signal: expect.any(AbortSignal), logger: expect.anything() });
+});
+
+test("a signal is followed, and gets no listener; an imitation is taken as it is", () => {
+  const stop = new AbortController();
+  const { signal } = read({ name: "x", signal: stop.signal });
+  signal?.addEventListener("abort", () => {});
+  expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  stop.abort("the end");
+  expect(signal).toMatchObject({ aborted: true, reason: "the end" });
+  const imitation = { aborted: false, addEventListener: () => {} };
+  expect(read({ name: "x", signal: imitation }).signal).toBe(imitation);
 });
 
 test.each([
