@@ -57,5 +57,9 @@ const paths = {
 };
 process.argv = [process.execPath, cli, ...Object.entries(paths).map(([flag, path]) => `--${flag}=${path}`)];
 require(cli);
-await kubelet.registered(name, { timeoutMs: 60_000 });
+// Until kubelet has told the registrar that it is registered.
+await kubelet.events.when("called", {
+  where: ({ call }) => call === "NotifyRegistrationStatus",
+  timeoutMs: 60_000,
+});
 process.kill(process.pid, "SIGTERM");

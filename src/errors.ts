@@ -24,7 +24,7 @@ export class RegistrarError extends Error {
   readonly code: RegistrarErrorCode;
 
   constructor(code: RegistrarErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+    super(message, options?.cause === undefined ? undefined : options); // Node prints a cause that is undefined.
     this.name = "RegistrarError";
     this.code = code;
   }
@@ -33,6 +33,20 @@ export class RegistrarError extends Error {
 /** The error for an option, flag or argument that cannot be used as given. */
 export function invalidOption(message: string, options?: { readonly cause?: unknown }): RegistrarError {
   return new RegistrarError("INVALID_OPTION", message, options);
+}
+
+/**
+ * Remembers where it is called. What it returns adds that to the stack of an error that comes later, out of a timer or another
+ * event: who waited in vain finds the line that waited.
+ */
+export function markPlace(): <Failure extends Error>(error: Failure) => Failure {
+  const here: { readonly stack?: unknown } = {};
+  Error.captureStackTrace(here, markPlace);
+  return (error) => {
+    const [, frames] = /^[^\n]*(\n.+)$/s.exec(String(here.stack)) ?? [];
+    if (frames !== undefined) error.stack += frames;
+    return error;
+  };
 }
 
 // These judge an error by its fields: in a test runner's sandbox, Node's own errors are not `instanceof Error`.

@@ -1,5 +1,6 @@
 import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
+import { oneOf } from "./options/option-kinds";
 
 /** What an event source tells: a union whose field `kind` says which. */
 export interface KindOfEvent {
@@ -12,7 +13,10 @@ export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Ext
   { readonly kind: Kind }
 >;
 
-/** Something that tells what happens to it. */
+/** Every kind of a union of events, so that a misspelt one can be refused. */
+export type KindsOf<Event extends KindOfEvent> = { readonly [Kind in Event["kind"]]: true };
+
+/** Something that tells what happens to it. Who asks for a kind that there is not gets INVALID_OPTION. */
 export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> {
   /** Calls `listener` with each event from now on; the function returned ends that. It may be async. */
   subscribe(listener: (event: Event) => unknown): () => void;
@@ -30,6 +34,8 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
 
 /** The telling end. */
 export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
+  /** The kind that was asked for. Throws INVALID_OPTION, with `whose` in front, for one that there is not. */
+  checkKind(given: unknown, whose: string): Event["kind"];
   emit(event: Event): void;
   /** Nothing more will happen: iterations end. */
   end(): void;
@@ -42,11 +48,14 @@ const MOST_WAITING = 1000;
  * listeners: it goes to `onListenerError`.
  */
 export function createEventSource<Event extends KindOfEvent>(
+  kinds: KindsOf<Event>,
   onListenerError: (error: unknown, event: Event) => void,
 ): EventSource<Event> {
   const listeners = new Set<(event: Event) => unknown>();
   const iterations = new Set<() => void>();
   let ended = false;
+  const known = oneOf(Object.keys(kinds) as Event["kind"][]);
+  const checkKind = (given: unknown, whose: string) => known.read(given, `${whose}: kind`);
 
   const add = (listener: (event: Event) => unknown) => {
     listeners.add(listener);
@@ -57,13 +66,15 @@ export function createEventSource<Event extends KindOfEvent>(
     const listener = second ?? first;
     if (typeof listener !== "function")
       throw invalidOption("subscribe takes a function, or a kind of events and a function");
+    const kind = second === undefined ? undefined : checkKind(first, "subscribe");
     // A listener of its own: the same function may listen twice.
     return add((event) => {
-      if (second === undefined || event.kind === first) return listener(event);
+      if (kind === undefined || event.kind === kind) return listener(event);
     });
   };
 
-  const iterate = <Kind extends Event["kind"]>(...kinds: readonly Kind[]) => {
+  const iterate = <Kind extends Event["kind"]>(...given: readonly Kind[]) => {
+    const kinds = given.map((kind) => checkKind(kind, "iterate"));
     const waiting: EventOf<Event, Kind>[] = [];
     let sleepers: (() => void)[] = [];
     const wake = () => {
@@ -79,7 +90,7 @@ export function createEventSource<Event extends KindOfEvent>(
       wake();
     };
     const stop = add((event) => {
-      if (kinds.length > 0 && !kinds.includes(event.kind as Kind)) return;
+      if (kinds.length > 0 && !kinds.includes(event.kind)) return;
       waiting.push(event as EventOf<Event, Kind>);
       if (waiting.length > MOST_WAITING) waiting.shift();
       wake();
@@ -111,6 +122,7 @@ export function createEventSource<Event extends KindOfEvent>(
   };
 
   return {
+    checkKind,
     subscribe: subscribe as Events<Event>["subscribe"],
     iterate,
     [Symbol.asyncIterator]: () => iterate(),

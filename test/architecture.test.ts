@@ -18,8 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "host-path.ts": ["kubelet-roots.ts", "mounts.ts"],
   logging: ["errors.ts", "guarded-call.ts"],
   sockets: ["errors.ts", "backoff.ts", "pause.ts", "mounts.ts", "logging"],
-  "event-source.ts": ["errors.ts", "guarded-call.ts"],
   options: ["errors.ts", "pause.ts", "logging", "sockets"],
+  "event-source.ts": ["errors.ts", "guarded-call.ts", "options"],
   grpc: ["errors.ts", "logging", "sockets"],
   registrar: [
     "errors.ts",
@@ -36,11 +36,28 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   serving: ["errors.ts", "guarded-call.ts", "pause.ts", "logging", "options", "sockets", "grpc", "registrar"],
   // It only listens: what it listens to knows nothing of it, and nobody but cli starts it, and doctor asks with its client.
-  "node-readiness": ["errors.ts", "backoff.ts", "pause.ts", "resource-name.ts", "logging", "registrar"],
+  "node-readiness": [
+    "errors.ts",
+    "backoff.ts",
+    "pause.ts",
+    "resource-name.ts",
+    "logging",
+    "options",
+    "registrar",
+  ],
   // What a node's readiness tells is served; types alone.
   diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar", "node-readiness"],
   // Development and tests, and tools beside the product: nothing above this line imports them.
-  simulator: ["errors.ts", "event-source.ts", "resource-name.ts", "logging", "options", "sockets", "grpc"],
+  simulator: [
+    "errors.ts",
+    "event-source.ts",
+    "guarded-call.ts",
+    "resource-name.ts",
+    "logging",
+    "options",
+    "sockets",
+    "grpc",
+  ],
   manifest: ["errors.ts", "kubelet-roots.ts", "resource-name.ts", "sockets", "registrar", "node-readiness"],
   doctor: [
     "errors.ts",

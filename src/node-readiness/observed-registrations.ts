@@ -1,3 +1,4 @@
+import { invalidOption } from "../errors";
 import type { StateName } from "../registrar/registration/state";
 import type { Registrations } from "../registrar/registrations";
 
@@ -28,8 +29,14 @@ export interface ObservedRegistrations {
   subscribe(listener: () => void): () => void;
 }
 
-/** The registrations of a process, or of one driver (`only`). */
+/** The registrations of a process, or of one driver (`only`). Throws INVALID_OPTION for what is neither. */
 export function observeRegistrations(registrations: Registrations): ObservedRegistrations {
+  const { all, subscribe } = Object(registrations) as Partial<Registrations>;
+  const areTheirs = Array.isArray(all) && all.every((one) => typeof one?.subscribe === "function");
+  if (typeof subscribe !== "function" || !areTheirs)
+    throw invalidOption(
+      "observeRegistrations takes a node-wide registrar, or only(registration) of a registration that was awaited",
+    );
   return {
     all: () =>
       registrations.all.map((registration) => {

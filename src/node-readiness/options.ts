@@ -1,5 +1,8 @@
-import { RegistrarError } from "../errors";
-import type { ApiAccess } from "./api/access";
+import type { Backoff } from "../backoff";
+import { invalidOption } from "../errors";
+import { flag, kindOf, listOf, milliseconds, text } from "../options/option-kinds";
+import { optional, optionsOf, readOptions, required } from "../options/read-options";
+import { type ApiAccess, apiAccess } from "./api/access";
 import { parseConditionType } from "./condition";
 import { CSI_NODE_PACE, type CsiNodePace } from "./csi-node-keeper";
 import { WATCH_PACE, type WatchPace } from "./node-watch";
@@ -43,27 +46,50 @@ export interface ResolvedNodeReadinessOptions {
   readonly pace: { readonly watch: WatchPace; readonly taint: TaintPace; readonly csiNode: CsiNodePace };
 }
 
+const share = kindOf("a number, 0 to 1", (given) =>
+  typeof given === "number" && given >= 0 && given <= 1 ? given : undefined,
+);
+const wait = required(milliseconds());
+const waitOrNone = required(milliseconds({ orZero: true }));
+const backoff = required(optionsOf<Backoff>({ initialMs: wait, maxMs: wait, jitter: optional(share) }));
+const pace = optionsOf<ResolvedNodeReadinessOptions["pace"]>({
+  watch: optional(optionsOf<WatchPace>({ retry: backoff, lastsMs: wait, spreadMs: waitOrNone }), WATCH_PACE),
+  taint: optional(optionsOf<TaintPace>({ unlisted: backoff, fight: backoff }), TAINT_PACE),
+  csiNode: optional(
+    optionsOf<CsiNodePace>({ lookEveryMs: wait, graceMs: waitOrNone, again: backoff }),
+    CSI_NODE_PACE,
+  ),
+});
+
 /** RFC 1123 subdomain, as every Node is called. */
 const NODE_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** Fills defaults and checks; throws INVALID_OPTION. */
 export function resolveNodeReadinessOptions(options: NodeReadinessOptions): ResolvedNodeReadinessOptions {
-  const { nodeName, access, condition, conditionDelayMs = 30_000, severalDrivers = false } = options;
-  if (!NODE_NAME.test(nodeName))
-    throw new RegistrarError("INVALID_OPTION", `node name ${JSON.stringify(nodeName)} can be no Node's`);
-  const texts = options.startupTaints ?? [];
-  if (severalDrivers) requireDriverPlaceholder(texts, condition);
-  return {
-    nodeName,
-    access,
-    startupTaints: texts.map(parseStartupTaint),
-    condition: condition === undefined ? undefined : parseConditionType(condition),
-    conditionDelayMs,
-    pace: {
-      watch: options.pace?.watch ?? WATCH_PACE,
-      taint: options.pace?.taint ?? TAINT_PACE,
-      csiNode: options.pace?.csiNode ?? CSI_NODE_PACE,
+  type Given = Omit<ResolvedNodeReadinessOptions, "startupTaints"> & {
+    readonly startupTaints: readonly string[];
+    readonly severalDrivers: boolean;
+  };
+  const { severalDrivers, startupTaints, condition, ...given } = readOptions<Given>(
+    "startNodeReadiness",
+    options,
+    {
+      nodeName: required(text),
+      access: required(apiAccess),
+      startupTaints: optional(listOf(text), []),
+      condition: optional(text),
+      conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
+      severalDrivers: optional(flag, false),
+      pace: optional(pace, { watch: WATCH_PACE, taint: TAINT_PACE, csiNode: CSI_NODE_PACE }),
     },
+  );
+  if (!NODE_NAME.test(given.nodeName))
+    throw invalidOption(`node name ${JSON.stringify(given.nodeName)} can be no Node's`);
+  if (severalDrivers) requireDriverPlaceholder(startupTaints, condition);
+  return {
+    ...given,
+    startupTaints: startupTaints.map(parseStartupTaint),
+    condition: condition === undefined ? undefined : parseConditionType(condition),
   };
 }
 
@@ -74,8 +100,7 @@ export function requireDriverPlaceholder(
 ): void {
   for (const text of condition === undefined ? startupTaints : [...startupTaints, condition])
     if (!text.includes(DRIVER_PLACEHOLDER))
-      throw new RegistrarError(
-        "INVALID_OPTION",
+      throw invalidOption(
         `${JSON.stringify(text)} is one for several drivers: write ${DRIVER_PLACEHOLDER} for the driver's name, ` +
           `as in ${DRIVER_PLACEHOLDER}/agent-not-ready`,
       );

@@ -1,5 +1,9 @@
 import { BACKOFF, backoffMs } from "../backoff";
-import { type Logger, silentLogger } from "../logging/logger";
+import { invalidOption } from "../errors";
+import type { LoggerOption } from "../logging/logger-option";
+import { show } from "../options/option-kinds";
+import { readOptions } from "../options/read-options";
+import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
 import { createWakeUp } from "../pause";
 import { createApiClient } from "./api/client";
 import { createNodeApi } from "./api/node-api";
@@ -45,9 +49,19 @@ export interface NodeReadiness extends AsyncDisposable {
 export function startNodeReadiness(
   registrations: ObservedRegistrations,
   options: NodeReadinessOptions,
-  { logger: log = silentLogger }: { readonly logger?: Logger | undefined } = {},
+  others: { readonly logger?: LoggerOption | undefined } = {},
 ): NodeReadiness {
+  const { all, subscribe } = Object(registrations) as Partial<ObservedRegistrations>;
+  if (typeof all !== "function" || typeof subscribe !== "function")
+    throw invalidOption(
+      `startNodeReadiness takes what observeRegistrations() gives, not ${show(registrations)}; ` +
+        "observeRegistrations(only(registration)) is that of one registration",
+    );
   const resolved = resolveNodeReadinessOptions(options);
+  const { logger } = START_OPTIONS;
+  const { logger: log } = readOptions<Pick<ResolvedStartOptions, "logger">>("startNodeReadiness", others, {
+    logger,
+  });
   const { nodeName, startupTaints, condition, conditionDelayMs: delayMs, pace } = resolved;
   const stop = new AbortController();
   const { signal } = stop;

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from "node:path";
 import { invalidOption } from "../errors";
 import { LONGEST_WAIT_MS } from "../pause";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../sockets/socket-path";
+import { nearWord } from "./near-word";
 
 const MAX_SHOWN_LENGTH = 60;
 
@@ -54,16 +55,29 @@ export const flag = kindOf("true or false", (given) => (typeof given === "boolea
 export const callbackOf = <Callback extends (...args: never[]) => unknown>(): OptionKind<Callback> =>
   kindOf("a function", (given) => (typeof given === "function" ? (given as Callback) : undefined));
 
+/**
+ * A signal of our own that follows the given one, where that is no stranger's imitation: of one signal for many starts Node 20
+ * would say at the eleventh that it leaks listeners.
+ */
 export const signal = kindOf("an AbortSignal", (given) => {
+  if (given instanceof AbortSignal) return AbortSignal.any([given]);
   const { aborted, addEventListener } = Object(given) as Partial<AbortSignal>;
   const isSignal = typeof aborted === "boolean" && typeof addEventListener === "function";
   return isSignal ? (given as AbortSignal) : undefined;
 });
 
-export const oneOf = <Word extends string>(words: readonly Word[]): OptionKind<Word> =>
-  kindOf(`one of ${words.map((word) => JSON.stringify(word)).join(", ")}`, (given) =>
-    words.find((word) => word === given),
-  );
+export const oneOf = <Word extends string>(words: readonly Word[]): OptionKind<Word> => {
+  const takes = `one of ${words.map((word) => JSON.stringify(word)).join(", ")}`;
+  return {
+    takes,
+    read: (given, name) => {
+      const word = words.find((word) => word === given);
+      if (word !== undefined) return word;
+      const meant = typeof given === "string" ? nearWord(given, words) : undefined;
+      return refuseOption(name, given, takes + (meant === undefined ? "" : `; did you mean "${meant}"?`));
+    },
+  };
+};
 
 export const wholeNumber = (least: number, most: number): OptionKind<number> =>
   kindOf(`a whole number, ${least} to ${most}`, (given) =>
@@ -106,11 +120,15 @@ export const hostSocketPath: OptionKind<string> = kindOf(
 );
 
 /** Texts by key, such as labels. */
-export const textsByKey = kindOf("an object of texts", (given) => {
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  if (!isObject || !Object.values(given).every((value) => typeof value === "string")) return undefined;
-  return given as Readonly<Record<string, string>>;
-});
+export const textsByKey: OptionKind<Readonly<Record<string, string>>> = {
+  takes: "an object of texts",
+  read: (given, name) => {
+    if (typeof given !== "object" || given === null || Array.isArray(given))
+      return refuseOption(name, given, "an object of texts");
+    for (const [key, value] of Object.entries(given)) text.read(value, `${name}[${show(key)}]`);
+    return given as Readonly<Record<string, string>>;
+  },
+};
 
 export const listOf = <Value>(kind: OptionKind<Value>): OptionKind<readonly Value[]> => {
   const takes = `a list, each of ${kind.takes}`;

@@ -1,6 +1,6 @@
 import { invalidOption } from "../errors";
 import { nearWord } from "./near-word";
-import { type OptionKind, refuseOption, show } from "./option-kinds";
+import { type OptionKind, oneOf, refuseOption, show } from "./option-kinds";
 
 /** One option: the value to use for what was given, which is undefined where nothing was. */
 export type Option<Value> = (given: unknown, name: string) => Value;
@@ -49,6 +49,18 @@ function refuseUnknown(whose: string, given: readonly string[], known: readonly 
   throw invalidOption(`${whose}: there is no option ${show(unknown)}; ${hint}`);
 }
 
+/** An object with options of its own. */
+export function optionsOf<Options extends object>(table: OptionTable<Options>): OptionKind<Options> {
+  const takes = `an object with ${Object.keys(table).join(", ")}`;
+  return {
+    takes,
+    read: (given, name) =>
+      typeof given === "object" && given !== null && !Array.isArray(given)
+        ? readOptions(name, given, table)
+        : refuseOption(name, given, takes),
+  };
+}
+
 /** The other fields of each kind of a union. */
 type VariantTables<Union extends { readonly kind: string }> = {
   readonly [Kind in Union["kind"]]: OptionTable<Omit<Extract<Union, { readonly kind: Kind }>, "kind">>;
@@ -59,17 +71,14 @@ export function variant<Union extends { readonly kind: string }>(
   tables: VariantTables<Union>,
 ): OptionKind<Union> {
   const kinds = Object.keys(tables) as Union["kind"][];
-  const takes = `an object whose kind is one of ${kinds.map((kind) => JSON.stringify(kind)).join(", ")}`;
+  const kindOption = oneOf(kinds);
+  const takes = `an object whose kind is ${kindOption.takes}`;
   return {
     takes,
     read: (given, name) => {
       const { kind, ...fields } = Object(given) as { readonly kind?: unknown };
-      const known = kinds.find((one) => one === kind);
-      if (known === undefined) {
-        if (kind === undefined) return refuseOption(name, given, takes);
-        const meant = nearWord(String(kind), kinds);
-        return refuseOption(`${name}.kind`, kind, takes + (meant ? `; did you mean "${meant}"?` : ""));
-      }
+      if (kind === undefined) return refuseOption(name, given, takes);
+      const known = kindOption.read(kind, `${name}.kind`);
       return { kind: known, ...readOptions<object>(name, fields, tables[known]) } as Union;
     },
   };

@@ -36,7 +36,7 @@ export interface CommonOptions extends StartOptions {
 export interface RegistrarOptions extends CommonOptions {
   /** The CSI driver socket as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. */
   readonly csiAddress: string;
-  /** The same socket as kubelet sees it on the host; kubelet is given it as the driver's endpoint. */
+  /** The same socket as kubelet sees it on the host, an absolute path; kubelet is given it as the driver's endpoint. */
   readonly kubeletRegistrationPath: string;
   /** Fail when the driver has not told its name by then; 0 waits without end. @default 0 */
   readonly driverTimeoutMs?: number | undefined;

@@ -1,11 +1,12 @@
 import { createEventSource } from "../event-source";
 import { loadProtos, type Protos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
+import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
 import type { RegistrationLoopOptions } from "./registration/context";
-import { logListenerError, type RegistrarEvent } from "./registration/events";
+import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./registration/events";
 import { CSI_VERSIONS } from "./registration/plugin-type";
 import { openRegistration, type Registration } from "./registration/registration";
 
@@ -25,7 +26,16 @@ import { openRegistration, type Registration } from "./registration/registration
  * await registrar.ready;
  */
 export async function startRegistrar(options: RegistrarOptions): Promise<Registration> {
-  const { signal, logger: log, ...resolved } = resolveOptions(options);
+  const resolved = resolveOptions(options);
+  hostSocketPath.read(resolved.kubeletRegistrationPath, "startRegistrar: kubeletRegistrationPath");
+  return start(resolved);
+}
+
+/** The same with any text for `kubeletRegistrationPath`: as the official one it hands that to kubelet, which judges it. */
+export const startSidecar = async (options: RegistrarOptions): Promise<Registration> =>
+  start(resolveOptions(options));
+
+function start({ signal, logger: log, ...resolved }: ReturnType<typeof resolveOptions>): Registration {
   refuseAborted("the registrar", signal);
   return registerDriver(resolved, { signal, log, protos: loadProtos() });
 }
@@ -44,7 +54,7 @@ export function registerDriver(
   { signal, log: parentLog, protos, placeTaken, ...wishes }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
-  const events = createEventSource<RegistrarEvent>(logListenerError(log));
+  const events = createEventSource<RegistrarEvent>(REGISTRAR_EVENTS, logListenerError(log));
   const driver = createDriverFollower(options, { protos, log, events, ...wishes });
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },

@@ -3,7 +3,7 @@ import { loadProtos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
 import { type RegistrationOptions, resolveRegistrationOptions } from "./options";
 import { admitPluginName } from "./plugin-name";
-import { logListenerError, type RegistrarEvent } from "./registration/events";
+import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./registration/events";
 import { errorOf } from "./registration/outcome";
 import { openRegistration, type Registration } from "./registration/registration";
 
@@ -33,7 +33,7 @@ export async function startRegistration(options: RegistrationOptions): Promise<R
   const log = logger.named("start-registration");
   admitPluginName(resolved.type, name, log);
   refuseAborted("the registration", signal);
-  const events = createEventSource<RegistrarEvent>(logListenerError(log));
+  const events = createEventSource<RegistrarEvent>(REGISTRAR_EVENTS, logListenerError(log));
   const published = new Promise<undefined>((resolve) => {
     const unsubscribe = events.subscribe(({ kind }) => {
       if (kind !== "published") return;

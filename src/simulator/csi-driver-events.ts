@@ -1,3 +1,4 @@
+import type { KindsOf } from "../event-source";
 import type { CsiDriverFault, CsiMethod } from "./csi-driver-options";
 import type { WithoutTime } from "./event-stream";
 
@@ -15,6 +16,14 @@ export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "fault-applied"; readonly fault: CsiDriverFault }
   | { readonly kind: "stopped"; readonly because: "close" | "kill" }
 );
+
+export const CSI_DRIVER_EVENTS: KindsOf<CsiDriverEvent> = {
+  listening: true,
+  called: true,
+  answered: true,
+  "fault-applied": true,
+  stopped: true,
+};
 
 /** How a call was answered. */
 export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };

@@ -4,7 +4,7 @@ import { startGrpcAcceptor } from "../grpc/acceptor";
 import { loadProtos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
 import { listenUntilCrash } from "./crashable-socket";
-import type { CsiDriverEvent } from "./csi-driver-events";
+import { CSI_DRIVER_EVENTS, type CsiDriverEvent } from "./csi-driver-events";
 import {
   CSI_DRIVER_FAULTS,
   type CsiDriverFault,
@@ -54,7 +54,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     throw stopped(cause);
   });
 
-  const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`, driver);
+  const log = createEventLog(`the simulated CSI driver ${driver.name}`, CSI_DRIVER_EVENTS, driver);
   const faults = createFaultScript(driver.faults);
   const services = { driver, protos: loadProtos(), faults, emit: log.append };
   const acceptor = startGrpcAcceptor({

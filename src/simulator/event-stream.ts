@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { RegistrarError } from "../errors";
-import { createEventSource, type EventOf, type Events } from "../event-source";
+import { invalidOption, markPlace, RegistrarError } from "../errors";
+import { createEventSource, type EventOf, type Events, type KindsOf } from "../event-source";
+import { isPromise } from "../guarded-call";
 import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
 import { type OptionTable, optional, readOptions } from "../options/read-options";
 
@@ -79,10 +80,11 @@ const KINDS_TOLD = 6;
 /** Makes the log of one simulated part; `whose` names it in the error of a wait that was given up. */
 export function createEventLog<Event extends SimulatorEvent>(
   whose: string,
+  kinds: KindsOf<Event>,
   { waitTimeoutMs = WAIT_TIMEOUT_MS, tellSeen = tellKinds }: EventLogOptions<Event> = {},
 ): EventLog<Event> {
   // In a test an assertion of a listener must be seen: every runner reports what nobody caught.
-  const source = createEventSource<Event>((error) => {
+  const source = createEventSource<Event>(kinds, (error) => {
     queueMicrotask(() => {
       throw error;
     });
@@ -93,14 +95,16 @@ export function createEventLog<Event extends SimulatorEvent>(
 
   const wait = async <Kind extends Event["kind"]>(kind: Kind, given: WhenOptions<EventOf<Event, Kind>>) => {
     type Wanted = EventOf<Event, Kind>;
+    const withPlace = markPlace();
     const {
       where,
       from,
       signal,
       timeoutMs: limitMs = waitTimeoutMs,
     } = readOptions("when", given, whenOptions<Wanted>());
+    source.checkKind(kind, "when");
     const wanted = (event: Event): event is Wanted =>
-      event.kind === kind && (where?.(event as Wanted) ?? true);
+      event.kind === kind && (where === undefined || answerOf(where(event as Wanted)));
     const past = from === "now" ? undefined : history.find(wanted);
     if (past) return past;
     return new Promise<Wanted>((resolve, reject) => {
@@ -113,7 +117,7 @@ export function createEventLog<Event extends SimulatorEvent>(
       const giveUp = (code: "ABORTED" | "TIMEOUT", why: string, cause?: unknown) => {
         settle();
         const text = `"${kind}" of ${whose} did not happen: ${why}; ${tellSeen(history)}`;
-        reject(new RegistrarError(code, text, { cause }));
+        reject(withPlace(new RegistrarError(code, text, { cause })));
       };
       const timer = setTimeout(() => giveUp("TIMEOUT", `it did not come within ${limitMs} ms`), limitMs);
       const unsubscribe = source.subscribe((event) => {
@@ -137,8 +141,10 @@ export function createEventLog<Event extends SimulatorEvent>(
 
   return {
     stream: {
-      history: (kind?: Event["kind"]) =>
-        history.filter((event) => kind === undefined || event.kind === kind) as never,
+      history: (kind?: Event["kind"]) => {
+        if (kind !== undefined) source.checkKind(kind, "history");
+        return history.filter((event) => kind === undefined || event.kind === kind) as never;
+      },
       subscribe: source.subscribe,
       iterate: source.iterate,
       [Symbol.asyncIterator]: source[Symbol.asyncIterator],
@@ -161,6 +167,13 @@ export function createEventLog<Event extends SimulatorEvent>(
 export function quietly<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
+}
+
+/** What `where` answered; a promise is no answer, and would fit every event. */
+function answerOf(given: boolean): boolean {
+  if (!isPromise(given)) return given;
+  given.catch(() => {}); // What comes of it is nobody's any more.
+  throw invalidOption("when: where gave a promise; it takes a function that answers true or false at once");
 }
 
 function tellKinds(history: readonly SimulatorEvent[]): string {

@@ -1,3 +1,4 @@
+import type { KindsOf } from "../event-source";
 import type { NodeInfo, PluginInfo } from "../grpc/protos";
 import type { CsiNodeObject } from "./csi-node";
 import type { WithoutTime } from "./event-stream";
@@ -23,6 +24,26 @@ export type KubeletEvent = { readonly atMs: number } & (
   | ObjectChanged
   | FaultApplied
 );
+
+export const KUBELET_EVENTS: KindsOf<KubeletEvent> = {
+  started: true,
+  stopped: true,
+  "socket-seen": true,
+  "socket-gone": true,
+  "file-ignored": true,
+  "watch-failed": true,
+  "operation-started": true,
+  calling: true,
+  called: true,
+  waiting: true,
+  registered: true,
+  refused: true,
+  deregistered: true,
+  failed: true,
+  "node-changed": true,
+  "csi-node-changed": true,
+  "fault-applied": true,
+};
 
 /** Where the parts of a simulated kubelet report what they do. */
 export type Emit = (event: WithoutTime<KubeletEvent>) => void;
@@ -75,14 +96,16 @@ type Calling =
     };
 
 type Outcome =
-  /** In use from now on. `noticeError`: its registrar did not get the status, and a kubelet up to 1.35 ignores that. */
+  /**
+   * In use from now on: the Node and CSINode have it. Its registrar is told after that. A `failed` tells where it was not:
+   * a kubelet up to 1.35 leaves it at that, a newer one deregisters the driver again.
+   */
   | {
       readonly kind: "registered";
       readonly driverName: string;
       readonly pluginType: string;
       readonly endpoint: string;
       readonly socketPath: string;
-      readonly noticeError?: string;
     }
   /** The registrar gets this refusal; `reason` is the text. */
   | {

@@ -8,7 +8,14 @@ import {
   text,
   textsByKey,
 } from "../options/option-kinds";
-import { type OptionTable, optional, readOptions, required, variant } from "../options/read-options";
+import {
+  type OptionTable,
+  optional,
+  optionsOf,
+  readOptions,
+  required,
+  variant,
+} from "../options/read-options";
 import type { ResolvedStartOptions } from "../options/start-options";
 import { KUBELET_BACKOFF } from "./exponential-backoff";
 import type { KubeletFault } from "./kubelet-faults";
@@ -89,13 +96,11 @@ const timing = (byDefault: number) => optional(milliseconds(), byDefault);
 const { reconcilePeriodMs: _, ...OTHER_TIMINGS } = KUBELET_TIMINGS;
 type OtherTimings = typeof OTHER_TIMINGS;
 
-const timings: OptionKind<OtherTimings> = {
-  takes: `an object of milliseconds: ${Object.keys(OTHER_TIMINGS).join(", ")}`,
-  read: (given, name) => {
-    const table = Object.entries(OTHER_TIMINGS).map(([key, byDefault]) => [key, timing(byDefault)]);
-    return readOptions(name, given, Object.fromEntries(table) as OptionTable<OtherTimings>);
-  },
-};
+const timings = optionsOf(
+  Object.fromEntries(
+    Object.entries(OTHER_TIMINGS).map(([key, byDefault]) => [key, timing(byDefault)]),
+  ) as OptionTable<OtherTimings>,
+);
 
 /** The faults of a kubelet, checked. */
 export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(

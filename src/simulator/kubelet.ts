@@ -3,7 +3,7 @@ import { RegistrarError } from "../errors";
 import type { EventOf } from "../event-source";
 import { loadProtos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
-import { callbackOf } from "../options/option-kinds";
+import { callbackOf, text } from "../options/option-kinds";
 import { optional, readOptions } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
 import { createCaller } from "./calls";
@@ -12,7 +12,7 @@ import { createCsiRegistrationHandler } from "./csi-registration-handler";
 import { createEventLog, type EventStream, quietly, type WaitOptions } from "./event-stream";
 import { createFaultScript } from "./faults";
 import type { Surroundings } from "./kubelet-context";
-import type { DeregistrationCause, KubeletEvent } from "./kubelet-events";
+import { type DeregistrationCause, KUBELET_EVENTS, type KubeletEvent } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
 import {
   KUBELET_FAULTS,
@@ -82,7 +82,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const { pluginRegistrationPath, version, simulated, waitTimeoutMs } = resolved;
   if (simulated !== version) tellSimulated(logger, version, simulated);
 
-  const log = createEventLog<KubeletEvent>("the simulated kubelet", {
+  const log = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENTS, {
     waitTimeoutMs,
     tellSeen: (history) => tellLastStep(history, pluginRegistrationPath),
   });
@@ -151,12 +151,15 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   });
 
   const isRegistered: SimulatedKubelet["registered"] = async (driverName, wait) =>
-    registered.get(driverName) ?? log.stream.when("registered", next(driverName, wait));
+    registered.get(text.read(driverName, "registered: driverName")) ??
+    log.stream.when("registered", next(driverName, wait));
   const isDeregistered: SimulatedKubelet["deregistered"] = async (driverName, wait) => {
-    if (registered.has(driverName)) await log.stream.when("deregistered", next(driverName, wait));
+    if (registered.has(text.read(driverName, "deregistered: driverName")))
+      await log.stream.when("deregistered", next(driverName, wait));
   };
   const isRefused: SimulatedKubelet["refused"] = async (driverName, wait) =>
-    refused.get(driverName) ?? log.stream.when("refused", next(driverName, wait));
+    refused.get(text.read(driverName, "refused: driverName")) ??
+    log.stream.when("refused", next(driverName, wait));
 
   return {
     options: resolved,

@@ -3,9 +3,17 @@ import type { KubeletEvent } from "./kubelet-events";
 /** How far a kubelet came with any registration, in a few words: for the error of a wait that was given up. */
 export function tellLastStep(history: readonly KubeletEvent[], pluginRegistrationPath: string): string {
   let told = `it has seen no socket in ${pluginRegistrationPath}`;
-  for (const event of history) told = tellStep(event) ?? told;
+  let beforeNotice = told;
+  for (const event of history) {
+    if (isOfNotice(event, "calling")) beforeNotice = told;
+    // It tells what has happened before: that is still the last step when it has been sent.
+    told = isOfNotice(event, "called") ? beforeNotice : (tellStep(event) ?? told);
+  }
   return told;
 }
+
+const isOfNotice = (event: KubeletEvent, kind: "calling" | "called") =>
+  event.kind === kind && event.call === "NotifyRegistrationStatus";
 
 function tellStep(event: KubeletEvent): string | undefined {
   switch (event.kind) {

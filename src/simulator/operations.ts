@@ -130,26 +130,19 @@ async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): P
   return failure(`failed to send error at socket ${plugin.socketPath}, err: ${error}`);
 }
 
-/** Reports the success to the registrar; if that fails, the kubelet's version decides what follows. */
+/** Reports the success to the registrar, which has happened by then; if that fails, the kubelet's version decides what follows. */
 async function confirm(attempt: Attempt, handler: PluginHandler): Promise<OperationOutcome> {
   const { plugin, pluginType, offer, context } = attempt;
   const { socketPath } = plugin;
   const { name: driverName, endpoint } = offer;
+  context.emit({ kind: "registered", driverName, pluginType, endpoint, socketPath });
   const told = isDropped(attempt)
     ? ({ kind: "error", error: CONNECTION_LOST } as const)
     : await notify(attempt, { pluginRegistered: true, error: "" });
-  if (context.signal.aborted) return DONE;
-
-  const registered = { kind: "registered", driverName, pluginType, endpoint, socketPath } as const;
-  if (told.kind === "ok") {
-    context.emit(registered);
-    return DONE;
-  }
+  if (context.signal.aborted || told.kind === "ok") return DONE;
   if (context.behaviour.afterFailure === "forget") {
     context.actual.delete(socketPath);
     handler.deregister(offer, "notice-failed");
-  } else {
-    context.emit({ ...registered, noticeError: told.error });
   }
   // The reason of a refusal would be before the second colon.
   return failure(`failed to send registration status at socket ${socketPath}, err: : ${told.error}`);

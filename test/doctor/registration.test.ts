@@ -4,6 +4,7 @@ import { NODE_CHECKS } from "../../src/doctor/checks";
 import { findingsOf } from "../../src/doctor/finding";
 import { eventually } from "../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
+import { told } from "../support/told";
 import { createDoctorNode } from "./doctor-node";
 
 test("a driver that is registered: no problem, and nothing changed by the visit", async () => {
@@ -11,7 +12,7 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
   const driver = await node.driver({ nodeId: "n1" });
   const kubelet = await node.kubelet();
   const { registrar } = await node.registrar();
-  await kubelet.registered("x.csi");
+  await told(kubelet, await kubelet.registered("x.csi"));
   // The name that the socket was bound to goes a moment later.
   await eventually(() => expect(readdirSync(node.directory)).toEqual(["x.csi-reg.sock"]));
   const [tree, tally] = [node.tree(), { ...registrar.status().tally }];
@@ -41,7 +42,7 @@ test("without a driver's socket every driver of the node is looked at", async ()
   await node.driver();
   const kubelet = await node.kubelet();
   await node.registrar();
-  await kubelet.registered("x.csi");
+  await told(kubelet, await kubelet.registered("x.csi"));
   const target = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
   const { says, healthy } = await node.look(target);
   expect(says("driver-socket")).toBe(

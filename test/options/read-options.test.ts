@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import {
   flag,
   folderPath,
@@ -62,7 +63,18 @@ test("keeps what can be used as it is", () => {
     ...{ policy: "retry", isOn: true, labels: { a: "b" }, signal },
     faults: [{ kind: "slow", delayMs: 0.5 }, { kind: "hang" }],
   };
-  expect(read(given)).toEqual({ ...given, logger: expect.anything() });
+  expect(read(given)).toEqual({ ...given, signal: expect.any(AbortSignal), logger: expect.anything() });
+});
+
+test("a signal is followed, and gets no listener; an imitation is taken as it is", () => {
+  const stop = new AbortController();
+  const { signal } = read({ name: "x", signal: stop.signal });
+  signal?.addEventListener("abort", () => {});
+  expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  stop.abort("the end");
+  expect(signal).toMatchObject({ aborted: true, reason: "the end" });
+  const imitation = { aborted: false, addEventListener: () => {} };
+  expect(read({ name: "x", signal: imitation }).signal).toBe(imitation);
 });
 
 test.each([
@@ -113,7 +125,8 @@ test.each<[given: unknown, message: string | RegExp]>([
   [{ name: "x", count: 1.5 }, "startX: count is 1.5; it takes a whole number, 1 to 8"],
   [{ name: "x", policy: "ignore" }, 'startX: policy is "ignore"; it takes one of "exit", "retry"'],
   [{ name: "x", isOn: "yes" }, 'startX: isOn is "yes"; it takes true or false'],
-  [{ name: "x", labels: { a: 1 } }, "startX: labels is an object; it takes an object of texts"],
+  [{ name: "x", labels: { a: "", "b/c": 1 } }, 'startX: labels["b/c"] is 1; it takes a text'],
+  [{ name: "x", labels: ["a"] }, "startX: labels is an array; it takes an object of texts"],
   [{ name: "x", signal: new AbortController() }, "startX: signal is an object; it takes an AbortSignal"],
   [
     { name: "x", logger: () => {} },

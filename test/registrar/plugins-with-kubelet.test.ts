@@ -5,6 +5,7 @@ import type { StateName } from "../../src/registrar/registration/state";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { PATIENCE_MS } from "../support/history";
 import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { told } from "../support/told";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
 
@@ -81,9 +82,9 @@ describe.each([
     const gone = kubelet.events.when("deregistered", { from: "now" });
     rmSync(`${node.pluginDir}/${file}-reg.sock`);
     await gone;
-    await kubelet.registered(name);
+    await told(kubelet, await kubelet.registered(name));
     await kubelet.restart();
-    await kubelet.registered(name);
+    await told(kubelet, await kubelet.registered(name));
     expect(registration.status().state).toBe("registered");
   });
 

@@ -1,7 +1,8 @@
+import { getEventListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { StateName } from "../../src/registrar/registration/state";
-import { startRegistrar } from "../../src/registrar/start-registrar";
+import { startRegistrar, startSidecar } from "../../src/registrar/start-registrar";
 import { connectRaw } from "../grpc/served-acceptor";
 import { frame, GOAWAY, getInfoCall, HELLO, PING, RAW_PATH } from "../grpc/wire";
 import { eventually } from "../support/eventually";
@@ -181,12 +182,30 @@ test("options that cannot be used start nothing", () =>
     await expect(starting).rejects.toMatchObject({ code: "INVALID_OPTION" });
   }));
 
+test.each(["rel/csi.sock", "unix:///csi/csi.sock", `/${"a".repeat(200)}`, "/csi\0.sock"])(
+  "no kubelet finds a driver at %j: refused, unless it is the sidecar that is told so",
+  async (kubeletRegistrationPath) => {
+    const options = { ...node.options, kubeletRegistrationPath };
+    await expect(startRegistrar(options)).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining("startRegistrar: kubeletRegistrationPath is "),
+    });
+    const sidecar = await startSidecar(options);
+    expect(sidecar.endpoint).toBe(kubeletRegistrationPath);
+    await sidecar.close();
+  },
+);
+
 test("forgets its signal when it is closed", async () => {
-  const stop = new AbortController();
-  const { registrar } = await startTestRegistrar(node, {}, stop.signal);
-  const forgotten = jest.spyOn(stop.signal, "removeEventListener");
+  const following = jest.spyOn(AbortSignal, "any");
+  const { signal } = new AbortController();
+  const { registrar } = await startTestRegistrar(node, {}, signal);
+  const own = following.mock.results.at(-1)?.value;
+  following.mockRestore();
+  expect(getEventListeners(own, "abort")).toHaveLength(1);
   await registrar.close();
-  expect(forgotten).toHaveBeenCalledWith("abort", expect.any(Function));
+  expect(getEventListeners(own, "abort")).toEqual([]);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
 test("a listener that unsubscribed hears no more", async () => {

@@ -4,7 +4,7 @@ type Event = { readonly atMs: number } & (
   | { readonly kind: "tick"; readonly count: number }
   | { readonly kind: "tock" }
 );
-const makeLog = () => createEventLog<Event>("the clock");
+const makeLog = () => createEventLog<Event>("the clock", { tick: true, tock: true });
 
 test("when() takes what happened already, or only what comes", async () => {
   const log = makeLog();
@@ -64,6 +64,36 @@ test.each([
   });
 });
 
+test("a kind that there is not is refused, with the nearest one", async () => {
+  const { stream } = makeLog();
+  const says = (whose: string) => ({
+    code: "INVALID_OPTION",
+    message: `${whose}: kind is "tik"; it takes one of "tick", "tock"; did you mean "tick"?`,
+  });
+  const thrownBy = (act: () => unknown) => {
+    try {
+      return act();
+    } catch (error) {
+      return error;
+    }
+  };
+  const kind = "tik" as "tick";
+  await expect(stream.when(kind)).rejects.toMatchObject(says("when"));
+  expect(thrownBy(() => stream.history(kind))).toMatchObject(says("history"));
+  expect(thrownBy(() => stream.subscribe(kind, () => {}))).toMatchObject(says("subscribe"));
+  expect(thrownBy(() => stream.iterate("tock", kind))).toMatchObject(says("iterate"));
+});
+
+test("a `where` that gives a promise is refused: it would fit everything", async () => {
+  const log = makeLog();
+  const where = (async () => false) as unknown as () => boolean;
+  const waiting = log.stream.when("tick", { where });
+  log.append({ kind: "tick", count: 1 });
+  const refused = { code: "INVALID_OPTION", message: expect.stringContaining("where gave a promise") };
+  await expect(waiting).rejects.toMatchObject(refused);
+  await expect(log.stream.when("tick", { where })).rejects.toMatchObject(refused);
+});
+
 test("a listener hears what comes until it ends that", () => {
   const log = makeLog();
   const heard: string[] = [];
@@ -84,7 +114,7 @@ test("keeps the newest 1,000", () => {
 });
 
 test("a wait ends at its limit, and says what was seen", async () => {
-  const log = createEventLog<Event>("the clock", { waitTimeoutMs: 1 });
+  const log = createEventLog<Event>("the clock", { tick: true, tock: true }, { waitTimeoutMs: 1 });
   await expect(log.stream.when("tick")).rejects.toMatchObject({
     code: "TIMEOUT",
     message: '"tick" of the clock did not happen: it did not come within 1 ms; nothing was seen',
@@ -97,6 +127,13 @@ test("a wait ends at its limit, and says what was seen", async () => {
   await expect(log.stream.when("tock", { timeoutMs: 2 ** 31 })).rejects.toMatchObject({
     code: "INVALID_OPTION",
   });
+});
+
+test("a wait in vain names the line that waited, and no cause where there is none", async () => {
+  const thisTestWaits = () => makeLog().stream.when("tick", { timeoutMs: 1 });
+  const error = await thisTestWaits().catch((error: Error) => error);
+  expect(error).toMatchObject({ code: "TIMEOUT", stack: expect.stringContaining("thisTestWaits") });
+  expect(Object.keys(Object.getOwnPropertyDescriptors(error))).not.toContain("cause");
 });
 
 test("history, subscriptions and iterations can be of one kind", async () => {

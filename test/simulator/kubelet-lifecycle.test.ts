@@ -1,6 +1,7 @@
 import { createLogger } from "../../src/logging/logger";
 import { startKubelet } from "../../src/simulator/kubelet";
 import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { told } from "../support/told";
 import { eventsOf } from "./events-of";
 
 let node: SimulatedNode;
@@ -13,14 +14,14 @@ test("a restarted kubelet registers again what it finds, and keeps the node's ob
   const kubelet = await node.kubelet();
   await node.driver({ maxVolumes: 3 });
   const registrar = await node.plugin();
-  await kubelet.registered("x.csi");
+  await told(kubelet, await kubelet.registered("x.csi"));
   const uid = kubelet.node().metadata.uid;
   await kubelet.restart({
     whileDown: () => {
       expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
     },
   });
-  await kubelet.registered("x.csi");
+  await told(kubelet, await kubelet.registered("x.csi"));
   expect(registrar.events.history().filter(({ kind }) => kind === "notified")).toHaveLength(2);
   expect(kubelet.node().metadata.uid).toBe(uid);
   expect(eventsOf(kubelet, "csi-node-changed")).toHaveLength(1);
@@ -114,6 +115,15 @@ test("a wait is given up by its signal", async () => {
   await expect(kubelet.deregistered("x.csi", { signal })).resolves.toBeUndefined();
 });
 
+test("a wait for a driver without a name is refused", async () => {
+  const kubelet = await node.kubelet();
+  for (const wait of ["registered", "deregistered", "refused"] as const)
+    await expect(kubelet[wait](undefined as never)).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: `${wait}: driverName is missing; it takes a text`,
+    });
+});
+
 test("a refusal is history once the driver is registered", async () => {
   const kubelet = await node.kubelet({
     faults: [{ kind: "refuse", reason: "no", times: 1 }],
@@ -139,7 +149,7 @@ describe("faults", () => {
     const registrar = await node.plugin();
     await node.plugin({ socketPath: `${node.pluginDir}/other.sock`, info: { name: "other.csi" } });
     await kubelet.registered("other.csi");
-    await kubelet.registered("x.csi");
+    await told(kubelet, await kubelet.registered("x.csi"));
     expect(
       registrar.events.history().flatMap((event) => (event.kind === "notified" ? [event.error] : [])),
     ).toEqual([
@@ -168,7 +178,7 @@ describe("faults", () => {
     });
     await node.driver();
     const registrar = await node.plugin();
-    await kubelet.registered("x.csi");
+    await registrar.events.when("notified");
     const methods = registrar.events
       .history()
       .flatMap((event) => (event.kind === "called" ? [event.method] : []));

@@ -1,6 +1,7 @@
 import { startKubelet } from "../../src/simulator/kubelet";
 import { SIMULATED_VERSIONS } from "../../src/simulator/versions";
 import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { told } from "../support/told";
 import { eventsOf } from "./events-of";
 
 let node: SimulatedNode;
@@ -19,6 +20,7 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
     endpoint: node.csiAddress,
     socketPath: node.socketPath,
   });
+  await told(kubelet, await kubelet.registered("x.csi"));
   expect(kubelet.csiNode().spec.drivers).toEqual([
     { name: "x.csi", nodeID: "n1", topologyKeys: ["rack"], allocatable: { count: 39 } },
   ]);
@@ -42,7 +44,7 @@ test("tells each step: who was called, what came of it", async () => {
   const kubelet = await node.kubelet();
   await node.driver();
   await node.plugin();
-  await kubelet.registered("x.csi");
+  await told(kubelet, await kubelet.registered("x.csi"));
   expect(eventsOf(kubelet, "called")).toMatchObject([
     { call: "dial", socketPath: node.socketPath, result: { kind: "ok" } },
     { call: "GetInfo", result: { kind: "ok", answer: { name: "x.csi", supportedVersions: ["1.0.0"] } } },
@@ -59,6 +61,25 @@ test("tells each step: who was called, what came of it", async () => {
     "registered",
   ]);
 });
+
+test.each(SIMULATED_VERSIONS)(
+  "kubelet %s has all of it done before the registrar hears so",
+  async (version) => {
+    const kubelet = await node.kubelet({ version });
+    await node.driver();
+    let atNotice: unknown;
+    const before = (method: string) => {
+      if (method !== "NotifyRegistrationStatus") return;
+      atNotice = [eventsOf(kubelet, "registered").length, kubelet.csiNode().spec.drivers.length];
+    };
+    const registrar = await node.plugin({ before });
+    await registrar.events.when("notified");
+    await registrar.close();
+    await kubelet.deregistered("x.csi");
+    expect(eventsOf(kubelet, "deregistered")).toHaveLength(1);
+    expect(atNotice).toEqual([1, 1]);
+  },
+);
 
 test.each(SIMULATED_VERSIONS)("kubelet %s sends the authority of its gRPC library", async (version) => {
   const kubelet = await node.kubelet({ version });

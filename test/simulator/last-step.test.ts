@@ -1,4 +1,5 @@
 import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { told } from "../support/told";
 
 let node: SimulatedNode;
 beforeEach(async () => {
@@ -49,11 +50,19 @@ test("says why kubelet refused", async () => {
   expect(await giveUpWhen(kubelet, kubelet.events.when("failed"))).toContain("no such node");
 });
 
+test("says which driver was registered, not that its registrar was told", async () => {
+  const kubelet = await node.kubelet();
+  await node.driver({ name: "y.csi" });
+  await node.plugin({ info: { name: "y.csi" } });
+  await told(kubelet, await kubelet.registered("y.csi"));
+  expect(await giveUpWhen(kubelet, Promise.resolve())).toContain("; it has registered y.csi");
+});
+
 test("says that the driver was registered, and is no more", async () => {
   const kubelet = await node.kubelet();
   await node.driver();
   const registrar = await node.plugin();
-  await kubelet.registered("x.csi");
+  await told(kubelet, await kubelet.registered("x.csi"));
   await registrar.close();
   await kubelet.deregistered("x.csi");
   expect(await giveUpWhen(kubelet, Promise.resolve())).toContain("; it has deregistered x.csi: socket-gone");

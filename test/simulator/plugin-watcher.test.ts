@@ -12,7 +12,7 @@ import {
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { createEventLog } from "../../src/simulator/event-stream";
-import type { KubeletEvent } from "../../src/simulator/kubelet-events";
+import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet-events";
 import { type PluginWatcher, startPluginWatcher } from "../../src/simulator/plugin-watcher";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
@@ -26,7 +26,7 @@ let watcher: PluginWatcher | undefined;
 beforeEach(async () => {
   folder = await createTempFolder();
   pluginDir = folder.at("reg");
-  log = createEventLog("the plugin watcher");
+  log = createEventLog("the plugin watcher", KUBELET_EVENTS);
   servers = [];
 });
 afterEach(async () => {

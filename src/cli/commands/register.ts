@@ -11,7 +11,7 @@ import { limitRepeats } from "../../logging/repeats";
 import type { NodeRegistrar } from "../../registrar/node-wide/start-node-registrar";
 import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
-import { startRegistrar } from "../../registrar/start-registrar";
+import { startSidecar } from "../../registrar/start-registrar";
 import { isFolder } from "../../sockets/files";
 import { BOTH_PORTS, checkHttpFlags, checkWaitFlags, httpEndpointOf } from "../flag-checks";
 import { warnAboutFlags } from "../flag-warnings";
@@ -118,7 +118,7 @@ async function start(
     ...context,
   };
   if (!isNodeWide(flags))
-    return startRegistrar({
+    return startSidecar({
       ...common,
       csiAddress: flags.csiAddress,
       kubeletRegistrationPath: paths.kubeletRegistrationPath,

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RegistrarError } from "../../errors";
+import { invalidOption } from "../../errors";
+import { kindOf, text } from "../../options/option-kinds";
+import { optional, optionsOf, required, variant } from "../../options/read-options";
 
 /** Something to prove oneself with: itself, or the file that has it, which is read anew for each call as it rotates. */
 export type Secret =
@@ -20,6 +22,26 @@ export interface ApiAccess {
   readonly key?: Secret | undefined;
 }
 
+const secret = optional(
+  variant<Secret>({ value: { value: required(text) }, file: { path: required(text) } }),
+);
+
+/** Whether it says where an API server is. */
+export const isServer = (given: unknown): given is string =>
+  typeof given === "string" && URL.canParse(given) && new URL(given).protocol === "https:";
+
+const server = kindOf("https://HOST:PORT", (given) => (isServer(given) ? given : undefined));
+
+/** The way to an API server, checked. */
+export const apiAccess = optionsOf<ApiAccess>({
+  server: required(server),
+  authority: secret,
+  serverName: optional(text),
+  token: secret,
+  certificate: secret,
+  key: secret,
+});
+
 /** Where kubelet puts a pod's service account (`automountServiceAccountToken`). */
 export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
@@ -30,10 +52,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * Throws INVALID_OPTION outside of a pod; whether the files are there shows when they are needed.
  */
 export function inClusterAccess(environment: Environment, folder = SERVICE_ACCOUNT_FOLDER): ApiAccess {
+  if (typeof environment !== "object" || environment === null)
+    throw invalidOption("inClusterAccess takes the environment, as in inClusterAccess(process.env)");
+  text.read(folder, "inClusterAccess: folder");
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
   if (!host || !port) {
-    throw new RegistrarError(
-      "INVALID_OPTION",
+    throw invalidOption(
       "no API server: this is no pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set); " +
         "on a development node name a kubeconfig file in KUBECONFIG",
     );
@@ -46,9 +70,9 @@ export function inClusterAccess(environment: Environment, folder = SERVICE_ACCOU
 }
 
 /** A secret as it is now. Rejects where its file cannot be read, or is empty. */
-export async function readSecret(secret: Secret | undefined): Promise<string | undefined> {
-  if (secret?.kind !== "file") return secret?.value;
-  const text = (await readFile(secret.path, "utf8")).trim();
-  if (text === "") throw new RegistrarError("INVALID_OPTION", `${secret.path} is empty`);
-  return text;
+export async function readSecret(from: Secret | undefined): Promise<string | undefined> {
+  if (from?.kind !== "file") return from?.value;
+  const found = (await readFile(from.path, "utf8")).trim();
+  if (found === "") throw invalidOption(`${from.path} is empty`);
+  return found;
 }

@@ -1,20 +1,21 @@
 import { resolve } from "node:path";
 import { RegistrarError } from "../../errors";
+import { text } from "../../options/option-kinds";
 import { fieldsOf, listOf } from "../node";
-import type { ApiAccess, Secret } from "./access";
+import { type ApiAccess, isServer, type Secret } from "./access";
 
 /**
  * The way that a kubeconfig's current context leads; `config` is the parsed file, paths in it are relative to `folder`.
  * Throws INVALID_OPTION where it leads nowhere, leaves the server unproven, or wants a program run for a token.
  */
 export function accessFromKubeconfig(config: unknown, folder: string): ApiAccess {
+  text.read(folder, "accessFromKubeconfig: folder");
   const { "current-context": current, contexts, clusters, users } = fieldsOf(config);
   const context = entryOf(contexts, "contexts", current, "context");
   const cluster = entryOf(clusters, "clusters", context.cluster, "cluster");
   const user = entryOf(users, "users", context.user, "user");
   const { server, "tls-server-name": serverName } = cluster;
-  if (typeof server !== "string" || !server.startsWith("https://"))
-    refuse(`the server must begin with https://, not be ${JSON.stringify(server)}`);
+  if (!isServer(server)) return refuse(`the server must be https://HOST:PORT, not ${JSON.stringify(server)}`);
   if (cluster["insecure-skip-tls-verify"] === true)
     refuse("insecure-skip-tls-verify is refused: give the server's certificate-authority");
   for (const way of ["exec", "auth-provider", "username"])
@@ -32,7 +33,7 @@ export function accessFromKubeconfig(config: unknown, folder: string): ApiAccess
       ? { kind: "value", value: user.token }
       : secret(user, "token", "tokenFile");
   return {
-    server: String(server),
+    server,
     authority: secret(cluster, "certificate-authority"),
     serverName: typeof serverName === "string" ? serverName : undefined,
     token,

@@ -1,5 +1,5 @@
-import { flag, listOf, milliseconds, type OptionKind, text } from "../../options/option-kinds";
-import { optional, readOptions, required } from "../../options/read-options";
+import { flag, listOf, milliseconds, text } from "../../options/option-kinds";
+import { optional, optionsOf, readOptions, required } from "../../options/read-options";
 import type { ResolvedStartOptions } from "../../options/start-options";
 import { COMMON_OPTIONS, type RegistrarOptions } from "../options";
 import type { NameLists } from "./admission";
@@ -31,11 +31,7 @@ export interface ResolvedNodeOptions {
   readonly names: NameLists;
 }
 
-const nameLists: OptionKind<NameLists> = {
-  takes: "an object with lists of names, allow and deny",
-  read: (given, name) =>
-    readOptions<NameLists>(name, given, { allow: optional(listOf(text)), deny: optional(listOf(text)) }),
-};
+const nameLists = optionsOf<NameLists>({ allow: optional(listOf(text)), deny: optional(listOf(text)) });
 
 /** Fills defaults and checks all but the patterns. Throws INVALID_OPTION. */
 export function resolveNodeOptions(

@@ -6,7 +6,7 @@ import { refuseAborted } from "../../options/start-options";
 import { statsOf } from "../../sockets/files";
 import { tryConnect } from "../../sockets/unix-socket";
 import { type ResolvedRegistrarOptions, resolveOptions } from "../options";
-import { logListenerError } from "../registration/events";
+import { logListenerError, REGISTRAR_EVENTS } from "../registration/events";
 import type { RegistrationOutcome } from "../registration/outcome";
 import type { Registration } from "../registration/registration";
 import type { Registrations, RegistrationsEvent } from "../registrations";
@@ -77,7 +77,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const log = logger.named("start-node-registrar");
   const protos = loadProtos();
   const admission = createAdmission(names);
-  const events = createEventSource<RegistrationsEvent>(logListenerError(log));
+  const events = createEventSource<RegistrationsEvent>(REGISTRAR_EVENTS, logListenerError(log));
   const members = new Map<string, Member>();
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.

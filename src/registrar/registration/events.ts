@@ -1,3 +1,4 @@
+import type { KindsOf } from "../../event-source";
 import type { PluginIdentity } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { PublishReason, StateChange } from "./state";
@@ -28,6 +29,16 @@ export type RegistrarEvent =
   | { readonly kind: "published"; readonly socketPath: string; readonly reason: PublishReason }
   | { readonly kind: "asked" }
   | { readonly kind: "notified"; readonly registered: boolean; readonly error: string };
+
+export const REGISTRAR_EVENTS: KindsOf<RegistrarEvent> = {
+  "driver-call": true,
+  "driver-answered": true,
+  "driver-lost": true,
+  "state-changed": true,
+  published: true,
+  asked: true,
+  notified: true,
+};
 
 /** A listener is somebody else's: what it throws is in the log, and changes nothing else. */
 export function logListenerError(log: Logger): (error: unknown, event: Pick<RegistrarEvent, "kind">) => void {

@@ -1,3 +1,4 @@
+import { markPlace, type RegistrarError } from "../../errors";
 import type { EventSource, Events } from "../../event-source";
 import { startGrpcAcceptor } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
@@ -164,6 +165,10 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const selfCheck = async (): Promise<SelfCheck> =>
     outcome === undefined ? cachedCheck() : { kind: "missing", text: "the registration has ended" };
 
+  /** Where somebody waits for `ready`: the one that asked for it last. */
+  let withPlace = markPlace();
+  const ready = untilRegistered(events, closed, (outcome) => withPlace(errorOf(outcome, signal?.reason)));
+
   return {
     get name() {
       return facts()?.driverName;
@@ -178,7 +183,10 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     subscribe: events.subscribe,
     iterate: events.iterate,
     [Symbol.asyncIterator]: events[Symbol.asyncIterator],
-    ready: untilRegistered(events, closed, signal),
+    get ready() {
+      withPlace = markPlace();
+      return ready;
+    },
     closed,
     reregister: () => {
       const may = mayReregister(state);
@@ -199,7 +207,7 @@ function refusalEvent(error: string, { onRegistrationFailure }: RegistrationLoop
 function untilRegistered(
   events: Events<RegistrarEvent>,
   closed: Promise<RegistrationOutcome>,
-  signal: AbortSignal | undefined,
+  failure: (outcome: RegistrationOutcome) => RegistrarError,
 ): Promise<void> {
   const registered = new Promise<void>((resolve, reject) => {
     const unsubscribe = events.subscribe((event) => {
@@ -209,7 +217,7 @@ function untilRegistered(
     });
     void closed.then((outcome) => {
       unsubscribe();
-      reject(errorOf(outcome, signal?.reason));
+      reject(failure(outcome));
     });
   });
   registered.catch(() => {}); // Unless somebody waits, nothing is unhandled here: `closed` has the same outcome.

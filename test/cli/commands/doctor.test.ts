@@ -2,6 +2,7 @@ import { resolveTarget } from "../../../src/cli/commands/doctor/target";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { createSimulatedNode, type SimulatedNode } from "../../support/simulated-node";
+import { told } from "../../support/told";
 import { startCommand } from "./support/command";
 
 /** A node with a driver on it, and the doctor's words and exit code. */
@@ -42,7 +43,7 @@ test("a driver that is registered: exit code 0", () =>
       options: paths,
       socketPath: node.socketPathOf,
     });
-    await kubelet.registered("x.csi");
+    await told(kubelet, await kubelet.registered("x.csi"));
     const { code, text, stderr } = await doctor();
     expect(text).toMatch(/^ok {7}CSI015 +registration +x\.csi is registered with kubelet/m);
     expect(text).toMatch(/^No problem found: 0 problems, /m);

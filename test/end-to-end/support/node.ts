@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { SimulatedKubelet } from "../../../src/testing";
 import { createSimulatedNode, type SimulatedNode } from "../../support/simulated-node";
+import { told } from "../../support/told";
 import { type CliProcess, type Launch, patience, startCli } from "./process";
 
 export const DRIVER = "disk.csi.example.com";
@@ -57,18 +58,20 @@ export const registrarArguments = (
   "--timeout=1m",
 ];
 
-/** Resolves when kubelet registers the driver, now or as soon as it did so for the nth time. */
-export function registered(
+/** Resolves when kubelet has registered the driver and told its registrar, now or as soon as it did so for the nth time. */
+export async function registered(
   kubelet: SimulatedKubelet,
   { nth = 1, driverName = DRIVER }: { readonly nth?: number; readonly driverName?: string } = {},
 ) {
   let times = 0;
-  return kubelet.events
+  const event = await kubelet.events
     .when("registered", {
       where: (event) => event.driverName === driverName && ++times === nth,
       ...patience(),
     })
     .catch(inVain(kubelet));
+  await told(kubelet, event, patience()).catch(inVain(kubelet));
+  return event;
 }
 
 /** Resolves with kubelet's refusal of the driver, now or as soon as it comes. */

@@ -77,7 +77,12 @@ test.each<[string, unknown, string]>([
     'no "x" among its contexts',
   ],
   ["a cluster that is not there", { ...config(SERVER, {}), clusters: [] }, 'no "c" among its clusters'],
-  ["plain HTTP", config({ server: "http://h" }, {}), "must begin with https://"],
+  ["plain HTTP", config({ server: "http://h" }, {}), 'must be https://HOST:PORT, not "http://h"'],
+  [
+    "an address without a host",
+    config({ server: "https://" }, {}),
+    'must be https://HOST:PORT, not "https://"',
+  ],
   ["a server that is not proven", config({ ...SERVER, "insecure-skip-tls-verify": true }, {}), "is refused"],
   ["a program", config(SERVER, { exec: { command: "aws" } }), "exec is not supported"],
   ["a password", config(SERVER, { username: "u", password: "p" }), "username is not supported"],

@@ -54,6 +54,9 @@ export const kubeletGot =
     return (event.result.answer ?? {}) as Answer;
   };
 
+/** Kubelet is through with a registration: it has told the registrar. */
+export const kubeletHasTold: Look<object> = kubeletGot("NotifyRegistrationStatus");
+
 /** A line of a registrar's log with this message and, where given, these fields. */
 export const registrarLogs =
   (msg: string, { role = "registrar", ...fields }: LogOptions = {}): Look<LogLine> =>

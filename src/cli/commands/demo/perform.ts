@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { invalidOption, messageOf } from "../../../errors";
-import { kubeletTells } from "./happenings";
+import { kubeletHasTold } from "./happenings";
 import { createPlay } from "./play";
 import type { Play, Scenario } from "./scenario";
 import { registration } from "./scenarios/registration";
@@ -70,7 +70,7 @@ async function setTheScene({ deed, start, expect }: Play): Promise<void> {
       start("registrar");
     },
   );
-  await expect("the driver to be registered", kubeletTells("registered"));
+  await expect("the driver to be registered", kubeletHasTold);
 }
 
 function save(path: string, text: string): void {

@@ -33,10 +33,8 @@ export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
     }
     case "waiting":
       return [`leaves ${basename(event.socketPath)} alone${waitText(event.because)}`];
-    case "registered": {
-      const unheard = event.noticeError === undefined ? "" : ", but its registrar did not get the status";
-      return [`${event.driverName} is registered at ${event.endpoint}${unheard}`];
-    }
+    case "registered":
+      return [`${event.driverName} is registered at ${event.endpoint}`];
     case "refused":
       return [`${event.driverName} is refused: ${event.reason}`];
     case "deregistered":

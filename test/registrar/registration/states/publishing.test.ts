@@ -9,6 +9,7 @@ import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-so
 import { recordLog } from "../../../support/recorded-log";
 import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../../../support/registrar-node";
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
+import { told } from "../../../support/told";
 
 const name = "x.csi";
 let node: TestNode;
@@ -157,7 +158,7 @@ test("a registrar killed under an alias is followed by one that kubelet accepts"
   await using kubelet = await startKubelet({ pluginRegistrationPath: node.pluginRegistrationPath });
   const socketPath = node.socketPath(`${name}-_abc`);
   const killed = await startFakeRegistrar({ socketPath, info: { name, endpoint: node.csiAddress } });
-  await kubelet.registered(name);
+  await told(kubelet, await kubelet.registered(name));
   await killed.crash();
 
   await using started = await startTestRegistrar(node, { kubeletRegistrationPath: node.csiAddress });

@@ -1,4 +1,4 @@
-import { kubeletTells, registrarLogs } from "../happenings";
+import { kubeletHasTold, kubeletTells, registrarLogs } from "../happenings";
 import type { Scenario } from "../scenario";
 
 export const kubeletRestart: Scenario = {
@@ -9,7 +9,7 @@ export const kubeletRestart: Scenario = {
     "that it finds there, so the registrar must answer again, at any time.",
   ],
 
-  async play({ deed, kill, start, step, short }) {
+  async play({ deed, kill, start, step, expect, short }) {
     await deed("The demo kills kubelet.", () => kill("kubelet"));
     await deed("The demo starts a new kubelet.", () => start("kubelet"));
     await step(
@@ -27,5 +27,6 @@ export const kubeletRestart: Scenario = {
       kubeletTells("registered"),
       ({ driverName }) => `${driverName} is registered again.`,
     );
+    await expect("kubelet to end the registration", kubeletHasTold);
   },
 };

@@ -1,5 +1,5 @@
 import type { NodeInfo, PluginInfo } from "../../../../grpc/protos";
-import { driverTells, kubeletGot, kubeletTells, registrarLogs } from "../happenings";
+import { driverTells, kubeletGot, kubeletHasTold, kubeletTells, registrarLogs } from "../happenings";
 import type { Scenario } from "../scenario";
 
 export const registration: Scenario = {
@@ -55,7 +55,7 @@ export const registration: Scenario = {
       registrarLogs("Received NotifyRegistrationStatus call", { status: "plugin_registered:true" }),
       () => "Kubelet tells the registrar (NotifyRegistrationStatus): registered.",
     );
-    await expect("the driver to be registered", kubeletTells("registered"));
+    await expect("kubelet to end the registration", kubeletHasTold);
     await show(csiNode);
   },
 };

@@ -1,5 +1,5 @@
 import { durationText } from "../../../event-lines";
-import { kubeletTells, registrarLogs } from "../happenings";
+import { kubeletHasTold, kubeletTells, registrarLogs } from "../happenings";
 import type { Scenario } from "../scenario";
 
 export const socketDeleted: Scenario = {
@@ -10,7 +10,7 @@ export const socketDeleted: Scenario = {
     "other registrars when they stop. This registrar watches its socket and puts it back.",
   ],
 
-  async play({ deed, deleteRegistrationSocket, step }) {
+  async play({ deed, deleteRegistrationSocket, step, expect }) {
     await deed("The demo deletes the registration socket.", deleteRegistrationSocket);
     await step(
       "the registrar to notice",
@@ -33,5 +33,6 @@ export const socketDeleted: Scenario = {
       ({ driverName }, sinceDeedMs) =>
         `Kubelet registers ${driverName} again, ${durationText(sinceDeedMs)} after the socket was deleted.`,
     );
+    await expect("kubelet to end the registration", kubeletHasTold);
   },
 };

@@ -1,0 +1,113 @@
+import { type ApiAccess, inClusterAccess } from "../../src/node-readiness/api/access";
+import { accessFromKubeconfig } from "../../src/node-readiness/api/kubeconfig";
+import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
+import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
+import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
+import { only } from "../../src/registrar/registrations";
+import { createRegistrations } from "./support/controlled-registrations";
+
+const ACCESS = { server: "https://10.0.0.1:443", authority: undefined };
+const BACKOFF = { initialMs: 1, maxMs: 2, jitter: 0.5 };
+
+const refused = (act: () => unknown) => {
+  try {
+    act();
+  } catch (error) {
+    expect(error).toMatchObject({ name: "RegistrarError", code: "INVALID_OPTION" });
+    return String((error as Error).message);
+  }
+  throw new Error("it was taken");
+};
+
+test("takes what there is to be told, and fills in the rest", () => {
+  const retry = { ...BACKOFF, maxMs: 3 };
+  const watch = { retry, lastsMs: 4, spreadMs: 0 };
+  const access: ApiAccess = {
+    server: "https://[::1]:6443/prefix",
+    authority: { kind: "file", path: "/ca" },
+    serverName: "kube",
+    token: { kind: "value", value: "t" },
+  };
+  const given = { nodeName: "node-1", access, startupTaints: ["{driver}/a:NoSchedule"], condition: "a/b" };
+  expect(resolveNodeReadinessOptions({ ...given, conditionDelayMs: 0, pace: { watch } })).toMatchObject({
+    access,
+    startupTaints: [{ key: "{driver}/a", effect: "NoSchedule" }],
+    conditionDelayMs: 0,
+    pace: { watch, taint: expect.anything(), csiNode: expect.anything() },
+  });
+  expect(resolveNodeReadinessOptions({ nodeName: "n", access: ACCESS })).toMatchObject({
+    startupTaints: [],
+    conditionDelayMs: 30_000,
+  });
+});
+
+test.each<[given: object, says: string]>([
+  [{ startupTaint: ["a/b"] }, 'there is no option "startupTaint"; did you mean startupTaints?'],
+  [{ nodeName: 5 }, "nodeName is 5; it takes a text"],
+  [{ nodeName: null }, "nodeName is null; it takes a text"],
+  [{ nodeName: undefined }, "nodeName is missing; it takes a text"],
+  [{ nodeName: "Node" }, 'node name "Node" can be no Node\'s'],
+  [{ conditionDelayMs: Number.NaN }, "conditionDelayMs is NaN; it takes milliseconds, 0 or more"],
+  [{ conditionDelayMs: -1 }, "conditionDelayMs is -1; it takes milliseconds"],
+  [{ conditionDelayMs: "30s" }, 'conditionDelayMs is "30s"; it takes milliseconds'],
+  [{ access: undefined }, "access is missing; it takes an object with server, authority"],
+  [{ access: { ...ACCESS, server: "http://x" } }, 'server is "http://x"; it takes https://HOST:PORT'],
+  [{ access: { server: "10.0.0.1:443" } }, 'server is "10.0.0.1:443"; it takes https://HOST:PORT'],
+  [{ access: { ...ACCESS, token: "t" } }, 'token is "t"; it takes an object whose kind is one of "value"'],
+  [{ access: { ...ACCESS, token: { kind: "x" } } }, 'token.kind is "x"; it takes an object whose kind is'],
+  [{ access: { ...ACCESS, tokn: { kind: "x" } } }, 'access: there is no option "tokn"; did you mean token?'],
+  [{ startupTaints: "a/b" }, 'startupTaints is "a/b"; it takes a list'],
+  [{ startupTaints: ["a b"] }, 'startup taint "a b": the key must be'],
+  [{ condition: 5 }, "condition is 5; it takes a text"],
+  [{ severalDrivers: "yes" }, 'severalDrivers is "yes"; it takes true or false'],
+  [
+    { pace: { watch: { lastsMs: 1000 } } },
+    "pace: watch: retry is missing; it takes an object with initialMs",
+  ],
+  [
+    { pace: { taint: { unlisted: { ...BACKOFF, jitter: 2 }, fight: BACKOFF } } },
+    "jitter is 2; it takes a number, 0",
+  ],
+])("refuses %j", (given, says) => {
+  const options = { nodeName: "node-1", access: ACCESS, ...given };
+  const message = refused(() => startNodeReadiness(createRegistrations(), options as never));
+  expect(message).toContain(says);
+  expect(message).not.toContain("\n");
+});
+
+test("refuses what are no options and no registrations", () => {
+  const start = startNodeReadiness as (...given: readonly unknown[]) => unknown;
+  const options = { nodeName: "node-1", access: ACCESS };
+  const registration = { status: () => ({}), subscribe: () => () => {} };
+  expect(refused(() => start(createRegistrations()))).toContain("takes an object of options, not undefined");
+  expect(refused(() => start(registration, options))).toContain("observeRegistrations(only(registration))");
+  expect(refused(() => start())).toContain("takes what observeRegistrations() gives, not undefined");
+  expect(refused(() => start(createRegistrations(), options, { logger: 5 }))).toContain(
+    "logger is 5; it takes console",
+  );
+  for (const given of [registration, undefined, only(Promise.resolve(registration) as never)])
+    expect(refused(() => observeRegistrations(given as never))).toContain("only(registration)");
+});
+
+test("ways to the API server want to be told where to look", () => {
+  const environment = undefined as never;
+  expect(refused(() => inClusterAccess(environment))).toContain("inClusterAccess(process.env)");
+  expect(refused(() => inClusterAccess({}, 5 as never))).toContain("folder is 5; it takes a text");
+  expect(refused(() => accessFromKubeconfig({}, environment))).toContain(
+    "folder is missing; it takes a text",
+  );
+});
+
+test("takes console as its logger, as every start does", async () => {
+  const options = { nodeName: "node-1", access: { ...ACCESS, server: "https://127.0.0.1:1" } };
+  const spies = [jest.spyOn(console, "info"), jest.spyOn(console, "warn"), jest.spyOn(console, "error")];
+  const told = new Promise<unknown>((resolve) => {
+    for (const spy of spies) spy.mockImplementation(resolve);
+  });
+  try {
+    await using _readiness = startNodeReadiness(createRegistrations(), options, { logger: console });
+    expect(await told).toContain("API server");
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+});
