@@ -106,7 +106,9 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     name,
     endpoint: resolved.endpoint,
     registration,
-    ready: registration.ready,
+    get ready() {
+      return registration.ready;
+    },
     closed,
     close,
     [Symbol.asyncDispose]: async () => {

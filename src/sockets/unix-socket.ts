@@ -58,6 +58,8 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
     for (let attempt = 0; !signal.aborted; attempt++) {
       const file = fileAt(path);
       problem = await tryConnect(path);
+      // Which of two sockets accepted is not known where one came in the other's place meanwhile.
+      if (problem === undefined && file !== fileAt(path)) continue;
       const isExcepted = problem === undefined && file === except?.file;
       if (problem === undefined && !isExcepted) return file;
       if (problem !== undefined) onRefused?.(problem);
