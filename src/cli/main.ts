@@ -3,12 +3,13 @@ import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
 import { meantFlag, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
 import { print } from "./print";
-import { endOnSignals } from "./signals";
+import { endOnSignals, missedSigterm } from "./signals";
 import { version } from "./version";
 import { leaveRemovedDirectory } from "./working-directory";
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
+const EXIT_SIGTERM = 143;
 
 /** The path this was started under, as Go's os.Args[0]. */
 const programPath = process.argv[1] ?? "registrar";
@@ -76,6 +77,7 @@ function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+if (missedSigterm()) process.exit(EXIT_SIGTERM);
 endOnSignals();
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),

@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { attempt } from "../errors";
+
 /** SIGHUP and SIGUSR2 would end the process without a word, and leave the registration socket behind. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
 
@@ -32,6 +35,20 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   }
   process.on("SIGUSR1", () => {});
   return controller.signal;
+}
+
+const SIGTERM = 15;
+
+/**
+ * Whether SIGTERM came while Node itself started, which takes a second under a CPU limit. Node catches it from then on, by
+ * a handler that lets go of it and raises it again (node.cc, SignalExit): that ends any process but process 1. To be
+ * asked before we catch it.
+ */
+export function missedSigterm(): boolean {
+  if (process.pid !== 1) return false;
+  const status = attempt(() => readFileSync("/proc/self/status", "latin1")) ?? "";
+  const [, caught] = /^SigCgt:\s*(\w+)/m.exec(status) ?? [];
+  return caught !== undefined && (BigInt(`0x${caught}`) >> BigInt(SIGTERM - 1)) % 2n === 0n;
 }
 
 /** In place of who listened before. Node drops a signal that is on its way when for a moment nobody listens. */

@@ -1,4 +1,6 @@
 import { writeFileSync } from "node:fs";
+import { registrarCommand } from "../support/registrar-command";
+import { describeWithNamespaces } from "../support/sandbox/describe-with-namespaces";
 import { nodeTest, onNode, registered, registrarArguments } from "./support/node";
 import { openCall } from "./support/open-call";
 import { patience } from "./support/process";
@@ -42,6 +44,21 @@ test.each(SIGNALS)(
     expect(node.files()).toEqual([]);
   }),
 );
+
+describeWithNamespaces("as process 1, which gets no signal that nobody catches", () => {
+  nodeTest("SIGTERM while Node itself starts ends it", async (node) => {
+    const early = node.at("early.cjs");
+    writeFileSync(early, 'process.kill(process.pid, "SIGTERM");\n');
+    const command = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
+    const registrar = node.cli(
+      registrarArguments(node),
+      { NODE_OPTIONS: `--require=${early}` },
+      { command: [...command, ...registrarCommand()] },
+    );
+    expect(await registrar.exit()).toEqual({ code: 143, signal: null });
+    expect(node.files()).toEqual([]);
+  });
+});
 
 nodeTest("SIGUSR1 opens no inspector, and ends nothing", async (node) => {
   const registrar = node.registrar();
