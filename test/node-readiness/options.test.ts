@@ -54,7 +54,7 @@ test.each<[given: object, says: string]>([
   [{ access: { ...ACCESS, server: "http://x" } }, 'server is "http://x"; it takes https://HOST:PORT'],
   [{ access: { server: "10.0.0.1:443" } }, 'server is "10.0.0.1:443"; it takes https://HOST:PORT'],
   [{ access: { ...ACCESS, token: "t" } }, 'token is "t"; it takes an object whose kind is one of "value"'],
-  [{ access: { ...ACCESS, token: { kind: "x" } } }, 'token.kind is "x"; it takes an object whose kind is'],
+  [{ access: { ...ACCESS, token: { kind: "x" } } }, 'token.kind is "x"; it takes one of'],
   [{ access: { ...ACCESS, tokn: { kind: "x" } } }, 'access: there is no option "tokn"; did you mean token?'],
   [{ startupTaints: "a/b" }, 'startupTaints is "a/b"; it takes a list'],
   [{ startupTaints: ["a b"] }, 'startup taint "a b": the key must be'],
