@@ -71,6 +71,25 @@ test("slices where one chunk holds them, no copies", () => {
   ]);
 });
 
+test("slices too where the chunk comes later, and is all that was waited for", () => {
+  const pieces: Buffer[] = [];
+  const write = createChunkConsumer(function* (bytes) {
+    for (;;) pieces.push(yield* bytes.exactly(10));
+  });
+  const chunks = [Buffer.alloc(10), Buffer.alloc(10)];
+  for (const chunk of chunks) write(chunk);
+  expect(pieces.map(({ buffer }, index) => buffer === chunks[index]?.buffer)).toEqual([true, true]);
+});
+
+test("no bytes are there at once when all that came was read", () => {
+  expect(
+    collect(["x"], function* (bytes, take) {
+      take(yield* bytes.exactly(1));
+      take(yield* bytes.exactly(0));
+    }),
+  ).toEqual(["x", ""]);
+});
+
 test("what the protocol throws comes out, and later chunks are ignored", () => {
   const write = createChunkConsumer(function* (bytes) {
     yield* bytes.exactly(2);
