@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { explainConnectError, tryConnect, untilAccepting } from "../../src/sockets/unix-socket";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
@@ -45,6 +45,15 @@ describe("untilAccepting", () => {
     const { atime, mtimeMs } = lstatSync(path);
     utimesSync(path, atime, new Date(mtimeMs + 1_000));
     expect(await untilAccepting(path, { log: logger, signal: never })).not.toBe(before);
+  });
+
+  test("a server that comes in the place of the one that is dialled is not taken for that one", async () => {
+    const path = folder.at("x.sock");
+    await using _former = await startForeignSocket(path);
+    await using _next = await startForeignSocket(folder.at("y.sock"));
+    const accepting = untilAccepting(path, { log: logger, signal: never });
+    renameSync(folder.at("y.sock"), path);
+    expect(await accepting).toBe(await untilAccepting(path, { log: logger, signal: never }));
   });
 
   test("notices a socket in a folder that is made later", async () => {

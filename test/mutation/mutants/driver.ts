@@ -84,6 +84,20 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
     tests: ["test/registrar/driver/driver-connection"],
   },
   {
+    what: "a driver whose socket is removed or replaced counts as there, though kubelet cannot reach it",
+    file: "src/registrar/driver/watch-driver.ts",
+    from: "await Promise.race([ended(either), untilReplaced(path, file, either)]);",
+    to: "await ended(either);",
+    tests: ["test/registrar/driver/watch-driver"],
+  },
+  {
+    what: "a driver that restarts while it is dialled is taken for the one before",
+    file: "src/sockets/unix-socket.ts",
+    from: "      if (problem === undefined && file !== fileAt(path)) continue;\n",
+    to: "",
+    tests: ["test/sockets/unix-socket"],
+  },
+  {
     what: "a driver that came back as another version is not registered anew",
     file: "src/registrar/driver/follow-driver.ts",
     from: "(awayMs !== undefined || isOtherVersion)",

@@ -106,6 +106,13 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
     tests: ["test/grpc/attacks"],
   },
   {
+    what: "who takes large answers is closed as a flood",
+    file: CONNECTION,
+    from: "    onSent: allowance.sent,\n",
+    to: "    onSent: () => {},\n",
+    tests: ["test/grpc/acceptor.test"],
+  },
+  {
     what: "kubelet is closed after its two-hundredth call",
     file: CALLS,
     from: "    onAnswer();\n",

@@ -62,6 +62,13 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     tests: [`${STATE_TESTS}/in-place`],
   },
   {
+    what: "an official registrar that removes our socket finds it back before it has bound its own, and fails",
+    file: `${STATES}/in-place.ts`,
+    from: 'if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))',
+    to: 'if (found === "gone")',
+    tests: [`${STATE_TESTS}/in-place`],
+  },
+  {
     what: "a kubelet that asked and died keeps a lost socket from being published",
     file: `${STATES}/asked.ts`,
     from: " && server.hasCaller",
