@@ -143,12 +143,6 @@ export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
   return new Map(Object.entries<GoFlag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
 }
 
-/** The flag that was probably meant where the message is that there is none of this name. */
-export function meantFlag(message: string): string | undefined {
-  const [, unknown] = /^flag provided but not defined: -(.*)$/s.exec(message) ?? [];
-  return unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
-}
-
 /**
  * Reads the words after the program's name as the official registrar does, with its errors. A flag given again replaces
  * the earlier value, but `--vmodule` adds to it. The caller checks which values make sense together.

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
-import { meantFlag, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
+import { OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
+import { meantFlag } from "./meant-flag";
 import { print } from "./print";
 import { endOnSignals, missedSigterm } from "./signals";
 import { version } from "./version";

@@ -1,6 +1,7 @@
 import { nearWord } from "../options/near-word";
 import { acceptedFlags, flagTable } from "./flags";
 import { type GoFlag, parseGoFlags } from "./go-flags";
+import { correctArgument } from "./meant-flag";
 
 /** A release of the official registrar as a number: v2.17 is 217. */
 export type OfficialRelease = number;
@@ -70,11 +71,10 @@ export function askOfficial(words: readonly string[], release: OfficialRelease |
 
 function adviceOn(flag: string | undefined, known: ReadonlyMap<string, GoFlag>): string {
   const since = SINCE[flag ?? ""];
-  if (flag === undefined) return "correct that argument";
+  if (flag === undefined) return correctArgument();
   if (since !== undefined)
     return `take --${flag} out, or take a release from v${Math.floor(since / 100)}.${since % 100} on`;
   if (acceptedFlags().has(flag))
     return `take --${flag} out, or take this registrar's image: the official one does not have that flag`;
-  const near = nearWord(flag, known.keys());
-  return `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;
+  return correctArgument(nearWord(flag, known.keys()));
 }

@@ -11,10 +11,8 @@ export type ReadSettings = (args: readonly string[], official?: OfficialImage) =
 
 /** What a registrar's arguments come to. */
 export interface RegistrarSettings {
-  /** Why the registrar would not start with them; undefined where it would. */
-  readonly problem: string | undefined;
-  /** What to do about the problem. */
-  readonly advice: string | undefined;
+  /** Why the registrar would not start with them, and what to do; undefined where it would. */
+  readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
   /** Why it cannot be said whether it would start; undefined where it can. */
   readonly doubt: string | undefined;
   readonly csiAddress: string;

@@ -24,11 +24,15 @@ export interface DriverRow {
 /** One row for each driver found anywhere: in the registration directory, under kubelet's plugins, or by its flag. */
 export function driversIn(facts: Facts): readonly DriverRow[] {
   const published = facts.registrations.flatMap(publishedRow);
-  const drivers = [...(facts.driver === undefined ? [] : [facts.driver]), ...facts.found];
-  const unpublished = drivers.filter((driver) => isOne(driver) && !isRegistered(driver, facts));
+  const unpublished = allDrivers(facts).filter((driver) => isOne(driver) && !isRegistered(driver, facts));
   const dead = facts.registrations.flatMap((one) => deadRow(one, unpublished));
   const isDead = (driver: DriverFacts) => dead.some(({ name }) => name === nameTold(driver));
   return [...published, ...dead, ...unpublished.filter((one) => !isDead(one)).map(unpublishedRow)];
+}
+
+/** The driver that was asked for, and those found beside it. */
+export function allDrivers({ driver, found }: Facts): readonly DriverFacts[] {
+  return driver === undefined ? found : [driver, ...found];
 }
 
 /** What a registrar that was killed leaves behind. */

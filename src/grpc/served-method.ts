@@ -1,6 +1,7 @@
 import { status } from "@grpc/grpc-js";
+import { withMessagePrefix } from "./message-prefix";
 import type { CallContext, UnaryHandler } from "./unary";
-import { type CallFailure, withMessagePrefix } from "./unary-request";
+import type { CallFailure } from "./unary-request";
 
 /** A method as a server needs it. */
 export interface ServedMethod {

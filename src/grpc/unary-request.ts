@@ -1,8 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { refuse } from "./http2/protocol-violation";
-
-/** A byte that says whether the message is compressed, and four for its length, come before each message. */
-const MESSAGE_PREFIX_BYTES = 5;
+import { MESSAGE_PREFIX_BYTES } from "./message-prefix";
 
 /** The largest message that we take needs five of the largest frames; kubelet's comes in one. */
 export const MAX_DATA_FRAMES = 64;
@@ -80,11 +78,4 @@ export function createUnaryRequest(maxMessageBytes: number) {
       return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };
     },
   };
-}
-
-/** A message as it goes into DATA frames: not compressed. */
-export function withMessagePrefix(message: Buffer): Buffer {
-  const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
-  prefix.writeUInt32BE(message.length, 1);
-  return Buffer.concat([prefix, message]);
 }

@@ -18,7 +18,7 @@ export interface CrowdOptions<Connection> {
 /** The connections of one listener. */
 export interface Crowd<Connection> {
   /** In the order of their coming. */
-  readonly members: ReadonlySet<Connection>;
+  readonly members: readonly Connection[];
   /** Lets a connection in; perhaps another one goes for it. It leaves by itself when its socket is closed. */
   admit(connection: Connection): void;
   /** Cuts all of them off. */
@@ -43,8 +43,8 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
   const warnOfCrowd = createPacedWarning(log, messages.crowd);
   const warnOfShortage = createPacedWarning(log, messages.shortage);
   const order = Object.entries({ ...goFirst, oldest: () => true });
-  const open = new Set<Connection>();
-  const admittedAt = new WeakMap<Connection, number>();
+  /** When each came, in the order of their coming. */
+  const open = new Map<Connection, number>();
   let isTrimDue = false;
   let whenSettled: NodeJS.Timeout | undefined;
 
@@ -54,7 +54,8 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
     const mayAllGo = shortage !== undefined || open.size > 2 * max;
     const mayGo = [...open]
       .slice(0, -1)
-      .filter((connection) => mayAllGo || (admittedAt.get(connection) ?? 0) <= settledBefore);
+      .filter(([, admittedAt]) => mayAllGo || admittedAt <= settledBefore)
+      .map(([connection]) => connection);
     for (const [closed, isOne] of order) {
       const victim = mayGo.find(isOne);
       if (victim === undefined) continue;
@@ -75,11 +76,12 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
   }
 
   return {
-    members: open,
+    get members() {
+      return [...open.keys()];
+    },
     admit(connection) {
       const shortage = open.size >= ALWAYS_ALLOWED_CONNECTIONS ? descriptorShortage() : undefined;
-      open.add(connection);
-      admittedAt.set(connection, performance.now());
+      open.set(connection, performance.now());
       connection.socket.once("close", () => open.delete(connection));
       if (shortage !== undefined) closeOne(shortage);
       if (isTrimDue || open.size <= max) return;
@@ -88,7 +90,7 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
       setImmediate(() => setImmediate(trim));
     },
     disperse() {
-      for (const { socket } of open) socket.destroy();
+      for (const { socket } of open.keys()) socket.destroy();
     },
   };
 }

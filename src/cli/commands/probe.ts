@@ -1,14 +1,12 @@
 import { readdirSync } from "node:fs";
-import { connect as connectHttp2, constants, type IncomingHttpHeaders } from "node:http2";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { messageOf } from "../../errors";
+import { bareCall } from "../../grpc/bare-call";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import { isPattern } from "../../registrar/node-wide/path-pattern";
 import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/registration/self-check-protocol";
 import { SOCKET_TAIL } from "../../registrar/registration/socket-name";
 import { isFolder } from "../../sockets/files";
-import { tryConnect } from "../../sockets/unix-socket";
 import type { Flags } from "../flags";
 import { nodeDirectory, resolvePaths } from "../paths";
 
@@ -18,9 +16,6 @@ interface SelfReport {
   /** Undefined where it is another one than ours, such as the official: it does not tell. */
   readonly state: string | undefined;
 }
-
-/** Of one gRPC frame: whether it is compressed, which it is not, and its length. */
-const MESSAGE_PREFIX_BYTES = 5;
 
 /** A driver that takes longer to tell its name is slow: a probe itself has one second by default. */
 const QUICK_DRIVER_MS = 300;
@@ -65,8 +60,7 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
 
 /** Whether there is a driver, and it tells its name at once. */
 async function tellsItsName(csiSocketPath: string): Promise<boolean> {
-  if ((await tryConnect(csiSocketPath)) !== undefined) return false;
-  const asking = call(csiSocketPath, "/csi.v1.Identity/GetPluginInfo", { timeoutMs: QUICK_DRIVER_MS });
+  const asking = bareCall(csiSocketPath, "/csi.v1.Identity/GetPluginInfo", { timeoutMs: QUICK_DRIVER_MS });
   return asking.then(
     ({ grpcStatus }) => grpcStatus === "0",
     () => false,
@@ -95,7 +89,7 @@ function fail(reason: string): number {
 
 /** GetInfo marked as a self-check: our registrars answer it with headers about themselves, all with an endpoint. */
 async function askAbout(socketPath: string, timeoutMs: number): Promise<SelfReport> {
-  const { headers, message } = await call(socketPath, "/pluginregistration.Registration/GetInfo", {
+  const { headers, message } = await bareCall(socketPath, "/pluginregistration.Registration/GetInfo", {
     timeoutMs,
     fields: { [SELF_CHECK_KEY]: "1" },
   });
@@ -127,56 +121,4 @@ function textIn(message: Buffer, wanted: number): string {
     at += length;
   }
   return "";
-}
-
-interface Answer {
-  readonly headers: IncomingHttpHeaders;
-  readonly grpcStatus: string;
-  readonly message: Buffer;
-}
-
-/** Calls a gRPC method with an empty message. */
-function call(
-  socketPath: string,
-  path: string,
-  { timeoutMs, fields = {} }: { readonly timeoutMs: number; readonly fields?: Record<string, string> },
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const session = connectHttp2("http://localhost", {
-      createConnection: () => connect({ path: socketPath }),
-    });
-    const timer = setTimeout(() => {
-      reject(new Error(`no answer within ${timeoutMs} ms`));
-      session.destroy();
-    }, timeoutMs);
-    session.on("error", reject);
-    session.on("close", () => {
-      clearTimeout(timer);
-      reject(new Error("the connection was closed"));
-    });
-    const request = session.request({
-      [constants.HTTP2_HEADER_METHOD]: "POST",
-      [constants.HTTP2_HEADER_PATH]: path,
-      [constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
-      [constants.HTTP2_HEADER_TE]: "trailers",
-      ...fields,
-    });
-    let headers: IncomingHttpHeaders = {};
-    let last: IncomingHttpHeaders = {};
-    const chunks: Buffer[] = [];
-    request.on("error", reject);
-    request.on("response", (received) => {
-      headers = last = received;
-    });
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("trailers", (received) => {
-      last = received;
-    });
-    request.on("end", () => {
-      const message = Buffer.concat(chunks).subarray(MESSAGE_PREFIX_BYTES);
-      resolve({ headers, grpcStatus: String(last["grpc-status"]), message });
-      session.destroy();
-    });
-    request.end(Buffer.alloc(MESSAGE_PREFIX_BYTES));
-  });
 }

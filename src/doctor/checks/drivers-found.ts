@@ -1,6 +1,6 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { whyUnwanted } from "../../registrar/node-wide/admission";
-import { isEndpoint, isRegistered } from "../drivers";
+import { allDrivers, isEndpoint, isRegistered } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
 import { nameTold } from "../whose";
@@ -58,8 +58,9 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
     );
   // A controller has no node service, and is not to be registered.
   if (!hasNodeService(driver)) return undefined;
-  const drivers = [...(facts.driver === undefined ? [] : [facts.driver]), ...facts.found];
-  const twin = drivers.find((other) => other !== driver && nameTold(other) === name && hasNodeService(other));
+  const twin = allDrivers(facts).find(
+    (other) => other !== driver && nameTold(other) === name && hasNodeService(other),
+  );
   // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
   if (twin !== undefined && !isEndpoint(driver, facts))
     return bad(

@@ -22,12 +22,8 @@ export const manifestArguments: Check<ManifestFacts> = {
           `is started by ${startedBy}: what that makes of the arguments is not seen here`,
           "have the registrar itself as command, or none",
         );
-      if (settings.problem !== undefined)
-        return problem(
-          place,
-          `does not start: ${settings.problem}`,
-          settings.advice ?? "correct that argument",
-        );
+      if (settings.refusal !== undefined)
+        return problem(place, `does not start: ${settings.refusal.problem}`, settings.refusal.advice);
       if (settings.needsNodeName && !mayKnowNodeName)
         return problem(
           place,

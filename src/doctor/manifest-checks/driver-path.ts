@@ -13,8 +13,8 @@ export const manifestDriverPath: Check<ManifestFacts> = {
 };
 
 function judge({ place, startedBy, settings, mounts }: Deployment): Verdict | undefined {
-  const { csiAddress, kubeletRegistrationPath: told, problem: startProblem } = settings;
-  if (startedBy !== undefined || startProblem !== undefined || told === "") return undefined;
+  const { csiAddress, kubeletRegistrationPath: told, refusal } = settings;
+  if (startedBy !== undefined || refusal !== undefined || told === "") return undefined;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(

@@ -25,7 +25,7 @@ function judge(probe: ProbeFacts, deployment: Deployment): Verdict | undefined {
   const isPlain = probe.asks === "HTTP" || probe.asks === "TCP";
   if (http === undefined) {
     // Of a registrar that does not start, or that another program starts, nobody knows what it would serve.
-    if (settings.problem !== undefined || startedBy !== undefined) return undefined;
+    if (settings.refusal !== undefined || startedBy !== undefined) return undefined;
     return problem(
       place,
       `has a ${probe.kind} on ${probe.asks}, and the registrar serves none`,

@@ -2,7 +2,8 @@ import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { OfficialImage, RegistrarSettings } from "../../../doctor/deployment";
 import { parseCsiAddress } from "../../../registrar/driver/csi-address";
 import { httpEndpointOf, startProblemOf } from "../../flag-checks";
-import { meantFlag, parseFlags } from "../../flags";
+import { parseFlags } from "../../flags";
+import { correctArgument, meantFlag } from "../../meant-flag";
 import { askOfficial } from "../../official-flags";
 
 /** What a container's arguments come to, by the registrar's own parser and checks, and by the official one's flags. */
@@ -12,7 +13,7 @@ export function settingsOf(args: readonly string[], official?: OfficialImage): R
   const answer = official && askOfficial(words, official.release);
   switch (answer?.kind) {
     case "refused":
-      return { ...settings, problem: answer.problem, advice: answer.advice };
+      return { ...settings, refusal: answer };
     case "unclear":
       return {
         ...settings,
@@ -26,19 +27,17 @@ export function settingsOf(args: readonly string[], official?: OfficialImage): R
 function ourSettings(words: readonly string[]): RegistrarSettings {
   const line = parseFlags(words);
   if (line.kind === "help")
-    return { ...NOTHING, problem: "it prints its help and ends", advice: "correct that argument" };
+    return { ...NOTHING, refusal: { problem: "it prints its help and ends", advice: correctArgument() } };
   if (line.kind === "error") {
-    const near = meantFlag(line.message);
-    const advice = `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;
-    return { ...NOTHING, problem: line.message, advice };
+    const advice = correctArgument(meantFlag(line.message));
+    return { ...NOTHING, refusal: { problem: line.message, advice } };
   }
   const { flags } = line;
   const problem = startProblemOf(flags);
   const endpoint = httpEndpointOf(flags);
   const isListening = problem === undefined && endpoint !== undefined;
   return {
-    problem,
-    advice: "correct that argument",
+    refusal: problem === undefined ? undefined : { problem, advice: correctArgument() },
     doubt: undefined,
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
@@ -57,8 +56,7 @@ function withoutTemplates(word: string): string {
 }
 
 const NOTHING: RegistrarSettings = {
-  problem: undefined,
-  advice: undefined,
+  refusal: undefined,
   doubt: undefined,
   csiAddress: "",
   kubeletRegistrationPath: "",
