@@ -11,7 +11,10 @@ const endsAlike = (path: string): HostPathVerdict => ({ kind: "ends-alike", path
 const FITS: HostPathVerdict = { kind: "fits" };
 const UNKNOWN: HostPathVerdict = { kind: "unknown" };
 
-/** Kubelet's root is on a disk of its own, or in a subvolume, or may be. Socket here, path that kubelet is told, mounts. The registration directory is at /registration. */
+/**
+ * Kubelet's root is on a disk of its own, or in a subvolume, or may be. Socket here, path that kubelet is told, mounts.
+ * The registration directory is at /registration.
+ */
 test.each<readonly [what: string, csi: string, told: string, rows: readonly Row[], verdict: HostPathVerdict]>(
   [
     [

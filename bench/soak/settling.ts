@@ -87,7 +87,10 @@ function registrationOf({ kubelet, driver: driverOf }: SoakNode, driver: string)
   return { event, problems };
 }
 
-/** An alias stands between name and tail where kubelet backed off from the usual name; see src/registrar/registration/alias.ts. */
+/**
+ * An alias stands between name and tail where kubelet backed off from the usual name; see
+ * src/registrar/registration/alias.ts.
+ */
 function isOf(driver: string, socket: string): boolean {
   return socket.startsWith(driver) && /^(-_[0-9a-z]{3})?-reg\.sock$/.test(socket.slice(driver.length));
 }

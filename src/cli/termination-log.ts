@@ -1,7 +1,10 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { escapeUnprintable } from "../logging/escape";
 
-/** Kubelet reads no more than this from a termination log (kubelet's container manager, MaxContainerTerminationMessageLength). */
+/**
+ * Kubelet reads no more than this from a termination log (kubelet's container manager,
+ * MaxContainerTerminationMessageLength).
+ */
 const MAX_BYTES = 4096;
 
 /**

@@ -12,8 +12,8 @@ const WAITING_AFTER_MS = 400;
 
 /**
  * Warms up, once, if no driver has answered soon after the start: what Node runs for the first time runs slowly, and
- * then the socket of a driver that comes is published twice as soon. A failure does not matter: there are no abstract sockets on
- * macOS, for one.
+ * then the socket of a driver that comes is published twice as soon. A failure does not matter: there are no abstract
+ * sockets on macOS, for one.
  */
 export function warmUpWhileWaiting(registrations: Registrations, warm: () => Promise<void> = warmUp): void {
   setTimeout(() => {

@@ -10,7 +10,10 @@ import {
 } from "../registrar/registration/self-check-protocol";
 import type { Answer, DriverFacts, RegistrationFacts, RegistrationReport, SocketFacts } from "./facts";
 
-/** Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second: it gets more time here too. */
+/**
+ * Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second: it gets more time here
+ * too.
+ */
 const NODE_GET_INFO_FACTOR = 10;
 
 const NOT_ASKED = { kind: "not-asked" } as const;

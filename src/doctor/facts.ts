@@ -136,7 +136,10 @@ export interface Facts {
    * where no socket is at the path that was told: then it may be the wrong one.
    */
   readonly hostPath: HostPathVerdict | undefined;
-  /** The other living sockets, accepting or with a full listen queue, under kubelet's `plugins`, and those that fit a pattern. */
+  /**
+   * The other living sockets, accepting or with a full listen queue, under kubelet's `plugins`, and those that fit a
+   * pattern.
+   */
   readonly found: readonly DriverFacts[];
   /** Sockets that fit a pattern and on which nobody listens. */
   readonly deadSockets: readonly SocketFacts[];

@@ -77,7 +77,10 @@ async function askApiServer({ nodeReadiness }: Target): Promise<Facts["nodeReadi
   return lookAtNodeReadiness(nodeReadiness);
 }
 
-/** Living sockets of other drivers, also those that take no connection; unreadable and dead ones say nothing: a driver may be gone for good. */
+/**
+ * Living sockets of other drivers, also those that take no connection; unreadable and dead ones say nothing: a driver
+ * may be gone for good.
+ */
 async function lookForOthers(
   { pluginRegistrationPath }: Target,
   fitting: readonly SocketFacts[],

@@ -6,7 +6,10 @@ import type { Questioner } from "./calls";
 import type { RegistrationFacts } from "./facts";
 import { lookAtSocket } from "./socket-facts";
 
-/** Sockets and what is called like one, as kubelet's plugin watcher finds them: in subfolders too, no name with a dot first. */
+/**
+ * Sockets and what is called like one, as kubelet's plugin watcher finds them: in subfolders too, no name with a dot
+ * first.
+ */
 export function listRegistrations(directory: string): { readonly paths: string[]; readonly errno?: string } {
   try {
     const paths = readdirSync(directory, { withFileTypes: true })

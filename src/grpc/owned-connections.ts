@@ -3,10 +3,10 @@ import { credentials } from "@grpc/grpc-js";
 import { createServerConnection } from "./server-connection";
 
 /**
- * Keeps hold of the sockets of a gRPC client, for its owner to end, and lets `createServerConnection` guard them. grpc-js (1.14) does not: of
- * a server that accepts and never speaks, or that never hangs up, it forgets the connection when the client is closed,
- * and its file descriptor stays for good. What makes its connectors is no part of its documentation, so package.json
- * takes no other minor version of it unseen.
+ * Keeps hold of the sockets of a gRPC client, for its owner to end, and lets `createServerConnection` guard them.
+ * grpc-js (1.14) does not: of a server that accepts and never speaks, or that never hangs up, it forgets the connection
+ * when the client is closed, and its file descriptor stays for good. What makes its connectors is no part of its
+ * documentation, so package.json takes no other minor version of it unseen.
  */
 export function createOwnedConnections() {
   const open = new Set<Socket>();

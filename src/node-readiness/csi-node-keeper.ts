@@ -9,7 +9,10 @@ export interface CsiNodePace {
   readonly lookEveryMs: number;
   /** CSINode must lack the driver for so long: kubelet may be about to write it. */
   readonly graceMs: number;
-  /** Between two times that one driver is registered anew. A driver that was listed for the longest of these starts afresh. */
+  /**
+   * Between two times that one driver is registered anew. A driver that was listed for the longest of these starts
+   * afresh.
+   */
   readonly again: Backoff;
 }
 

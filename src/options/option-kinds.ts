@@ -56,8 +56,8 @@ export const callbackOf = <Callback extends (...args: never[]) => unknown>(): Op
   kindOf("a function", (given) => (typeof given === "function" ? (given as Callback) : undefined));
 
 /**
- * A signal of our own that follows the given one, where that is no stranger's imitation: of one signal for many starts Node 20
- * would say at the eleventh that it leaks listeners.
+ * A signal of our own that follows the given one, where that is no stranger's imitation: of one signal for many starts
+ * Node 20 would say at the eleventh that it leaks listeners.
  */
 export const signal = kindOf("an AbortSignal", (given) => {
   if (given instanceof AbortSignal) return AbortSignal.any([given]);

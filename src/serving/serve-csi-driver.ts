@@ -45,16 +45,16 @@ const DRIVER_LIMITS: Partial<GrpcAcceptorLimits> = {
 const NAME_WITHIN_MS = 10_000;
 
 /**
- * Serves the driver's services on its socket and registers it with kubelet: the driver and its registrar in one call.
- * A plain server of grpc-js is never mounted from by kubelets up to 1.25, whose requests carry the socket's path as
+ * Serves the driver's services on its socket and registers it with kubelet: the driver and its registrar in one call. A
+ * plain server of grpc-js is never mounted from by kubelets up to 1.25, whose requests carry the socket's path as
  * `:authority`, which Node's HTTP/2 resets; behind this one they reach the driver, and hostile clients are held to the
  * bounds of `docs/security.md`. A message may have 1 MB.
  *
- * The order is the one that kubelet needs: listen, ask the driver its own name, publish the registration socket. The end
- * is the reverse: deregister, let running calls end, remove the socket. Either socket is put back when somebody removes
- * it; another driver's that has taken its place is left alone as long as it lives. Resolves when the registration socket is in
- * place; `ready` tells when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal
- * with policy `exit`, or by a failure.
+ * The order is the one that kubelet needs: listen, ask the driver its own name, publish the registration socket. The
+ * end is the reverse: deregister, let running calls end, remove the socket. Either socket is put back when somebody
+ * removes it; another driver's that has taken its place is left alone as long as it lives. Resolves when the
+ * registration socket is in place; `ready` tells when kubelet has registered the driver. Ended by `close()`, by
+ * `signal`, by kubelet's refusal with policy `exit`, or by a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with DRIVER_TIMEOUT
  * where its GetPluginInfo fails or takes 10 s, with UNSAFE_DRIVER_NAME, with ABORTED where it was stopped before.

@@ -81,7 +81,10 @@ function isMethod(given: unknown): boolean {
   return typeof path === "string" && functions.every((one) => typeof one === "function");
 }
 
-/** Helpers of a class have names of all kinds, so that only a slip is taken for a typo; a plain object is written for this. */
+/**
+ * Helpers of a class have names of all kinds, so that only a slip is taken for a typo; a plain object is written for
+ * this.
+ */
 const MOST_SLIPS = 2;
 
 /** Refuses a function whose name is near to that of a method which has no handler. */

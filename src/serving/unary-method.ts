@@ -27,10 +27,11 @@ export interface CsiCall<Request = unknown> extends EventEmitter {
 export type CsiCallback = (error: unknown, response?: unknown) => void;
 
 /**
- * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns its response, or a promise of it. One
- * that has at most one parameter and returns nothing responds with `{}`; one that takes the callback, also as `...args`, may
- * still return its response, and whatever it gives first counts. What it throws is answered as an error that it passes to the callback would be: with its
- * `code` if it has one; without one as INTERNAL, and the log has it with its stack.
+ * A method of a driver as grpc-js takes it, `(call, callback)`; or one that returns its response, or a promise of it.
+ * One that has at most one parameter and returns nothing responds with `{}`; one that takes the callback, also as
+ * `...args`, may still return its response, and whatever it gives first counts. What it throws is answered as an error
+ * that it passes to the callback would be: with its `code` if it has one; without one as INTERNAL, and the log has it
+ * with its stack.
  */
 export type CsiMethodHandler = (call: never, callback: never) => unknown;
 
@@ -83,7 +84,8 @@ export function unaryMethod(
 
 /**
  * Whether a function that returns nothing may have passed the callback on though it declares none, as the middleware
- * `(...args) => next(...args)` does. An answer before the callback would tell kubelet that a volume is mounted which is not.
+ * `(...args) => next(...args)` does. An answer before the callback would tell kubelet that a volume is mounted which is
+ * not.
  */
 const takesAnyNumber = (method: object): boolean =>
   /^[^(=]*\(\s*(?:[\w$]+\s*,\s*)?\.\.\.|\barguments[[.)]/.test(String(method));
@@ -95,7 +97,10 @@ function canBeResponse(returned: unknown): boolean {
   return isObject && typeof on !== "function" && typeof ref !== "function";
 }
 
-/** What a method gave for an error, with the text that grpc-js would send: `details` where there are some, else the message. */
+/**
+ * What a method gave for an error, with the text that grpc-js would send: `details` where there are some, else the
+ * message.
+ */
 function failureOf(given: unknown): Error & { readonly code?: unknown } {
   const { code, details, message } = Object(given) as Record<string, unknown>;
   if (typeof details !== "string" && typeof message === "string") return given as Error;

@@ -71,8 +71,9 @@ interface KubeletProcess {
 
 /**
  * Starts a simulated kubelet: plugin watcher, reconciler and CSI registration handler, which a plugin cannot tell from
- * kubelet's, over the real sockets in `pluginRegistrationPath`. It mounts nothing, talks to no API server, and keeps the Node and
- * CSINode in memory. `events` has every step; the logger only hears which kubelet stands for another version. `close()` and `signal` end it.
+ * kubelet's, over the real sockets in `pluginRegistrationPath`. It mounts nothing, talks to no API server, and keeps
+ * the Node and CSINode in memory. `events` has every step; the logger only hears which kubelet stands for another
+ * version. `close()` and `signal` end it.
  *
  * Rejects with INVALID_OPTION for options that cannot work, with ABORTED if the signal was aborted before.
  */

@@ -18,8 +18,9 @@ export type Started =
   | { readonly kind: "backing-off"; readonly backoff: PathBackoff; readonly remainingMs: number };
 
 /**
- * Makes what runs at most one operation per socket path, and none while the path is backing off; it calls `onFailure` with each failed operation and the wait that follows.
- * Source: `pkg/util/goroutinemap/goroutinemap.go`, as `pkg/kubelet/pluginmanager/operationexecutor` uses it.
+ * Makes what runs at most one operation per socket path, and none while the path is backing off; it calls `onFailure`
+ * with each failed operation and the wait that follows. Source: `pkg/util/goroutinemap/goroutinemap.go`, as
+ * `pkg/kubelet/pluginmanager/operationexecutor` uses it.
  */
 export function createOperationExecutor(
   limits: BackoffLimits,

@@ -130,7 +130,10 @@ async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): P
   return failure(`failed to send error at socket ${plugin.socketPath}, err: ${error}`);
 }
 
-/** Reports the success to the registrar, which has happened by then; if that fails, the kubelet's version decides what follows. */
+/**
+ * Reports the success to the registrar, which has happened by then; if that fails, the kubelet's version decides what
+ * follows.
+ */
 async function confirm(attempt: Attempt, handler: PluginHandler): Promise<OperationOutcome> {
   const { plugin, pluginType, offer, context } = attempt;
   const { socketPath } = plugin;

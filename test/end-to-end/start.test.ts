@@ -1,7 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { nodeTest, registered, registrarArguments } from "./support/node";
 
-/** What Node loads when a program names it, and a sidecar needs for no registration: each takes from 1 to 4 ms of a start. */
+/**
+ * What Node loads when a program names it, and a sidecar needs for no registration: each takes from 1 to 4 ms of a
+ * start.
+ */
 const NEVER = ["perf_hooks", "worker_threads", "zlib", "dns", "inspector", "readline"];
 
 nodeTest("a registration loads none of Node's modules that it does not need", async (node) => {

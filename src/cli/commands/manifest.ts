@@ -65,7 +65,10 @@ const FOR_A_DRIVER = [
   ...["lifecycle-mode", "storage-capacity", "storage-class", "node-readiness-rule"],
 ] as const;
 
-/** Writes Kubernetes objects as YAML: a driver's, or with `--node-wide` one registrar for all; resolves with the exit code. */
+/**
+ * Writes Kubernetes objects as YAML: a driver's, or with `--node-wide` one registrar for all; resolves with the exit
+ * code.
+ */
 export const runManifest = createCommand(
   {
     name: "manifest",

@@ -22,7 +22,8 @@ export const runStatus = createCommand(
     name: "status",
     describe: [
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
-      "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind. Why something is not well, doctor tells.",
+      "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind.",
+      "Why something is not well, doctor tells.",
     ].join(" "),
     flags: {
       "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),

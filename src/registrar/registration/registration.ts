@@ -35,7 +35,8 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   status(): DriverStatus;
   /**
    * Walks kubelet's own path over our registration socket, within `timeoutMs`. One walk at a time, and its answer
-   * serves everybody for a second. Healthy before there is a socket to check, while the driver is waited for; never after the end.
+   * serves everybody for a second. Healthy before there is a socket to check, while the driver is waited for; never
+   * after the end.
    */
   selfCheck(): Promise<SelfCheck>;
   /**
@@ -46,9 +47,9 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   /** Resolves, never rejects, when all is over and nothing is left behind. */
   readonly closed: Promise<RegistrationOutcome>;
   /**
-   * Publishes our socket anew, so that kubelet deregisters the driver, registers it from the start and writes CSINode; at
-   * kubelet it is gone for a second or two. Does nothing, and answers false, unless kubelet has registered the driver and is
-   * not asking again.
+   * Publishes our socket anew, so that kubelet deregisters the driver, registers it from the start and writes CSINode;
+   * at kubelet it is gone for a second or two. Does nothing, and answers false, unless kubelet has registered the
+   * driver and is not asking again.
    */
   reregister(): boolean;
   /** Deregisters: removes our socket, lets running calls finish for at most 2 s. Always the same promise. */

@@ -23,7 +23,10 @@ runtime_type = "io.containerd.runc.v2"
 `;
 }
 
-/** Pods on a bridge, which the node itself is on: what a probe over HTTP and the way to the API server need, and no more. */
+/**
+ * Pods on a bridge, which the node itself is on: what a probe over HTTP and the way to the API server need, and no
+ * more.
+ */
 export const CNI_CONFIGURATION = JSON.stringify({
   cniVersion: "0.4.0",
   name: "pods",

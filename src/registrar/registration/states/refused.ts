@@ -9,7 +9,10 @@ import { SLOW_AFTER_REPEATS } from "../transition";
 /** One line in ten minutes at the slow pace. */
 const REMIND_EVERY_REPEATS = Math.round(600_000 / BACKOFF.refused.maxMs);
 
-/** State `refused` with policy `exit`: kubelet has its answer, and the registration ends, so that the container restarts. */
+/**
+ * State `refused` with policy `exit`: kubelet has its answer, and the registration ends, so that the container
+ * restarts.
+ */
 export function endRefused({ refusals }: StateOf<"refused">, context: RegistrationContext): LoopEvent {
   const { text } = refusals;
   const log = context.log.named("refused");
