@@ -144,7 +144,7 @@ export function createConditionKeeper(
     if (pace.wrote(written, pass.now))
       log.warn("Node condition is changed by somebody else again and again, writing it less often", {
         ...facts,
-        check: "which other registrar of this node has the same --node-condition for this driver?",
+        check: "which other registrar of this node keeps the same condition for this driver?",
       });
     return { kind: "settled", againInMs: lookAgainMs };
   };

@@ -24,7 +24,8 @@ const SOME_DRIVER = "driver.example.com";
 const KEPT_BY_OTHERS: Readonly<Record<string, string>> = {
   "node.kubernetes.io": "Kubernetes' node controllers put it on and take it off",
   "node.cloudprovider.kubernetes.io": "the cloud's controller takes it off",
-  "readiness.k8s.io": "the node readiness controller takes it off: give it a condition with --node-condition",
+  "readiness.k8s.io":
+    "the node readiness controller takes it off: have this registrar keep a node condition for it",
 };
 
 /**

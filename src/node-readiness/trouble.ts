@@ -88,7 +88,9 @@ function adviceOn(
         ? { check: `does the policy allow this taint, and is the pod's token bound to node ${nodeName}?` }
         : { check: `bind the service account to a ClusterRole with these rules: ${rules}` };
     case "not-found":
-      return { check: `is there a Node ${JSON.stringify(nodeName)}? See --node-name and NODE_NAME` };
+      return {
+        check: `is there a Node ${JSON.stringify(nodeName)}? Its name must be the pod's spec.nodeName`,
+      };
     case "conflict":
       return {
         check: "who else writes to this Node all the time, or what admission rule refuses the patch?",

@@ -92,7 +92,7 @@ test.each([
     const flags = ["--driver-timeout=300ms", `--termination-log=${node.terminationLogPath}`];
     const registrar = node.registrar(...flags);
     expect(await registrar.exit()).toEqual({ code: 1, signal: null });
-    const reason = `no answer from the CSI driver on ${node.csiAddress} within --driver-timeout=0.3s`;
+    const reason = `no answer from the CSI driver on ${node.csiAddress} within the driver timeout of 0.3 s`;
     expect(registrar.stderr).toContain(reason);
     expect(readFileSync(node.terminationLogPath, "utf8")).toContain(reason);
     expect(node.files()).toEqual([]);

@@ -64,7 +64,7 @@ test.each([
   ["a=b:NoSchedule", "without a value"],
   ["node.kubernetes.io/not-ready", "Kubernetes' node controllers"],
   ["node.cloudprovider.kubernetes.io/uninitialized", "the cloud's controller"],
-  ["readiness.k8s.io/x:NoSchedule", "--node-condition"],
+  ["readiness.k8s.io/x:NoSchedule", "a node condition"],
 ])("%p is refused", (text, why) => {
   expect(() => parseStartupTaint(text)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   expect(() => parseStartupTaint(text)).toThrow(why);

@@ -170,7 +170,7 @@ function startPatience({ driverTimeoutMs, csiSocketPath }: WatchDriverOptions, c
     },
     throwIfOut: () => {
       if (!out) return;
-      const limit = `--driver-timeout=${driverTimeoutMs / 1000}s`;
+      const limit = `the driver timeout of ${driverTimeoutMs / 1000} s`;
       throw new RegistrarError(
         "DRIVER_TIMEOUT",
         `no answer from the CSI driver on ${csiSocketPath} within ${limit}`,

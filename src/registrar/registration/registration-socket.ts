@@ -139,7 +139,7 @@ function explainBlocked(path: string): RegistrarError {
   } catch (error) {
     return socketUnusable(`cannot look at ${path}`, dirname(path), error);
   }
-  const advice = "it is left alone; remove it or use another --plugin-registration-path";
+  const advice = "it is left alone; remove it, or use another plugin registration path";
   return new RegistrarError("SOCKET_UNUSABLE", `${path} exists but is not a socket: ${advice}`);
 }
 

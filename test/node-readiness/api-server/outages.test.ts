@@ -100,7 +100,7 @@ test("the policy refuses: told as a matter of the policy, and nothing is lost", 
 test("a node that is not there: told with what to check, and looked after once it is", async () => {
   await using keeper = await startKeeper(cluster, { pace: QUICK_PACE, nodeName: "node-3" });
   const { fields } = await keeper.log.when(IN_TROUBLE);
-  expect(fields.check).toContain('is there a Node "node-3"? See --node-name');
+  expect(fields.check).toContain('is there a Node "node-3"? Its name must be');
   await cluster.apply(JSON.stringify({ kind: "Node", apiVersion: "v1", metadata: { name: "node-3" } }));
   await keeper.log.when(WELL_AGAIN);
 });

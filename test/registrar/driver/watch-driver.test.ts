@@ -133,7 +133,7 @@ describe("driverTimeoutMs", () => {
   const timedOut = {
     name: "RegistrarError",
     code: "DRIVER_TIMEOUT",
-    message: expect.stringContaining("within --driver-timeout=0.05s"),
+    message: expect.stringContaining("within the driver timeout of 0.05 s"),
   };
 
   test("ends the wait for a driver that does not come", () =>
