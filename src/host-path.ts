@@ -48,10 +48,14 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   if (socket.isWholeFileSystem && socket.mountPoint === parentOf(csiSocketPath)) return { kind: "unknown" };
   const root = registry?.device === socket.device ? kubeletRootOf(registry.path) : undefined;
   const inRoot = root !== undefined && isWithin(path, root) ? path.slice(root.length) : undefined;
-  const knownRoot = inRoot === undefined ? undefined : roots.find((known) => root?.endsWith(known));
-  const hostPath =
-    isInKnownRoot(path) || isHostsRoot(socket.device, mounts) ? path : knownRoot && `${knownRoot}${inRoot}`;
-  if (told === hostPath || (told === path && socket.mountPoint === "/")) return { kind: "fits" };
+  const knownRoot = roots.find((known) => root?.endsWith(known));
+  const subvolume = knownRoot && root?.slice(0, -knownRoot.length);
+  const isHost = registry?.isMountPoint === false && placeOf("/", mounts)?.fileSystem !== "overlay";
+  let hostPath: string | undefined;
+  if (isInKnownRoot(path) || isHostsRoot(socket.device, mounts)) hostPath = path;
+  else if (isHost) hostPath = csiSocketPath;
+  else if (subvolume && isWithin(path, subvolume)) hostPath = path.slice(subvolume.length);
+  if (told === hostPath || (told === csiSocketPath && isHost)) return { kind: "fits" };
   if (socket.fileSystem === "overlay") return { kind: "unknown" };
 
   const toldRoot = inRoot !== undefined && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;

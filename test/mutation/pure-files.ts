@@ -28,7 +28,10 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("backoff", "resource-name"),
   mirrored("event-source"),
   mirrored("mounts"),
-  { files: ["src/host-path.ts"], tests: ["test/host-path.test.ts", "test/host-path-disk.test.ts"] },
+  {
+    files: ["src/host-path.ts"],
+    tests: ["", "-disk", "-fix"].map((part) => `test/host-path${part}.test.ts`),
+  },
   mirrored("diagnostics/http/request-head"),
   mirrored("diagnostics/listen-address"),
   mirrored("grpc/request-fields", "grpc/acceptor-limits", "grpc/failure-text", "grpc/frame-allowance"),
