@@ -8,16 +8,10 @@ const onDisk = (path: string, inKubeletRoot?: string): HostPathVerdict => ({
   inKubeletRoot,
 });
 const endsAlike = (path: string): HostPathVerdict => ({ kind: "ends-alike", path });
-const FITS: HostPathVerdict = { kind: "fits" };
 const UNKNOWN: HostPathVerdict = { kind: "unknown" };
 
-const ON_SUBVOLUMES: readonly Row[] = [
-  ["0:30", "/@", "/"],
-  ["0:30", "/@/home", "/home"],
-];
-
 /**
- * Kubelet's root is on a disk of its own, or in a subvolume, or may be. Socket here, path that kubelet is told, mounts.
+ * Kubelet's root is on a disk of its own, or may be. Socket here, path that kubelet is told, mounts.
  * The registration directory is at /registration.
  */
 test.each<readonly [what: string, csi: string, told: string, rows: readonly Row[], verdict: HostPathVerdict]>(
@@ -156,53 +150,11 @@ test.each<readonly [what: string, csi: string, told: string, rows: readonly Row[
       onDisk("/plugins/*/csi.sock", "/plugins/*/csi.sock"),
     ],
     [
-      "a subvolume that the host has at /",
-      "/csi/csi.sock",
-      `${K}/plugins/x/csi.sock`,
-      kubeletAt(`/@${K}`, "0:30"),
-      FITS,
-    ],
-    [
-      "the same, told wrongly",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      kubeletAt(`/@${K}`, "0:30"),
-      differs(`${K}/plugins/x/csi.sock`),
-    ],
-    [
-      "a subvolume with a root that ends as another does",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      kubeletAt("/@/var/snap/microk8s/common/var/lib/kubelet", "0:30"),
-      differs("/var/snap/microk8s/common/var/lib/kubelet/plugins/x/csi.sock"),
-    ],
-    [
       "a disk with the path of a known root on it, mounted somewhere on the host",
       "/csi/csi.sock",
       `/data${K}/plugins/x/csi.sock`,
       USUAL,
       endsAlike(`${K}/plugins/x/csi.sock`),
-    ],
-    [
-      "a subvolume that the host has at /, the driver outside of kubelet's root",
-      "/csi/csi.sock",
-      "/srv/x/csi.sock",
-      [CONTAINER, ["0:30", "/@/srv/x", "/csi"], ["0:30", `/@${K}/plugins_registry`, "/registration"]],
-      FITS,
-    ],
-    [
-      "the same, told wrongly",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      [CONTAINER, ["0:30", "/@/srv/x", "/csi"], ["0:30", `/@${K}/plugins_registry`, "/registration"]],
-      differs("/srv/x/csi.sock"),
-    ],
-    [
-      "another subvolume than kubelet's",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      [CONTAINER, ["0:30", "/@srv/x", "/csi"], ["0:30", `/@${K}/plugins_registry`, "/registration"]],
-      onDisk("/@srv/x/csi.sock"),
     ],
     [
       "a disk that the host and the container mount alike",
@@ -217,26 +169,6 @@ test.each<readonly [what: string, csi: string, told: string, rows: readonly Row[
       "/other/csi.sock",
       [CONTAINER, ["8:5", "/", "/data"], REGISTRATION],
       onDisk("/x/csi.sock"),
-    ],
-    [
-      "a container whose root is a subvolume",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      [["0:30", "/snapshots/7", "/"], ["0:30", "/x", "/csi"], REGISTRATION],
-      onDisk("/x/csi.sock"),
-    ],
-    ["a node on a subvolume, outside of containers", "/srv/x.sock", "/srv/x.sock", ON_SUBVOLUMES, FITS],
-    ["the same, in another subvolume", "/home/me/x.sock", "/home/me/x.sock", ON_SUBVOLUMES, FITS],
-    ["the same, told wrongly", "/home/me/x.sock", "/home/x.sock", ON_SUBVOLUMES, differs("/home/me/x.sock")],
-    [
-      "a node with a folder that is mounted twice",
-      "/srv/x/csi.sock",
-      "/srv/x/csi.sock",
-      [
-        ["8:1", "/", "/"],
-        ["8:1", "/data/x", "/srv/x"],
-      ],
-      FITS,
     ],
     [
       "a container that has kubelet's whole root elsewhere",

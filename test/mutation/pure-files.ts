@@ -30,7 +30,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("mounts"),
   {
     files: ["src/host-path.ts"],
-    tests: ["", "-disk", "-fix"].map((part) => `test/host-path${part}.test.ts`),
+    tests: ["", "-disk", "-fix", "-subvolume"].map((part) => `test/host-path${part}.test.ts`),
   },
   mirrored("diagnostics/http/request-head"),
   mirrored("diagnostics/listen-address"),
