@@ -62,8 +62,8 @@ export interface Deployment {
   readonly container: string;
   /** Whether it is the official registrar, by its image. */
   readonly isOfficial: boolean;
-  /** A program other than a registrar that is started, such as a shell; then nothing is known of the settings. */
-  readonly startedBy: string | undefined;
+  /** Why the settings are not known, and what to do: a shell starts the registrar, say. Undefined where they are. */
+  readonly unseen: { readonly why: string; readonly advice: string } | undefined;
   readonly settings: RegistrarSettings;
   /** Whether its environment says which node it is, or has parts that are not in the object. */
   readonly mayKnowNodeName: boolean;

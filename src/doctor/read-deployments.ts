@@ -1,5 +1,5 @@
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
-import type { Deployment, ManifestFacts, MountedFolder, ReadSettings } from "./deployment";
+import type { Deployment, ManifestFacts, MountedFolder, ReadSettings, RegistrarSettings } from "./deployment";
 import { list, type Tree, text, tree } from "./objects";
 import { probesOf } from "./read-probes";
 import { environmentOf, expand, officialImage, startOf } from "./read-program";
@@ -53,15 +53,16 @@ function deploymentsIn(
     const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
     const limits = tree(tree(container.resources).limits);
     const official = officialImage(text(container.image));
-    const { startedBy, args } = startOf(container);
+    const start = startOf(container);
+    const settings = settingsOf(start.args, official);
     const preStop = tree(tree(tree(container.lifecycle).preStop).exec).command;
     return {
       place: `${file === undefined ? "" : `${file}: `}${text(object.kind)} ${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
       isOfficial: official !== undefined,
-      startedBy,
-      settings: settingsOf(args, official),
+      unseen: unseenOf(start, settings),
+      settings,
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container),
@@ -74,6 +75,23 @@ function deploymentsIn(
       hasDriver: containers.length > registrars.length,
     };
   });
+}
+
+/** What is filled in elsewhere does not matter where it is no path, and could be right. */
+function unseenOf({ startedBy, variables }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
+  if (startedBy !== undefined)
+    return {
+      why: `is started by ${startedBy}: what that makes of the arguments is not seen here`,
+      advice: "have the registrar itself as command, or none",
+    };
+  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal } = settings;
+  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal?.problem ?? ""];
+  const name = variables.find((one) => judged.some((value) => value.includes(`$(${one})`)));
+  if (name === undefined) return undefined;
+  return {
+    why: `takes $(${name}) from elsewhere: what the arguments come to is not seen here`,
+    advice: "run registrar doctor in the pod, or see the log of its start",
+  };
 }
 
 /** As its pods say, or the nodes that they are for. */

@@ -20,16 +20,23 @@ export function startOf(container: Tree): {
   readonly startedBy: string | undefined;
   /** With what is filled in from the environment. */
   readonly args: readonly string[];
+  /** Variables that are still in the arguments as `$(NAME)`, as the object does not have their values. */
+  readonly variables: readonly string[];
 } {
   const values = environmentOf(container);
   const filledIn = (words: unknown) => list(words).map((word) => expand(text(word), values));
   const [command, args] = [filledIn(container.command), filledIn(container.args)];
-  if (command.length === 0) return { startedBy: undefined, args };
+  const registrar = (own: readonly string[]) => ({
+    startedBy: undefined,
+    args: own,
+    variables: variablesIn(own).filter((name) => comesFromElsewhere(name, container)),
+  });
+  if (command.length === 0) return registrar(args);
   const words = [...command, ...args];
   const [program = "", ...behindProgram] = NODE.test(words[0] ?? "") ? words.slice(1) : words;
   return REGISTRAR.test(program)
-    ? { startedBy: undefined, args: behindProgram }
-    : { startedBy: words[0], args: [] };
+    ? registrar(behindProgram)
+    : { startedBy: words[0], args: [], variables: [] };
 }
 
 /** The variables whose values are in the object. */
@@ -40,6 +47,15 @@ export function environmentOf(container: Tree): ReadonlyMap<string, string> {
     if (valueFrom !== undefined) values.delete(text(name));
     else values.set(text(name), expand(text(value), values));
   return values;
+}
+
+/** One that is nowhere at all stays `$(NAME)` in the container, too. */
+function comesFromElsewhere(name: string, { env, envFrom }: Tree): boolean {
+  return list(envFrom).length > 0 || list(env).some((one) => text(tree(one).name) === name);
+}
+
+function variablesIn(words: readonly string[]): readonly string[] {
+  return words.flatMap((word) => Array.from(word.matchAll(/\$\(([^)]*)\)/g), ([, name = ""]) => name));
 }
 
 /** Fills in `$(NAME)` as kubelet does; what is not known stays as it is. */

@@ -56,6 +56,35 @@ test.each(["rancher/mirrored-csi-node-driver-registrar:v2.9.0-eks-1", "node-driv
   },
 );
 
+const elsewhere = (name: string) => ({
+  name,
+  valueFrom: { configMapKeyRef: { name: "settings", key: name } },
+});
+
+test.each<readonly [args: readonly string[], container: object, variable: string]>([
+  [["--csi-address=$(ADDRESS)"], { env: [elsewhere("ADDRESS")] }, "ADDRESS"],
+  [["--kubelet-registration-path=$(ROOT)/plugins/x/csi.sock"], { env: [elsewhere("ROOT")] }, "ROOT"],
+  [["--timeout=$(TIMEOUT)", "--node-name=$(NODE)"], { envFrom: [{ configMapRef: {} }] }, "TIMEOUT"],
+])("what %j come to is unknown where they are filled in from elsewhere", (args, container, variable) => {
+  expect(said(daemonSet({ args, container }), CSI_DRIVER)).toEqual([
+    `CSI101 unknown: takes $(${variable}) from elsewhere: what the arguments come to is not seen here -> run registrar doctor in the pod, or see the log of its start`,
+  ]);
+});
+
+test("a variable from elsewhere that is no path is no reason to judge nothing", () => {
+  const container = { env: [elsewhere("POD_IP")] };
+  expect(said(daemonSet({ args: ["--http-endpoint=$(POD_IP):9809"], container }), CSI_DRIVER)).toEqual([]);
+  const args = ["--http-endpoint=$(POD_IP):9809", "--nope=$(POD_IP)"];
+  expect(said(daemonSet({ args, container }), CSI_DRIVER)[0]).toMatch(/CSI101 problem: .*not defined: -nope/);
+});
+
+test("a variable that is nowhere stays as it is in the container, too", () => {
+  const args = ["--csi-address=$(ADDRESS)"];
+  expect(said(daemonSet({ args }), CSI_DRIVER)).toEqual([
+    expect.stringMatching(/^CSI101 problem: does not start: csi-address is "\$\(ADDRESS\)"/),
+  ]);
+});
+
 test.each([
   ["the shell", ["/bin/sh", "-c"], ["/csi-node-driver-registrar --csi-address=/csi/csi.sock"]],
   ["a script", ["/start.sh"], ["--nope", "--kubelet-registration-path=/csi/x.sock"]],

@@ -30,8 +30,8 @@ export const registered: Check<ClusterFacts> = {
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   const name = pod?.name ?? "";
   if (unit === undefined) return "run registrar doctor on the node";
-  const { container, isOfficial, startedBy, settings } = unit.registrar;
-  if (isOfficial || startedBy !== undefined)
+  const { container, isOfficial, unseen, settings } = unit.registrar;
+  if (isOfficial || unseen !== undefined)
     return `see ${kubectlFor(target, name, "logs")} -c ${container}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
   const paths = `--csi-address=${settings.csiAddress} --kubelet-registration-path=${settings.kubeletRegistrationPath}`;
   return `ask there: ${kubectlFor(target, name, "exec")} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;

@@ -9,19 +9,15 @@ export const manifestArguments: Check<ManifestFacts> = {
   name: "manifest-arguments",
   asks:
     "Whether the registrar would start with the arguments of its container, by the registrar's own parser. " +
-    "An official image is judged by the flags of its release. What a shell or another program starts is not judged.",
+    "An official image is judged by the flags of its release. What a shell or another program starts is not judged, " +
+    "nor what is filled in from a ConfigMap.",
   matters: "A misspelt flag ends with exit code 2, a value that cannot work with 1: the pod crash-loops.",
   fix:
     "Correct the argument that is named, or take it out. `--kubelet-registration-path` is required; `--remove-startup-taint` and " +
     "`--node-condition` need the variable `NODE_NAME` from `spec.nodeName`.",
   verdicts: ({ deployments }) =>
-    deployments.map(({ place, startedBy, settings, mayKnowNodeName }) => {
-      if (startedBy !== undefined)
-        return unknown(
-          place,
-          `is started by ${startedBy}: what that makes of the arguments is not seen here`,
-          "have the registrar itself as command, or none",
-        );
+    deployments.map(({ place, unseen, settings, mayKnowNodeName }) => {
+      if (unseen !== undefined) return unknown(place, unseen.why, unseen.advice);
       if (settings.refusal !== undefined)
         return problem(place, `does not start: ${settings.refusal.problem}`, settings.refusal.advice);
       if (settings.needsNodeName && !mayKnowNodeName)

@@ -12,9 +12,9 @@ export const manifestDriverPath: Check<ManifestFacts> = {
   verdicts: ({ deployments }) => deployments.map(judge),
 };
 
-function judge({ place, startedBy, settings, mounts }: Deployment): Verdict | undefined {
+function judge({ place, unseen, settings, mounts }: Deployment): Verdict | undefined {
   const { csiAddress, kubeletRegistrationPath: told, refusal } = settings;
-  if (startedBy !== undefined || refusal !== undefined || told === "") return undefined;
+  if (unseen !== undefined || refusal !== undefined || told === "") return undefined;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(

@@ -20,12 +20,12 @@ export const manifestProbes: Check<ManifestFacts> = {
 
 function judge(probe: ProbeFacts, deployment: Deployment): Verdict | undefined {
   if (probe.asks === "exec") return judgeMode(probe, deployment);
-  const { place, startedBy, settings, isOfficial } = deployment;
+  const { place, unseen, settings, isOfficial } = deployment;
   const { http } = settings;
   const isPlain = probe.asks === "HTTP" || probe.asks === "TCP";
   if (http === undefined) {
     // Of a registrar that does not start, or that another program starts, nobody knows what it would serve.
-    if (settings.refusal !== undefined || startedBy !== undefined) return undefined;
+    if (settings.refusal !== undefined || unseen !== undefined) return undefined;
     return problem(
       place,
       `has a ${probe.kind} on ${probe.asks}, and the registrar serves none`,

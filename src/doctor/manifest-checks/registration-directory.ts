@@ -14,8 +14,8 @@ export const manifestRegistrationDirectory: Check<ManifestFacts> = {
   verdicts: ({ deployments }) => deployments.map(judge),
 };
 
-function judge({ place, startedBy, settings, mounts }: Deployment): Verdict | undefined {
-  if (startedBy !== undefined) return undefined;
+function judge({ place, unseen, settings, mounts }: Deployment): Verdict | undefined {
+  if (unseen !== undefined) return undefined;
   const { pluginRegistrationPath: folder, kubeletRegistrationPath: told, csiAddress } = settings;
   const mount = mountOf(folder, mounts);
   if (mount === undefined) return problem(place, `has nothing mounted at ${folder}`, MOUNT);
