@@ -1,6 +1,24 @@
 import type { Socket } from "node:net";
-import { credentials } from "@grpc/grpc-js";
+import { type ChannelOptions, Client, credentials } from "@grpc/grpc-js";
 import { createServerConnection } from "./server-connection";
+
+/** A client of one unix socket, without retries. When it is closed its connections end, whatever the server does. */
+export function createOwningClient(socketPath: string, options: ChannelOptions): Client {
+  const connections = createOwnedConnections();
+  const client = new Client(`unix:${socketPath}`, connections.credentials, {
+    "grpc.enable_channelz": 0,
+    "grpc.enable_retries": 0,
+    "grpc.service_config_disable_resolution": 1,
+    "grpc.use_local_subchannel_pool": 1,
+    ...options,
+  });
+  const close = client.close.bind(client);
+  client.close = () => {
+    close();
+    connections.end();
+  };
+  return client;
+}
 
 /**
  * Keeps hold of the sockets of a gRPC client, for its owner to end, and lets `createServerConnection` guard them.
@@ -8,7 +26,7 @@ import { createServerConnection } from "./server-connection";
  * when the client is closed, and its file descriptor stays for good. What makes its connectors is no part of its
  * documentation, so package.json takes no other minor version of it unseen.
  */
-export function createOwnedConnections() {
+function createOwnedConnections() {
   const open = new Set<Socket>();
   let ended = false;
   const insecure = credentials.createInsecure();

@@ -1,7 +1,7 @@
-import { type CallOptions, Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { type CallOptions, type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
 import { failureText } from "./failure-text";
-import { createOwnedConnections } from "./owned-connections";
+import { createOwningClient } from "./owned-connections";
 import type { Unary } from "./protos";
 import type { RequestMetadata } from "./request-fields";
 import type { CallFailure } from "./unary-request";
@@ -24,21 +24,10 @@ export interface UnaryCallOptions {
  * closed its connections end, whatever the server does or leaves undone.
  */
 export function createUnixClient(socketPath: string): Client {
-  const connections = createOwnedConnections();
-  const client = new Client(`unix:${socketPath}`, connections.credentials, {
+  return createOwningClient(socketPath, {
     "grpc.default_authority": "localhost",
-    "grpc.enable_channelz": 0,
-    "grpc.enable_retries": 0,
-    "grpc.service_config_disable_resolution": 1,
     "grpc.client_idle_timeout_ms": 2 ** 31 - 1,
-    "grpc.use_local_subchannel_pool": 1,
   });
-  const close = client.close.bind(client);
-  client.close = () => {
-    close();
-    connections.end();
-  };
-  return client;
 }
 
 /**

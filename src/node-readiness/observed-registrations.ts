@@ -24,6 +24,8 @@ export interface ObservedRegistration {
 
 /** Registrations to listen to. All that is ever asked of them is `reregister`. */
 export interface ObservedRegistrations {
+  /** Whether there may be several drivers. Default: of one driver. */
+  readonly scope?: Registrations["scope"] | undefined;
   all(): readonly ObservedRegistration[];
   /** Calls `listener` after something changed; returns what ends that. */
   subscribe(listener: () => void): () => void;
@@ -38,6 +40,7 @@ export function observeRegistrations(registrations: Registrations): ObservedRegi
       "observeRegistrations takes a node-wide registrar, or only(registration) of a registration that was awaited",
     );
   return {
+    scope: registrations.scope,
     all: () =>
       registrations.all.map((registration) => {
         const { state, history, tally } = registration.status();

@@ -24,7 +24,10 @@ export interface NodeReadinessOptions {
   readonly condition?: string | undefined;
   /** A driver must be unregistered for so long before the condition says so. Milliseconds. Default 30,000. */
   readonly conditionDelayMs?: number | undefined;
-  /** There may be several drivers: then each taint and the condition must name theirs. Default false. */
+  /**
+   * There may be several drivers: then each taint and the condition must name theirs. Default: true for the registrations
+   * of a node-wide registrar.
+   */
   readonly severalDrivers?: boolean | undefined;
   /** How patient it is. Defaults: see there. */
   readonly pace?:
@@ -65,7 +68,10 @@ const pace = optionsOf<ResolvedNodeReadinessOptions["pace"]>({
 const NODE_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** Fills defaults and checks; throws INVALID_OPTION. */
-export function resolveNodeReadinessOptions(options: NodeReadinessOptions): ResolvedNodeReadinessOptions {
+export function resolveNodeReadinessOptions(
+  options: NodeReadinessOptions,
+  isNodeWide = false,
+): ResolvedNodeReadinessOptions {
   type Given = Omit<ResolvedNodeReadinessOptions, "startupTaints"> & {
     readonly startupTaints: readonly string[];
     readonly severalDrivers: boolean;
@@ -79,7 +85,7 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions): Reso
       startupTaints: optional(listOf(text), []),
       condition: optional(text),
       conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
-      severalDrivers: optional(flag, false),
+      severalDrivers: optional(flag, isNodeWide),
       pace: optional(pace, { watch: WATCH_PACE, taint: TAINT_PACE, csiNode: CSI_NODE_PACE }),
     },
   );

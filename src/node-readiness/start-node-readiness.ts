@@ -57,7 +57,7 @@ export function startNodeReadiness(
       `startNodeReadiness takes what observeRegistrations() gives, not ${show(registrations)}; ` +
         "observeRegistrations(only(registration)) is that of one registration",
     );
-  const resolved = resolveNodeReadinessOptions(options);
+  const resolved = resolveNodeReadinessOptions(options, registrations.scope === "node-wide");
   const { logger } = START_OPTIONS;
   const { logger: log } = readOptions<Pick<ResolvedStartOptions, "logger">>("startNodeReadiness", others, {
     logger,

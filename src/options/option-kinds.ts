@@ -33,10 +33,21 @@ export function show(given: unknown): string {
     case "function":
       return "a function";
     case "object":
-      return given === null ? "null" : Array.isArray(given) ? "an array" : "an object";
+      return given === null ? "null" : withArticle(typeOf(given));
     default:
       return String(given);
   }
+}
+
+/** Whether it is an object with fields, and no Map, Date, promise or the like: those have none. */
+export const isObject = (given: unknown): given is object => typeOf(given) === "Object";
+
+/** `Map`, `Array`, `Null`: what it is built in as. */
+const typeOf = (given: unknown) => Object.prototype.toString.call(given).slice("[object ".length, -1);
+
+function withArticle(type: string): string {
+  const noun = type === "Object" || type === "Array" ? type.toLowerCase() : type;
+  return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
 /** A kind by what it accepts: `accept` answers undefined for a value that cannot be used. */
@@ -123,8 +134,7 @@ export const hostSocketPath: OptionKind<string> = kindOf(
 export const textsByKey: OptionKind<Readonly<Record<string, string>>> = {
   takes: "an object of texts",
   read: (given, name) => {
-    if (typeof given !== "object" || given === null || Array.isArray(given))
-      return refuseOption(name, given, "an object of texts");
+    if (!isObject(given)) return refuseOption(name, given, "an object of texts");
     for (const [key, value] of Object.entries(given)) text.read(value, `${name}[${show(key)}]`);
     return given as Readonly<Record<string, string>>;
   },

@@ -1,6 +1,6 @@
 import { invalidOption } from "../errors";
 import { nearWord } from "./near-word";
-import { type OptionKind, oneOf, refuseOption, show } from "./option-kinds";
+import { isObject, type OptionKind, oneOf, refuseOption, show } from "./option-kinds";
 
 /** One option: the value to use for what was given, which is undefined where nothing was. */
 export type Option<Value> = (given: unknown, name: string) => Value;
@@ -30,8 +30,7 @@ export function readOptions<Options extends object>(
   given: unknown,
   table: OptionTable<Options>,
 ): Options {
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw invalidOption(`${whose} takes an object of options, not ${show(given)}`);
+  if (!isObject(given)) throw invalidOption(`${whose} takes an object of options, not ${show(given)}`);
   refuseUnknown(whose, Object.keys(given), Object.keys(table));
   const options: Partial<Options> = {};
   for (const name of Object.keys(table) as (keyof Options & string)[]) {
@@ -55,9 +54,7 @@ export function optionsOf<Options extends object>(table: OptionTable<Options>): 
   return {
     takes,
     read: (given, name) =>
-      typeof given === "object" && given !== null && !Array.isArray(given)
-        ? readOptions(name, given, table)
-        : refuseOption(name, given, takes),
+      isObject(given) ? readOptions(name, given, table) : refuseOption(name, given, takes),
   };
 }
 

@@ -66,10 +66,15 @@ export interface EventLogOptions<Event> {
 /** Less than the 5 s after which jest and vitest give up a test, so that the reason is what one reads. */
 export const WAIT_TIMEOUT_MS = 4_500;
 
-/** The table of what `when` takes. */
-const whenOptions = <Event>(): OptionTable<WhenOptions<Event>> => ({
+/** The table of what every wait takes. */
+export const WAIT_OPTIONS: OptionTable<WaitOptions> = {
   timeoutMs: optional(milliseconds()),
   signal: optional(signal),
+};
+
+/** The table of what `when` takes. */
+const whenOptions = <Event>(): OptionTable<WhenOptions<Event>> => ({
+  ...WAIT_OPTIONS,
   where: optional(callbackOf<(event: Event) => boolean>()),
   from: optional(oneOf(["start", "now"])),
 });

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
-import { Client, credentials } from "@grpc/grpc-js";
+import { type Client, connectivityState } from "@grpc/grpc-js";
 import { RegistrarError } from "../errors";
+import { createOwningClient } from "../grpc/owned-connections";
 
 /**
  * A client that sends the `:authority` that a kubelet of some version would send. Node's HTTP/2 *client* accepts any
@@ -9,13 +10,7 @@ import { RegistrarError } from "../errors";
  * then 1.6 times longer each time. A relative path is relative to `/`, where kubelet runs.
  */
 export function createKubeletClient(socketPath: string, authority: string): Client {
-  return new Client(`unix:${resolve("/", socketPath)}`, credentials.createInsecure(), {
-    "grpc.default_authority": authority,
-    "grpc.enable_channelz": 0,
-    "grpc.enable_retries": 0,
-    "grpc.service_config_disable_resolution": 1,
-    "grpc.use_local_subchannel_pool": 1,
-  });
+  return createOwningClient(resolve("/", socketPath), { "grpc.default_authority": authority });
 }
 
 /**
@@ -24,13 +19,22 @@ export function createKubeletClient(socketPath: string, authority: string): Clie
  */
 export function connected(client: Client, timeoutMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new RegistrarError("ABORTED", "context canceled"));
-    if (signal.aborted) return giveUp();
-    signal.addEventListener("abort", giveUp, { once: true });
-    client.waitForReady(Date.now() + timeoutMs, (error) => {
-      signal.removeEventListener("abort", giveUp);
-      if (error) reject(new RegistrarError("ABORTED", "context deadline exceeded"));
+    const channel = client.getChannel();
+    const deadline = Date.now() + timeoutMs;
+    const giveUp = (why: string) => reject(new RegistrarError("ABORTED", why));
+    if (signal.aborted) return giveUp("context canceled");
+    const cancel = () => giveUp("context canceled");
+    signal.addEventListener("abort", cancel, { once: true });
+    // Not `waitForReady`: it looks once more when the channel is closed, by which grpc-js (1.14) dials on.
+    const look = (late?: Error) => {
+      if (signal.aborted) return;
+      const state = late ? undefined : channel.getConnectivityState(true);
+      if (state !== undefined && state !== connectivityState.READY)
+        return channel.watchConnectivityState(state, deadline, look);
+      signal.removeEventListener("abort", cancel);
+      if (late) giveUp("context deadline exceeded");
       else resolve();
-    });
+    };
+    look();
   });
 }

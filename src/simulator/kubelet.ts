@@ -9,7 +9,7 @@ import { refuseAborted } from "../options/start-options";
 import { createCaller } from "./calls";
 import type { CsiNodeObject } from "./csi-node";
 import { createCsiRegistrationHandler } from "./csi-registration-handler";
-import { createEventLog, type EventStream, quietly, type WaitOptions } from "./event-stream";
+import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "./event-stream";
 import { createFaultScript } from "./faults";
 import type { Surroundings } from "./kubelet-context";
 import { type DeregistrationCause, KUBELET_EVENTS, type KubeletEvent } from "./kubelet-events";
@@ -114,7 +114,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   let turn: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
 
-  const restart: SimulatedKubelet["restart"] = (given = {}) => {
+  const restart: SimulatedKubelet["restart"] = async (given = {}) => {
     const { whileDown } = readOptions<typeof given>("restart", given, {
       whileDown: optional(callbackOf<NonNullable<typeof given.whileDown>>()),
     });
@@ -132,7 +132,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
       }
     });
     turn = restarted.catch(() => {});
-    return restarted; // Handled above: one that nobody awaits does no harm.
+    await restarted;
   };
 
   const close = () => {
@@ -145,22 +145,28 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
   signal?.addEventListener("abort", close, { once: true });
 
-  const next = (driverName: string, wait: WaitOptions = {}) => ({
-    ...wait,
-    from: "now" as const,
-    where: (event: { readonly driverName: string }) => event.driverName === driverName,
-  });
-
-  const isRegistered: SimulatedKubelet["registered"] = async (driverName, wait) =>
-    registered.get(text.read(driverName, "registered: driverName")) ??
-    log.stream.when("registered", next(driverName, wait));
-  const isDeregistered: SimulatedKubelet["deregistered"] = async (driverName, wait) => {
-    if (registered.has(text.read(driverName, "deregistered: driverName")))
-      await log.stream.when("deregistered", next(driverName, wait));
+  /** Checks the arguments of a wait, and answers what it waits for. */
+  const next = (whose: string, driverName: string, wait: WaitOptions = {}) => {
+    text.read(driverName, `${whose}: driverName`);
+    return {
+      ...readOptions(whose, wait, WAIT_OPTIONS),
+      from: "now" as const,
+      where: (event: { readonly driverName: string }) => event.driverName === driverName,
+    };
   };
-  const isRefused: SimulatedKubelet["refused"] = async (driverName, wait) =>
-    refused.get(text.read(driverName, "refused: driverName")) ??
-    log.stream.when("refused", next(driverName, wait));
+
+  const isRegistered: SimulatedKubelet["registered"] = async (driverName, wait) => {
+    const coming = next("registered", driverName, wait);
+    return registered.get(driverName) ?? log.stream.when("registered", coming);
+  };
+  const isDeregistered: SimulatedKubelet["deregistered"] = async (driverName, wait) => {
+    const coming = next("deregistered", driverName, wait);
+    if (registered.has(driverName)) await log.stream.when("deregistered", coming);
+  };
+  const isRefused: SimulatedKubelet["refused"] = async (driverName, wait) => {
+    const coming = next("refused", driverName, wait);
+    return refused.get(driverName) ?? log.stream.when("refused", coming);
+  };
 
   return {
     options: resolved,
@@ -172,7 +178,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     node: nodeInfo.node,
     csiNode: nodeInfo.csiNode,
     setFaults: (given) => faults.set(KUBELET_FAULTS.read(given, "setFaults: faults")),
-    restart,
+    restart: (given) => quietly(restart(given)),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,4 +1,5 @@
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
+import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { createFleetNode, type FleetNode, startTestFleet } from "../support/fleet-node";
 
 let node: FleetNode;
@@ -15,6 +16,15 @@ test("a driver that the lists of names keep out is nobody's here: its own regist
   expect(observeRegistrations(started.fleet).all()).toMatchObject([
     { state: "waiting", driverName: undefined },
   ]);
+});
+
+test("of a node-wide registrar each taint and the condition must name their driver, unless it is said that there is one", async () => {
+  await using started = await startTestFleet(node);
+  const registrations = observeRegistrations(started.fleet);
+  const access = { server: "https://127.0.0.1:1", authority: undefined };
+  const options = { nodeName: "n", access, condition: "Ready1" };
+  expect(() => startNodeReadiness(registrations, options)).toThrow(/"Ready1" is one for several drivers/);
+  await using _ = startNodeReadiness(registrations, { ...options, severalDrivers: false });
 });
 
 test("of two drivers with one name the one that has it counts, also where it was found later", async () => {

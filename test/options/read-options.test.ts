@@ -90,6 +90,8 @@ test.each<[given: unknown, message: string | RegExp]>([
   [undefined, "startX takes an object of options, not undefined"],
   ["/x.sock", 'startX takes an object of options, not "/x.sock"'],
   [[], "startX takes an object of options, not an array"],
+  [new Map([["name", "x"]]), "startX takes an object of options, not a Map"],
+  [Promise.resolve({ name: "x" }), "startX takes an object of options, not a Promise"],
   [{}, "startX: name is missing; it takes a text"],
   [{ name: 7 }, "startX: name is 7; it takes a text"],
   [{ name: null }, "startX: name is null; it takes a text"],
@@ -126,8 +128,12 @@ test.each<[given: unknown, message: string | RegExp]>([
   [{ name: "x", policy: "ignore" }, 'startX: policy is "ignore"; it takes one of "exit", "retry"'],
   [{ name: "x", isOn: "yes" }, 'startX: isOn is "yes"; it takes true or false'],
   [{ name: "x", labels: { a: "", "b/c": 1 } }, 'startX: labels["b/c"] is 1; it takes a text'],
+  [{ name: "x", labels: new Map() }, "startX: labels is a Map; it takes an object of texts"],
   [{ name: "x", labels: ["a"] }, "startX: labels is an array; it takes an object of texts"],
-  [{ name: "x", signal: new AbortController() }, "startX: signal is an object; it takes an AbortSignal"],
+  [
+    { name: "x", signal: new AbortController() },
+    "startX: signal is an AbortController; it takes an AbortSignal",
+  ],
   [
     { name: "x", logger: () => {} },
     "startX: logger is a function; it takes console, a pino logger, or one of createLogger()",
