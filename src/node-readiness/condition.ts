@@ -78,7 +78,7 @@ export function conditionFor(
 export function planCondition(node: NodeView, wanted: WantedCondition, now: Date): object | undefined {
   const current = node.conditions.find(({ type }) => type === wanted.type);
   if (current?.status === wanted.status && current.reason === wanted.reason) return undefined;
-  const time = now.toISOString().replace(/\.\d+Z$/, "Z");
+  const time = now.toISOString().replace(/\.\d+/, "");
   const since = current?.status === wanted.status ? current.lastTransitionTime : undefined;
   const condition: NodeCondition & { readonly lastHeartbeatTime: string } = {
     ...wanted,

@@ -36,16 +36,13 @@ interface Memory {
 export function createRewritePace(backoff: Backoff, random: () => number = Math.random): RewritePace {
   const memories = new Map<string, Memory>();
 
-  const repeats = (memory: Memory | undefined, { uid, status, reason }: Written) =>
-    memory !== undefined &&
-    memory.last.uid === uid &&
-    memory.last.status === status &&
-    memory.last.reason === reason;
+  const repeats = (memory: Memory | undefined, { uid, status, reason }: Written): memory is Memory =>
+    memory?.last.uid === uid && memory.last.status === status && memory.last.reason === reason;
 
   return {
     waitMs: (wanted, now) => {
       const memory = memories.get(wanted.type);
-      return memory !== undefined && repeats(memory, wanted) ? memory.notBefore - now : 0;
+      return repeats(memory, wanted) ? memory.notBefore - now : 0;
     },
     wrote: (written, now) => {
       const memory = memories.get(written.type);

@@ -19,13 +19,13 @@ export function nearWord(
 /** How many letters must be inserted, deleted, replaced or swapped with their neighbour: `dmeo` is 1 from `demo`. */
 function editDistance(from: string, to: string): number {
   const row = (length: number, first: number) => [first, ...Array.from({ length }, (_, index) => index + 1)];
-  let beforeLast: number[] = [];
   let last = row(to.length, 0);
+  let beforeLast = last;
   for (let i = 1; i <= from.length; i++) {
     const current = row(to.length, i);
     for (let j = 1; j <= to.length; j++) {
       const replaced = at(last, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const isSwap = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
       const swapped = isSwap ? at(beforeLast, j - 2) + 1 : Number.POSITIVE_INFINITY;
       current[j] = Math.min(replaced, swapped, at(last, j) + 1, at(current, j - 1) + 1);
     }

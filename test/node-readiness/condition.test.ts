@@ -31,6 +31,12 @@ test.each(["standby", "stopping", "stopped"] as const)("%s says nothing: another
   expect(conditionFor(TYPE, { registration, driverName: "d", listed: false })).toBeUndefined();
 });
 
+test("a driver that has not told its name yet has none in the message", () => {
+  const registration = registrationIn("waiting");
+  const said = conditionFor(TYPE, { registration, driverName: undefined, listed: false });
+  expect(said?.message).toBe("the CSI driver has not answered the registrar");
+});
+
 test("kubelet's words are told, and not without end", () => {
   const registration = { state: "refused", refusal: "x".repeat(5_000) } as const;
   const said = conditionFor(TYPE, { registration, driverName: "d", listed: false });
@@ -48,6 +54,7 @@ const patchWith = (lastTransitionTime: string, wanted: object = WANTED) => ({
 test.each<[string, NodeView, object | undefined]>([
   ["nothing there", nodeWith(), patchWith(time)],
   ["only others' there", nodeWith({ type: "Ready", status: "True" }), patchWith(time)],
+  ["the same of another type before it", nodeWith({ ...WANTED, type: "Ready" }), patchWith(time)],
   ["another status", nodeWith({ ...WANTED, status: "False", lastTransitionTime: earlier }), patchWith(time)],
   [
     "another reason: the status did not turn",

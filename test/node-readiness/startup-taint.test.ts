@@ -1,5 +1,10 @@
 import type { NodeView, Taint } from "../../src/node-readiness/node";
-import { parseStartupTaint, planRemoval, startupTaintsOf } from "../../src/node-readiness/startup-taint";
+import {
+  parseStartupTaint,
+  planRemoval,
+  startupTaintsOf,
+  taintText,
+} from "../../src/node-readiness/startup-taint";
 
 const OURS = { key: "disk.csi.example.com/agent-not-ready", effect: "NoSchedule" };
 const OURS_TOO = {
@@ -76,4 +81,9 @@ test("the driver's name takes its place", () => {
     { key: "disk.csi.example.com/agent-not-ready", effect: "NoExecute" },
     { key: "a/b", effect: undefined },
   ]);
+});
+
+test("a taint is shown as kubectl writes it", () => {
+  expect(taintText({ key: "a/b", effect: "NoSchedule" })).toBe("a/b:NoSchedule");
+  expect(taintText({ key: "a/b", value: "c", effect: "NoExecute" })).toBe("a/b=c:NoExecute");
 });

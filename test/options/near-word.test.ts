@@ -7,6 +7,7 @@ test.each([
   ["dem", "demo"],
   ["demoo", "demo"],
   ["Demo", "demo"],
+  ["emo", "demo"],
   ["kublet", "kubelet"],
   ["kubeltet", "kubelet"],
   ["drvier", "driver"],
@@ -16,7 +17,7 @@ test.each([
   expect(nearWord(word, COMMANDS)).toBe(meant);
 });
 
-test.each(["", "d", "omed", "kubectl", "register", "/csi/csi.sock", "true"])(
+test.each(["", "d", "omed", "xmo", "xdmo", "kubectl", "register", "/csi/csi.sock", "true"])(
   "%j is near to nothing",
   (word) => {
     expect(nearWord(word, COMMANDS)).toBeUndefined();

@@ -11,7 +11,7 @@ import {
   textsByKey,
   wholeNumber,
 } from "../../src/options/option-kinds";
-import { optional, readOptions, required, variant } from "../../src/options/read-options";
+import { optional, optionsOf, readOptions, required, variant } from "../../src/options/read-options";
 import { START_OPTIONS } from "../../src/options/start-options";
 import { LONGEST_WAIT_MS } from "../../src/pause";
 
@@ -30,6 +30,7 @@ const table = {
   policy: optional(oneOf(["exit", "retry"])),
   isOn: optional(flag, false),
   labels: optional(textsByKey),
+  pace: optional(optionsOf<{ readonly waitMs: number }>({ waitMs: required(milliseconds()) })),
   faults: optional(
     listOf(
       variant<Fault>({
@@ -47,6 +48,7 @@ test("fills in defaults, makes paths absolute, leaves out what nobody gave", () 
     ...{ name: "x", folder: `${process.cwd()}/b`, waitMs: 1_000, limitMs: 0, isOn: false },
     logger: expect.anything(),
   });
+  expect(Object.keys(read({ name: "x" }))).toEqual(["name", "waitMs", "limitMs", "isOn", "logger"]);
 });
 
 test("keeps what can be used as it is", () => {
@@ -60,7 +62,7 @@ test("keeps what can be used as it is", () => {
       limitMs: 0,
       count: 8,
     },
-    ...{ policy: "retry", isOn: true, labels: { a: "b" }, signal },
+    ...{ policy: "retry", isOn: true, labels: { a: "b" }, pace: { waitMs: 1 }, signal },
     faults: [{ kind: "slow", delayMs: 0.5 }, { kind: "hang" }],
   };
   expect(read(given)).toEqual({ ...given, signal: expect.any(AbortSignal), logger: expect.anything() });
@@ -92,6 +94,9 @@ test.each<[given: unknown, message: string | RegExp]>([
   [[], "startX takes an object of options, not an array"],
   [new Map([["name", "x"]]), "startX takes an object of options, not a Map"],
   [Promise.resolve({ name: "x" }), "startX takes an object of options, not a Promise"],
+  [null, "startX takes an object of options, not null"],
+  [{ name: "x", pace: [1] }, "startX: pace is an array; it takes an object with waitMs"],
+  [{ name: "x", pace: { waitMs: 0 } }, /^startX: pace: waitMs is 0; it takes milliseconds/],
   [{}, "startX: name is missing; it takes a text"],
   [{ name: 7 }, "startX: name is 7; it takes a text"],
   [{ name: null }, "startX: name is null; it takes a text"],
