@@ -54,6 +54,17 @@ export interface ProbeFacts {
   readonly command: readonly string[];
 }
 
+/** What a label of a node must be. */
+export interface NodeRequirement {
+  readonly key: string;
+  /** As Kubernetes calls it: `In`, `NotIn`, `Exists`, ... */
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+/** Choices of which a node has to fit one; to fit it, it has to meet each requirement. */
+export type NodeRules = readonly (readonly NodeRequirement[])[];
+
 /** One container with a registrar in an object that is to be applied. */
 export interface Deployment {
   /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
@@ -75,6 +86,8 @@ export interface Deployment {
   readonly runAsUser: number | undefined;
   readonly runAsNonRoot: boolean;
   readonly hostNetwork: boolean;
+  /** On which nodes its pods may run. */
+  readonly nodes: NodeRules;
   readonly maxSurge: number | string | undefined;
   /** Whether a driver is in the same pod. */
   readonly hasDriver: boolean;

@@ -1,5 +1,6 @@
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
 import type { Deployment, ManifestFacts, MountedFolder, ReadSettings, RegistrarSettings } from "./deployment";
+import { nodeRulesOf } from "./node-rules";
 import { list, type Tree, text, tree } from "./objects";
 import { probesOf } from "./read-probes";
 import { environmentOf, expand, officialImage, startOf } from "./read-program";
@@ -71,6 +72,7 @@ function deploymentsIn(
       runAsUser: typeof security.runAsUser === "number" ? security.runAsUser : undefined,
       runAsNonRoot: security.runAsNonRoot === true,
       hostNetwork: pod.hostNetwork === true,
+      nodes: nodeRulesOf(pod),
       maxSurge: surgeOf(spec),
       hasDriver: containers.length > registrars.length,
     };
