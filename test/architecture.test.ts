@@ -65,6 +65,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "mounts.ts",
     "host-path.ts",
     "logging",
+    "options",
     "sockets",
     "grpc",
     "registrar",

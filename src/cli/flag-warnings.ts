@@ -25,10 +25,7 @@ export function warnAboutFlags(
     log.warn("Flags of former releases are ignored", {
       flags: flags.ignored.map((flag) => `--${flag}`).join(" "),
     });
-  if (flags.rest.length > 0)
-    log.warn("Words behind the flags are ignored, and so is every flag among them", {
-      words: flags.rest.join(" "),
-    });
+  warnAboutWords(flags, parentLog);
   if (flags.enablePprof && flags.httpEndpoint === "" && flags.healthPort <= 0)
     log.warn("--enable-pprof has no effect without --http-endpoint");
   if (flags.enablePprof && /^(?:0\.0\.0\.0|\[::\])?:/.test(flags.healthPort > 0 ? ":" : flags.httpEndpoint))
@@ -42,6 +39,16 @@ export function warnAboutFlags(
   for (const endpoint of endpoints) warnAboutEndpoint(endpoint, log);
   for (const { told, advice } of adviceOnHostPaths(flags, paths, mounts))
     log.warn("Kubelet will not find the driver", { kubeletRegistrationPath: told, ...advice });
+}
+
+/** A flag that is missed may be among them: `--enable-pprof true` ends the flags. */
+export function warnAboutWords({ rest }: Pick<Flags, "rest">, parentLog: Logger): void {
+  if (rest.length > 0)
+    parentLog
+      .named("flag-warnings")
+      .warn("Words behind the flags are ignored, and so is every flag among them", {
+        words: rest.join(" "),
+      });
 }
 
 function warnAboutAddress(csiAddress: string, log: Logger): void {

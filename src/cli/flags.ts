@@ -202,6 +202,11 @@ const PROBE_WORDS: Readonly<Record<string, string>> = {
 /** The official registrar's, which proves nothing. */
 export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
+/** Whether it asks a registrar in place of being one. */
+export function isProbeMode(mode: string): boolean {
+  return mode === OFFICIAL_PROBE_MODE || PROBE_MODES.includes(mode);
+}
+
 function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecated"] {
   const rows = Object.entries(flagTable.deprecated);
   const advices = rows.map(([flag, { describe }]) => ({ flag, advice: describe }));

@@ -23,6 +23,10 @@ export interface RegistrarSettings {
   readonly metricsPath: string;
   /** Whether the environment has to say which node it is. */
   readonly needsNodeName: boolean;
+  /** The words behind the flags, with which it does nothing, and what to do about them; undefined for none. */
+  readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
+  /** What it does with them; undefined where it cannot read them. */
+  readonly task: "register" | "probe" | "print" | undefined;
 }
 
 /** A volume of a container, with the folder of the host behind it where it is one. */
@@ -52,6 +56,28 @@ export interface ProbeFacts {
   readonly path: string | undefined;
   /** Of exec. */
   readonly command: readonly string[];
+  /** What the command's words come to, where it is the registrar. */
+  readonly settings: RegistrarSettings | undefined;
+}
+
+/** What a label of a node must be. */
+export interface NodeRequirement {
+  readonly key: string;
+  /** As Kubernetes calls it: `In`, `NotIn`, `Exists`, ... */
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+/** Choices of which a node has to fit one; to fit it, it has to meet each requirement. */
+export type NodeRules = readonly (readonly NodeRequirement[])[];
+
+/** A variable that nothing fills in. */
+export interface LiteralVariable {
+  readonly name: string;
+  /** Whether it is in the environment, behind the one that takes it. */
+  readonly isLate: boolean;
+  /** The variable that was probably meant. */
+  readonly meant: string | undefined;
 }
 
 /** One container with a registrar in an object that is to be applied. */
@@ -65,16 +91,22 @@ export interface Deployment {
   /** Why the settings are not known, and what to do: a shell starts the registrar, say. Undefined where they are. */
   readonly unseen: { readonly why: string; readonly advice: string } | undefined;
   readonly settings: RegistrarSettings;
+  /** What the API server wants as text, and is none. */
+  readonly noTexts: readonly { readonly value: string; readonly where: string }[];
+  /** Variables in paths that stay as they are, as nothing fills them in. */
+  readonly literals: readonly LiteralVariable[];
   /** Whether its environment says which node it is, or has parts that are not in the object. */
   readonly mayKnowNodeName: boolean;
   readonly mounts: readonly MountedFolder[];
   readonly probes: readonly ProbeFacts[];
-  /** In bytes; undefined for none. */
-  readonly memoryLimit: number | undefined;
+  readonly memoryLimit: { readonly bytes: number; readonly text: string } | undefined;
   readonly preStop: readonly string[] | undefined;
   readonly runAsUser: number | undefined;
-  readonly runAsNonRoot: boolean;
+  /** Which security context has it on, the pod's first; undefined for neither. */
+  readonly runAsNonRoot: "pod" | "container" | undefined;
   readonly hostNetwork: boolean;
+  /** On which nodes its pods may run. */
+  readonly nodes: NodeRules;
   readonly maxSurge: number | string | undefined;
   /** Whether a driver is in the same pod. */
   readonly hasDriver: boolean;

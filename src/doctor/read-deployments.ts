@@ -1,8 +1,9 @@
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
 import type { Deployment, ManifestFacts, MountedFolder, ReadSettings, RegistrarSettings } from "./deployment";
+import { nodeRulesOf } from "./node-rules";
 import { list, type Tree, text, tree } from "./objects";
 import { probesOf } from "./read-probes";
-import { environmentOf, expand, officialImage, startOf } from "./read-program";
+import { environmentOf, isRegistrar, literalsIn, noTextsOf, officialImage, startOf } from "./read-program";
 
 /** An object that was read, and where. */
 export interface ReadObject {
@@ -50,7 +51,8 @@ function deploymentsIn(
     .map(text)
     .join("/");
   return registrars.map((container) => {
-    const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
+    const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
+    const security = { ...ofPod, ...ofContainer };
     const limits = tree(tree(container.resources).limits);
     const official = officialImage(text(container.image));
     const start = startOf(container);
@@ -63,14 +65,18 @@ function deploymentsIn(
       isOfficial: official !== undefined,
       unseen: unseenOf(start, settings),
       settings,
+      noTexts: noTextsOf(container),
+      literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
-      probes: probesOf(container),
-      memoryLimit: limits.memory === undefined ? undefined : bytesOf(text(limits.memory)),
+      probes: probesOf(container, (words) => settingsOf(words, official)),
+      memoryLimit: limitOf(limits.memory),
       preStop: Array.isArray(preStop) ? preStop.map(text) : undefined,
       runAsUser: typeof security.runAsUser === "number" ? security.runAsUser : undefined,
-      runAsNonRoot: security.runAsNonRoot === true,
+      runAsNonRoot:
+        security.runAsNonRoot !== true ? undefined : ofPod.runAsNonRoot === true ? "pod" : "container",
       hostNetwork: pod.hostNetwork === true,
+      nodes: nodeRulesOf(pod),
       maxSurge: surgeOf(spec),
       hasDriver: containers.length > registrars.length,
     };
@@ -78,7 +84,7 @@ function deploymentsIn(
 }
 
 /** What is filled in elsewhere does not matter where it is no path, and could be right. */
-function unseenOf({ startedBy, variables }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
+function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
   if (startedBy !== undefined)
     return {
       why: `is started by ${startedBy}: what that makes of the arguments is not seen here`,
@@ -86,10 +92,12 @@ function unseenOf({ startedBy, variables }: ReturnType<typeof startOf>, settings
     };
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal } = settings;
   const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal?.problem ?? ""];
-  const name = variables.find((one) => judged.some((value) => value.includes(`$(${one})`)));
-  if (name === undefined) return undefined;
+  const found = open.find(
+    ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
+  );
+  if (found === undefined) return undefined;
   return {
-    why: `takes $(${name}) from elsewhere: what the arguments come to is not seen here`,
+    why: `takes $(${found.name}) from elsewhere: what the arguments come to is not seen here`,
     advice: "run registrar doctor in the pod, or see the log of its start",
   };
 }
@@ -105,14 +113,6 @@ function podOf({ kind, spec }: Tree): Tree {
   return kind === "Pod" ? tree(spec) : tree(tree(tree(spec).template).spec);
 }
 
-function isRegistrar(container: Tree): boolean {
-  const words = [...list(container.command), ...list(container.args)].map(text);
-  return (
-    words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
-    officialImage(text(container.image)) !== undefined
-  );
-}
-
 function mayKnowNodeName(container: Tree): boolean {
   const variables = list(container.env).map(tree);
   return (
@@ -125,14 +125,14 @@ function mayKnowNodeName(container: Tree): boolean {
 }
 
 function mountsOf(container: Tree, pod: Tree): readonly MountedFolder[] {
-  const values = environmentOf(container);
+  const fill = environmentOf(container);
   const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));
   return list(container.volumeMounts)
     .map(tree)
     .map((mount) => {
       const volume = volumes.get(text(mount.name));
       const hostPath = tree(volume?.hostPath);
-      const subPath = text(mount.subPath) || expand(text(mount.subPathExpr), values);
+      const subPath = text(mount.subPath) || fill(text(mount.subPathExpr)).text;
       return {
         mountPath: plainPath(text(mount.mountPath)),
         readOnly: mount.readOnly === true,
@@ -147,6 +147,11 @@ function mountsOf(container: Tree, pod: Tree): readonly MountedFolder[] {
 function surgeOf(spec: Tree): number | string | undefined {
   const { maxSurge } = tree(tree(spec.updateStrategy).rollingUpdate);
   return typeof maxSurge === "number" || typeof maxSurge === "string" ? maxSurge : undefined;
+}
+
+function limitOf(memory: unknown): Deployment["memoryLimit"] {
+  const bytes = bytesOf(text(memory));
+  return bytes === undefined ? undefined : { bytes, text: text(memory) };
 }
 
 /** A Kubernetes quantity in bytes; undefined for what is none. */

@@ -1,4 +1,5 @@
-import type { OfficialImage } from "./deployment";
+import { nearWord } from "../options/near-word";
+import type { Deployment, LiteralVariable, OfficialImage } from "./deployment";
 import { list, type Tree, text, tree } from "./objects";
 
 /** Ours or the official one, as the images and the package call it. */
@@ -14,53 +15,119 @@ export function officialImage(image: string): OfficialImage | undefined {
   return { release: minor === undefined || major === undefined ? undefined : major * 100 + minor };
 }
 
+/** A `$(NAME)` that is in a text still, as the object does not have its value. */
+export interface OpenVariable {
+  readonly name: string;
+  /** Whether it may be filled in from elsewhere; one that is nowhere stays as it is in the container, too. */
+  readonly isElsewhere: boolean;
+}
+
+/** A text with what is filled in from the environment. */
+interface FilledIn {
+  readonly text: string;
+  readonly open: readonly OpenVariable[];
+}
+
+const OUR_IMAGE = /(?:^|\/)registrar(?::[^/@]*)?(?:@.*)?$/;
+
+/** By its arguments or its image; ours has a name that others may have, too. */
+export function isRegistrar(container: Tree): boolean {
+  const image = text(container.image);
+  const words = [...list(container.command), ...list(container.args)].map(text);
+  const folders = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
+  return (
+    words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
+    officialImage(image) !== undefined ||
+    (OUR_IMAGE.test(image) &&
+      (/registrar/.test(text(container.name)) ||
+        folders.some((folder) => /^\/registration\/*$/.test(folder))))
+  );
+}
+
 /** How a container starts: the image's own program or a registrar with arguments, or another program. */
 export function startOf(container: Tree): {
   /** The other program; the arguments are its own, and none are given here. */
   readonly startedBy: string | undefined;
   /** With what is filled in from the environment. */
   readonly args: readonly string[];
-  /** Variables that are still in the arguments as `$(NAME)`, as the object does not have their values. */
-  readonly variables: readonly string[];
+  readonly open: readonly OpenVariable[];
 } {
-  const values = environmentOf(container);
-  const filledIn = (words: unknown) => list(words).map((word) => expand(text(word), values));
-  const [command, args] = [filledIn(container.command), filledIn(container.args)];
-  const registrar = (own: readonly string[]) => ({
+  const fill = environmentOf(container);
+  const [command, args] = [list(container.command), list(container.args)].map((words) =>
+    words.map((word) => fill(text(word))),
+  ) as [FilledIn[], FilledIn[]];
+  const registrar = (own: readonly FilledIn[]) => ({
     startedBy: undefined,
-    args: own,
-    variables: variablesIn(own).filter((name) => comesFromElsewhere(name, container)),
+    args: own.map((word) => word.text),
+    open: own.flatMap((word) => word.open),
   });
   if (command.length === 0) return registrar(args);
   const words = [...command, ...args];
+  const own = behindRegistrar(words.map((word) => word.text));
+  return own === undefined
+    ? { startedBy: words[0]?.text, args: [], open: [] }
+    : registrar(words.slice(words.length - own.length));
+}
+
+/** The words behind the registrar's own program; undefined where another one is started. */
+export function behindRegistrar(words: readonly string[]): readonly string[] | undefined {
   const [program = "", ...behindProgram] = NODE.test(words[0] ?? "") ? words.slice(1) : words;
-  return REGISTRAR.test(program)
-    ? registrar(behindProgram)
-    : { startedBy: words[0], args: [], variables: [] };
+  return REGISTRAR.test(program) ? behindProgram : undefined;
 }
 
-/** The variables whose values are in the object. */
-export function environmentOf(container: Tree): ReadonlyMap<string, string> {
-  const values = new Map<string, string>();
+/** Kubelet adds variables of the namespace's services. */
+const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?$/;
+
+/** Fills in `$(NAME)` as kubelet does, from the container's environment; what is not known stays as it is. */
+export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
+  const values = new Map<string, FilledIn | undefined>();
+  const hasMore = list(envFrom).length > 0;
+  const fill = (word: string): FilledIn => {
+    const open: OpenVariable[] = [];
+    const filledIn = word.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) => {
+      if (name === undefined) return "$";
+      const value = values.get(name);
+      const isElsewhere = hasMore || values.has(name) || OF_SERVICE.test(name);
+      open.push(...(value?.open ?? [{ name, isElsewhere }]));
+      return value?.text ?? whole;
+    });
+    return { text: filledIn, open };
+  };
   // One that comes from elsewhere hides what had its name before.
-  for (const { name, value, valueFrom } of list(container.env).map(tree))
-    if (valueFrom !== undefined) values.delete(text(name));
-    else values.set(text(name), expand(text(value), values));
-  return values;
+  for (const { name, value, valueFrom } of list(env).map(tree))
+    values.set(text(name), valueFrom === undefined ? fill(text(value)) : undefined);
+  return fill;
 }
 
-/** One that is nowhere at all stays `$(NAME)` in the container, too. */
-function comesFromElsewhere(name: string, { env, envFrom }: Tree): boolean {
-  return list(envFrom).length > 0 || list(env).some((one) => text(tree(one).name) === name);
-}
-
-function variablesIn(words: readonly string[]): readonly string[] {
-  return words.flatMap((word) => Array.from(word.matchAll(/\$\(([^)]*)\)/g), ([, name = ""]) => name));
-}
-
-/** Fills in `$(NAME)` as kubelet does; what is not known stays as it is. */
-export function expand(word: string, values: ReadonlyMap<string, string>): string {
-  return word.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) =>
-    name === undefined ? "$" : (values.get(name) ?? whole),
+/** The variables in these words that nothing fills in. */
+export function literalsIn(
+  words: readonly string[],
+  open: readonly OpenVariable[],
+  { env }: Tree,
+): readonly LiteralVariable[] {
+  const names = list(env).map((one) => text(tree(one).name));
+  const literals = open.filter(
+    ({ name, isElsewhere }) => !isElsewhere && words.some((word) => word.includes(`$(${name})`)),
   );
+  return [...new Set(literals.map(({ name }) => name))].map((name) => ({
+    name,
+    isLate: names.includes(name),
+    meant: nearWord(name, names),
+  }));
+}
+
+/** What has to be text and is a number, a switch or the like, which YAML makes of it without quotes. */
+export function noTextsOf({ command, args, env }: Tree): Deployment["noTexts"] {
+  const isNoText = (value: unknown) => typeof value !== "string" && value !== null && value !== undefined;
+  const inList = (where: string, values: unknown) =>
+    list(values).map((value) => ({ value, where: `in ${where}` }));
+  return [
+    ...inList("command", command),
+    ...inList("args", args),
+    ...list(env)
+      .map(tree)
+      .map(({ name, value }) => ({ value, where: `as value of ${text(name)}` })),
+  ]
+    .filter(({ value }) => isNoText(value))
+    .map(({ value, where }) => ({ value: JSON.stringify(value), where }));
 }

@@ -1,4 +1,5 @@
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
+import type { LiteralVariable } from "./deployment";
 import type { Ownership, SocketFacts } from "./facts";
 
 // Words that several checks have in common.
@@ -14,6 +15,12 @@ export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER
 /** What is wrong with a path of so many bytes. */
 export function tooLong(bytes: number): string {
   return `has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
+}
+
+/** What to do about a variable that nothing fills in. */
+export function fillIn({ name, isLate, meant }: LiteralVariable): string {
+  if (isLate) return `put ${name} first in its env`;
+  return meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
 }
 
 /** `mode 0755, owner 0:0`. */

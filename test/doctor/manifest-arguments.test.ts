@@ -36,6 +36,33 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
   ],
   ["a bad endpoint", /^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
   ["no path", /^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
+  [
+    "a path behind a word",
+    /^CSI101 problem: does not start: .* required parameter, and all from the word true on is ignored -> write --enable-pprof=true$/,
+    {
+      container: { args: ["--enable-pprof", "true", "--kubelet-registration-path=/x"] },
+    },
+  ],
+  [
+    "a flag behind a word",
+    /^CSI101 warning: ignores all from the word register on: register --timeout=3s -> take register out$/,
+    { args: ["--v=2", "register", "--timeout=3s"] },
+  ],
+  [
+    "a number",
+    /^CSI101 problem: has 5 in args, which is not a string: the API server refuses it -> quote it: "5"$/,
+    { args: ["-v", 5] },
+  ],
+  [
+    "a number in the command",
+    /^CSI101 problem: has 5 in command, which is not a string/,
+    { container: { command: ["/registrar", "-v", 5] } },
+  ],
+  [
+    "a switch in the environment",
+    /^CSI101 problem: has true as value of SWITCH, which is not a string: .* -> quote it: "true"$/,
+    { container: { env: [{ name: "SWITCH", value: true }, { name: "EMPTY" }] } },
+  ],
 ])("%s", (_what, expected, changes) => {
   expect(said(daemonSet(changes), CSI_DRIVER)).toEqual([expect.stringMatching(expected)]);
 });
@@ -118,3 +145,24 @@ test.each([
     expect.stringMatching(/^CSI101 problem: .*-nope/),
   ]);
 });
+
+test.each(["registrar", "example.com/registrar:v0.1.0", "localhost:5000/x/registrar@sha256:0"])(
+  "our own image needs no arguments to be known: %s",
+  (image) => {
+    const bare = { image, args: [] };
+    const noPath = [expect.stringMatching(/^CSI101 problem: .*required parameter/)];
+    const elsewhere = { name: "x", volumeMounts: [{ name: "plugin", mountPath: "/csi" }] };
+    expect(said(daemonSet({ container: { ...bare, name: "x" } }), CSI_DRIVER)).toEqual(noPath);
+    expect(
+      said(daemonSet({ container: { ...bare, ...elsewhere, name: "my-registrar" } }), CSI_DRIVER),
+    ).toEqual(expect.arrayContaining(noPath));
+    expect(said(daemonSet({ container: { ...bare, ...elsewhere } }), CSI_DRIVER)).toEqual([]);
+  },
+);
+
+test.each(["registry:2", "example.com/registrar/other:v1", "my-registrar:v1"])(
+  "%s is no registrar",
+  (image) => {
+    expect(said(daemonSet({ container: { image, args: [] } }), CSI_DRIVER)).toEqual([]);
+  },
+);

@@ -117,9 +117,16 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
   ],
   [
     "too little memory",
-    /^CSI105 problem: has a memory limit of 19Mi/,
+    /^CSI105 problem: has a memory limit of 20M ->/,
     {
       container: { resources: { limits: { memory: "20M" } } },
+    },
+  ],
+  [
+    "thousandths of bytes",
+    /^CSI105 problem: has a memory limit of 100m ->/,
+    {
+      container: { resources: { limits: { memory: "100m" } } },
     },
   ],
   [
@@ -138,13 +145,6 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
       spec: {
         updateStrategy: { rollingUpdate: { maxSurge: "10%" } },
       },
-    },
-  ],
-  [
-    "another user",
-    /^CSI108 problem: does not run as root: runAsUser 1000/,
-    {
-      pod: { securityContext: { runAsUser: 1000 } },
     },
   ],
 ])("%s", (what, expected, changes) => {

@@ -32,7 +32,8 @@ export function daemonSet({ args = [], container = {}, pod = {}, spec = {}, name
 }
 
 export interface Changes {
-  readonly args?: readonly string[];
+  /** What YAML may have there: a number is none that the API server takes. */
+  readonly args?: readonly unknown[];
   readonly container?: object;
   readonly pod?: object;
   readonly spec?: object;

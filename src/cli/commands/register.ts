@@ -14,7 +14,7 @@ import { only, type Registrations } from "../../registrar/registrations";
 import { startSidecar } from "../../registrar/start-registrar";
 import { isFolder } from "../../sockets/files";
 import { BOTH_PORTS, checkHttpFlags, checkWaitFlags, httpEndpointOf } from "../flag-checks";
-import { warnAboutFlags } from "../flag-warnings";
+import { warnAboutFlags, warnAboutWords } from "../flag-warnings";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { collectAfterCrowds, collectWhenQuiet, keepHeapSmall } from "../garbage";
@@ -44,7 +44,11 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
   const signal = abortOnSignals((name) => log.info("Stopping", { signal: name }));
   try {
     const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
-    if (paths.kind === "missing") return fail(undefined, paths.message);
+    if (paths.kind === "missing") {
+      const exitCode = fail(undefined, paths.message);
+      warnAboutWords(flags, log);
+      return exitCode;
+    }
 
     log.info("Version", { version, node: process.version });
     log.info("Running node-driver-registrar", { mode: flags.mode });

@@ -1,5 +1,6 @@
-import type { ManifestFacts } from "../deployment";
-import { type Check, ok, problem, unknown } from "../finding";
+import type { Deployment, ManifestFacts } from "../deployment";
+import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
+import { fillIn } from "../words";
 
 const NODE_NAME_ENTRY =
   "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
@@ -8,32 +9,53 @@ export const manifestArguments: Check<ManifestFacts> = {
   code: "CSI101",
   name: "manifest-arguments",
   asks:
-    "Whether the registrar would start with the arguments of its container, by the registrar's own parser. " +
+    "Whether the registrar would start with the arguments of its container, by the registrar's own parser, and whether the API server " +
+    "takes them. " +
     "An official image is judged by the flags of its release. What a shell or another program starts is not judged, " +
     "nor what is filled in from a ConfigMap.",
   matters: "A misspelt flag ends with exit code 2, a value that cannot work with 1: the pod crash-loops.",
   fix:
     "Correct the argument that is named, or take it out. `--kubelet-registration-path` is required; `--remove-startup-taint` and " +
-    "`--node-condition` need the variable `NODE_NAME` from `spec.nodeName`.",
+    "`--node-condition` need the variable `NODE_NAME` from `spec.nodeName`. A word ends the flags: a switch is `--enable-pprof` or " +
+    "`--enable-pprof=true`. Quote numbers, `true` and `false`.",
   verdicts: ({ deployments }) =>
-    deployments.map(({ place, unseen, settings, mayKnowNodeName }) => {
-      if (unseen !== undefined) return unknown(place, unseen.why, unseen.advice);
-      if (settings.refusal !== undefined)
-        return problem(place, `does not start: ${settings.refusal.problem}`, settings.refusal.advice);
-      if (settings.needsNodeName && !mayKnowNodeName)
-        return problem(
-          place,
-          "does not start: --remove-startup-taint and --node-condition need the node's name",
-          NODE_NAME_ENTRY,
-        );
-      if (settings.kubeletRegistrationPath === "")
-        return problem(
-          place,
-          "does not start: kubelet-registration-path is a required parameter",
-          "add --kubelet-registration-path: the driver's socket as the host has it",
-        );
-      return settings.doubt === undefined
-        ? ok(place, "has arguments with which the registrar starts")
-        : unknown(place, `starts or not: ${settings.doubt}`);
+    deployments.map((one) => {
+      const quoted = one.noTexts.map(({ value, where }) =>
+        problem(
+          one.place,
+          `has ${value} ${where}, which is not a string: the API server refuses it`,
+          `quote it: ${JSON.stringify(value)}`,
+        ),
+      );
+      const judged = judge(one);
+      return quoted.length > 0 && judged.status === "ok" ? quoted : [...quoted, judged];
     }),
 };
+
+function judge({ place, unseen, settings, literals, mayKnowNodeName }: Deployment): Verdict {
+  const { refusal, ignored, doubt } = settings;
+  if (unseen !== undefined) return unknown(place, unseen.why, unseen.advice);
+  if (refusal !== undefined) {
+    const literal = literals.find(({ name }) => refusal.problem.includes(`$(${name})`));
+    return problem(place, `does not start: ${refusal.problem}`, literal ? fillIn(literal) : refusal.advice);
+  }
+  const allIgnored = ignored && `all from the word ${ignored.words[0]} on`;
+  if (settings.kubeletRegistrationPath === "") {
+    const text = "does not start: kubelet-registration-path is a required parameter";
+    return allIgnored !== undefined &&
+      ignored?.words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word))
+      ? problem(place, `${text}, and ${allIgnored} is ignored`, ignored.advice)
+      : problem(place, text, "add --kubelet-registration-path: the driver's socket as the host has it");
+  }
+  if (settings.needsNodeName && !mayKnowNodeName)
+    return problem(
+      place,
+      "does not start: --remove-startup-taint and --node-condition need the node's name",
+      NODE_NAME_ENTRY,
+    );
+  if (ignored !== undefined)
+    return warning(place, `ignores ${allIgnored}: ${ignored.words.join(" ")}`, ignored.advice);
+  return doubt === undefined
+    ? ok(place, "has arguments with which the registrar starts")
+    : unknown(place, `starts or not: ${doubt}`);
+}

@@ -1,6 +1,16 @@
-import { isPattern } from "../../registrar/node-wide/path-pattern";
-import { type Deployment, isTemplate, type ManifestFacts, mountOf, onHost } from "../deployment";
-import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
+import { isPattern, matchSegment } from "../../registrar/node-wide/path-pattern";
+import { fitsSocketPath } from "../../sockets/socket-path";
+import {
+  type Deployment,
+  isTemplate,
+  type LiteralVariable,
+  type ManifestFacts,
+  type MountedFolder,
+  mountOf,
+  onHost,
+} from "../deployment";
+import { type Check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../finding";
+import { fillIn, tooLong } from "../words";
 
 export const manifestDriverPath: Check<ManifestFacts> = {
   code: "CSI102",
@@ -8,19 +18,75 @@ export const manifestDriverPath: Check<ManifestFacts> = {
   asks: "Whether `--kubelet-registration-path` is what the host calls the socket that `--csi-address` names, by the volumes.",
   matters:
     "Kubelet dials that path on the host. Given the container's path it finds nothing, and refuses the driver.",
-  fix: "Write the flag that is named: the path of the hostPath volume, and behind it the socket's name.",
+  fix:
+    "Write the flag that is named: the path of the hostPath volume, and behind it the socket's name. A `$(NAME)` in it needs a " +
+    "variable of the container, before the one that takes it.",
   verdicts: ({ deployments }) => deployments.map(judge),
 };
 
-function judge({ place, unseen, settings, mounts }: Deployment): Verdict | undefined {
+interface Paths {
+  readonly csiAddress: string;
+  readonly told: string;
+  /** What to do where they do not fit. */
+  readonly advice: (expected: string) => string;
+}
+
+function judge(deployment: Deployment): Verdicts {
+  const { place, unseen, settings, literals, mounts } = deployment;
   const { csiAddress, kubeletRegistrationPath: told, refusal } = settings;
   if (unseen !== undefined || refusal !== undefined || told === "") return undefined;
+  if (literals.length > 0) return literals.map((variable) => judgeLiteral(place, variable));
+  const below = isPattern(csiAddress) ? pathsBelow(csiAddress, told, mounts) : [];
+  const whole = { csiAddress, told, advice: (path: string) => `write --kubelet-registration-path=${path}` };
+  const all = below.length > 0 && mountOf(csiAddress, mounts) === undefined ? below : [whole, ...below];
+  return all.map((paths) => judgePaths(deployment, paths));
+}
+
+function judgeLiteral(place: string, variable: LiteralVariable): Verdict {
+  const why = variable.isLate
+    ? "which is set behind the variable that takes it"
+    : "and no variable of the container is called so";
+  return problem(place, `takes $(${variable.name}), ${why}: it stays as it is`, fillIn(variable));
+}
+
+/** The paths of a pattern in each mount below its folder that fits it: there the first stars are known. */
+function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedFolder[]): readonly Paths[] {
+  const segments = csiAddress.split("/");
+  return mounts.flatMap(({ mountPath, hostPath }): readonly Paths[] => {
+    const names = mountPath.split("/");
+    if (names.length > segments.length || !segments.slice(0, names.length).some(isPattern)) return [];
+    const captures = names.map((name, index) => matchSegment(segments[index] ?? "", name));
+    if (captures.includes(undefined)) return [];
+    const stars = captures.filter((_, index) => isPattern(segments[index] ?? ""));
+    const rest = segments.slice(names.length);
+    const fill = (path: string) =>
+      stars.reduce<string>((text, star) => text.replace("*", () => star ?? ""), path);
+    const folder = told
+      .split("/")
+      .slice(0, -rest.length || undefined)
+      .join("/");
+    return [
+      {
+        csiAddress: [mountPath, ...rest].join("/"),
+        told: fill(told),
+        advice: () =>
+          hostPath === fill(folder)
+            ? `write --kubelet-registration-path=${[folder, ...rest].join("/")}`
+            : `mount the hostPath ${fill(folder)} at ${mountPath}`,
+      },
+    ];
+  });
+}
+
+function judgePaths({ place, mounts }: Deployment, { csiAddress, told, advice }: Paths): Verdict {
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(
       place,
       `has nothing mounted where --csi-address=${csiAddress} is`,
-      `mount the driver's hostPath volume at ${csiAddress.slice(0, csiAddress.lastIndexOf("/")) || "/"}`,
+      isPattern(csiAddress)
+        ? `mount the hostPath ${folderOf(told)} at ${folderOf(csiAddress)}`
+        : `mount the driver's hostPath volume at ${folderOf(csiAddress)}`,
     );
   if (mount.volumeKind === undefined)
     return problem(
@@ -37,11 +103,17 @@ function judge({ place, unseen, settings, mounts }: Deployment): Verdict | undef
     );
   const template = [told, expected].find(isTemplate);
   if (template !== undefined) return unknown(place, `has paths that are to be filled in: ${template}`);
+  if (!fitsSocketPath(told))
+    return problem(
+      place,
+      `tells kubelet ${told}, which ${tooLong(Buffer.byteLength(told))}`,
+      "use a shorter folder",
+    );
   if (plain(told) !== expected)
     return problem(
       place,
       `tells kubelet ${told}, but on the host the driver's socket is ${expected}`,
-      `write --kubelet-registration-path=${expected}`,
+      advice(expected),
     );
   return /\/plugins_registry\//.test(told) && !isPattern(told)
     ? warning(
@@ -50,6 +122,12 @@ function judge({ place, unseen, settings, mounts }: Deployment): Verdict | undef
         "move the driver's socket to <kubelet root>/plugins/NAME/",
       )
     : ok(place, `tells kubelet where the driver's socket is on the host: ${told}`);
+}
+
+/** Of a pattern, the folder in front of its first star. */
+function folderOf(path: string): string {
+  const [certain = ""] = path.split("*");
+  return certain.slice(0, certain.lastIndexOf("/")) || "/";
 }
 
 const plain = (path: string) => path.replace(/\/{2,}/g, "/");

@@ -12,8 +12,12 @@ export const manifestMemory: Check<ManifestFacts> = {
   fix: "Request 32Mi and limit to 100Mi.",
   verdicts: ({ deployments }) =>
     deployments.map(({ place, memoryLimit, isOfficial }) => {
-      if (memoryLimit === undefined || isOfficial || memoryLimit >= 32 * MEBIBYTE) return undefined;
-      const text = `has a memory limit of ${Math.round(memoryLimit / MEBIBYTE)}Mi`;
-      return (memoryLimit < 24 * MEBIBYTE ? problem : warning)(place, text, "set it to 100Mi, 32Mi at least");
+      if (memoryLimit === undefined || isOfficial || memoryLimit.bytes >= 32 * MEBIBYTE) return undefined;
+      const text = `has a memory limit of ${memoryLimit.text}`;
+      return (memoryLimit.bytes < 24 * MEBIBYTE ? problem : warning)(
+        place,
+        text,
+        "set it to 100Mi, 32Mi at least",
+      );
     }),
 };

@@ -1,6 +1,7 @@
 import type { ManifestFacts } from "../deployment";
 import { type Check, problem } from "../finding";
 import { grouped } from "../grouped";
+import { mayMeet } from "../node-rules";
 
 export const manifestPorts: Check<ManifestFacts> = {
   code: "CSI109",
@@ -15,14 +16,12 @@ export const manifestPorts: Check<ManifestFacts> = {
       const network = hostNetwork ? "the node" : place.replace(/, container .*$/s, "");
       return `port ${settings.http?.port} of ${network}`;
     });
-    return [...byPort].map(([key, ones]) =>
-      ones.length > 1
-        ? problem(
-            ones.map(({ place }) => place).join(" and "),
-            `both serve on ${key}`,
-            "give one another --http-endpoint",
-          )
-        : undefined,
-    );
+    return [...byPort].map(([key, group]) => {
+      const ones = mayMeet(group);
+      const places = ones.map(({ place }) => place).join(" and ");
+      return ones.length > 1
+        ? problem(places, `both serve on ${key}`, "give one another --http-endpoint")
+        : undefined;
+    });
   },
 };

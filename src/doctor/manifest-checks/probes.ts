@@ -1,5 +1,6 @@
 import { type Deployment, isTemplate, type ManifestFacts, type ProbeFacts } from "../deployment";
-import { type Check, problem, type Verdict, warning } from "../finding";
+import { type Check, problem, type Verdict } from "../finding";
+import { judgeExecProbe } from "./exec-probes";
 
 const OFFICIAL_PATHS = ["/healthz"];
 const OUR_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"];
@@ -9,23 +10,27 @@ const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 export const manifestProbes: Check<ManifestFacts> = {
   code: "CSI104",
   name: "manifest-probes",
-  asks: "Whether the probes of the registrar's container ask for something that is served.",
+  asks:
+    "Whether the probes of the registrar's container ask for something that is served, and an exec probe that runs the registrar has " +
+    "arguments with which it can succeed.",
   matters:
     "A liveness probe without an answer restarts the container for ever; a readiness probe holds up the rollout.",
   fix:
     "Give `--http-endpoint=:PORT` with the port of the probe, and a path that the registrar has. " +
-    "A port that the probe names must be among the container's `ports`. It is plain HTTP; kubelet asks the pod's address.",
+    "A port that the probe names must be among the container's `ports`. It is plain HTTP; kubelet asks the pod's address. " +
+    "An exec probe needs the container's own `--kubelet-registration-path`, and `--plugin-registration-path` where that is given.",
   verdicts: ({ deployments }) => deployments.flatMap((one) => one.probes.map((probe) => judge(probe, one))),
 };
 
 function judge(probe: ProbeFacts, deployment: Deployment): Verdict | undefined {
-  if (probe.asks === "exec") return judgeMode(probe, deployment);
+  if (probe.asks === "exec") return judgeExecProbe(probe, deployment);
   const { place, unseen, settings, isOfficial } = deployment;
   const { http } = settings;
   const isPlain = probe.asks === "HTTP" || probe.asks === "TCP";
   if (http === undefined) {
     // Of a registrar that does not start, or that another program starts, nobody knows what it would serve.
-    if (settings.refusal !== undefined || unseen !== undefined) return undefined;
+    if (settings.refusal !== undefined || unseen !== undefined || settings.kubeletRegistrationPath === "")
+      return undefined;
     return problem(
       place,
       `has a ${probe.kind} on ${probe.asks}, and the registrar serves none`,
@@ -59,23 +64,6 @@ function judge(probe: ProbeFacts, deployment: Deployment): Verdict | undefined {
       `ask one of ${served.join(", ")}`,
     );
   return judgeHost(probe, deployment);
-}
-
-function judgeMode({ kind, command }: ProbeFacts, { place, isOfficial }: Deployment): Verdict | undefined {
-  const mode = command.map((word) => /^--?mode=(.*)$/.exec(word)?.[1]).find((value) => value !== undefined);
-  if (mode === "kubelet-registration-probe")
-    return warning(
-      place,
-      `has a ${kind} with --mode=${mode}, which proves nothing`,
-      `use --http-endpoint and an httpGet on /healthz${isOfficial ? "" : ", or --mode=health-probe"}`,
-    );
-  return isOfficial && (mode === "health-probe" || mode === "ready-probe")
-    ? problem(
-        place,
-        `has a ${kind} with --mode=${mode}, for which the official registrar starts a second one`,
-        "use --http-endpoint and an httpGet on /healthz, or this registrar's image",
-      )
-    : undefined;
 }
 
 /** Kubelet asks from the node: the pod's address, unless the probe has a host. */

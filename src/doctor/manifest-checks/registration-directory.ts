@@ -1,7 +1,10 @@
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../kubelet-roots";
 import { isWithin } from "../../mounts";
+import { registrationSocketPath } from "../../registrar/registration/socket-name";
+import { MAX_SOCKET_PATH_BYTES } from "../../sockets/socket-path";
 import { type Deployment, isTemplate, type ManifestFacts, mountOf, onHost } from "../deployment";
 import { type Check, ok, problem, unknown, type Verdict } from "../finding";
+import { tooLong } from "../words";
 
 const MOUNT = `mount the hostPath ${DEFAULT_KUBELET_ROOT}/plugins_registry there`;
 
@@ -38,6 +41,13 @@ function judge({ place, unseen, settings, mounts }: Deployment): Verdict | undef
       place,
       `mounts ${host} at ${folder}, and kubelet looks in its plugins_registry only`,
       MOUNT,
+    );
+  const bytes = Buffer.byteLength(registrationSocketPath(host, "x"));
+  if (bytes > MAX_SOCKET_PATH_BYTES)
+    return problem(
+      place,
+      `makes its socket in ${host}, where the shortest name ${tooLong(bytes)}`,
+      "give kubelet a shorter --root-dir",
     );
   const [one, other] = [rootOf(host), rootOf(onHost(csiAddress, mounts) ?? told)];
   return one !== undefined && other !== undefined && one !== other

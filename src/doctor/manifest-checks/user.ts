@@ -6,15 +6,19 @@ export const manifestUser: Check<ManifestFacts> = {
   name: "manifest-user",
   asks: "Whether the registrar runs as root.",
   matters: "Kubelet's `plugins_registry` is root's, with mode 0750: nobody else can make a socket there.",
-  fix: "Set `runAsUser: 0` and take `runAsNonRoot` off. No capability and no privilege is needed.",
+  fix:
+    "Set `runAsUser: 0` and take `runAsNonRoot` off; where the pod has it, set it to false in the container. No capability and no " +
+    "privilege is needed.",
   verdicts: ({ deployments }) =>
-    deployments.map(({ place, runAsUser, runAsNonRoot }) =>
-      runAsNonRoot || (runAsUser ?? 0) !== 0
-        ? problem(
-            place,
-            `does not run as root: ${runAsNonRoot ? "runAsNonRoot" : `runAsUser ${runAsUser}`}`,
-            "set runAsUser: 0",
-          )
-        : undefined,
-    ),
+    deployments.map(({ place, runAsUser, runAsNonRoot }) => {
+      const isOther = (runAsUser ?? 0) !== 0;
+      if (runAsNonRoot === undefined && !isOther) return undefined;
+      const what = runAsNonRoot === undefined ? `runAsUser ${runAsUser}` : "runAsNonRoot";
+      const fixes = [
+        ...(runAsNonRoot === "pod" ? ["set runAsNonRoot: false in the container"] : []),
+        ...(runAsNonRoot === "container" ? ["take runAsNonRoot off"] : []),
+        ...(isOther ? ["set runAsUser: 0"] : []),
+      ];
+      return problem(place, `does not run as root: ${what}`, fixes.join(", and "));
+    }),
 };

@@ -1,22 +1,23 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { ReadObject } from "../../../doctor/read-deployments";
 import { invalidOption, messageOf } from "../../../errors";
-
-const STDIN_FD = 0;
 
 /** The objects in files, folders and, for `-`, on stdin: YAML or JSON. Throws INVALID_OPTION for what is none. */
 export async function readObjects(names: readonly string[]): Promise<readonly ReadObject[]> {
   const { parseAllDocuments } = await import("yaml");
+  // A synchronous read would keep signals waiting until somebody closes stdin.
+  const stdin = names.includes("-") ? await text(process.stdin) : "";
   return names.flatMap(filesIn).flatMap((file) => {
     const refuse = (why: string) => invalidOption(`cannot read ${file}: ${why}`);
-    let text: string;
+    let content: string;
     try {
-      text = readFileSync(file === "-" ? STDIN_FD : file, "utf8");
+      content = file === "-" ? stdin : readFileSync(file, "utf8");
     } catch (error) {
       throw refuse(messageOf(error));
     }
-    const documents = parseAllDocuments(text);
+    const documents = parseAllDocuments(content);
     if (!Array.isArray(documents)) return [];
     return documents.map((document) => {
       const [error] = document.errors;

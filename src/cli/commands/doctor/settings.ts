@@ -2,7 +2,8 @@ import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { OfficialImage, RegistrarSettings } from "../../../doctor/deployment";
 import { parseCsiAddress } from "../../../registrar/driver/csi-address";
 import { httpEndpointOf, startProblemOf } from "../../flag-checks";
-import { parseFlags } from "../../flags";
+import { acceptedFlags, isProbeMode, parseFlags } from "../../flags";
+import { parseBool } from "../../go-values";
 import { correctArgument, meantFlag } from "../../meant-flag";
 import { askOfficial } from "../../official-flags";
 
@@ -13,7 +14,7 @@ export function settingsOf(args: readonly string[], official?: OfficialImage): R
   const answer = official && askOfficial(words, official.release);
   switch (answer?.kind) {
     case "refused":
-      return { ...settings, refusal: answer };
+      return { ...settings, refusal: answer, task: undefined };
     case "unclear":
       return {
         ...settings,
@@ -27,7 +28,11 @@ export function settingsOf(args: readonly string[], official?: OfficialImage): R
 function ourSettings(words: readonly string[]): RegistrarSettings {
   const line = parseFlags(words);
   if (line.kind === "help")
-    return { ...NOTHING, refusal: { problem: "it prints its help and ends", advice: correctArgument() } };
+    return {
+      ...NOTHING,
+      refusal: { problem: "it prints its help and ends", advice: correctArgument() },
+      task: "print",
+    };
   if (line.kind === "error") {
     const advice = correctArgument(meantFlag(line.message));
     return { ...NOTHING, refusal: { problem: line.message, advice } };
@@ -47,7 +52,19 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     metricsPath: flags.metricsPath,
     needsNodeName:
       (flags.removeStartupTaint.length > 0 || flags.nodeCondition !== "") && flags.nodeName === "",
+    ignored: ignoredOf(words, flags.rest),
+    task: flags.version ? "print" : isProbeMode(flags.mode) ? "probe" : "register",
   };
+}
+
+/** A switch takes no next word, as other flags do: the word ends the flags. */
+function ignoredOf(words: readonly string[], rest: readonly string[]): RegistrarSettings["ignored"] {
+  const [first, ...more] = rest;
+  if (first === undefined) return undefined;
+  const before = words[words.length - rest.length - 1] ?? "";
+  const isSwitch = acceptedFlags().get(before.replace(/^--?/, ""))?.boolean === true && /^-/.test(before);
+  const advice = isSwitch && "value" in parseBool(first) ? `write ${before}=${first}` : `take ${first} out`;
+  return { words: [first, ...more], advice };
 }
 
 /** A log level that an installer fills in is no reason to take the arguments for wrong. */
@@ -64,4 +81,6 @@ const NOTHING: RegistrarSettings = {
   http: undefined,
   metricsPath: "/metrics",
   needsNodeName: false,
+  ignored: undefined,
+  task: undefined,
 };

@@ -1,0 +1,49 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { LONGEST_LIFE_MS } from "../../../support/child-process";
+import { registrarCommand } from "../../../support/registrar-command";
+
+/** More than a pipe holds: who has got rid of it knows that it is read. */
+const LONG_COMMENT = `${"#".repeat(2 ** 20)}\n`;
+const DAEMON_SET = `
+kind: DaemonSet
+metadata: { name: x }
+spec: { template: { spec: { containers: [{ name: registrar, args: [--kubelet-registration-path=] }] } } }
+`;
+
+async function readingStdin(use: (doctor: ChildProcessWithoutNullStreams) => Promise<void>): Promise<void> {
+  const [program, ...before] = registrarCommand();
+  const doctor = spawn(program, [...before, "doctor", "-f", "-"], {
+    timeout: LONGEST_LIFE_MS,
+    killSignal: "SIGKILL",
+  });
+  try {
+    await new Promise((resolve) => doctor.stdin.write(LONG_COMMENT, resolve));
+    await use(doctor);
+  } finally {
+    doctor.kill("SIGKILL");
+  }
+}
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s ends a doctor that waits for stdin, with exit code %i", (signal, code) =>
+  readingStdin(async (doctor) => {
+    doctor.kill(signal);
+    expect(await once(doctor, "exit")).toEqual([code, null]);
+  }),
+);
+
+test("what comes on stdin in parts is judged when it ends", () =>
+  readingStdin(async (doctor) => {
+    let output = "";
+    doctor.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+    doctor.stdin.end(DAEMON_SET);
+    expect(await once(doctor, "close")).toEqual([1, null]);
+    expect(output).toMatch(
+      /^PROBLEM {2}CSI101 +manifest-arguments +stdin: DaemonSet x, container registrar/m,
+    );
+  }));
