@@ -47,7 +47,10 @@ export function fitsPattern(path: string, { segments }: PathPattern): boolean {
 }
 
 /** The path that results when the stars stand for `captures`, in their order. */
-export function fillPattern({ segments }: PathPattern, captures: readonly string[]): string {
+export function fillPattern(
+  { segments }: Pick<PathPattern, "segments">,
+  captures: readonly string[],
+): string {
   let next = 0;
   return `/${segments.map((segment) => segment.replace("*", () => captures[next++] ?? "")).join("/")}`;
 }

@@ -1,5 +1,8 @@
 import { explainHostPath, type HostPathVerdict, judgeHostPath } from "../../host-path";
+import { placeOf } from "../../mounts";
 import { readMounts, realPathOf } from "../../sockets/mount-table";
+import { mountedMatches } from "../node-wide/mounted-matches";
+import { isPattern } from "../node-wide/path-pattern";
 import { hintForRefusal } from "./hints";
 
 /** The names of the driver's socket, and the folder whose mount shows where kubelet's root is. */
@@ -16,13 +19,21 @@ export function judgeByMounts(
   mounts: ReturnType<typeof readMounts>,
 ): HostPathVerdict | undefined {
   if (!csiSocketPath?.startsWith("/") || mounts === undefined) return undefined;
-  return judgeHostPath({
-    csiSocketPath: realPathOf(csiSocketPath),
-    kubeletRegistrationPath,
-    pluginRegistrationPath: realPathOf(pluginRegistrationPath),
-    mounts,
-  });
+  const paths = { csiSocketPath: realPathOf(csiSocketPath), kubeletRegistrationPath };
+  const common = { pluginRegistrationPath: realPathOf(pluginRegistrationPath), mounts };
+  const judge = (one: typeof paths) => judgeHostPath({ ...one, ...common });
+  const matches = isPattern(csiSocketPath) ? mountedMatches(paths, mounts) : [];
+  if (matches.length === 0) return judge(paths);
+  const verdicts = matches.map((match) => match.inPattern(judge(match)));
+  const beside = judge(paths);
+  // What no mount was made for is the container's own: no driver is there.
+  const isMounted = beside.kind !== "not-mounted" && placeOf(paths.csiSocketPath, mounts)?.mountPoint !== "/";
+  if (isMounted) verdicts.push(beside);
+  const leastSure = LEAST_SURE.map((kind) => verdicts.find((verdict) => verdict.kind === kind)).find(Boolean);
+  return verdicts.find(explainHostPath) ?? leastSure;
 }
+
+const LEAST_SURE: readonly HostPathVerdict["kind"][] = ["unknown", "ends-alike", "fits"];
 
 /** What is wrong with that path, and what to write instead; undefined where nothing is known to be. */
 export function adviceOnHostPath(paths: DriverPaths, mounts = readMounts()) {
