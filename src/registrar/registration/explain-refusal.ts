@@ -3,7 +3,7 @@ import { placeOf } from "../../mounts";
 import { readMounts, realPathOf } from "../../sockets/mount-table";
 import { mountedMatches } from "../node-wide/mounted-matches";
 import { isPattern } from "../node-wide/path-pattern";
-import { hintForRefusal } from "./hints";
+import { type HintedUser, hintForRefusal } from "./hints";
 
 /** The names of the driver's socket, and the folder whose mount shows where kubelet's root is. */
 export interface DriverPaths {
@@ -42,9 +42,14 @@ export function adviceOnHostPath(paths: DriverPaths, mounts = readMounts()) {
 }
 
 /** One line on the likely cause of kubelet's refusal; undefined where kubelet's text must speak for itself. */
-export function explainRefusal(text: string, paths: DriverPaths): string | undefined {
+export function explainRefusal(
+  text: string,
+  paths: DriverPaths,
+  user: Pick<HintedUser, "foundByPattern"> = {},
+): string | undefined {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
   const advice = cannotReach ? adviceOnHostPath(paths) : undefined;
   if (advice) return `${advice.problem}: write ${advice.fix}`;
-  return hintForRefusal(text, paths.kubeletRegistrationPath, paths.csiSocketPath === undefined);
+  const isInProcess = paths.csiSocketPath === undefined;
+  return hintForRefusal(text, paths.kubeletRegistrationPath, { ...user, isInProcess });
 }
