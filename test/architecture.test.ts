@@ -28,6 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "pause.ts",
     "kubelet-roots.ts",
     "resource-name.ts",
+    "mounts.ts",
     "host-path.ts",
     "logging",
     "options",

@@ -25,6 +25,11 @@ export function checkHttpFlags(flags: Flags): void {
   checkMetricsPath(flags.metricsPath, { isProfiled: flags.enablePprof });
 }
 
+/** Without these flags nothing of node readiness is loaded, and no API server needed. */
+export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags): boolean {
+  return removeStartupTaint.length > 0 || nodeCondition !== "";
+}
+
 /**
  * Throws INVALID_OPTION for waits that there cannot be. The library refuses them too, but as milliseconds; who typed a
  * flag typed a duration.
@@ -34,6 +39,7 @@ export function checkWaitFlags(flags: Flags): void {
   if (flags.timeoutMs > LONGEST_WAIT_MS) refuse("timeout must be 24 days at most");
   checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");
   if (isNodeWide(flags)) checkWait("driver-gone-after", flags.driverGoneAfterMs);
+  if (wantsNodeReadiness(flags)) checkWait("node-condition-delay", flags.nodeConditionDelayMs);
 }
 
 function checkWait(flag: string, ms: number, hint = ""): void {

@@ -5,7 +5,7 @@ import { type ApiAccess, type Environment, inClusterAccess } from "../node-readi
 import { parseConditionType } from "../node-readiness/condition";
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
 import { observeRegistrations } from "../node-readiness/observed-registrations";
-import { resolveNodeReadinessOptions } from "../node-readiness/options";
+import { parseTargets, resolveNodeReadinessOptions } from "../node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
 import { parseStartupTaint } from "../node-readiness/startup-taint";
 import type { Registrations } from "../registrar/registrations";
@@ -26,13 +26,17 @@ export async function prepareNodeReadiness(
   environment: Environment,
   severalDrivers: boolean,
 ): Promise<(registrations: Registrations, log: Logger) => NodeReadiness> {
-  const options = {
-    nodeName: nodeNameFrom(flags.nodeName, environment),
-    access: await accessFrom(environment),
+  const targets = {
     startupTaints: flags.removeStartupTaint,
     condition: flags.nodeCondition === "" ? undefined : flags.nodeCondition,
-    conditionDelayMs: flags.nodeConditionDelayMs,
     severalDrivers,
+  };
+  parseTargets(targets); // Before it is asked who and where the API server is: what is wrong here, is so everywhere.
+  const options = {
+    ...targets,
+    nodeName: nodeNameFrom(flags.nodeName, environment),
+    access: await accessFrom(environment),
+    conditionDelayMs: flags.nodeConditionDelayMs,
   };
   resolveNodeReadinessOptions(options);
   return (registrations, logger) =>

@@ -33,15 +33,31 @@ export function readinessChecks(
   options: { readonly requireDriver: boolean; readonly driver: string | null },
 ): readonly HealthCheck[] {
   const { driver } = options;
-  const wanted = counted(registrations).filter((one) => driver === null || nameOf(one) === driver);
-  if (wanted.length === 0 && driver !== null)
-    return [{ name: driver, run: async () => "there is no such driver here" }];
-  const uncounted = driver === null ? registrations.all.filter((one) => !wanted.includes(one)) : [];
+  const meant = registrations.all.filter((one) => driver === null || nameOf(one) === driver);
+  const wanted = counted(registrations).filter((one) => meant.includes(one));
+  const uncounted = meant.filter((one) => !wanted.includes(one));
+  if (driver !== null && wanted.length === 0 && !uncounted.some(standsBy)) {
+    const [known] = uncounted;
+    const why = known === undefined ? "no CSI driver here has told this name" : stateText(known);
+    return [{ name: driver, run: async () => why }];
+  }
   const checks = wanted.flatMap((registration) => {
     const prefix = registrations.scope === "one-driver" ? "" : `${escapeGo(nameOf(registration))}/`;
     return checksOf(registration, options).map((check) => ({ ...check, name: `${prefix}${check.name}` }));
   });
   return [...checks, ...uncounted.map(uncountedCheck)];
+}
+
+/** Another registrar serves its driver, and this one takes over when that ends: all is well. */
+const standsBy = ({ status }: Registration) => status().state === "standby";
+
+/** Its state, since when, and why. */
+function stateText({ status }: Registration): string {
+  const now = status();
+  const since = now.history.at(-1)?.at;
+  const sinceText = since === undefined ? "" : ` since ${new Date(since).toISOString()}`;
+  const reason = reasonOf(now);
+  return `state is ${now.state}${sinceText}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** A socket that was found and whose driver does not count: it fails nothing, but is not passed over in silence. */
@@ -102,14 +118,7 @@ function checksOf(
     },
     {
       name: "registered",
-      run: async () => {
-        const status = registration.status();
-        if (status.state === "registered") return undefined;
-        const since = status.history.at(-1)?.at;
-        const sinceText = since === undefined ? "" : ` since ${new Date(since).toISOString()}`;
-        const reason = reasonOf(status);
-        return `state is ${status.state}${sinceText}${reason === undefined ? "" : `: ${reason}`}`;
-      },
+      run: async () => (registration.status().state === "registered" ? undefined : stateText(registration)),
     },
   ];
 }

@@ -25,10 +25,10 @@ export interface Questioner {
   /** A driver, its name and version. */
   askIdentity(socket: SocketFacts): Promise<Answer<PluginIdentity>>;
   /** A plugin on a registration socket, in a call that is marked as not kubelet's. */
-  askRegistration(socket: SocketFacts): Promise<RegistrationAnswer>;
+  askRegistration(socketPath: string): Promise<RegistrationAnswer>;
 }
 
-type RegistrationAnswer = Pick<RegistrationFacts, "info" | "report">;
+export type RegistrationAnswer = Pick<RegistrationFacts, "info" | "report">;
 type EmptyRequest = Readonly<Record<string, never>>;
 
 /** Makes one who waits `timeoutMs` at most for an answer, for that of NodeGetInfo ten times as long. */
@@ -50,9 +50,8 @@ export function createQuestioner(protos: Protos, timeoutMs: number): Questioner 
         return { socket, identity: told, probe: await probe, nodeInfo: await nodeInfo };
       });
     },
-    askRegistration: (socket) => {
-      const silent: RegistrationAnswer = { info: NOT_ASKED, report: undefined };
-      return withClient(socket, silent, async (client) => {
+    askRegistration: (socketPath) =>
+      useClient(socketPath, async (client) => {
         let report: RegistrationReport | undefined;
         const call = callUnary(
           client,
@@ -67,8 +66,7 @@ export function createQuestioner(protos: Protos, timeoutMs: number): Questioner 
           },
         );
         return { info: await answerOf(call), report };
-      });
-    },
+      }),
   };
 }
 
@@ -77,8 +75,14 @@ async function withClient<Result>(
   otherwise: Result,
   use: (client: Client) => Promise<Result>,
 ): Promise<Result> {
-  if (socket.kind !== "accepting") return otherwise;
-  const client = createUnixClient(socket.path);
+  return socket.kind === "accepting" ? useClient(socket.path, use) : otherwise;
+}
+
+async function useClient<Result>(
+  socketPath: string,
+  use: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = createUnixClient(socketPath);
   try {
     return await use(client);
   } finally {

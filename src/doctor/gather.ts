@@ -1,13 +1,14 @@
 import { dirname, join } from "node:path";
 import { loadProtos } from "../grpc/protos";
 import type { HostPathVerdict } from "../host-path";
+import { socketsFitting } from "../registrar/node-wide/fitting-sockets";
 import { judgeByMounts } from "../registrar/registration/explain-refusal";
 import { readMounts } from "../sockets/mount-table";
 import { createQuestioner } from "./calls";
 import { lookAtDirectory } from "./directory-facts";
 import type { Facts, SocketFacts, Target } from "./facts";
 import { KNOWN_DIRECTORIES, lookAtSelinux, otherDirectories } from "./host-facts";
-import { socketsFitting, socketsUnder } from "./plugin-sockets";
+import { socketsUnder } from "./plugin-sockets";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
 import { downCause, hasNoSocket, isStuck } from "./words";

@@ -2,9 +2,12 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../errors";
 import { SOCKET_TAIL } from "../registrar/registration/socket-name";
-import type { Questioner } from "./calls";
+import { tryConnect } from "../sockets/unix-socket";
+import type { Questioner, RegistrationAnswer } from "./calls";
 import type { RegistrationFacts } from "./facts";
-import { lookAtSocket } from "./socket-facts";
+import { lookAndReach, lookAtSocket } from "./socket-facts";
+
+const NOT_ASKED: RegistrationAnswer = { info: { kind: "not-asked" }, report: undefined };
 
 /**
  * Sockets and what is called like one, as kubelet's plugin watcher finds them: in subfolders too, no name with a dot
@@ -34,8 +37,13 @@ export async function lookAtRegistration(
   questioner: Questioner,
   hostRoot: string,
 ): Promise<RegistrationFacts> {
-  const socket = await lookAtSocket(path);
-  const { info, report } = await questioner.askRegistration(socket);
+  let answer = NOT_ASKED;
+  const socket = await lookAndReach(path, async () => {
+    // Its registrar would take a connection that leaves without a call for kubelet's.
+    answer = await questioner.askRegistration(path);
+    return answer.info.kind === "answered" ? undefined : tryConnect(path);
+  });
+  const { info, report } = socket.kind === "accepting" ? answer : NOT_ASKED;
   const isCsi = info.kind === "answered" && info.value.type === "CSIPlugin";
   if (!isCsi) return { socket, info, report, endpoint: undefined };
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).

@@ -7,7 +7,12 @@ import { explainConnectError, tryConnect } from "../sockets/unix-socket";
 import type { Ownership, SocketFacts } from "./facts";
 
 /** Looks at a path where a unix socket belongs: connects to it, says nothing and leaves. */
-export async function lookAtSocket(path: string): Promise<SocketFacts> {
+export function lookAtSocket(path: string): Promise<SocketFacts> {
+  return lookAndReach(path, tryConnect);
+}
+
+/** The same, where `tryReach` finds out whether somebody accepts a connection. */
+export async function lookAndReach(path: string, tryReach: typeof tryConnect): Promise<SocketFacts> {
   const bytes = Buffer.byteLength(path);
   // Before anything else: libuv would cut the path and connect to another one.
   if (bytes > MAX_SOCKET_PATH_BYTES) return { kind: "too-long", path, bytes };
@@ -16,7 +21,7 @@ export async function lookAtSocket(path: string): Promise<SocketFacts> {
   if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
   if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
   const seen = { path, ownership: ownershipOf(stats), inode: `${stats.dev}:${stats.ino}` };
-  const error = await tryConnect(path);
+  const error = await tryReach(path);
   if (error === undefined) return { kind: "accepting", ...seen };
   const explanation = explainConnectError(error, path) ?? error.message;
   return { kind: "not-accepting", ...seen, errno: errnoOf(error), explanation };

@@ -91,12 +91,19 @@ export function resolveNodeReadinessOptions(
   );
   if (!NODE_NAME.test(given.nodeName))
     throw invalidOption(`node name ${JSON.stringify(given.nodeName)} can be no Node's`);
-  if (severalDrivers) requireDriverPlaceholder(startupTaints, condition);
-  return {
-    ...given,
-    startupTaints: startupTaints.map(parseStartupTaint),
-    condition: condition === undefined ? undefined : parseConditionType(condition),
-  };
+  return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };
+}
+
+/** What is to be written to the Node, as far as it can be checked without knowing the Node. Throws INVALID_OPTION. */
+export function parseTargets(given: {
+  readonly startupTaints: readonly string[];
+  readonly condition: string | undefined;
+  readonly severalDrivers: boolean;
+}): Pick<ResolvedNodeReadinessOptions, "startupTaints" | "condition"> {
+  const startupTaints = given.startupTaints.map(parseStartupTaint);
+  const condition = given.condition === undefined ? undefined : parseConditionType(given.condition);
+  if (given.severalDrivers) requireDriverPlaceholder(given.startupTaints, given.condition);
+  return { startupTaints, condition };
 }
 
 /** Throws INVALID_OPTION for what would be one taint or condition for several drivers. */
@@ -104,10 +111,13 @@ export function requireDriverPlaceholder(
   startupTaints: readonly string[],
   condition: string | undefined,
 ): void {
-  for (const text of condition === undefined ? startupTaints : [...startupTaints, condition])
-    if (!text.includes(DRIVER_PLACEHOLDER))
-      throw invalidOption(
-        `${JSON.stringify(text)} is one for several drivers: write ${DRIVER_PLACEHOLDER} for the driver's name, ` +
-          `as in ${DRIVER_PLACEHOLDER}/agent-not-ready`,
-      );
+  const refuse = (what: string, text: string, example: string) => {
+    throw invalidOption(
+      `${what} ${JSON.stringify(text)} is one for several drivers: write ${DRIVER_PLACEHOLDER} for the driver's name, ` +
+        `as in ${DRIVER_PLACEHOLDER}/${example}`,
+    );
+  };
+  const taint = startupTaints.find((text) => !text.includes(DRIVER_PLACEHOLDER));
+  if (taint !== undefined) refuse("startup taint", taint, "agent-not-ready");
+  if (condition?.includes(DRIVER_PLACEHOLDER) === false) refuse("node condition", condition, "Registered");
 }

@@ -172,6 +172,27 @@ describe("readiness of a whole node", () => {
   });
 
   test("of a driver that is not there fails", async () => {
-    expect(await judge(fleet, { driver: "c.csi" })).toEqual({ "c.csi": "there is no such driver here" });
+    expect(await judge(fleet, { driver: "c.csi" })).toEqual({
+      "c.csi": "no CSI driver here has told this name",
+    });
+  });
+
+  test("of a driver that another registrar serves is as for the whole node", async () => {
+    const standby = registrarLike({ state: "standby", connected: true, identity: identity("d.csi") });
+    expect(await judge(only("node-wide", standby))).toEqual({ "/csi.sock": undefined });
+    expect(await judge(only("node-wide", standby), { driver: "d.csi" })).toEqual({ "/csi.sock": undefined });
+    expect(await judge(only("one-driver", standby), { driver: "d.csi" })).toMatchObject({
+      registered: expect.stringContaining("state is standby"),
+    });
+  });
+
+  test("of a driver that is there and not to be registered says why", async () => {
+    const text = "its name d.csi is withheld: it is not to be registered here";
+    const denied = registrarLike({ identity: identity("d.csi"), trouble: { kind: "not-wanted", text } });
+    expect(await judge(only("node-wide", denied), { driver: "d.csi" })).toEqual({
+      "d.csi": `state is waiting: ${text}`,
+    });
+    const twin = only("node-wide", denied, registered("d.csi"));
+    expect(await judge(twin, { driver: "d.csi" })).toMatchObject({ "d.csi/registered": undefined });
   });
 });

@@ -106,6 +106,17 @@ test("/livez is ok, whatever happens", async () => {
   expect((await http.ask("/livez?verbose")).body).toBe("[+]ping ok\nlivez check passed\n");
 });
 
+test("/readyz of one of a node's drivers is ok while another registrar serves it", async () => {
+  await using fleetNode = await createFleetNode();
+  await using _rival = await startForeignSocket(fleetNode.socketPath(name));
+  await fleetNode.driver(name);
+  await using started = await startTestFleet(fleetNode);
+  await using http = await serveDiagnostics(started);
+  await started.state(name, "standby");
+  expect(await http.ask("/readyz")).toMatchObject(ok);
+  expect(await http.ask(`/readyz?driver=${name}`)).toMatchObject(ok);
+});
+
 describe("/readyz", () => {
   test("is ok when kubelet has registered the driver, and not before", async () => {
     await using started = await startTestRegistrar(node);

@@ -171,3 +171,20 @@ test.each([{ deny: ["x.csi"] }, { allow: ["y.csi"] }])(
     );
   },
 );
+
+test("a socket of a pattern that is no node service is named, and the driver to leave out", async () => {
+  await using node = await createDoctorNode();
+  await node.driver();
+  const reason = "rpc error: code = Unimplemented desc = unknown service csi.v1.Node";
+  await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason }] });
+  await (await node.registrar({ onRegistrationFailure: "retry" })).state("refused");
+  const pattern = node.csiAddress.replace("csi.sock", "*.sock");
+  const { says } = await node.look({
+    csiSocketPath: undefined,
+    kubeletRegistrationPath: pattern,
+    patterns: [pattern],
+  });
+  expect(says("registration")).toContain(
+    `what listens on ${node.csiAddress} is no CSI node service: leave it out with --deny-drivers=x.csi`,
+  );
+});

@@ -131,6 +131,14 @@ test.each<[string, readonly string[], NodeJS.ProcessEnv, string]>([
     { KUBERNETES_SERVICE_HOST: "h", KUBERNETES_SERVICE_PORT: "1" },
     "the key must be",
   ],
+  ["such a key, with no API server", ["--remove-startup-taint=a b"], {}, "the key must be"],
+  ["a condition that can be none, with no API server", ["--node-condition=a b"], {}, "the type must be"],
+  [
+    "a negative delay",
+    ["--node-condition=a/b", "--node-condition-delay=-5s"],
+    {},
+    "Cannot start: node-condition-delay must not be negative",
+  ],
   [
     "kubelet's own condition",
     ["--node-condition=Ready", "--node-name=n"],

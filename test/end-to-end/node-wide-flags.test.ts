@@ -125,6 +125,11 @@ describe("what cannot be meant ends it with 1, and a line that says why", () => 
     [[...pair("/p/*/s"), "--driver-gone-after=-1s"], "driver-gone-after must not be negative"],
     [[...pair("/p/*/s"), "--driver-gone-after=1000h"], "driver-gone-after must be 24 days at most"],
     [[...pair("/p/*/s"), "--timeout=0s"], "timeout must be more than 0"],
+    [
+      [...pair("/p/*/s"), "--remove-startup-taint=a"],
+      "for the driver's name, as in {driver}/agent-not-ready",
+    ],
+    [[...pair("/p/*/s"), "--node-condition=a"], "for the driver's name, as in {driver}/Registered"],
   ])(
     "%j",
     onNode(async (node, flags, why) => {

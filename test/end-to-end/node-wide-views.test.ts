@@ -60,7 +60,7 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   expect(await http.get(`/readyz?driver=${REFUSED}`)).toMatchObject({ status: 503 });
   expect(await http.get("/readyz?driver=nobody")).toMatchObject({
     status: 503,
-    body: expect.stringContaining("[-]nobody failed: there is no such driver here"),
+    body: expect.stringContaining("[-]nobody failed: no CSI driver here has told this name"),
   });
   const excluded = [
     `${REFUSED}/registered`,

@@ -1,24 +1,20 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../../errors";
-import { bareCall } from "../../grpc/bare-call";
+import { attempt, messageOf } from "../../errors";
+import { plain } from "../../logging/escape";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
-import { isPattern } from "../../registrar/node-wide/path-pattern";
-import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/registration/self-check-protocol";
+import { judgeDriverName } from "../../registrar/driver/driver-name";
+import { whyUnwanted } from "../../registrar/node-wide/admission";
+import { socketsFitting } from "../../registrar/node-wide/fitting-sockets";
+import { fitsPattern, pairPatterns } from "../../registrar/node-wide/path-pattern";
 import { SOCKET_TAIL } from "../../registrar/registration/socket-name";
 import { isFolder } from "../../sockets/files";
+import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
+import { nameListsFrom } from "../name-lists";
 import { nodeDirectory, resolvePaths } from "../paths";
-
-/** What a registrar answers about itself. */
-interface SelfReport {
-  readonly endpoint: string;
-  /** Undefined where it is another one than ours, such as the official: it does not tell. */
-  readonly state: string | undefined;
-}
-
-/** A driver that takes longer to tell its name is slow: a probe itself has one second by default. */
-const QUICK_DRIVER_MS = 300;
+import { isNodeWide } from "../pattern-warnings";
+import { askRegistrar, quickNameOf, type SelfReport } from "./probe/questions";
 
 /**
  * `--mode=health-probe` and `--mode=ready-probe`: ask the registrar that runs in this container over its registration
@@ -27,44 +23,97 @@ const QUICK_DRIVER_MS = 300;
  *
  * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, as
  * the driver is missing, slow or failing. Ready: the driver is registered.
+ *
+ * Node-wide, healthy: one of ours answers for one of the drivers; or each driver that there is has somebody who answers.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
   const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
   if (paths.kind === "missing") return fail(paths.message);
   const folder = paths.pluginRegistrationPath;
-  const { sockets, problem } = socketsIn(folder);
   try {
-    const reports = sockets.map((name) =>
-      askAbout(join(folder, name), flags.timeoutMs).catch(() => undefined),
+    const meant = isNodeWide(flags)
+      ? meantByPatterns(flags)
+      : meantByPath(flags, paths.kubeletRegistrationPath);
+    const { sockets, problem } = socketsIn(folder);
+    const asking = sockets.map((name) =>
+      askRegistrar(join(folder, name), flags.timeoutMs).catch(() => undefined),
     );
-    const mine = (await Promise.all(reports)).filter(
-      (report) => report !== undefined && fits(report.endpoint, paths.kubeletRegistrationPath),
-    );
-    if (mine.length > 0 && wanted === "health") return 0;
-    const notReady = mine.find((report) => report?.state !== "registered");
-    if (notReady)
-      return fail(
-        notReady.state === undefined
-          ? "another registrar holds the driver's registration socket, and does not tell whether it is registered"
-          : `not registered: state is ${notReady.state}`,
-      );
-    if (mine.length > 0) return 0;
-    if (wanted === "health" && !(await tellsItsName(parseCsiAddress(flags.csiAddress)))) return 0;
-    return fail(
-      problem ?? `no registrar for ${paths.kubeletRegistrationPath} answers on a socket in ${folder}`,
-    );
+    const answers = (await Promise.all(asking)).filter((answer) => answer !== undefined);
+    const mine = answers.filter(({ endpoint }) => meant.fits(endpoint));
+    if (wanted === "ready" && mine.length > 0) {
+      const why = whyNotReady(mine);
+      return why === undefined ? 0 : fail(why);
+    }
+    const unserved = wanted === "health" ? await meant.findUnserved(mine, answers) : meant.text;
+    if (unserved === undefined) return 0;
+    return fail(problem ?? `no registrar for ${unserved} answers on a socket in ${folder}`);
   } catch (error) {
-    return fail(messageOf(error));
+    return fail(messageOf(inFlags(error)));
   }
 }
 
-/** Whether there is a driver, and it tells its name at once. */
-async function tellsItsName(csiSocketPath: string): Promise<boolean> {
-  const asking = bareCall(csiSocketPath, "/csi.v1.Identity/GetPluginInfo", { timeoutMs: QUICK_DRIVER_MS });
-  return asking.then(
-    ({ grpcStatus }) => grpcStatus === "0",
-    () => false,
-  );
+/** The drivers that the flags name. */
+interface Meant {
+  readonly text: string;
+  /** Whether it is the endpoint of such a driver, URI-encoded. */
+  fits(endpoint: string): boolean;
+  /** What nobody answers for although a registrar that is well would; `mine` are those of `answers` that fit. */
+  findUnserved(
+    mine: readonly SelfReport[],
+    answers: readonly SelfReport[],
+  ): Promise<string | undefined> | undefined;
+}
+
+function meantByPath({ csiAddress }: Flags, path: string): Meant {
+  return {
+    text: path,
+    fits: (endpoint) => endpoint !== "" && endpoint === encodeURI(path),
+    findUnserved: async (mine) => {
+      if (mine.length > 0) return undefined;
+      return (await quickNameOf(parseCsiAddress(csiAddress))) === undefined ? undefined : path;
+    },
+  };
+}
+
+function meantByPatterns(flags: Flags): Meant {
+  const { csiAddress, kubeletRegistrationPath } = flags.every;
+  const told = kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress;
+  const pairs = pairPatterns(csiAddress, told);
+  const lists = nameListsFrom(flags);
+  return {
+    text: told.join(" "),
+    fits: (endpoint) => {
+      const path = attempt(() => decodeURI(endpoint)) ?? endpoint;
+      return pairs.some((pair) => fitsPattern(path, pair.kubeletRegistrationPath));
+    },
+    findUnserved: async (mine, answers) => {
+      if (mine.some(({ state }) => state !== undefined)) return undefined;
+      const served = new Set(answers.map(({ name }) => name));
+      const paths = new Set(pairs.flatMap((pair) => socketsFitting(pair.csiAddress.text)));
+      const found = await Promise.all(
+        Array.from(paths, async (path) => ({ path, name: await quickNameOf(path) })),
+      );
+      const unserved = found.flatMap(({ path, name }) => {
+        if (name === undefined || served.has(name)) return [];
+        const isWanted = whyUnwanted(name, lists) === undefined && judgeDriverName(name).kind !== "unsafe";
+        return isWanted ? [`${plain(name)} at ${plain(path)}`] : [];
+      });
+      return unserved.length > 0 ? unserved.join(", ") : undefined;
+    },
+  };
+}
+
+/** Undefined where all are ready. */
+function whyNotReady(reports: readonly SelfReport[]): string | undefined {
+  const notReady = reports.filter(({ state }) => state !== "registered");
+  if (notReady.length === 0) return undefined;
+  const reasons = notReady.map(({ name, endpoint, state }) => {
+    const driver = `${plain(name)} at ${plain(endpoint)}`;
+    return state === undefined
+      ? `another registrar holds the driver's registration socket, and does not tell whether it is registered (${driver})`
+      : `not registered: state is ${plain(state)} (${driver})`;
+  });
+  return reasons.join("; ");
 }
 
 /** The registration sockets there; or why nobody can tell, which does not matter as long as the driver is waited for. */
@@ -77,48 +126,7 @@ function socketsIn(folder: string): { readonly sockets: readonly string[]; reado
   }
 }
 
-/** Whether a registrar's endpoint is the one that the flags name; with a `*`, whether it matches. */
-function fits(endpoint: string, path: string): boolean {
-  return endpoint !== "" && (isPattern(path) || endpoint === encodeURI(path));
-}
-
 function fail(reason: string): number {
   process.stderr.write(`${reason}\n`);
   return 1;
-}
-
-/** GetInfo marked as a self-check: our registrars answer it with headers about themselves, all with an endpoint. */
-async function askAbout(socketPath: string, timeoutMs: number): Promise<SelfReport> {
-  const { headers, message } = await bareCall(socketPath, "/pluginregistration.Registration/GetInfo", {
-    timeoutMs,
-    fields: { [SELF_CHECK_KEY]: "1" },
-  });
-  const endpoint = headers[ENDPOINT_KEY];
-  return endpoint === undefined
-    ? { endpoint: encodeURI(textIn(message, ENDPOINT_FIELD)), state: undefined }
-    : { endpoint: String(endpoint), state: String(headers[STATE_KEY] ?? "") };
-}
-
-/** PluginInfo.endpoint (pluginregistration/v1/api.proto). */
-const ENDPOINT_FIELD = 3;
-
-/** A field of a protobuf message that has texts only; empty where it has none of that number. */
-function textIn(message: Buffer, wanted: number): string {
-  let at = 0;
-  const varint = () => {
-    let value = 0;
-    for (let shift = 0; at < message.length; shift += 7) {
-      const byte = message.readUInt8(at++);
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) break;
-    }
-    return value;
-  };
-  while (at < message.length) {
-    const field = varint() >>> 3;
-    const length = varint();
-    if (field === wanted) return message.toString("utf8", at, at + length);
-    at += length;
-  }
-  return "";
 }

@@ -13,7 +13,13 @@ import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import { startSidecar } from "../../registrar/start-registrar";
 import { isFolder } from "../../sockets/files";
-import { BOTH_PORTS, checkHttpFlags, checkWaitFlags, httpEndpointOf } from "../flag-checks";
+import {
+  BOTH_PORTS,
+  checkHttpFlags,
+  checkWaitFlags,
+  httpEndpointOf,
+  wantsNodeReadiness,
+} from "../flag-checks";
 import { warnAboutFlags, warnAboutWords } from "../flag-warnings";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
@@ -84,11 +90,6 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     if (signal.aborted) return 0;
     return fail(inFlags(error), "Cannot start");
   }
-}
-
-/** Without these flags nothing of it is loaded, and no API server needed. */
-function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags): boolean {
-  return removeStartupTaint.length > 0 || nodeCondition !== "";
 }
 
 const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };

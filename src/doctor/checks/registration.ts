@@ -3,7 +3,7 @@ import { explainHostPath } from "../../host-path";
 import { explainSilence, hintForRefusal } from "../../registrar/registration/hints";
 import type { Facts, RegistrationReport } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
-import { isTargets, whoseIn } from "../whose";
+import { answeringIn, isTargets, whoseIn } from "../whose";
 import { isDown, RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
 import { type Standing, standingOf } from "./standing";
 
@@ -126,10 +126,11 @@ function judgeState(
 }
 
 function refused(name: string, words: string | undefined, facts: Facts): Verdict {
-  const hint = hintForRefusal(
-    words ?? "",
-    facts.target.kubeletRegistrationPath ?? "the path that it is told",
-  );
+  const { kubeletRegistrationPath, patterns } = facts.target;
+  const told = patterns ? undefined : kubeletRegistrationPath;
+  const hint = hintForRefusal(words ?? "", told ?? endpointOf(name, facts), {
+    foundByPattern: patterns && name,
+  });
   return problem(
     name,
     `was refused by kubelet${words === undefined ? "" : `: ${words}`}`,
@@ -139,6 +140,11 @@ function refused(name: string, words: string | undefined, facts: Facts): Verdict
         : "these are kubelet's words: see its log on the node, journalctl -u kubelet, and docs/troubleshooting.md"),
     causeOfRefusal(words, facts),
   );
+}
+
+function endpointOf(name: string, facts: Facts): string {
+  const said = answeringIn(facts).find(({ info }) => info.name === name);
+  return said?.info.endpoint ?? "the path that it is told";
 }
 
 /** Kubelet could not reach the driver: for the path that it was told, or because the driver is down. */

@@ -37,8 +37,20 @@ export function matchSegment(segment: string, name: string): string | undefined 
   return name.slice(head.length, name.length - tail.length);
 }
 
+/** Whether a path fits a pattern. */
+export function fitsPattern(path: string, { segments }: PathPattern): boolean {
+  const names = path.split("/").slice(1);
+  return (
+    names.length === segments.length &&
+    segments.every((segment, index) => matchSegment(segment, names[index] ?? "") !== undefined)
+  );
+}
+
 /** The path that results when the stars stand for `captures`, in their order. */
-export function fillPattern({ segments }: PathPattern, captures: readonly string[]): string {
+export function fillPattern(
+  { segments }: Pick<PathPattern, "segments">,
+  captures: readonly string[],
+): string {
   let next = 0;
   return `/${segments.map((segment) => segment.replace("*", () => captures[next++] ?? "")).join("/")}`;
 }

@@ -1,6 +1,9 @@
 import { explainHostPath, type HostPathVerdict, judgeHostPath } from "../../host-path";
+import { placeOf } from "../../mounts";
 import { readMounts, realPathOf } from "../../sockets/mount-table";
-import { hintForRefusal } from "./hints";
+import { mountedMatches } from "../node-wide/mounted-matches";
+import { isPattern } from "../node-wide/path-pattern";
+import { type HintedUser, hintForRefusal } from "./hints";
 
 /** The names of the driver's socket, and the folder whose mount shows where kubelet's root is. */
 export interface DriverPaths {
@@ -16,13 +19,21 @@ export function judgeByMounts(
   mounts: ReturnType<typeof readMounts>,
 ): HostPathVerdict | undefined {
   if (!csiSocketPath?.startsWith("/") || mounts === undefined) return undefined;
-  return judgeHostPath({
-    csiSocketPath: realPathOf(csiSocketPath),
-    kubeletRegistrationPath,
-    pluginRegistrationPath: realPathOf(pluginRegistrationPath),
-    mounts,
-  });
+  const paths = { csiSocketPath: realPathOf(csiSocketPath), kubeletRegistrationPath };
+  const common = { pluginRegistrationPath: realPathOf(pluginRegistrationPath), mounts };
+  const judge = (one: typeof paths) => judgeHostPath({ ...one, ...common });
+  const matches = isPattern(csiSocketPath) ? mountedMatches(paths, mounts) : [];
+  if (matches.length === 0) return judge(paths);
+  const verdicts = matches.map((match) => match.inPattern(judge(match)));
+  const beside = judge(paths);
+  // What no mount was made for is the container's own: no driver is there.
+  const isMounted = beside.kind !== "not-mounted" && placeOf(paths.csiSocketPath, mounts)?.mountPoint !== "/";
+  if (isMounted) verdicts.push(beside);
+  const leastSure = LEAST_SURE.map((kind) => verdicts.find((verdict) => verdict.kind === kind)).find(Boolean);
+  return verdicts.find(explainHostPath) ?? leastSure;
 }
+
+const LEAST_SURE: readonly HostPathVerdict["kind"][] = ["unknown", "ends-alike", "fits"];
 
 /** What is wrong with that path, and what to write instead; undefined where nothing is known to be. */
 export function adviceOnHostPath(paths: DriverPaths, mounts = readMounts()) {
@@ -31,9 +42,14 @@ export function adviceOnHostPath(paths: DriverPaths, mounts = readMounts()) {
 }
 
 /** One line on the likely cause of kubelet's refusal; undefined where kubelet's text must speak for itself. */
-export function explainRefusal(text: string, paths: DriverPaths): string | undefined {
+export function explainRefusal(
+  text: string,
+  paths: DriverPaths,
+  user: Pick<HintedUser, "foundByPattern"> = {},
+): string | undefined {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
   const advice = cannotReach ? adviceOnHostPath(paths) : undefined;
   if (advice) return `${advice.problem}: write ${advice.fix}`;
-  return hintForRefusal(text, paths.kubeletRegistrationPath, paths.csiSocketPath === undefined);
+  const isInProcess = paths.csiSocketPath === undefined;
+  return hintForRefusal(text, paths.kubeletRegistrationPath, { ...user, isInProcess });
 }

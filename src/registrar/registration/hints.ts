@@ -1,10 +1,18 @@
 import type { ConnectionTally } from "../../grpc/acceptor";
 import { otherKubeletRoots } from "../../kubelet-roots";
 
+/** Who reads a hint, by what can be done there. */
+export interface HintedUser {
+  /** The driver is in this process, which was told by options, not by flags. */
+  readonly isInProcess?: boolean;
+  /** The driver's name, where it is one of those that a pattern finds: the path that kubelet is told is right then. */
+  readonly foundByPattern?: string | undefined;
+}
+
 /** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.36. */
 const REFUSALS: readonly {
   readonly text: RegExp;
-  readonly hint: string | ((endpoint: string, isInProcess: boolean) => string);
+  readonly hint: string | ((endpoint: string, user: HintedUser) => string);
 }[] = [
   {
     text: /already registered with a higher supported version/,
@@ -32,13 +40,17 @@ const REFUSALS: readonly {
   },
   {
     text: /dial unix /,
-    hint: (endpoint, isInProcess) =>
-      `kubelet cannot reach the driver at ${endpoint} on the host: check ${pathName(isInProcess)} and the hostPath mount`,
+    hint: (endpoint, user) =>
+      `kubelet cannot reach the driver at ${endpoint} on the host: check ${pathName(user)} and the hostPath mount`,
   },
   {
     text: /code = Unimplemented/,
-    hint: (endpoint, isInProcess) =>
-      `what listens on ${endpoint} is no CSI node service: check ${pathName(isInProcess)}`,
+    hint: (endpoint, user) => {
+      const what = `what listens on ${endpoint} is no CSI node service`;
+      return user.foundByPattern === undefined
+        ? `${what}: check ${pathName(user)}`
+        : `${what}: leave it out with --deny-drivers=${user.foundByPattern}, or move its socket where no pattern fits it`;
+    },
   },
   {
     text: /code = DeadlineExceeded/,
@@ -46,7 +58,7 @@ const REFUSALS: readonly {
   },
   {
     text: /RST_STREAM with error code: PROTOCOL_ERROR/,
-    hint: (_endpoint, isInProcess) =>
+    hint: (_endpoint, { isInProcess }) =>
       `the driver's HTTP/2 server cut kubelet's call off: kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; ${isInProcess ? "serveCsiDriver() takes it" : "csi-grpc-proxy before the driver helps"}, or a later kubelet`,
   },
   {
@@ -56,16 +68,13 @@ const REFUSALS: readonly {
 ];
 
 /** What its user calls the path that kubelet is told. */
-const pathName = (isInProcess: boolean) =>
+const pathName = ({ isInProcess }: HintedUser) =>
   isInProcess ? "the option endpoint" : "--kubelet-registration-path";
 
-/**
- * One line on the likely cause of a refusal; undefined where kubelet's text must speak for itself. A driver in this
- * process was told by options, not by flags.
- */
-export function hintForRefusal(text: string, endpoint: string, isInProcess = false): string | undefined {
+/** One line on the likely cause of a refusal; undefined where kubelet's text must speak for itself. */
+export function hintForRefusal(text: string, endpoint: string, user: HintedUser = {}): string | undefined {
   const hint = REFUSALS.find((refusal) => refusal.text.test(text))?.hint;
-  return typeof hint === "function" ? hint(endpoint, isInProcess) : hint;
+  return typeof hint === "function" ? hint(endpoint, user) : hint;
 }
 
 /**

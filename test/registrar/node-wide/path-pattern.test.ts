@@ -1,5 +1,6 @@
 import {
   fillPattern,
+  fitsPattern,
   isPattern,
   matchSegment,
   pairPatterns,
@@ -102,4 +103,15 @@ describe("patterns are paired", () => {
     expect(pair).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
     expect(pair).toThrow(why);
   });
+});
+
+test.each([
+  ["/p/*/csi.sock", "/p/a/csi.sock", true],
+  ["/p/*/csi.sock", "/p/a/b/csi.sock", false],
+  ["/p/*/csi.sock", "/p/a", false],
+  ["/p/*/csi.sock", "/q/a/csi.sock", false],
+  ["/p/*/csi.sock", "", false],
+  ["/p/a/csi.sock", "/p/a/csi.sock", true],
+])("%s and the path %s: fits is %s", (pattern, path, expected) => {
+  expect(fitsPattern(path, parsePattern(pattern, "csiAddresses"))).toBe(expected);
 });

@@ -159,6 +159,16 @@ describe("what befalls one driver", () => {
     await started.register("a.csi");
   });
 
+  test("one that is no node service is to be left out, says the log", async () => {
+    await node.driver("a.csi");
+    const kubeletRegistrationPaths = [node.csiAddress("*")];
+    await using started = await startTestFleet(node, { kubeletRegistrationPaths });
+    await started.state("a.csi", "listening");
+    await registerOnce(node.socketPath("a.csi"), "rpc error: code = Unimplemented desc = unknown service");
+    const { fields } = await started.log.when("Kubelet refused the driver");
+    expect(fields.hint).toContain("leave it out with --deny-drivers=a.csi");
+  });
+
   test("a refusal is no end, whatever the policy", async () => {
     await node.driver("a.csi");
     await using started = await startTestFleet(node);

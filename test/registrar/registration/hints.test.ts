@@ -130,7 +130,7 @@ describe("explainSilence", () => {
 });
 
 test("a driver in this process is told of its options, not of flags", () => {
-  const hint = (text: string) => hintForRefusal(text, ENDPOINT, true) ?? "";
+  const hint = (text: string) => hintForRefusal(text, ENDPOINT, { isInProcess: true }) ?? "";
   expect(hint("dial unix /x: connect: no such file")).toContain("check the option endpoint");
   expect(hint("RST_STREAM with error code: PROTOCOL_ERROR")).toContain("serveCsiDriver() takes it");
   expect(hint('driverNodeID: Invalid value: "x": must be 256 characters or less')).toContain("NodeGetInfo");
@@ -142,3 +142,11 @@ test.each(["must be 63 characters or less", "must be 192 bytes or less", 'Invali
     expect(hintForRefusal(text, ENDPOINT)).toContain("refuses a value of the driver's NodeGetInfo");
   },
 );
+
+test("what a pattern found and is no node service is to be left out, its path is right", () => {
+  const text = "rpc error: code = Unimplemented desc = unknown service csi.v1.Node";
+  const hint = hintForRefusal(text, ENDPOINT, { foundByPattern: "b.csi" });
+  expect(hint).toBe(
+    `what listens on ${ENDPOINT} is no CSI node service: leave it out with --deny-drivers=b.csi, or move its socket where no pattern fits it`,
+  );
+});

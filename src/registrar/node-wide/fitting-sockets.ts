@@ -1,0 +1,23 @@
+import { join } from "node:path";
+import { namesIn, statsOf } from "../../sockets/files";
+import { isPattern, matchSegment } from "./path-pattern";
+
+/** More than a node has drivers. */
+const MAX_SOCKETS = 500;
+
+/** The sockets that fit a pattern, at this moment. */
+export function socketsFitting(pattern: string): readonly string[] {
+  const segments = pattern.split("/").slice(1);
+  const paths = segments.reduce<readonly string[]>(
+    (folders, segment) =>
+      isPattern(segment)
+        ? folders.flatMap((folder) =>
+            namesIn(folder)
+              .filter((name) => matchSegment(segment, name) !== undefined)
+              .map((name) => join(folder, name)),
+          )
+        : folders.map((folder) => join(folder, segment)),
+    ["/"],
+  );
+  return paths.filter((path) => statsOf(path)?.isSocket()).slice(0, MAX_SOCKETS);
+}
