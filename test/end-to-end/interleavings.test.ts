@@ -102,7 +102,7 @@ async function settled(living: readonly Actor[], kubelet: SimulatedKubelet): Pro
 /** What the registrar behind a socket tells kubelet; undefined where nobody answers. */
 async function endpointOf(socketPath: string): Promise<string | undefined> {
   const client = createUnixClient(socketPath);
-  const answer = callUnary(client, loadProtos().registration.GetInfo, {}, { timeoutMs: 1_000 });
+  const answer = callUnary(client, loadProtos().registration.GetInfo, {}, { timeoutMs: 30_000 });
   return answer
     .then(
       ({ endpoint }) => endpoint,

@@ -55,7 +55,7 @@ test("tells people who called whom and for how long", () =>
     await register();
     await kubelet.line(/sees x\.csi-reg\.sock$/);
     await kubelet.line(
-      /GetInfo → x\.csi-reg\.sock: CSIPlugin x\.csi at .*csi\.sock, versions 1\.0\.0 \(.* ms\)$/,
+      /GetInfo → x\.csi-reg\.sock: CSIPlugin x\.csi at .*csi\.sock, versions 1\.0\.0 \(.* m?s\)$/,
     );
     await kubelet.line(/NodeGetInfo → csi\.sock: node ID "node-1", topology zone=a, at most 7 volumes \(/);
     await kubelet.line(/writes CSINode node-1: drivers x\.csi$/);

@@ -44,7 +44,7 @@ test("a driver without a registrar, and one that is registered", async () => {
     await using _registrar = await node.registrar();
     await kubelet.registered("x.csi");
     await watching.line(/"name":"x\.csi","state":"registered","since":"\d{4}-/);
-    using once = startCommand(["status", flag]);
+    using once = startCommand(["status", flag, "--timeout=30s"]);
     expect(await once.exitCode()).toBe(0);
     expect(once.lines[0]).toMatch(/^DRIVER +STATE +SINCE +REASON +DRIVER SOCKET$/);
     expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
