@@ -12,6 +12,7 @@ import { untilStopped } from "../foreground";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { resolveTarget } from "./doctor/target";
+import { rowChanges } from "./status/row-changes";
 
 /** Between two looks, with `--watch`. */
 const LOOK_EVERY_MS = 1_000;
@@ -61,7 +62,7 @@ export const runStatus = createCommand(
     const signal = untilStopped();
     for (let shown = first; await pause(LOOK_EVERY_MS, signal); ) {
       const rows = await look();
-      const changed = [...changedIn(rows, shown), ...goneFrom(rows, shown)];
+      const changed = rowChanges(rows, shown, new Date().toISOString());
       if (changed.length > 0 && show(changed, false) !== 0) return 1;
       shown = rows;
     }
@@ -75,22 +76,6 @@ function missingFolder({ target: { hostRoot }, directory: { kind, path } }: Fact
     return `${hostRoot} ${existsSync(hostRoot) ? "is not a folder" : "is not there"}`;
   if (kind === "missing") return `${path} is not there`;
   return kind === "not-a-folder" ? `${path} is not a folder` : undefined;
-}
-
-const keyOf = ({ registrationSocket, csiSocket }: DriverRow) => registrationSocket ?? csiSocket;
-
-function changedIn(rows: readonly DriverRow[], before: readonly DriverRow[]): readonly DriverRow[] {
-  const known = new Set(before.map((row) => JSON.stringify(row)));
-  return rows.filter((row) => !known.has(JSON.stringify(row)));
-}
-
-/** Rows of drivers that were there and are no more. */
-function goneFrom(rows: readonly DriverRow[], before: readonly DriverRow[]): readonly DriverRow[] {
-  const now = new Set(rows.map(keyOf));
-  const at = new Date().toISOString();
-  return before
-    .filter((row) => !now.has(keyOf(row)))
-    .map((row) => ({ ...row, state: "gone", since: at, reason: null }));
 }
 
 function jsonLines(rows: readonly DriverRow[]): string {

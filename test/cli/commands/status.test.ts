@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
+import { eventually } from "../../support/eventually";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
@@ -36,7 +37,8 @@ test("a driver without a registrar, and one that is registered", async () => {
   expect([none.status, none.stdout]).toEqual([1, ""]);
   expect(none.stderr).toMatch(/^registrar status: no driver in /);
 
-  await using _driver = await node.driver();
+  const driver = await node.driver();
+  await using _driver = driver;
   using watching = startCommand(["status", flag, "--watch", "-o", "json"]);
   await watching.line(/"state":"unpublished"/);
   {
@@ -49,6 +51,10 @@ test("a driver without a registrar, and one that is registered", async () => {
     expect(once.lines[0]).toMatch(/^DRIVER +STATE +SINCE +REASON +DRIVER SOCKET$/);
     expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
   }
+  const states = () => watching.lines.map((line) => JSON.parse(line).state);
+  await eventually(() => expect(states().at(-1)).toBe("unpublished"));
+  expect(states()).not.toContain("gone");
+  await driver[Symbol.asyncDispose]();
   await watching.line(/"state":"gone"/);
   expect(await watching.end("SIGINT")).toBe(0);
 });
