@@ -1,16 +1,17 @@
-import { basename } from "node:path";
-import { SOCKET_TAIL } from "../registrar/registration/socket-name";
+import { driverOfSocket } from "../registrar/registration/alias";
+import { standingOf } from "./checks/standing";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
 import { nameTold } from "./whose";
-import { downCause, socketText } from "./words";
+import { socketText } from "./words";
 
 /** One driver of the node, wherever it was found. Null is what nobody told. */
 export interface DriverRow {
   /** Null where it does not tell its name. */
   readonly name: string | null;
   /**
-   * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `dead` where nobody
-   * listens on its registration socket, whose name tells the driver's; `unpublished` where it has none.
+   * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `unpublished` where it
+   * has no registration socket. Where the registrar does not answer on it, the socket's name tells the driver's: `dead`
+   * where nobody listens, `hanging` where the answer does not come in time, else `unknown`.
    */
   readonly state: string;
   /** When it came to that state, as RFC 3339. */
@@ -25,9 +26,11 @@ export interface DriverRow {
 export function driversIn(facts: Facts): readonly DriverRow[] {
   const published = facts.registrations.flatMap(publishedRow);
   const unpublished = allDrivers(facts).filter((driver) => isOne(driver) && !isRegistered(driver, facts));
-  const dead = facts.registrations.flatMap((one) => deadRow(one, unpublished));
-  const isDead = (driver: DriverFacts) => dead.some(({ name }) => name === nameTold(driver));
-  return [...published, ...dead, ...unpublished.filter((one) => !isDead(one)).map(unpublishedRow)];
+  const silent = facts.registrations
+    .flatMap((one) => silentRow(one, unpublished))
+    .filter(({ name }) => !published.some((row) => row.name === name));
+  const isSilent = (driver: DriverFacts) => silent.some(({ name }) => name === nameTold(driver));
+  return [...published, ...silent, ...unpublished.filter((one) => !isSilent(one)).map(unpublishedRow)];
 }
 
 /** The driver that was asked for, and those found beside it. */
@@ -35,22 +38,35 @@ export function allDrivers({ driver, found }: Facts): readonly DriverFacts[] {
   return driver === undefined ? found : [driver, ...found];
 }
 
-/** What a registrar that was killed leaves behind. */
-function deadRow({ socket }: RegistrationFacts, drivers: readonly DriverFacts[]): readonly DriverRow[] {
-  const { path } = socket;
-  if (downCause(socket) === undefined || !path.endsWith(SOCKET_TAIL)) return [];
-  const name = basename(path, SOCKET_TAIL);
-  const driver = drivers.find((one) => nameTold(one) === name);
-  return [
-    {
-      name,
-      state: "dead",
-      since: null,
-      reason: `nobody listens on ${path}: its registrar was killed, or is gone`,
-      csiSocket: driver?.socket.path ?? null,
-      registrationSocket: path,
-    },
-  ];
+/** A registration socket on which no registrar answers. */
+function silentRow(one: RegistrationFacts, drivers: readonly DriverFacts[]): readonly DriverRow[] {
+  const { path } = one.socket;
+  const name = driverOfSocket(path);
+  const state = silentState(one);
+  if (name === undefined || state === undefined) return [];
+  const driver = drivers.find((other) => nameTold(other) === name);
+  return [{ name, since: null, ...state, csiSocket: driver?.socket.path ?? null, registrationSocket: path }];
+}
+
+function silentState(one: RegistrationFacts): Pick<DriverRow, "state" | "reason"> | undefined {
+  const standing = standingOf(one);
+  const { path } = standing;
+  switch (standing.kind) {
+    case "dead":
+      return { state: "dead", reason: `nobody listens on ${path}: its registrar was killed, or is gone` };
+    case "silent":
+      return { state: "hanging", reason: `nobody answers on ${path} in time: its registrar hangs` };
+    case "failing":
+      return { state: "unknown", reason: `${path} fails GetInfo: ${standing.code}: ${standing.message}` };
+    case "unreachable":
+      return { state: "unknown", reason: `${path} cannot be reached: ${standing.why}` };
+    case "blocked":
+    case "untold":
+    case "told":
+      return undefined;
+    default:
+      return standing satisfies never;
+  }
 }
 
 function publishedRow({ socket, info, report }: RegistrationFacts): readonly DriverRow[] {

@@ -23,7 +23,7 @@ export const runStatus = createCommand(
     name: "status",
     describe: [
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
-      "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind.",
+      "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind, `hanging` one that does not answer.",
       "Why something is not well, doctor tells.",
     ].join(" "),
     flags: {

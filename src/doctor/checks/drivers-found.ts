@@ -3,7 +3,7 @@ import { whyUnwanted } from "../../registrar/node-wide/admission";
 import { allDrivers, isEndpoint, isRegistered } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
-import { nameTold } from "../whose";
+import { driverLeftIn, hasNodeService, nameTold } from "../whose";
 import { DRIVER, isStuck, remedyFor, SEE_DRIVER, START_DRIVER, socketText } from "../words";
 
 export const driversFound: Check = {
@@ -71,12 +71,11 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
     );
   if (isRegistered(driver, facts) || facts.directory.kind !== "folder" || facts.directory.unlistable)
     return undefined;
+  // CSI015 or CSI019 tells of it.
+  if (facts.registrations.some((one) => driverLeftIn(one, facts) === name)) return undefined;
   return bad(
     path,
     `has the driver ${name}, for which there is no registration socket in ${facts.directory.path}`,
     `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} is well`,
   );
 }
-
-const hasNodeService = ({ nodeInfo }: DriverFacts) =>
-  !(nodeInfo.kind === "failed" && nodeInfo.code === "Unimplemented");

@@ -17,6 +17,7 @@ async function makeNode() {
   return {
     folder,
     flag: `--plugin-registration-path=${pluginRegistrationPath}`,
+    csiAddress,
     driver: () => startCsiDriver({ csiAddress, name: "x.csi" }),
     kubelet: () => startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 10 }),
     registrar: () =>
@@ -83,6 +84,23 @@ test("a killed registrar's socket is told, with its driver or without", async ()
   expect(await rows()).toEqual([row]);
   await using _driver = await node.driver();
   expect(await rows()).toEqual([{ ...row, csiSocket: folder.at("plugins", "x.csi", "csi.sock") }]);
+});
+
+test("a registrar that is frozen is told", async () => {
+  const { folder, flag, csiAddress, ...node } = await makeNode();
+  await using _folder = folder;
+  await using _driver = await node.driver();
+  using registrar = startCommand([
+    ...[flag, `--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`],
+    `--termination-log=${folder.at("log")}`,
+  ]);
+  const look = async () => JSON.parse((await runCommand("status", flag, "-o", "json")).stdout);
+  await eventually(async () => expect((await look()).state).toBe("listening"));
+  process.kill(registrar.pid, "SIGSTOP");
+  expect(await look()).toMatchObject({ name: "x.csi", state: "hanging", csiSocket: csiAddress });
+  const { stdout } = await runCommand("doctor", flag);
+  expect(stdout).toMatch(/PROBLEM +CSI015 .*: the\s+registrar\s+of\s+x\.csi\s+hangs/s);
+  expect(stdout.match(/PROBLEM|WARNING {2}/g)).toEqual(["PROBLEM"]);
 });
 
 test("a folder that is not there, or is none, is told in place of drivers", async () => {
