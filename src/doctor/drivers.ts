@@ -1,8 +1,9 @@
+import { whyUnwanted } from "../registrar/node-wide/admission";
 import { driverOfSocket } from "../registrar/registration/alias";
 import { standingOf } from "./checks/standing";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
-import { nameTold } from "./whose";
-import { socketText } from "./words";
+import { hasNodeService, nameTold } from "./whose";
+import { IS_IT_DENIED, socketText } from "./words";
 
 /** One driver of the node, wherever it was found. Null is what nobody told. */
 export interface DriverRow {
@@ -10,7 +11,7 @@ export interface DriverRow {
   readonly name: string | null;
   /**
    * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `unpublished` where it
-   * has no registration socket. Where the registrar does not answer on it, the socket's name tells the driver's: `dead`
+   * has no registration socket, `not-wanted` where it is to have none. Where the registrar does not answer on it, the socket's name tells the driver's: `dead`
    * where nobody listens, `hanging` where the answer does not come in time, else `unknown`.
    */
   readonly state: string;
@@ -30,7 +31,11 @@ export function driversIn(facts: Facts): readonly DriverRow[] {
     .flatMap((one) => silentRow(one, unpublished))
     .filter(({ name }) => !published.some((row) => row.name === name));
   const isSilent = (driver: DriverFacts) => silent.some(({ name }) => name === nameTold(driver));
-  return [...published, ...silent, ...unpublished.filter((one) => !isSilent(one)).map(unpublishedRow)];
+  return [
+    ...published,
+    ...silent,
+    ...unpublished.filter((one) => !isSilent(one)).map((one) => unpublishedRow(one, facts)),
+  ];
 }
 
 /** The driver that was asked for, and those found beside it. */
@@ -84,12 +89,14 @@ function publishedRow({ socket, info, report }: RegistrationFacts): readonly Dri
   ];
 }
 
-function unpublishedRow(driver: DriverFacts): DriverRow {
+function unpublishedRow(driver: DriverFacts, facts: Facts): DriverRow {
+  const name = nameTold(driver);
+  const because = name === undefined ? undefined : whyUnwanted(name, facts.target.names);
   return {
-    name: nameTold(driver) ?? null,
-    state: "unpublished",
+    name: name ?? null,
+    state: because === undefined ? "unpublished" : "not-wanted",
     since: null,
-    reason: reasonText(driver),
+    reason: because ?? reasonText(driver, facts),
     csiSocket: driver.socket.path,
     registrationSocket: null,
   };
@@ -101,10 +108,29 @@ function isOne({ identity, nodeInfo }: DriverFacts): boolean {
 }
 
 /** Why a driver that was found has no registration socket, as far as the driver itself tells. */
-function reasonText({ socket, identity }: DriverFacts): string {
+function reasonText(driver: DriverFacts, facts: Facts): string {
+  const { socket, identity } = driver;
   if (socket.kind !== "accepting") return socketText(socket);
   if (identity.kind === "failed") return `GetPluginInfo: ${identity.code}: ${identity.message}`;
-  return "the driver answers; no registrar has published it";
+  const twin = twinOf(driver, facts);
+  return twin === undefined
+    ? `the driver answers; no registrar has published it; ${IS_IT_DENIED}`
+    : `another driver has its name: ${twin}; only one of them can be registered`;
+}
+
+/** Where another driver of the same name is, as found or as kubelet is told; undefined where there is none. */
+export function twinOf(driver: DriverFacts, facts: Facts): string | undefined {
+  const name = nameTold(driver);
+  if (name === undefined || isEndpoint(driver, facts)) return undefined;
+  const found = allDrivers(facts).find(
+    (other) => other !== driver && nameTold(other) === name && hasNodeService(other),
+  );
+  if (found !== undefined) return found.socket.path;
+  const registered = facts.registrations.find(
+    ({ info, endpoint }) =>
+      info.kind === "answered" && info.value.name === name && endpoint && nameTold(endpoint) === name,
+  );
+  return registered?.endpoint?.socket.path;
 }
 
 /** Whether a driver has a registration socket on which somebody answers: under its name, or with its socket as endpoint. */
@@ -113,7 +139,7 @@ export function isRegistered(driver: DriverFacts, facts: Facts): boolean {
 }
 
 /** Whether a registration socket has certainly this driver's socket as endpoint, as far as endpoints are seen from here. */
-export function isEndpoint(driver: DriverFacts, facts: Facts): boolean {
+function isEndpoint(driver: DriverFacts, facts: Facts): boolean {
   return hasRegistration(driver, facts, () => false);
 }
 

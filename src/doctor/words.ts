@@ -8,6 +8,7 @@ export const DRIVER = "the CSI driver";
 export const SEE_DRIVER = "see the driver's log";
 export const DRIVER_HANGS = `${SEE_DRIVER}: it hangs or is still starting`;
 export const SEE_REGISTRAR = "see the log of its registrar";
+export const IS_IT_DENIED = "is it denied? give --deny-drivers";
 const LEAVE_SOCKET = "do not remove the socket: kubelet would deregister the driver";
 /** A doctor who may not look is not the registrar: its user is another matter. */
 export const RUN_AS_ROOT = "run registrar doctor as root";

@@ -9,11 +9,14 @@ import { isFolder } from "../../sockets/files";
 import { durationFlag, outputFlag, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { untilStopped } from "../foreground";
+import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { resolveTarget } from "./doctor/target";
 import { rowChanges } from "./status/row-changes";
 
+/** The states of a driver that is as it is to be. */
+const WELL = ["registered", "not-wanted"];
 /** Between two looks, with `--watch`. */
 const LOOK_EVERY_MS = 1_000;
 
@@ -29,6 +32,7 @@ export const runStatus = createCommand(
     flags: {
       "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
+      ...NAME_LIST_FLAGS,
       timeout: { ...durationFlag("limit of a call"), default: "1s" },
       watch: { ...switchFlag("go on, and show each row anew when it changes"), alias: "w" },
       output: outputFlag("a table for people, or an object for each row", ["text", "json"]),
@@ -36,16 +40,21 @@ export const runStatus = createCommand(
     examples: ["status", "status --watch", "status --host-root=/host -o json"],
     notes: [
       "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is what nobody told.",
-      "Exit codes: 0 all are registered, or --watch was stopped; 1 not all are, or none is; 2 bad flag.",
+      [
+        "Exit codes: 0 all are registered, or not to be (not-wanted), or --watch was stopped;",
+        "1 another state, or no driver; 2 bad flag.",
+      ].join(" "),
     ],
   },
   async (flags) => {
-    const target = resolveTarget(flags, nodeDirectory(process.env), {
-      exists: existsSync,
-      isDirectory: isFolder,
-    });
+    const where = { exists: existsSync, isDirectory: isFolder };
+    const target = {
+      ...resolveTarget(flags, nodeDirectory(process.env), where),
+      csiSocketPath: undefined,
+      names: nameListsFrom(flags),
+    };
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
-    const gather = () => gatherFacts({ ...target, csiSocketPath: undefined }, options);
+    const gather = () => gatherFacts(target, options);
     const look = async () => driversIn(await gather());
     const show = (rows: readonly DriverRow[], isFirst: boolean) =>
       print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
@@ -57,7 +66,7 @@ export const runStatus = createCommand(
       process.stderr.write(`registrar status: no driver in ${target.pluginRegistrationPath}\n`);
     const written = show(first, true);
     if (!flags.watch)
-      return written || (first.length > 0 && first.every(({ state }) => state === "registered") ? 0 : 1);
+      return written || (first.length > 0 && first.every(({ state }) => WELL.includes(state)) ? 0 : 1);
 
     const signal = untilStopped();
     for (let shown = first; await pause(LOOK_EVERY_MS, signal); ) {

@@ -103,6 +103,32 @@ test("a registrar that is frozen is told", async () => {
   expect(stdout.match(/PROBLEM|WARNING {2}/g)).toEqual(["PROBLEM"]);
 });
 
+test("a driver that is denied, or not allowed, is well without a registrar", async () => {
+  const { folder, flag, ...node } = await makeNode();
+  await using _folder = folder;
+  await using _driver = await node.driver();
+  const told = async (...flags: readonly string[]) => {
+    const { status, stdout } = await runCommand("status", flag, "-o", "json", ...flags);
+    const { state, reason } = JSON.parse(stdout);
+    return { status, state, reason };
+  };
+  expect(await told("--deny-drivers=x.csi,z.csi")).toEqual({
+    status: 0,
+    state: "not-wanted",
+    reason: "it is among those denied",
+  });
+  expect(await told("--allow-drivers=y.csi")).toEqual({
+    status: 0,
+    state: "not-wanted",
+    reason: "it is not among those allowed",
+  });
+  expect(await told()).toEqual({
+    status: 1,
+    state: "unpublished",
+    reason: "the driver answers; no registrar has published it; is it denied? give --deny-drivers",
+  });
+});
+
 test("a folder that is not there, or is none, is told in place of drivers", async () => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("file"), "");
