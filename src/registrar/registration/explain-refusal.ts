@@ -1,4 +1,4 @@
-import { explainHostPath, type HostPathVerdict, judgeHostPath } from "../../host-path";
+import { explainHostPath, fixText, type HostPathVerdict, judgeHostPath } from "../../host-path";
 import { readMounts, realPathOf } from "../../sockets/mount-table";
 import { hintForRefusal } from "./hints";
 
@@ -31,9 +31,9 @@ export function adviceOnHostPath(paths: DriverPaths, mounts = readMounts()) {
 }
 
 /** One line on the likely cause of kubelet's refusal; undefined where kubelet's text must speak for itself. */
-export function explainRefusal(text: string, paths: DriverPaths): string | undefined {
+export function explainRefusal(text: string, paths: DriverPaths, mounts = readMounts()): string | undefined {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
-  const advice = cannotReach ? adviceOnHostPath(paths) : undefined;
-  if (advice) return `${advice.problem}: write ${advice.fix}`;
+  const advice = cannotReach ? adviceOnHostPath(paths, mounts) : undefined;
+  if (advice) return `${advice.problem}: ${fixText(advice)}`;
   return hintForRefusal(text, paths.kubeletRegistrationPath, paths.csiSocketPath === undefined);
 }
