@@ -11,8 +11,9 @@ export interface DriverRow {
   readonly name: string | null;
   /**
    * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `unpublished` where it
-   * has no registration socket, `not-wanted` where it is to have none. Where the registrar does not answer on it, the socket's name tells the driver's: `dead`
-   * where nobody listens, `hanging` where the answer does not come in time, else `unknown`.
+   * has no registration socket, `not-wanted` where it is to have none. Where the registrar does not answer, the socket's
+   * name tells the driver's: `dead` where nobody listens, `hanging` where the answer does not come in time, else `unknown`,
+   * as where the registration directory cannot be read.
    */
   readonly state: string;
   /** When it came to that state, as RFC 3339. */
@@ -90,16 +91,25 @@ function publishedRow({ socket, info, report }: RegistrationFacts): readonly Dri
 }
 
 function unpublishedRow(driver: DriverFacts, facts: Facts): DriverRow {
-  const name = nameTold(driver);
-  const because = name === undefined ? undefined : whyUnwanted(name, facts.target.names);
   return {
-    name: name ?? null,
-    state: because === undefined ? "unpublished" : "not-wanted",
+    name: nameTold(driver) ?? null,
     since: null,
-    reason: because ?? reasonText(driver, facts),
+    ...unpublishedState(driver, facts),
     csiSocket: driver.socket.path,
     registrationSocket: null,
   };
+}
+
+function unpublishedState(driver: DriverFacts, facts: Facts): Pick<DriverRow, "state" | "reason"> {
+  const name = nameTold(driver);
+  const because = name === undefined ? undefined : whyUnwanted(name, facts.target.names);
+  if (because !== undefined) return { state: "not-wanted", reason: because };
+  const { directory } = facts;
+  const errno =
+    directory.kind === "out-of-reach" ? directory.errno : directory.kind === "folder" && directory.unlistable;
+  return errno
+    ? { state: "unknown", reason: `${directory.path} may not be read: ${errno}` }
+    : { state: "unpublished", reason: reasonText(driver, facts) };
 }
 
 /** Not every socket under kubelet's plugins is a CSI driver's with a node service. */

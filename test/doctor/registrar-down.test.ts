@@ -1,7 +1,9 @@
 import { mkdirSync } from "node:fs";
+import { driversIn } from "../../src/doctor/drivers";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { startStuckSocket } from "../support/stuck-socket";
 import { createDoctorNode } from "./doctor-node";
+import { healthyFacts } from "./healthy-facts";
 
 /** Nothing named: the doctor of a whole node. */
 const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
@@ -91,6 +93,23 @@ test("what is left beside a socket that is answered on is none of the driver's",
   expect(says("other-registrations")).toMatch(/was left behind: .*fix: remove it if/);
   expect(troubles).toEqual(["warning CSI019"]);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "untold" }]);
+});
+
+test.each([
+  ["may not be listed", healthyFacts({ folder: { unlistable: "EACCES" }, facts: { registrations: [] } })],
+  [
+    "is out of reach",
+    healthyFacts({
+      facts: {
+        registrations: [],
+        directory: { kind: "out-of-reach", path: "/registration", errno: "EACCES" },
+      },
+    }),
+  ],
+])("a registration directory that %s: the state of a driver is unknown", (_, facts) => {
+  expect(driversIn(facts)).toMatchObject([
+    { name: "x.csi", state: "unknown", reason: "/registration may not be read: EACCES" },
+  ]);
 });
 
 test("a registration socket that fails, or cannot be asked: its state is unknown", async () => {

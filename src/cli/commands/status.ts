@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { renderColumns } from "../../doctor/columns";
 import { type DriverRow, driversIn } from "../../doctor/drivers";
-import type { Facts } from "../../doctor/facts";
 import { gatherFacts } from "../../doctor/gather";
 import { escapeJson, plain } from "../../logging/escape";
 import { pause } from "../../pause";
@@ -14,6 +13,7 @@ import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { resolveTarget } from "./doctor/target";
 import { rowChanges } from "./status/row-changes";
+import { noDriver, unseenRegistrations } from "./status/unseen";
 
 /** The states of a driver that is as it is to be. */
 const WELL = ["registered", "not-wanted"];
@@ -26,7 +26,8 @@ export const runStatus = createCommand(
     name: "status",
     describe: [
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
-      "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind, `hanging` one that does not answer.",
+      "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind,",
+      "`hanging` one that does not answer.",
       "Why something is not well, doctor tells.",
     ].join(" "),
     flags: {
@@ -40,10 +41,7 @@ export const runStatus = createCommand(
     examples: ["status", "status --watch", "status --host-root=/host -o json"],
     notes: [
       "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is what nobody told.",
-      [
-        "Exit codes: 0 all are registered, or not to be (not-wanted), or --watch was stopped;",
-        "1 another state, or no driver; 2 bad flag.",
-      ].join(" "),
+      "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag.",
     ],
   },
   async (flags) => {
@@ -60,10 +58,10 @@ export const runStatus = createCommand(
       print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
     const facts = await gather();
     const first = driversIn(facts);
-    const missing = missingFolder(facts);
-    if (missing !== undefined) process.stderr.write(`registrar status: ${missing}\n`);
+    const unseen = unseenRegistrations(facts);
+    if (unseen !== undefined) process.stderr.write(`registrar status: ${unseen}\n`);
     else if (first.length === 0 && flags.output === "text")
-      process.stderr.write(`registrar status: no driver in ${target.pluginRegistrationPath}\n`);
+      process.stderr.write(`registrar status: ${noDriver(facts)}\n`);
     const written = show(first, true);
     if (!flags.watch)
       return written || (first.length > 0 && first.every(({ state }) => WELL.includes(state)) ? 0 : 1);
@@ -78,14 +76,6 @@ export const runStatus = createCommand(
     return 0;
   },
 );
-
-/** Without the folder nothing can be registered; undefined where it is there, or that cannot be seen. */
-function missingFolder({ target: { hostRoot }, directory: { kind, path } }: Facts): string | undefined {
-  if (hostRoot !== undefined && !isFolder(hostRoot))
-    return `${hostRoot} ${existsSync(hostRoot) ? "is not a folder" : "is not there"}`;
-  if (kind === "missing") return `${path} is not there`;
-  return kind === "not-a-folder" ? `${path} is not a folder` : undefined;
-}
 
 function jsonLines(rows: readonly DriverRow[]): string {
   return rows.map((row) => `${escapeJson(JSON.stringify(row))}\n`).join("");
