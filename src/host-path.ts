@@ -112,6 +112,11 @@ export function explainHostPath(
   }
 }
 
+/** What to do, in a sentence: a flag is to be written. */
+export function fixText({ fix }: { readonly fix: string }): string {
+  return fix.startsWith("--") ? `write ${fix}` : fix;
+}
+
 /** The longest first: one of them is the end of another. */
 const roots: readonly string[] = [DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)].sort(
   (one, other) => other.length - one.length,

@@ -1,4 +1,11 @@
 import type { NameLists } from "../registrar/node-wide/admission";
+import { textFlag } from "./command-flags";
+
+/** The registrar's own flags, where another command takes them. */
+export const NAME_LIST_FLAGS = {
+  "allow-drivers": textFlag("the registrar's own: these names only, a,b,..."),
+  "deny-drivers": textFlag("the registrar's own: not these names, a,b,..."),
+} as const;
 
 /** The names that the flags allow and deny; an empty list allows every one. */
 export function nameListsFrom(flags: {

@@ -1,16 +1,19 @@
-import { basename } from "node:path";
-import { SOCKET_TAIL } from "../registrar/registration/socket-name";
+import { whyUnwanted } from "../registrar/node-wide/admission";
+import { driverOfSocket } from "../registrar/registration/alias";
+import { standingOf } from "./checks/standing";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
-import { nameTold } from "./whose";
-import { downCause, socketText } from "./words";
+import { hasNodeService, nameTold } from "./whose";
+import { IS_IT_DENIED, socketText } from "./words";
 
 /** One driver of the node, wherever it was found. Null is what nobody told. */
 export interface DriverRow {
   /** Null where it does not tell its name. */
   readonly name: string | null;
   /**
-   * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `dead` where nobody
-   * listens on its registration socket, whose name tells the driver's; `unpublished` where it has none.
+   * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `unpublished` where it
+   * has no registration socket, `not-wanted` where it is to have none. Where the registrar does not answer, the socket's
+   * name tells the driver's: `dead` where nobody listens, `hanging` where the answer does not come in time, else `unknown`,
+   * as where the registration directory cannot be read.
    */
   readonly state: string;
   /** When it came to that state, as RFC 3339. */
@@ -25,9 +28,15 @@ export interface DriverRow {
 export function driversIn(facts: Facts): readonly DriverRow[] {
   const published = facts.registrations.flatMap(publishedRow);
   const unpublished = allDrivers(facts).filter((driver) => isOne(driver) && !isRegistered(driver, facts));
-  const dead = facts.registrations.flatMap((one) => deadRow(one, unpublished));
-  const isDead = (driver: DriverFacts) => dead.some(({ name }) => name === nameTold(driver));
-  return [...published, ...dead, ...unpublished.filter((one) => !isDead(one)).map(unpublishedRow)];
+  const silent = facts.registrations
+    .flatMap((one) => silentRow(one, unpublished))
+    .filter(({ name }) => !published.some((row) => row.name === name));
+  const isSilent = (driver: DriverFacts) => silent.some(({ name }) => name === nameTold(driver));
+  return [
+    ...published,
+    ...silent,
+    ...unpublished.filter((one) => !isSilent(one)).map((one) => unpublishedRow(one, facts)),
+  ];
 }
 
 /** The driver that was asked for, and those found beside it. */
@@ -35,22 +44,35 @@ export function allDrivers({ driver, found }: Facts): readonly DriverFacts[] {
   return driver === undefined ? found : [driver, ...found];
 }
 
-/** What a registrar that was killed leaves behind. */
-function deadRow({ socket }: RegistrationFacts, drivers: readonly DriverFacts[]): readonly DriverRow[] {
-  const { path } = socket;
-  if (downCause(socket) === undefined || !path.endsWith(SOCKET_TAIL)) return [];
-  const name = basename(path, SOCKET_TAIL);
-  const driver = drivers.find((one) => nameTold(one) === name);
-  return [
-    {
-      name,
-      state: "dead",
-      since: null,
-      reason: `nobody listens on ${path}: its registrar was killed, or is gone`,
-      csiSocket: driver?.socket.path ?? null,
-      registrationSocket: path,
-    },
-  ];
+/** A registration socket on which no registrar answers. */
+function silentRow(one: RegistrationFacts, drivers: readonly DriverFacts[]): readonly DriverRow[] {
+  const { path } = one.socket;
+  const name = driverOfSocket(path);
+  const state = silentState(one);
+  if (name === undefined || state === undefined) return [];
+  const driver = drivers.find((other) => nameTold(other) === name);
+  return [{ name, since: null, ...state, csiSocket: driver?.socket.path ?? null, registrationSocket: path }];
+}
+
+function silentState(one: RegistrationFacts): Pick<DriverRow, "state" | "reason"> | undefined {
+  const standing = standingOf(one);
+  const { path } = standing;
+  switch (standing.kind) {
+    case "dead":
+      return { state: "dead", reason: `nobody listens on ${path}: its registrar was killed, or is gone` };
+    case "silent":
+      return { state: "hanging", reason: `nobody answers on ${path} in time: its registrar hangs` };
+    case "failing":
+      return { state: "unknown", reason: `${path} fails GetInfo: ${standing.code}: ${standing.message}` };
+    case "unreachable":
+      return { state: "unknown", reason: `${path} cannot be reached: ${standing.why}` };
+    case "blocked":
+    case "untold":
+    case "told":
+      return undefined;
+    default:
+      return standing satisfies never;
+  }
 }
 
 function publishedRow({ socket, info, report }: RegistrationFacts): readonly DriverRow[] {
@@ -68,15 +90,26 @@ function publishedRow({ socket, info, report }: RegistrationFacts): readonly Dri
   ];
 }
 
-function unpublishedRow(driver: DriverFacts): DriverRow {
+function unpublishedRow(driver: DriverFacts, facts: Facts): DriverRow {
   return {
     name: nameTold(driver) ?? null,
-    state: "unpublished",
     since: null,
-    reason: reasonText(driver),
+    ...unpublishedState(driver, facts),
     csiSocket: driver.socket.path,
     registrationSocket: null,
   };
+}
+
+function unpublishedState(driver: DriverFacts, facts: Facts): Pick<DriverRow, "state" | "reason"> {
+  const name = nameTold(driver);
+  const because = name === undefined ? undefined : whyUnwanted(name, facts.target.names);
+  if (because !== undefined) return { state: "not-wanted", reason: because };
+  const { directory } = facts;
+  const errno =
+    directory.kind === "out-of-reach" ? directory.errno : directory.kind === "folder" && directory.unlistable;
+  return errno
+    ? { state: "unknown", reason: `${directory.path} may not be read: ${errno}` }
+    : { state: "unpublished", reason: reasonText(driver, facts) };
 }
 
 /** Not every socket under kubelet's plugins is a CSI driver's with a node service. */
@@ -85,10 +118,29 @@ function isOne({ identity, nodeInfo }: DriverFacts): boolean {
 }
 
 /** Why a driver that was found has no registration socket, as far as the driver itself tells. */
-function reasonText({ socket, identity }: DriverFacts): string {
+function reasonText(driver: DriverFacts, facts: Facts): string {
+  const { socket, identity } = driver;
   if (socket.kind !== "accepting") return socketText(socket);
   if (identity.kind === "failed") return `GetPluginInfo: ${identity.code}: ${identity.message}`;
-  return "the driver answers; no registrar has published it";
+  const twin = twinOf(driver, facts);
+  return twin === undefined
+    ? `the driver answers; no registrar has published it; ${IS_IT_DENIED}`
+    : `another driver has its name: ${twin}; only one of them can be registered`;
+}
+
+/** Where another driver of the same name is, as found or as kubelet is told; undefined where there is none. */
+export function twinOf(driver: DriverFacts, facts: Facts): string | undefined {
+  const name = nameTold(driver);
+  if (name === undefined || isEndpoint(driver, facts)) return undefined;
+  const found = allDrivers(facts).find(
+    (other) => other !== driver && nameTold(other) === name && hasNodeService(other),
+  );
+  if (found !== undefined) return found.socket.path;
+  const registered = facts.registrations.find(
+    ({ info, endpoint }) =>
+      info.kind === "answered" && info.value.name === name && endpoint && nameTold(endpoint) === name,
+  );
+  return registered?.endpoint?.socket.path;
 }
 
 /** Whether a driver has a registration socket on which somebody answers: under its name, or with its socket as endpoint. */
@@ -97,7 +149,7 @@ export function isRegistered(driver: DriverFacts, facts: Facts): boolean {
 }
 
 /** Whether a registration socket has certainly this driver's socket as endpoint, as far as endpoints are seen from here. */
-export function isEndpoint(driver: DriverFacts, facts: Facts): boolean {
+function isEndpoint(driver: DriverFacts, facts: Facts): boolean {
   return hasRegistration(driver, facts, () => false);
 }
 

@@ -1,6 +1,6 @@
-import { basename } from "node:path";
 import type { PluginInfo } from "../grpc/protos";
-import { registrationSocketPath } from "../registrar/registration/socket-name";
+import { whyUnwanted } from "../registrar/node-wide/admission";
+import { driverOfSocket } from "../registrar/registration/alias";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
 
 /** Whose registration the doctor was called for. */
@@ -23,13 +23,30 @@ export function whoseIn({ driver, target, registrations }: Facts): Whose {
 }
 
 /** Whether a registration is the one that the doctor was called for: what is wrong with others is worth a warning. */
-export function isTargets({ socket, info }: RegistrationFacts, facts: Facts): boolean {
+export function isTargets(one: RegistrationFacts, facts: Facts): boolean {
   const whose = whoseIn(facts);
-  const answered = info.kind === "answered" ? info.value : undefined;
-  if (whose.kind === "all") return answered?.type === "CSIPlugin";
+  const answered = one.info.kind === "answered" ? one.info.value : undefined;
+  if (whose.kind === "all")
+    return answered ? answered.type === "CSIPlugin" : driverLeftIn(one, facts) !== undefined;
   if (whose.kind === "nameless") return false;
-  const itsFile = basename(registrationSocketPath("/", whose.name));
-  return answered ? answered.name === whose.name : basename(socket.path) === itsFile;
+  return (answered ? answered.name : driverOfSocket(one.socket.path)) === whose.name;
+}
+
+/** The name of the driver that was found, and whose only registration socket is this one, on which nobody answers. */
+export function driverLeftIn({ socket, info }: RegistrationFacts, facts: Facts): string | undefined {
+  const name = driverOfSocket(socket.path);
+  if (name === undefined || info.kind === "answered" || whyUnwanted(name, facts.target.names))
+    return undefined;
+  const isAnswered = facts.registrations.some(
+    (other) => other.info.kind === "answered" && other.info.value.name === name,
+  );
+  const isThere = facts.found.some((driver) => nameTold(driver) === name && hasNodeService(driver));
+  return isThere && !isAnswered ? name : undefined;
+}
+
+/** A controller has none, and is not to be registered. */
+export function hasNodeService({ nodeInfo }: DriverFacts): boolean {
+  return !(nodeInfo.kind === "failed" && nodeInfo.code === "Unimplemented");
 }
 
 /** A socket on which a CSI driver's registrar answered. */

@@ -1,3 +1,4 @@
+import { driverOfSocket } from "../registrar/registration/alias";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import type { LiteralVariable } from "./deployment";
 import type { Ownership, SocketFacts } from "./facts";
@@ -8,9 +9,27 @@ export const DRIVER = "the CSI driver";
 export const SEE_DRIVER = "see the driver's log";
 export const DRIVER_HANGS = `${SEE_DRIVER}: it hangs or is still starting`;
 export const SEE_REGISTRAR = "see the log of its registrar";
+export const IS_IT_DENIED = "is it denied? give --deny-drivers";
+const LEAVE_SOCKET = "do not remove the socket: kubelet would deregister the driver";
 /** A doctor who may not look is not the registrar: its user is another matter. */
 export const RUN_AS_ROOT = "run registrar doctor as root";
 export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
+
+/** What is wrong with the registration socket of a driver whose registrar was killed, and what to do. */
+export function registrarDead(path: string): readonly [text: string, fix: string] {
+  return [
+    `was left behind by the registrar of ${driverOfSocket(path)}: nobody listens on it`,
+    `start it again: it replaces the socket; its pod and its log tell why it ended; ${LEAVE_SOCKET}`,
+  ];
+}
+
+/** The same where the registrar is there, and answers nothing. */
+export function registrarHangs(path: string): readonly [text: string, fix: string] {
+  return [
+    `does not answer GetInfo in time, as kubelet asks it to: the registrar of ${driverOfSocket(path)} hangs`,
+    `${SEE_REGISTRAR}, and restart its container if that stays so; ${LEAVE_SOCKET}`,
+  ];
+}
 
 /** What is wrong with a path of so many bytes. */
 export function tooLong(bytes: number): string {

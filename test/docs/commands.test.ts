@@ -45,8 +45,11 @@ async function checkRegistrar(words: Words): Promise<void> {
 const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>> = {
   registrar: checkRegistrar,
   "/csi-node-driver-registrar": checkRegistrar,
-  npx: ([program = "", ...words]) =>
-    check([program === `./registrar-${version}.tgz` ? "registrar" : program, ...words]),
+  npx: ([first = "", ...more]) => {
+    if (first !== "--yes") return check([first, ...more]);
+    expect(more[0]).toBe(`./registrar-${version}.tgz`);
+    return check(["registrar", ...more.slice(1)]);
+  },
   npm: ([verb = "", script]) => {
     if (verb === "run") expect(scripts).toHaveProperty([script ?? ""]);
     else expect(["ci", "test", "audit", "outdated", "pack", "install", "version"]).toContain(verb);
@@ -100,7 +103,9 @@ test("a command with an unknown flag, script or path would be found", async () =
     ["registrar", "doctor", "--csi-adress=/csi/csi.sock"],
     ["kubectl", "exec", "POD", "--", "/csi-node-driver-registrar", "doctor", "--verbose"],
     ["registrar", "--csi-address=/p/*/csi.sock", "--kubelet-registration-path=/p/csi.sock"],
-    ["npx", "/registrar-0.1.0.tgz", "doctor"],
+    ["npx", "--yes", `/registrar-${version}.tgz`, "doctor"],
+    // Without a terminal nobody can say yes.
+    ["npx", `./registrar-${version}.tgz`, "doctor"],
     ["npm", "run", "nothing"],
     ["curl", "localhost:9809/ready"],
     ["docker", "build", "--build-arg", "BASE=x", "."],

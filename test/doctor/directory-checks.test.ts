@@ -2,6 +2,7 @@ import { NODE_CHECKS } from "../../src/doctor/checks";
 import type { SocketFacts } from "../../src/doctor/facts";
 import type { Status } from "../../src/doctor/finding";
 import { reportOn } from "../../src/doctor/report";
+import type { HostPathVerdict } from "../../src/host-path";
 import { ELSEWHERE, findingsOf, healthyFacts } from "./healthy-facts";
 
 type Changes = Parameters<typeof healthyFacts>[0];
@@ -159,6 +160,30 @@ test.each<Case>([
   expect(findings).toEqual([expect.objectContaining({ check, status })]);
   const [finding] = findings;
   expect(`${finding?.subject} ${finding?.text}`).toMatch(text);
+});
+
+/** A driver answers at the path that kubelet is told. */
+const reachable = (hostPath: HostPathVerdict) => {
+  const { registrations, driver } = healthyFacts();
+  return healthyFacts({
+    facts: { hostPath, registrations: registrations.map((one) => ({ ...one, endpoint: driver })) },
+  });
+};
+
+test("what to mount is no flag to write", () => {
+  const fixes = (hostPath: HostPathVerdict) =>
+    ["kubelet-path", "registration-endpoint"].flatMap((check) =>
+      findingsOf(check, reachable(hostPath)).map(({ fix }) => fix),
+    );
+  const mount =
+    "mount the hostPath /var/lib/kubelet/plugins/NAME there, in this container and in the driver's";
+  expect(fixes({ kind: "not-mounted", folder: "/csi" })).toEqual([mount, mount]);
+  expect(fixes({ kind: "empty-dir" })).toEqual(
+    Array(2).fill(expect.stringMatching(/^make that volume a hostPath/)),
+  );
+  expect(fixes({ kind: "differs", hostPath: "/h" })).toEqual(
+    Array(2).fill("write --kubelet-registration-path=/h"),
+  );
 });
 
 test("each problem and each warning comes with a fix of one line, each name is there once", () => {

@@ -19,7 +19,7 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
   await using _node = node;
   const { says, healthy, drivers } = await node.look(WHOLE);
   expect(says("drivers-found")).toMatch(
-    /^problem: .*csi\.sock has the driver x\.csi, for which there is no registration socket in .*; fix: see its registrar/,
+    /^problem: .*csi\.sock has the driver x\.csi, for which there is no registration socket in .*; fix: see its registrar.*; is it denied\? give --deny-drivers$/,
   );
   expect(healthy).toBe(false);
   expect(drivers).toEqual([
@@ -81,8 +81,12 @@ test("each socket that fits a pattern is looked at, and two of one name are told
   mkdirSync(node.at("plugins", "b"));
   await node.driver({ csiAddress: node.at("plugins", "b", "csi.sock"), name: "same.csi" });
   const patterns = [node.at("plugins", "*", "csi.sock")];
-  const { says } = await node.look({ ...WHOLE, patterns });
+  const { says, drivers } = await node.look({ ...WHOLE, patterns });
   expect(says("drivers-found").split("\n")).toHaveLength(2);
+  expect(drivers.map(({ state, reason }) => `${state}: ${reason}`)).toEqual([
+    `unpublished: another driver has its name: ${node.at("plugins", "b", "csi.sock")}; only one of them can be registered`,
+    `unpublished: another driver has its name: ${node.at("plugins", "a", "csi.sock")}; only one of them can be registered`,
+  ]);
   expect(says("drivers-found")).toMatch(
     /has a driver called same\.csi, as has .*only one of them can be registered/,
   );
@@ -100,6 +104,26 @@ test("two of one name are told where the registration of one cannot be told from
   const { says, summary } = await node.look(WHOLE);
   expect(says("drivers-found")).toMatch(/^problem: .*has a driver called same\.csi, as has /);
   expect(summary.problem).toBe(1);
+});
+
+test("a second driver of a name whose first is registered: where the first is", async () => {
+  const { node, csiAddress } = await withDriver("b", { name: "same.csi" });
+  await using _node = node;
+  // It is not under kubelet's plugins: only its registration tells of it.
+  await node.driver({ name: "same.csi" });
+  await node.plugin("same.csi-reg.sock", { name: "same.csi", endpoint: node.csiAddress });
+  const { says, drivers } = await node.look(WHOLE);
+  expect(says("drivers-found")).toMatch(
+    `has a driver called same.csi, as has ${node.csiAddress}: only one of them can be registered`,
+  );
+  expect(drivers).toMatchObject([
+    { state: "untold", csiSocket: node.csiAddress },
+    {
+      state: "unpublished",
+      reason: `another driver has its name: ${node.csiAddress}; only one of them can be registered`,
+      csiSocket: csiAddress,
+    },
+  ]);
 });
 
 test("a controller with the name of the node's driver is no second one", async () => {

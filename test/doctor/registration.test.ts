@@ -91,7 +91,7 @@ test("no registrar, a dead one, a silent one, and a file in the place of one", a
   );
   await leaveDeadSocket(path);
   expect((await node.look()).says("registration")).toMatch(
-    /^problem: .* was left behind: nobody listens on it; fix: start/,
+    /^problem: .* was left behind by the registrar of x\.csi: nobody listens on it; fix: start/,
   );
   {
     await using _silent = await startForeignSocket(path);

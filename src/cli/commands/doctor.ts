@@ -14,7 +14,7 @@ import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import { isFolder } from "../../sockets/files";
 import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
-import { nameListsFrom } from "../name-lists";
+import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { lookAtCluster, mixedFlags } from "./doctor/cluster";
@@ -43,8 +43,7 @@ const flags = {
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
   "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
-  "allow-drivers": textFlag("the registrar's own: these names only, a,b,..."),
-  "deny-drivers": textFlag("the registrar's own: not these names, a,b,..."),
+  ...NAME_LIST_FLAGS,
   "remove-startup-taint": listFlag("the registrar's own: whether such a taint is on the node", String),
   "node-condition": textFlag("the registrar's own: whether it may be written"),
   "node-name": textFlag("the node's name; default: NODE_NAME, KUBE_NODE_NAME"),

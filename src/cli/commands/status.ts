@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { renderColumns } from "../../doctor/columns";
 import { type DriverRow, driversIn } from "../../doctor/drivers";
-import type { Facts } from "../../doctor/facts";
 import { gatherFacts } from "../../doctor/gather";
 import { escapeJson, plain } from "../../logging/escape";
 import { pause } from "../../pause";
@@ -9,10 +8,15 @@ import { isFolder } from "../../sockets/files";
 import { durationFlag, outputFlag, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { untilStopped } from "../foreground";
+import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { resolveTarget } from "./doctor/target";
+import { rowChanges } from "./status/row-changes";
+import { noDriver, unseenRegistrations } from "./status/unseen";
 
+/** The states of a driver that is as it is to be. */
+const WELL = ["registered", "not-wanted"];
 /** Between two looks, with `--watch`. */
 const LOOK_EVERY_MS = 1_000;
 
@@ -22,12 +26,14 @@ export const runStatus = createCommand(
     name: "status",
     describe: [
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
-      "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind.",
+      "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind,",
+      "`hanging` one that does not answer.",
       "Why something is not well, doctor tells.",
     ].join(" "),
     flags: {
       "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
+      ...NAME_LIST_FLAGS,
       timeout: { ...durationFlag("limit of a call"), default: "1s" },
       watch: { ...switchFlag("go on, and show each row anew when it changes"), alias: "w" },
       output: outputFlag("a table for people, or an object for each row", ["text", "json"]),
@@ -35,63 +41,41 @@ export const runStatus = createCommand(
     examples: ["status", "status --watch", "status --host-root=/host -o json"],
     notes: [
       "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is what nobody told.",
-      "Exit codes: 0 all are registered, or --watch was stopped; 1 not all are, or none is; 2 bad flag.",
+      "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag.",
     ],
   },
   async (flags) => {
-    const target = resolveTarget(flags, nodeDirectory(process.env), {
-      exists: existsSync,
-      isDirectory: isFolder,
-    });
+    const where = { exists: existsSync, isDirectory: isFolder };
+    const target = {
+      ...resolveTarget(flags, nodeDirectory(process.env), where),
+      csiSocketPath: undefined,
+      names: nameListsFrom(flags),
+    };
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
-    const gather = () => gatherFacts({ ...target, csiSocketPath: undefined }, options);
+    const gather = () => gatherFacts(target, options);
     const look = async () => driversIn(await gather());
     const show = (rows: readonly DriverRow[], isFirst: boolean) =>
       print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
     const facts = await gather();
     const first = driversIn(facts);
-    const missing = missingFolder(facts);
-    if (missing !== undefined) process.stderr.write(`registrar status: ${missing}\n`);
+    const unseen = unseenRegistrations(facts);
+    if (unseen !== undefined) process.stderr.write(`registrar status: ${unseen}\n`);
     else if (first.length === 0 && flags.output === "text")
-      process.stderr.write(`registrar status: no driver in ${target.pluginRegistrationPath}\n`);
+      process.stderr.write(`registrar status: ${noDriver(facts)}\n`);
     const written = show(first, true);
     if (!flags.watch)
-      return written || (first.length > 0 && first.every(({ state }) => state === "registered") ? 0 : 1);
+      return written || (first.length > 0 && first.every(({ state }) => WELL.includes(state)) ? 0 : 1);
 
     const signal = untilStopped();
     for (let shown = first; await pause(LOOK_EVERY_MS, signal); ) {
       const rows = await look();
-      const changed = [...changedIn(rows, shown), ...goneFrom(rows, shown)];
+      const changed = rowChanges(rows, shown, new Date().toISOString());
       if (changed.length > 0 && show(changed, false) !== 0) return 1;
       shown = rows;
     }
     return 0;
   },
 );
-
-/** Without the folder nothing can be registered; undefined where it is there, or that cannot be seen. */
-function missingFolder({ target: { hostRoot }, directory: { kind, path } }: Facts): string | undefined {
-  if (hostRoot !== undefined && !isFolder(hostRoot))
-    return `${hostRoot} ${existsSync(hostRoot) ? "is not a folder" : "is not there"}`;
-  if (kind === "missing") return `${path} is not there`;
-  return kind === "not-a-folder" ? `${path} is not a folder` : undefined;
-}
-
-const keyOf = ({ registrationSocket, csiSocket }: DriverRow) => registrationSocket ?? csiSocket;
-
-function changedIn(rows: readonly DriverRow[], before: readonly DriverRow[]): readonly DriverRow[] {
-  const known = new Set(before.map((row) => JSON.stringify(row)));
-  return rows.filter((row) => !known.has(JSON.stringify(row)));
-}
-
-/** Rows of drivers that were there and are no more. */
-function goneFrom(rows: readonly DriverRow[], before: readonly DriverRow[]): readonly DriverRow[] {
-  const now = new Set(rows.map(keyOf));
-  const at = new Date().toISOString();
-  return before
-    .filter((row) => !now.has(keyOf(row)))
-    .map((row) => ({ ...row, state: "gone", since: at, reason: null }));
-}
 
 function jsonLines(rows: readonly DriverRow[]): string {
   return rows.map((row) => `${escapeJson(JSON.stringify(row))}\n`).join("");

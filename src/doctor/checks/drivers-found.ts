@@ -1,10 +1,10 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { whyUnwanted } from "../../registrar/node-wide/admission";
-import { allDrivers, isEndpoint, isRegistered } from "../drivers";
+import { isRegistered, twinOf } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
-import { nameTold } from "../whose";
-import { DRIVER, isStuck, remedyFor, SEE_DRIVER, START_DRIVER, socketText } from "../words";
+import { driverLeftIn, hasNodeService, nameTold } from "../whose";
+import { DRIVER, IS_IT_DENIED, isStuck, remedyFor, SEE_DRIVER, START_DRIVER, socketText } from "../words";
 
 export const driversFound: Check = {
   code: "CSI020",
@@ -58,25 +58,22 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
     );
   // A controller has no node service, and is not to be registered.
   if (!hasNodeService(driver)) return undefined;
-  const twin = allDrivers(facts).find(
-    (other) => other !== driver && nameTold(other) === name && hasNodeService(other),
-  );
+  const twin = twinOf(driver, facts);
   // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
-  if (twin !== undefined && !isEndpoint(driver, facts))
+  if (twin !== undefined)
     return bad(
       path,
-      `has a driver called ${name}, as has ${twin.socket.path}: only one of them can be registered`,
+      `has a driver called ${name}, as has ${twin}: only one of them can be registered`,
       "remove one of the two deployments",
       `twins ${name}`,
     );
   if (isRegistered(driver, facts) || facts.directory.kind !== "folder" || facts.directory.unlistable)
     return undefined;
+  // CSI015 or CSI019 tells of it.
+  if (facts.registrations.some((one) => driverLeftIn(one, facts) === name)) return undefined;
   return bad(
     path,
     `has the driver ${name}, for which there is no registration socket in ${facts.directory.path}`,
-    `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} is well`,
+    `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} is well; ${IS_IT_DENIED}`,
   );
 }
-
-const hasNodeService = ({ nodeInfo }: DriverFacts) =>
-  !(nodeInfo.kind === "failed" && nodeInfo.code === "Unimplemented");

@@ -1,4 +1,4 @@
-import { explainHostPath, UNSEEN_MOUNT } from "../../host-path";
+import { explainHostPath, fixText, UNSEEN_MOUNT } from "../../host-path";
 import { isPattern } from "../../registrar/node-wide/path-pattern";
 import type { Facts } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
@@ -41,7 +41,7 @@ function judge(facts: Facts): Verdict {
     return problem(path, tooLong(found.bytes), "use a shorter folder under <kubelet root>/plugins");
   const advice = hostPath && explainHostPath(hostPath);
   if (advice)
-    return problem(path, `is what kubelet is told; ${advice.problem}`, `write ${advice.fix}`, "host-path");
+    return problem(path, `is what kubelet is told; ${advice.problem}`, fixText(advice), "host-path");
   const byMounts =
     hostPath?.kind === "fits"
       ? ok(path, "is what kubelet is told, and by the mounts it is the driver's socket")

@@ -1,8 +1,8 @@
 import { behaviourOf } from "../../simulator/versions";
-import type { RegistrationFacts } from "../facts";
+import type { Facts, RegistrationFacts } from "../facts";
 import { type Check, ok, unknown, type Verdict, warning } from "../finding";
-import { isTargets } from "../whose";
-import { RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
+import { driverLeftIn, isTargets } from "../whose";
+import { RUN_AS_ROOT, registrarDead, registrarHangs, SEE_REGISTRAR } from "../words";
 import { standingOf } from "./standing";
 
 export const otherRegistrations: Check = {
@@ -14,22 +14,26 @@ export const otherRegistrations: Check = {
   verdicts: (facts) => {
     const rest = facts.registrations.filter((one) => !isTargets(one, facts));
     const names = rest.flatMap(({ info }) => (info.kind === "answered" ? [info.value.name] : []));
-    if (names.length === 0) return rest.map(judge);
-    return [...rest.map(judge), ok(names.join(", "), names.length === 1 ? "answers too" : "answer too")];
+    const verdicts = rest.map((one) => judge(one, facts));
+    if (names.length === 0) return verdicts;
+    return [...verdicts, ok(names.join(", "), names.length === 1 ? "answers too" : "answer too")];
   },
 };
 
-function judge(one: RegistrationFacts): Verdict | undefined {
+function judge(one: RegistrationFacts, facts: Facts): Verdict | undefined {
   const standing = standingOf(one);
   const { path } = standing;
+  const isDrivers = driverLeftIn(one, facts) !== undefined;
   switch (standing.kind) {
     case "dead":
+      if (isDrivers) return warning(path, ...registrarDead(path));
       return warning(
         path,
         "was left behind: nobody listens on it, and kubelet tries it again and again",
         "remove it if its driver is gone for good",
       );
     case "silent":
+      if (isDrivers) return warning(path, ...registrarHangs(path));
       return warning(path, "does not answer GetInfo in time", SEE_REGISTRAR);
     case "failing":
       return warning(path, `fails GetInfo: ${standing.code}: ${standing.message}`, SEE_REGISTRAR);

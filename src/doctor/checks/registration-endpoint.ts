@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { explainHostPath } from "../../host-path";
+import { explainHostPath, fixText } from "../../host-path";
 import { isWithin } from "../../mounts";
 import type { Facts } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
@@ -71,7 +71,7 @@ function judge(
   // What answers at this path in the container may be nothing on the host.
   const advice = isTargets && told === info.endpoint && hostPath ? explainHostPath(hostPath) : undefined;
   if (advice)
-    return problem(name, `is said to be at ${said}; ${advice.problem}`, `write ${advice.fix}`, "host-path");
+    return problem(name, `is said to be at ${said}; ${advice.problem}`, fixText(advice), "host-path");
   return ifTargets(ok(name, `is where kubelet is told: ${said}`));
 }
 

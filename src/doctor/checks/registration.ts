@@ -4,7 +4,7 @@ import { explainSilence, hintForRefusal } from "../../registrar/registration/hin
 import type { Facts, RegistrationReport } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
 import { answeringIn, isTargets, whoseIn } from "../whose";
-import { isDown, RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
+import { isDown, RUN_AS_ROOT, registrarDead, registrarHangs, SEE_REGISTRAR } from "../words";
 import { type Standing, standingOf } from "./standing";
 
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
@@ -17,7 +17,8 @@ export const registration: Check = {
     "This is what everything else is for. Registrars of this project tell their state; the official one does not.",
   fix:
     "It depends on the state: `listening` means that kubelet does not call, `refused` comes with kubelet's words, and no " +
-    "socket at all means that no registrar runs here, or that it waits for the driver.",
+    "socket at all means that no registrar runs here, or that it waits for the driver. Start a registrar again that was " +
+    "killed or hangs, and leave its socket: without it kubelet deregisters the driver.",
   verdicts: (facts) => {
     const { directory, registrations } = facts;
     const whose = whoseIn(facts);
@@ -65,13 +66,9 @@ function judge(standing: Standing, facts: Facts): Verdict {
     case "told":
       return judgeState(standing.name, path, standing.report, facts);
     case "dead":
-      return problem(
-        path,
-        "was left behind: nobody listens on it",
-        "start the registrar, which replaces it, or see why it ended",
-      );
+      return problem(path, ...registrarDead(path));
     case "silent":
-      return problem(path, "does not answer GetInfo in time, as kubelet asks it to", SEE_REGISTRAR);
+      return problem(path, ...registrarHangs(path));
     case "failing":
       return problem(path, `fails GetInfo: ${standing.code}: ${standing.message}`, SEE_REGISTRAR);
     case "blocked":

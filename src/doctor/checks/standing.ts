@@ -1,5 +1,5 @@
 import type { RegistrationFacts, RegistrationReport } from "../facts";
-import { socketText } from "../words";
+import { isStuck, socketText } from "../words";
 
 /** How one registration socket stands with kubelet. */
 export type Standing = { readonly path: string } & (
@@ -17,6 +17,7 @@ export function standingOf({ socket, info, report }: RegistrationFacts): Standin
   const { path } = socket;
   if (socket.kind === "not-a-socket") return { kind: "blocked", path, fileType: socket.fileType };
   if (socket.kind === "not-accepting" && socket.errno === "ECONNREFUSED") return { kind: "dead", path };
+  if (isStuck(socket)) return { kind: "silent", path };
   if (socket.kind !== "accepting") {
     const errno = "errno" in socket ? socket.errno : undefined;
     return { kind: "unreachable", path, why: socketText(socket), isForbidden: errno === "EACCES" };

@@ -1,15 +1,20 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { randomWord } from "../../sockets/dot-socket";
 import { isSocketFile, namesIn } from "../../sockets/files";
 import { isDeadSocket, tryConnect } from "../../sockets/unix-socket";
 import { SOCKET_TAIL } from "./socket-name";
 
 /** What an alias adds to a name. The CSI specification has no `_` in names: no other driver's socket looks like this. */
-const ALIAS_TAIL = /^-_[0-9a-z]{3}$/;
+const ALIAS_TAIL = /-_[0-9a-z]{3}$/;
 
 /** A name that stands in for a driver's own in the name of its registration socket. */
 export function createAlias(driverName: string): string {
   return `${driverName}-_${randomWord(3)}`;
+}
+
+/** The driver that a registration socket is of, going by the socket's name; undefined where that is none of ours. */
+export function driverOfSocket(path: string): string | undefined {
+  return path.endsWith(SOCKET_TAIL) ? basename(path, SOCKET_TAIL).replace(ALIAS_TAIL, "") : undefined;
 }
 
 /**
@@ -21,8 +26,7 @@ export async function findAlias(folder: string, driverName: string): Promise<str
   let left: string | undefined;
   for (const file of namesIn(folder)) {
     const alias = file.slice(0, -SOCKET_TAIL.length);
-    if (!file.endsWith(SOCKET_TAIL) || !alias.startsWith(driverName)) continue;
-    if (!ALIAS_TAIL.test(alias.slice(driverName.length))) continue;
+    if (driverOfSocket(file) !== driverName || alias === driverName) continue;
     const path = join(folder, file);
     // A symbolic link could not be published over, and leads who knows where.
     if (!isSocketFile(path)) continue;

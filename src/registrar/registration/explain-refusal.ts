@@ -1,4 +1,4 @@
-import { explainHostPath, type HostPathVerdict, judgeHostPath } from "../../host-path";
+import { explainHostPath, fixText, type HostPathVerdict, judgeHostPath } from "../../host-path";
 import { placeOf } from "../../mounts";
 import { readMounts, realPathOf } from "../../sockets/mount-table";
 import { mountedMatches } from "../node-wide/mounted-matches";
@@ -46,10 +46,11 @@ export function explainRefusal(
   text: string,
   paths: DriverPaths,
   user: Pick<HintedUser, "foundByPattern"> = {},
+  mounts = readMounts(),
 ): string | undefined {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
-  const advice = cannotReach ? adviceOnHostPath(paths) : undefined;
-  if (advice) return `${advice.problem}: write ${advice.fix}`;
+  const advice = cannotReach ? adviceOnHostPath(paths, mounts) : undefined;
+  if (advice) return `${advice.problem}: ${fixText(advice)}`;
   const isInProcess = paths.csiSocketPath === undefined;
   return hintForRefusal(text, paths.kubeletRegistrationPath, { ...user, isInProcess });
 }

@@ -93,7 +93,7 @@ test("JSON says the same to programs, in keys that stay", () =>
         name: "x.csi",
         state: "unpublished",
         since: null,
-        reason: "the driver answers; no registrar has published it",
+        reason: "the driver answers; no registrar has published it; is it denied? give --deny-drivers",
         csiSocket: paths.csiAddress,
         registrationSocket: null,
       },

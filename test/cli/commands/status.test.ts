@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
+import { eventually } from "../../support/eventually";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
@@ -16,6 +17,7 @@ async function makeNode() {
   return {
     folder,
     flag: `--plugin-registration-path=${pluginRegistrationPath}`,
+    csiAddress,
     driver: () => startCsiDriver({ csiAddress, name: "x.csi" }),
     kubelet: () => startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 10 }),
     registrar: () =>
@@ -36,7 +38,8 @@ test("a driver without a registrar, and one that is registered", async () => {
   expect([none.status, none.stdout]).toEqual([1, ""]);
   expect(none.stderr).toMatch(/^registrar status: no driver in /);
 
-  await using _driver = await node.driver();
+  const driver = await node.driver();
+  await using _driver = driver;
   using watching = startCommand(["status", flag, "--watch", "-o", "json"]);
   await watching.line(/"state":"unpublished"/);
   {
@@ -49,6 +52,10 @@ test("a driver without a registrar, and one that is registered", async () => {
     expect(once.lines[0]).toMatch(/^DRIVER +STATE +SINCE +REASON +DRIVER SOCKET$/);
     expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
   }
+  const states = () => watching.lines.map((line) => JSON.parse(line).state);
+  await eventually(() => expect(states().at(-1)).toBe("unpublished"));
+  expect(states()).not.toContain("gone");
+  await driver[Symbol.asyncDispose]();
   await watching.line(/"state":"gone"/);
   expect(await watching.end("SIGINT")).toBe(0);
 });
@@ -77,6 +84,49 @@ test("a killed registrar's socket is told, with its driver or without", async ()
   expect(await rows()).toEqual([row]);
   await using _driver = await node.driver();
   expect(await rows()).toEqual([{ ...row, csiSocket: folder.at("plugins", "x.csi", "csi.sock") }]);
+});
+
+test("a registrar that is frozen is told", async () => {
+  const { folder, flag, csiAddress, ...node } = await makeNode();
+  await using _folder = folder;
+  await using _driver = await node.driver();
+  using registrar = startCommand([
+    ...[flag, `--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`],
+    `--termination-log=${folder.at("log")}`,
+  ]);
+  const look = async () => JSON.parse((await runCommand("status", flag, "-o", "json")).stdout);
+  await eventually(async () => expect((await look()).state).toBe("listening"));
+  process.kill(registrar.pid, "SIGSTOP");
+  expect(await look()).toMatchObject({ name: "x.csi", state: "hanging", csiSocket: csiAddress });
+  const { stdout } = await runCommand("doctor", flag);
+  expect(stdout).toMatch(/PROBLEM +CSI015 .*: the\s+registrar\s+of\s+x\.csi\s+hangs/s);
+  expect(stdout.match(/PROBLEM|WARNING {2}/g)).toEqual(["PROBLEM"]);
+});
+
+test("a driver that is denied, or not allowed, is well without a registrar", async () => {
+  const { folder, flag, ...node } = await makeNode();
+  await using _folder = folder;
+  await using _driver = await node.driver();
+  const told = async (...flags: readonly string[]) => {
+    const { status, stdout } = await runCommand("status", flag, "-o", "json", ...flags);
+    const { state, reason } = JSON.parse(stdout);
+    return { status, state, reason };
+  };
+  expect(await told("--deny-drivers=x.csi,z.csi")).toEqual({
+    status: 0,
+    state: "not-wanted",
+    reason: "it is among those denied",
+  });
+  expect(await told("--allow-drivers=y.csi")).toEqual({
+    status: 0,
+    state: "not-wanted",
+    reason: "it is not among those allowed",
+  });
+  expect(await told()).toEqual({
+    status: 1,
+    state: "unpublished",
+    reason: "the driver answers; no registrar has published it; is it denied? give --deny-drivers",
+  });
 });
 
 test("a folder that is not there, or is none, is told in place of drivers", async () => {

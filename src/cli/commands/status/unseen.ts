@@ -1,0 +1,29 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Facts } from "../../../doctor/facts";
+import { isFolder } from "../../../sockets/files";
+
+/** Why nothing can be said of registrations; undefined where their folder was read. */
+export function unseenRegistrations({ target: { hostRoot }, directory }: Facts): string | undefined {
+  const { path } = directory;
+  if (hostRoot !== undefined && !isFolder(hostRoot))
+    return `${hostRoot} ${existsSync(hostRoot) ? "is not a folder" : "is not there"}`;
+  switch (directory.kind) {
+    case "missing":
+      return `${path} is not there`;
+    case "not-a-folder":
+      return `${path} is not a folder`;
+    case "out-of-reach":
+      return `${path} cannot be looked at: ${directory.errno}`;
+    case "folder":
+      return directory.unlistable && `${path} may not be read: ${directory.unlistable}`;
+    default:
+      return directory satisfies never;
+  }
+}
+
+/** Where drivers were looked for in vain: a container may see no driver that is on the node. */
+export function noDriver({ directory: { path } }: Facts): string {
+  const plugins = join(dirname(path), "plugins");
+  return `no driver in ${path}, ${isFolder(plugins) ? `nor in ${plugins}` : `and no ${plugins} here to look in`}`;
+}

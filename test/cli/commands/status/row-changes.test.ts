@@ -1,0 +1,47 @@
+import { rowChanges } from "../../../../src/cli/commands/status/row-changes";
+import type { DriverRow } from "../../../../src/doctor/drivers";
+
+const NOW = "2026-01-01T00:00:00.000Z";
+const FOUND = "/host/var/lib/kubelet/plugins/x/csi.sock";
+const TOLD = "/var/lib/kubelet/plugins/x/csi.sock";
+const OTHER = "/var/lib/kubelet/plugins/other/csi.sock";
+
+const row = (name: string | null, state: string, csiSocket: string | null, socket?: string): DriverRow => ({
+  name,
+  state,
+  since: null,
+  reason: null,
+  csiSocket,
+  registrationSocket: socket ?? null,
+});
+const REGISTERED = row("x", "registered", TOLD, "/reg/x-reg.sock");
+
+test.each<[string, DriverRow[], DriverRow[], string[]]>([
+  ["nothing", [REGISTERED], [REGISTERED], []],
+  ["published", [row("x", "unpublished", TOLD)], [REGISTERED], ["x registered"]],
+  [
+    "published, its socket found below the host's root",
+    [row("x", "unpublished", FOUND)],
+    [REGISTERED],
+    ["x registered"],
+  ],
+  ["published no more", [REGISTERED], [row("x", "unpublished", FOUND)], ["x unpublished"]],
+  ["its registrar killed", [REGISTERED], [row("x", "dead", null, "/reg/x-reg.sock")], ["x dead"]],
+  ["under an alias", [REGISTERED], [row("x", "listening", TOLD, "/reg/x-_abc-reg.sock")], ["x listening"]],
+  ["without its second socket", [REGISTERED, row("x", "untold", TOLD, "/reg/y-reg.sock")], [REGISTERED], []],
+  ["hanging", [row("x", "unpublished", TOLD)], [row(null, "unpublished", TOLD)], ["null unpublished"]],
+  ["answering", [row(null, "unpublished", TOLD)], [row("x", "unpublished", TOLD)], ["x unpublished"]],
+  ["gone", [REGISTERED], [], ["x gone"]],
+  ["gone, beside one of its name", [REGISTERED, row("x", "unpublished", OTHER)], [REGISTERED], ["x gone"]],
+  ["another name", [REGISTERED], [row("y", "unpublished", TOLD)], ["y unpublished", "x gone"]],
+  [
+    "gone, and another hanging",
+    [row("x", "dead", null)],
+    [row(null, "unpublished", null)],
+    ["null unpublished", "x gone"],
+  ],
+])("a driver: %s", (_, before, rows, expected) => {
+  const changes = rowChanges(rows, before, NOW);
+  expect(changes.map(({ name, state }) => `${name} ${state}`)).toEqual(expected);
+  expect(changes.filter(({ state }) => state === "gone").every(({ since }) => since === NOW)).toBe(true);
+});
