@@ -1,4 +1,8 @@
+import { join } from "node:path";
+import { type BuildOptions, build } from "esbuild";
+import { createTempFolder } from "../support/temp-folder";
 import { type Consumer, createConsumer } from "./support/consumer";
+import { run } from "./support/run";
 
 let consumer: Consumer;
 beforeAll(async () => {
@@ -94,6 +98,47 @@ describe.each(LOADERS)("a project of .%s files", (...loader) => {
        console.log(JSON.stringify(listeners()) === before);`,
     );
     expect(await consumer.node([`imports.${extension}`])).toEqual({ code: 0, stdout: "true\n", stderr: "" });
+  });
+});
+
+test.each<BuildOptions>([
+  { format: "cjs", outExtension: { ".js": ".cjs" } },
+  {
+    format: "esm",
+    outExtension: { ".js": ".mjs" },
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+  },
+])("a bundle of it needs no node_modules: %j", async (how) => {
+  await consumer.write(
+    "bundled.mjs",
+    `import { startRegistration } from "registrar";
+     import { startKubelet } from "registrar/testing";
+     const main = async () => {
+       const pluginRegistrationPath = process.cwd();
+       const kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
+       const registration = await startRegistration({ name: "x.csi", endpoint: "/none.sock", pluginRegistrationPath });
+       const { reason } = await kubelet.events.when("refused", { timeoutMs: 60000 });
+       console.log(reason.split(":")[0]);
+       await registration.close();
+       await kubelet.close();
+     };
+     main();`,
+  );
+  await using folder = await createTempFolder();
+  const isModule = how.format === "esm";
+  await build({
+    ...how,
+    ...{ entryPoints: [join(consumer.folder, "bundled.mjs")], outdir: folder.path, bundle: true },
+    ...{ platform: "node", target: "node20", logLevel: "silent" },
+  });
+  const file = folder.at(isModule ? "bundled.mjs" : "bundled.cjs");
+  const finished = await run(process.execPath, [file], { cwd: folder.path });
+  expect(finished).toEqual({
+    code: 0,
+    stdout: "RegisterPlugin error -- plugin registration failed with err\n",
+    stderr: "",
   });
 });
 
