@@ -21,6 +21,34 @@ function nodeWideObjects(): readonly object[] {
   );
   return parseAllDocuments(text).map((document) => document.toJS() as object);
 }
+
+/** The example, ready by one driver's readiness; each `version` is another pod template. */
+function readyByOneDriver(driver: string, version: string): readonly object[] {
+  const path = `/readyz?driver=${driver}`;
+  return nodeWideObjects().map((object) => {
+    const { kind, spec } = object as { readonly kind: string; readonly spec: DaemonSetSpec };
+    if (kind !== "DaemonSet") return object;
+    const [registrar] = spec.template.spec.containers;
+    registrar.readinessProbe.httpGet.path = path;
+    spec.template.metadata.annotations = { version };
+    return object;
+  });
+}
+
+interface DaemonSetSpec {
+  readonly template: {
+    readonly metadata: { annotations?: object };
+    readonly spec: {
+      readonly containers: readonly [{ readonly readinessProbe: { readonly httpGet: { path: string } } }];
+    };
+  };
+}
+
+const rolledOut = (daemonSet: string) =>
+  cluster().kubectl(
+    ...["rollout", "status", `daemonset/${daemonSet}`],
+    ...["--namespace=kube-system", "--timeout=90s"],
+  );
 const listed = () => NAMES.filter((name) => cluster().record.isListed(name));
 
 test.each(CONTESTANTS)(
@@ -39,14 +67,7 @@ test.each(CONTESTANTS)(
       await until(() => expect(listed()).toEqual(NAMES), { what: "CSINode lists all five" });
 
       await last.apply(withoutSidecar);
-      const { kubectl } = cluster();
-      await kubectl(
-        "rollout",
-        "status",
-        `daemonset/${last.plugin.daemonSet}`,
-        "--namespace=kube-system",
-        "--timeout=90s",
-      );
+      await rolledOut(last.plugin.daemonSet);
       await until(() => expect(listed()).toEqual(NAMES), { what: "CSINode lists all five again" });
       await last.mountsVolume("user-of-the-fifth");
     } finally {
@@ -56,3 +77,23 @@ test.each(CONTESTANTS)(
     }
   },
 );
+
+test("the one registrar is updated with maxSurge: the new one stands by for a driver, and counts as ready by it", async () => {
+  const { kubectlWith } = cluster();
+  const [driver = ""] = NAMES;
+  const stage = createStage(cluster(), OURS, { driver, daemonSet: driver.replaceAll(".", "-") });
+  const apply = (version: string) =>
+    kubectlWith(readyByOneDriver(driver, version), "apply", "--server-side", "--validate=strict");
+  try {
+    await stage.apply(withoutSidecar);
+    await apply("1");
+    await rolledOut("csi-registrar");
+    await apply("2");
+    await rolledOut("csi-registrar");
+    await until(() => expect(listed()).toEqual([driver]), { what: "CSINode lists the driver" });
+    await stage.mountsVolume("user-after-the-update");
+  } finally {
+    await kubectlWith(nodeWideObjects(), "delete", "--wait=true");
+    await stage[Symbol.asyncDispose]();
+  }
+});
