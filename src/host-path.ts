@@ -50,7 +50,8 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const inRoot = root !== undefined && isWithin(path, root) ? path.slice(root.length) : undefined;
   const knownRoot = roots.find((known) => root?.endsWith(known));
   const subvolume = knownRoot && root?.slice(0, -knownRoot.length);
-  const isHost = registry?.isMountPoint === false && placeOf("/", mounts)?.fileSystem !== "overlay";
+  const rootFileSystem = placeOf("/", mounts)?.fileSystem;
+  const isHost = registry?.isMountPoint === false && rootFileSystem !== "overlay";
   let hostPath: string | undefined;
   if (isInKnownRoot(path) || isHostsRoot(socket.device, mounts)) hostPath = path;
   else if (isHost) hostPath = csiSocketPath;

@@ -1,4 +1,4 @@
-import { explainHostPath, type HostPathVerdict } from "../src/host-path";
+import { explainHostPath, fixText, type HostPathVerdict } from "../src/host-path";
 
 test("what differs comes with the flag to write", () => {
   expect(explainHostPath({ kind: "differs", hostPath: "/h/csi.sock" })?.fix).toBe(
@@ -28,4 +28,9 @@ test.each<[HostPathVerdict, string, string]>([
     problem: expect.stringContaining(problem),
     fix: expect.stringContaining(fix),
   });
+});
+
+test("a flag is to be written, all else to be done", () => {
+  expect(fixText({ fix: "--kubelet-registration-path=/x" })).toBe("write --kubelet-registration-path=/x");
+  expect(fixText({ fix: "mount it" })).toBe("mount it");
 });

@@ -1,5 +1,5 @@
-import type { HostPathVerdict } from "../src/host-path";
-import { CONTAINER, judgeByRows, K, kubeletAt, REGISTRATION, type Row } from "./support/mount-rows";
+import { type HostPathVerdict, judgeHostPath } from "../src/host-path";
+import { CONTAINER, judgeByRows, K, kubeletAt, REGISTRATION, type Row, tableOf } from "./support/mount-rows";
 
 const differs = (hostPath: string): HostPathVerdict => ({ kind: "differs", hostPath });
 const onDisk = (path: string): HostPathVerdict => ({
@@ -85,4 +85,14 @@ test.each<readonly [what: string, csi: string, told: string, rows: readonly Row[
   ],
 )("%s: %s, kubelet is told %s", (_, csiSocketPath, kubeletRegistrationPath, rows, verdict) => {
   expect(judgeByRows(csiSocketPath, kubeletRegistrationPath, rows)).toEqual(verdict);
+});
+
+test("a mount table without a root is no reason to fail", () => {
+  const mounts = tableOf([
+    ["8:1", K, "/kubelet"],
+    ["8:5", "/x", "/csi"],
+  ]);
+  const paths = { csiSocketPath: "/csi/csi.sock", kubeletRegistrationPath: "/csi/csi.sock" };
+  const pluginRegistrationPath = "/kubelet/plugins_registry";
+  expect(judgeHostPath({ ...paths, pluginRegistrationPath, mounts })).toEqual(FITS);
 });

@@ -43,12 +43,11 @@ export function warnAboutFlags(
 
 /** A flag that is missed may be among them: `--enable-pprof true` ends the flags. */
 export function warnAboutWords({ rest }: Pick<Flags, "rest">, parentLog: Logger): void {
+  const log = parentLog.named("flag-warnings");
   if (rest.length > 0)
-    parentLog
-      .named("flag-warnings")
-      .warn("Words behind the flags are ignored, and so is every flag among them", {
-        words: rest.join(" "),
-      });
+    log.warn("Words behind the flags are ignored, and so is every flag among them", {
+      words: rest.join(" "),
+    });
 }
 
 function warnAboutAddress(csiAddress: string, log: Logger): void {

@@ -32,7 +32,7 @@ export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string,
   while (words[0]?.startsWith("-") && words[0] !== "-") {
     const word = words.shift() ?? "";
     if (word === "--") break;
-    const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+    const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?/s.exec(word) ?? [];
     if (name === undefined) return fail(`bad flag syntax: ${word}`);
 
     const flag = flags.get(name);

@@ -38,7 +38,8 @@ const durationPart = /^([0-9]*)(?:\.([0-9]*))?([a-z\u00b5\u03bc]+)/;
 
 /** time.ParseDuration (`1m30s`, `-1.5h`, `500us`, `0`) in milliseconds and their fraction; bounds are int64 nanoseconds. */
 export function parseDurationMs(text: string): Parsed<number> {
-  const [, sign, amount = ""] = /^([+-]?)(.*)$/s.exec(text) ?? [];
+  const sign = text.startsWith("-") || text.startsWith("+") ? text.charAt(0) : "";
+  const amount = text.slice(sign.length);
   if (amount === "0") return { value: 0 };
   let nanoseconds = 0n;
   let rest = amount;

@@ -13,10 +13,9 @@ export function parseVerbosity(text: string): Parsed<number> {
 export function parseVmodule(text: string): Parsed<readonly VmoduleRule[]> {
   const value: VmoduleRule[] = [];
   for (const item of text.split(",").filter((item) => item !== "")) {
-    const [, pattern, level] = /^([^=]+)=([^=]+)$/.exec(item) ?? [];
-    if (pattern === undefined || level === undefined) {
-      return { error: `${quoteGo(item)} does not have the pattern=N format` };
-    }
+    const parts = /^([^=]+)=([^=]+)$/.exec(item);
+    if (parts === null) return { error: `${quoteGo(item)} does not have the pattern=N format` };
+    const [, pattern = "", level = ""] = parts;
     const verbosity = parseVerbosity(level);
     if ("error" in verbosity) return { error: `parsing verbosity in ${quoteGo(item)}: ${verbosity.error}` };
     value.push({ pattern, verbosity: verbosity.value });

@@ -36,7 +36,7 @@ function pieceSource({
 
 /** The one character that a piece stands for, without the backslash that may escape it. */
 function codePointOf(piece: string): number {
-  return piece.replace(/^\\(?=.)/su, "").codePointAt(0) ?? 0;
+  return piece.replace(/\\(?=.)/su, "").codePointAt(0) ?? 0;
 }
 
 function codePointSource(piece: string): string {

@@ -36,8 +36,8 @@ export function limitRepeats(sink: LogSink, options: RepeatLimitOptions = {}): L
   const remember = (key: string, memory: Memory) => {
     memories.delete(key);
     memories.set(key, memory);
-    const [oldest] = memories.keys();
-    if (memories.size > MAX_REMEMBERED && oldest !== undefined) memories.delete(oldest);
+    const [oldest = key] = memories.keys();
+    if (memories.size > MAX_REMEMBERED) memories.delete(oldest);
   };
 
   return {
@@ -46,13 +46,12 @@ export function limitRepeats(sink: LogSink, options: RepeatLimitOptions = {}): L
       if (record.severity === "info") return sink.write(record);
       const key = keyOf(record);
       const nowMs = now();
-      const { silentUntilMs, leftOut } = memories.get(key) ?? {
-        silentUntilMs: Number.NEGATIVE_INFINITY,
-        leftOut: 0,
-      };
-      if (nowMs < silentUntilMs) return remember(key, { silentUntilMs, leftOut: leftOut + 1 });
+      const memory = memories.get(key);
+      if (memory !== undefined && nowMs < memory.silentUntilMs)
+        return remember(key, { ...memory, leftOut: memory.leftOut + 1 });
       remember(key, { silentUntilMs: nowMs + intervalMs, leftOut: 0 });
-      sink.write(leftOut === 0 ? record : { ...record, fields: { ...record.fields, repeated: leftOut } });
+      const repeated = memory?.leftOut;
+      sink.write(repeated ? { ...record, fields: { ...record.fields, repeated } } : record);
     },
   };
 }

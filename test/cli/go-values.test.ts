@@ -16,7 +16,7 @@ function refused(error: string, ...texts: string[]): [string, string][] {
 const bools: [text: string, outcome: boolean | string][] = [
   ...["1", "t", "T", "TRUE", "true", "True"].map((text): [string, true] => [text, true]),
   ...["0", "f", "F", "FALSE", "false", "False"].map((text): [string, false] => [text, false]),
-  ...refused(bad, "", "tRUE", "yes", "no", "on", "2", "true ", " 1", "true\n", "-1"),
+  ...refused(bad, "", "tRUE", "yes", "no", "on", "2", "10", "00", "falsely", "true ", " 1", "true\n", "-1"),
 ];
 
 test.each(bools)("boolean %j: %s", (text, outcome) => {
@@ -104,6 +104,7 @@ const durations: [text: string, outcome: number | string][] = [
   ["1.000000000s", 1000],
   ["0.1ns", 0],
   ["0.9999999999s", 999.999999],
+  [`0.${"9".repeat(400)}s`, 1000],
   ["0.333333333333333333333333333333h", 1_200_000],
   ["01.50s", 1500],
   ["100000h", 360_000_000_000],

@@ -81,12 +81,13 @@ const quantities: [text: string, outcome: number | string][] = [
   ["1E", 1e18],
   ["1e3", 1000],
   ["1E+3", 1000],
+  ["1e10", 1e10],
   ["5e-1", 1],
   ["0.5", 1],
   ["1m", 1],
   ["1u", 1],
   ["1n", 1],
-  ...refused(noSuffix, "1K", "1e", "1ki", "1Ee", "1-5", "1kk", "--1", "1e99999999999999999999"),
+  ...refused(noSuffix, "1K", "1e", "1ki", "1Ee", "1-5", "1kk", "1ke3", "--1", "1e99999999999999999999"),
   ...refused(noQuantity, "", "x", "1x", "1..2", "1 ", "1KiB", "KI", "1e3.5"),
 ];
 

@@ -1,4 +1,4 @@
-import { escapeJson, quoteGo } from "../../src/logging/escape";
+import { escapeJson, escapeUnprintable, plain, quoteGo } from "../../src/logging/escape";
 
 // Outcomes of Go's strconv.Quote (Go 1.26).
 test.each([
@@ -13,6 +13,7 @@ test.each([
   ["separators: \u2028\u2029", String.raw`"separators: \u2028\u2029"`],
   ["format: \u202e\u200b\ufeff\u00ad", String.raw`"format: \u202e\u200b\ufeff\u00ad"`],
   ["spaces: \u00a0\u3000", String.raw`"spaces: \u00a0\u3000"`],
+  ["no character: \uffff", String.raw`"no character: \uffff"`],
   ["private: \ue000 \u{e0001}", String.raw`"private: \ue000 \U000e0001"`],
 ])("%j is quoted as Go does: %s", (text, quoted) => {
   expect(quoteGo(text)).toBe(quoted);
@@ -28,4 +29,17 @@ test("JSON keeps its meaning and its last line feed, and loses every unprintable
   expect(line).toBe(String.raw`{"text":"a\u001b\u007f\u0085\u2028\u202e\udb40\udc01\ud83d é 😀"}`);
   expect(rest).toEqual([""]);
   expect(JSON.parse(line ?? "")).toEqual(value);
+});
+
+test("a text of which nothing can be printed is escaped, too", () => {
+  expect(escapeJson("\x85")).toBe(String.raw`\u0085`);
+});
+
+test("text for people keeps its quotes and steers nothing", () => {
+  expect(plain('a "b" é\n\x1b[2J')).toBe(String.raw`a "b" é\n\x1b[2J`);
+  expect(plain("as it is")).toBe("as it is");
+});
+
+test("text becomes one line, and steers nothing", () => {
+  expect(escapeUnprintable('{"a": "é"}\nb\x1b')).toBe(String.raw`{"a": "é"}\nb\u001b`);
 });

@@ -1,4 +1,5 @@
-import { klogJson } from "../../src/logging/json-line";
+import { MAX_VALUE_LENGTH } from "../../src/logging/bound";
+import { createJsonLine, klogJson } from "../../src/logging/json-line";
 import type { LogRecord } from "../../src/logging/logger";
 import { recordOf } from "../support/log-record";
 
@@ -39,4 +40,18 @@ test("a field err stands where there is no error", () => {
   expect(shapeOf({ severity: "warning", fields: { err: boom } })).toBe(
     `${head},"v":0,"severity":"warning","err":"boom"}`,
   );
+});
+
+test("a line begins with its time, ends with a line feed, and steers no terminal", () => {
+  const lineOf = createJsonLine();
+  const header = { timeMs: 1.5, pid: 7 };
+  expect(lineOf(recordOf({ fields: { text: "\x9b" } }), header)).toBe(
+    `{"ts":1.5,${head.slice(1)},"v":0,"text":"\\u009b"}\n`,
+  );
+  expect(lineOf(recordOf({}), { ...header, timeMs: 2 })).toBe(`{"ts":2,${head.slice(1)},"v":0}\n`);
+});
+
+test("a long text is cut", () => {
+  const line = shapeOf({ fields: { text: "x".repeat(MAX_VALUE_LENGTH + 1) } });
+  expect(line).toContain(`x [cut, ${MAX_VALUE_LENGTH + 1} characters in all]`);
 });

@@ -1,5 +1,13 @@
 import type { Equivalent } from "./equivalent";
 
+/** What is made of no match, of which only the groups are read, and there are none. */
+const ofNoMatch = (file: string, from: string): Equivalent => ({
+  file,
+  from,
+  to: from.replace("?? []", '?? ["Stryker was here"]'),
+  why: "the first is the whole match, which is not looked at",
+});
+
 /** The mutants of Stryker's that nobody could notice, each with why. */
 export const EQUIVALENTS: readonly Equivalent[] = [
   {
@@ -44,6 +52,36 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     to: "for (let at = 0; at <= end; ) {",
     why: "behind the end there are ones, which are the padding that ends it",
   },
+  {
+    file: "src/host-path.ts",
+    from: "const subvolume = knownRoot && root?.slice(0, -knownRoot.length);",
+    to: "const subvolume = knownRoot && root.slice(0, -knownRoot.length);",
+    why: "it ends with the known root, so it is there; the question is the compiler's",
+  },
+  {
+    file: "src/host-path.ts",
+    from: "const toldRoot = inRoot !== undefined && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;",
+    to: "const toldRoot = true && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;",
+    why: 'only a path that ends with "undefined" would tell',
+  },
+  ...["if (PLAIN_TEXT.test(text)) return text;", "if (PLAIN_JSON.test(json)) return json;"].map((from) => ({
+    file: "src/logging/escape.ts",
+    from,
+    to: from.replace(/\(.*\)\)/, "(false)"),
+    why: "a short way for what needs no escape",
+  })),
+  ...["const PLAIN_TEXT = /^[ !#-[\\]-~]*$/;", "const PLAIN_JSON = /^[ -~\\n]*$/;"].map((from) => ({
+    file: "src/logging/escape.ts",
+    from,
+    to: from.replace("*$", "$"),
+    why: "a short way for what needs no escape",
+  })),
+  ofNoMatch("src/cli/go-values.ts", "const [, sign, literal] = intLiteral.exec(text) ?? [];"),
+  ofNoMatch("src/cli/go-flags.ts", "const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?/s.exec(word) ?? [];"),
+  ofNoMatch(
+    "src/cli/klog-values.ts",
+    'const [, amount = "", suffix = ""] = quantityPattern.exec(text) ?? [];',
+  ),
   {
     file: "src/grpc/unary-request.ts",
     from: "if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;",
