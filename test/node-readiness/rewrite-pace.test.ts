@@ -39,6 +39,8 @@ test("peace for more than twice the longest wait makes all waits short again", (
   const { pace: shorter } = paceAfter(5);
   shorter.wrote(READY, 200);
   expect(shorter.waitMs(READY, 200)).toBe(40);
+  shorter.wrote(READY, 300);
+  expect(shorter.waitMs(READY, 300)).toBe(80);
   const { pace: longer } = paceAfter(5);
   longer.wrote(READY, 201);
   expect(longer.waitMs(READY, 201)).toBe(0);
