@@ -25,7 +25,7 @@ type Part = keyof typeof FLOORS;
 const USAGE = `usage: npm run test:mutation -- [--table] [--pure] [--only TEXT] [--write]
 
 Makes one small wrong change of the product after the other, in a copy of it, and runs the tests that are to notice. Fails
-where too few are noticed, or where a change does not fit the code any more. Takes three quarters of an hour.
+where too few are noticed, or where a change does not fit the code any more. Takes an hour and a half.
 
   --table       only the changes written by hand, of files that live on sockets: ${FLOORS.table * 100} % must be noticed
   --pure        only the changes that Stryker makes, of pure files: ${FLOORS.pure * 100} % must be noticed
