@@ -1,4 +1,4 @@
-import { isPattern, matchSegment } from "../../registrar/node-wide/path-pattern";
+import { isPattern, matchSegments } from "../../registrar/node-wide/path-pattern";
 import { fitsSocketPath } from "../../sockets/socket-path";
 import {
   type Deployment,
@@ -54,13 +54,10 @@ function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedFo
   const segments = csiAddress.split("/");
   return mounts.flatMap(({ mountPath, hostPath }): readonly Paths[] => {
     const names = mountPath.split("/");
-    if (names.length > segments.length || !segments.slice(0, names.length).some(isPattern)) return [];
-    const captures = names.map((name, index) => matchSegment(segments[index] ?? "", name));
-    if (captures.includes(undefined)) return [];
-    const stars = captures.filter((_, index) => isPattern(segments[index] ?? ""));
+    const stars = matchSegments(segments, names) ?? [];
+    if (stars.length === 0) return [];
     const rest = segments.slice(names.length);
-    const fill = (path: string) =>
-      stars.reduce<string>((text, star) => text.replace("*", () => star ?? ""), path);
+    const fill = (path: string) => stars.reduce((text, star) => text.replace("*", () => star), path);
     const folder = told
       .split("/")
       .slice(0, -rest.length || undefined)

@@ -1,14 +1,13 @@
 import { join } from "node:path";
 import { namesIn, statsOf } from "../../sockets/files";
-import { isPattern, matchSegment } from "./path-pattern";
+import { isPattern, matchSegment, segmentsOf } from "./path-pattern";
 
 /** More than a node has drivers. */
 const MAX_SOCKETS = 500;
 
 /** The sockets that fit a pattern, at this moment. */
 export function socketsFitting(pattern: string): readonly string[] {
-  const segments = pattern.split("/").slice(1);
-  const paths = segments.reduce<readonly string[]>(
+  const paths = segmentsOf(pattern).reduce<readonly string[]>(
     (folders, segment) =>
       isPattern(segment)
         ? folders.flatMap((folder) =>

@@ -1,6 +1,6 @@
 import type { HostPathQuestion, HostPathVerdict } from "../../host-path";
 import type { Mount } from "../../mounts";
-import { fillPattern, isPattern, matchSegment } from "./path-pattern";
+import { fillPattern, isPattern, matchSegments, segmentsOf } from "./path-pattern";
 
 type Paths = Pick<HostPathQuestion, "csiSocketPath" | "kubeletRegistrationPath">;
 
@@ -9,8 +9,6 @@ export interface MountedMatch extends Paths {
   /** A verdict on this match in the words of the pattern. */
   inPattern(verdict: HostPathVerdict): HostPathVerdict;
 }
-
-const segmentsOf = (path: string) => path.split("/").slice(1);
 
 /** The mounts that fit a pattern as far as one of its stars, as where a container has each driver's folder by itself. */
 export function mountedMatches(
@@ -22,14 +20,8 @@ export function mountedMatches(
   const toldSegments = segmentsOf(told);
   if (toldSegments.filter(isPattern).length !== stars) return [];
   return mounts.flatMap(({ mountPoint }) => {
-    const names = segmentsOf(mountPoint);
-    const captures = names.flatMap((name, index) => {
-      const segment = segments[index] ?? "";
-      const capture = matchSegment(segment, name);
-      return capture === undefined || !isPattern(segment) ? [] : [capture];
-    });
-    const fits = names.every((name, index) => matchSegment(segments[index] ?? "", name) !== undefined);
-    if (!fits || captures.length === 0) return [];
+    const captures = matchSegments(segments, segmentsOf(mountPoint)) ?? [];
+    if (captures.length === 0) return [];
     const filled = [...captures, ...Array<string>(stars - captures.length).fill("*")];
     const csiSocketPath = fillPattern({ segments }, filled);
     const kubeletRegistrationPath = fillPattern({ segments: toldSegments }, filled);

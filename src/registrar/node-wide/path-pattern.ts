@@ -15,11 +15,14 @@ export function isPattern(path: string): boolean {
   return path.includes("*");
 }
 
+/** What lies between the slashes of an absolute path, from the root on. */
+export const segmentsOf = (path: string): readonly string[] => path.split("/").slice(1);
+
 /** Reads a pattern. Throws INVALID_OPTION where it is not absolute, or a segment has more than one `*`. */
 export function parsePattern(text: string, option: string): PathPattern {
   const refuse = (why: string) => invalidOption(`${option} ${JSON.stringify(text)}: ${why}`);
   if (!text.startsWith("/")) throw refuse("a pattern must be an absolute path");
-  const segments = text.split("/").slice(1);
+  const segments = segmentsOf(text);
   if (segments.some((segment) => segment === "" || segment === "." || segment === ".."))
     throw refuse("a pattern must have no empty, '.' or '..' segment");
   if (segments.some((segment) => segment.split("*").length > 2))
@@ -37,13 +40,21 @@ export function matchSegment(segment: string, name: string): string | undefined 
   return name.slice(head.length, name.length - tail.length);
 }
 
+/** What the stars of a pattern's first segments stand for, as many as there are names. Undefined: a name does not fit. */
+export function matchSegments(
+  segments: readonly string[],
+  names: readonly string[],
+): readonly string[] | undefined {
+  if (names.length > segments.length) return undefined;
+  const captures = names.map((name, index) => matchSegment(segments[index] ?? "", name));
+  if (captures.includes(undefined)) return undefined;
+  return captures.flatMap((capture, index) => (isPattern(segments[index] ?? "") ? [capture ?? ""] : []));
+}
+
 /** Whether a path fits a pattern. */
 export function fitsPattern(path: string, { segments }: PathPattern): boolean {
-  const names = path.split("/").slice(1);
-  return (
-    names.length === segments.length &&
-    segments.every((segment, index) => matchSegment(segment, names[index] ?? "") !== undefined)
-  );
+  const names = segmentsOf(path);
+  return names.length === segments.length && matchSegments(segments, names) !== undefined;
 }
 
 /** The path that results when the stars stand for `captures`, in their order. */
