@@ -7,7 +7,7 @@ import { pairPatterns } from "../registrar/node-wide/path-pattern";
 import { resolveOptions } from "../registrar/options";
 import { inFlags } from "./flag-words";
 import type { Flags } from "./flags";
-import { isNodeWide } from "./pattern-warnings";
+import { isNodeWide, patternsOf } from "./pattern-warnings";
 
 /** The listen address that the flags ask for; undefined for no HTTP server. */
 export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | undefined {
@@ -63,8 +63,8 @@ export function startProblemOf(flags: Flags): string | undefined {
   try {
     checkHttpFlags(flags);
     if (isNodeWide(flags)) {
-      const { csiAddress, kubeletRegistrationPath: told } = flags.every;
-      pairPatterns(csiAddress, told.length > 0 ? told : csiAddress);
+      const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
+      pairPatterns(csiAddresses, kubeletRegistrationPaths);
     }
     checkWaitFlags(flags);
     const { csiAddress, pluginRegistrationPath } = flags;

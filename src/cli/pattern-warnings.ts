@@ -13,6 +13,12 @@ export function isNodeWide({ every }: Pick<Flags, "every">): boolean {
   return [...every.csiAddress, ...every.kubeletRegistrationPath].some(isPattern);
 }
 
+/** The patterns of the drivers' sockets, and what kubelet is told for each: the same where nothing else is given. */
+export function patternsOf({ every: { csiAddress, kubeletRegistrationPath } }: Pick<Flags, "every">) {
+  const told = kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress;
+  return { csiAddresses: csiAddress, kubeletRegistrationPaths: told };
+}
+
 /** Warns if a path with or without `*` may not do what its author expects. Never exits. */
 export function warnAboutPatterns(flags: Flags, parentLog: Logger): void {
   const log = parentLog.named("pattern-warnings");

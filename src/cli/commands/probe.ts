@@ -13,7 +13,7 @@ import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { nameListsFrom } from "../name-lists";
 import { nodeDirectory, resolvePaths } from "../paths";
-import { isNodeWide } from "../pattern-warnings";
+import { isNodeWide, patternsOf } from "../pattern-warnings";
 import { askRegistrar, quickNameOf, type SelfReport } from "./probe/questions";
 
 /**
@@ -76,9 +76,8 @@ function meantByPath({ csiAddress }: Flags, path: string): Meant {
 }
 
 function meantByPatterns(flags: Flags): Meant {
-  const { csiAddress, kubeletRegistrationPath } = flags.every;
-  const told = kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress;
-  const pairs = pairPatterns(csiAddress, told);
+  const { csiAddresses, kubeletRegistrationPaths: told } = patternsOf(flags);
+  const pairs = pairPatterns(csiAddresses, told);
   const lists = nameListsFrom(flags);
   return {
     text: told.join(" "),

@@ -26,7 +26,7 @@ import type { Flags } from "../flags";
 import { collectAfterCrowds, collectWhenQuiet, keepHeapSmall } from "../garbage";
 import { nameListsFrom } from "../name-lists";
 import { nodeDirectory, type PathResolution, resolvePaths } from "../paths";
-import { isNodeWide } from "../pattern-warnings";
+import { isNodeWide, patternsOf } from "../pattern-warnings";
 import { abortOnSignals } from "../signals";
 import { writeTerminationLog } from "../termination-log";
 import { version } from "../version";
@@ -115,7 +115,6 @@ async function start(
   paths: PathResolution & { kind: "paths" },
   context: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Registration | NodeRegistrar> {
-  const { csiAddress, kubeletRegistrationPath } = flags.every;
   const common = {
     pluginRegistrationPath: paths.pluginRegistrationPath,
     timeoutMs: flags.timeoutMs,
@@ -133,8 +132,7 @@ async function start(
   const { startNodeRegistrar } = await import("../../registrar/node-wide/start-node-registrar");
   return startNodeRegistrar({
     ...common,
-    csiAddresses: csiAddress,
-    kubeletRegistrationPaths: kubeletRegistrationPath.length > 0 ? kubeletRegistrationPath : csiAddress,
+    ...patternsOf(flags),
     names: nameListsFrom(flags),
     driverGoneAfterMs: flags.driverGoneAfterMs,
   });
