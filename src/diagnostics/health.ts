@@ -1,4 +1,3 @@
-import { boundText } from "../logging/bound";
 import { escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
@@ -25,7 +24,7 @@ export function createHealthRoute(registrations: Registrations, parentLog: Logge
         return textAnswer(404, found.text);
       case "wrong":
         log.error(new Error(found.text), "Health check failed");
-        return textAnswer(500, escapeUnprintable(boundText(found.text)));
+        return textAnswer(500, escapeUnprintable(found.text));
       default:
         return found satisfies never;
     }

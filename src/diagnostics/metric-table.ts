@@ -1,4 +1,3 @@
-import { boundText } from "../logging/bound";
 import { escapeJson } from "../logging/escape";
 import type { DriverStatus } from "../registrar/registration/driver-status";
 import type { Registration } from "../registrar/registration/registration";
@@ -152,7 +151,7 @@ export const METRICS: readonly MetricRow[] = [
     name: "registrar_driver_info",
     help: "What the CSI driver told of itself",
     ...ofDriverBy("vendor_version", ({ identity }) =>
-      identity ? [[escapeJson(boundText(identity.vendorVersion)), 1]] : [],
+      identity ? [[escapeJson(identity.vendorVersion), 1]] : [],
     ),
   },
   {

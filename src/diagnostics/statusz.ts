@@ -1,4 +1,3 @@
-import { boundText } from "../logging/bound";
 import { escapeJson } from "../logging/escape";
 import { reasonOf } from "../registrar/registration/reason";
 import type { Registration } from "../registrar/registration/registration";
@@ -46,7 +45,7 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
   const { state, history, identity, connected, registrationSocketPath, tally } = status;
   return {
     name: identity?.name,
-    vendorVersion: identity && boundText(identity.vendorVersion),
+    vendorVersion: identity?.vendorVersion,
     connected,
     state,
     reason: reasonOf(status),

@@ -2,6 +2,7 @@ import type { Client } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../errors";
 import type { PluginIdentity, Protos, Unary } from "../grpc/protos";
 import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../grpc/unary";
+import { boundTexts } from "../logging/bound";
 import {
   REASON_KEY,
   SELF_CHECK_KEY,
@@ -102,9 +103,9 @@ async function answerOf<Value>(call: Promise<Value>): Promise<Answer<Value>> {
 function reportIn(headers: Readonly<Record<string, string>>): RegistrationReport | undefined {
   const { [STATE_KEY]: state, [SINCE_KEY]: since, [REASON_KEY]: reason } = headers;
   if (state === undefined) return undefined;
-  return {
+  return boundTexts({
     state,
     since: since !== undefined && /^\d+$/.test(since) ? Number(since) : undefined,
     reason: reason === undefined ? undefined : (attempt(() => decodeURIComponent(reason)) ?? reason),
-  };
+  });
 }

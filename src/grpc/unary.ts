@@ -1,5 +1,6 @@
 import { type CallOptions, type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
+import { boundText, boundTexts } from "../logging/bound";
 import { failureText } from "./failure-text";
 import { createOwningClient } from "./owned-connections";
 import type { Unary } from "./protos";
@@ -18,6 +19,11 @@ export interface UnaryCallOptions {
   readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void;
 }
 
+/** The most bytes of an answer, 15 times what the CSI specification allows: "Size Limits". */
+const MAX_ANSWER_BYTES = 65_536;
+/** The most characters of one text in an answer. The CSI specification allows 128 bytes, and 256 for a node ID. */
+const MAX_ANSWER_TEXT_LENGTH = 1_024;
+
 /**
  * A client of one unix socket that connects when first called. Its requests carry the authority `localhost`:
  * servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258), and grpc-go sends the same. When it is
@@ -27,11 +33,12 @@ export function createUnixClient(socketPath: string): Client {
   return createOwningClient(socketPath, {
     "grpc.default_authority": "localhost",
     "grpc.client_idle_timeout_ms": 2 ** 31 - 1,
+    "grpc.max_receive_message_length": MAX_ANSWER_BYTES,
   });
 }
 
 /**
- * Calls a unary method. Rejects with an error that `statusCodeOf` understands: CANCELLED for an aborted signal. Only a
+ * Calls a unary method, and bounds every text of the answer or failure. Rejects with an error that `statusCodeOf` understands: CANCELLED for an aborted signal. Only a
  * client that was closed before makes it reject with a plain Error.
  */
 export function callUnary<Request, Response>(
@@ -64,7 +71,7 @@ export function callUnary<Request, Response>(
           const isLate = !signal?.aborted && performance.now() - startedAt >= options.timeoutMs;
           reject(understood(error, options.timeoutMs, isLate));
         } else {
-          resolve(response as Response);
+          resolve(boundTexts(response as Response, MAX_ANSWER_TEXT_LENGTH));
         }
       },
     );
@@ -89,9 +96,9 @@ function understood(error: ServiceError, timeoutMs: number, isLate: boolean): Se
     return Object.assign(error, { code: status.DEADLINE_EXCEEDED, message });
   }
   if (statusCodeOf(error) !== undefined)
-    return Object.assign(error, { message: failureText(error.message, timeoutMs) });
+    return Object.assign(error, { message: boundText(failureText(error.message, timeoutMs)) });
   const message = `2 UNKNOWN: the answer cannot be understood: status ${error.code}, ${error.details || "no text"}`;
-  return Object.assign(error, { code: status.UNKNOWN, message });
+  return Object.assign(error, { code: status.UNKNOWN, message: boundText(message) });
 }
 
 /** The gRPC status with which a call failed; undefined for any other error, since a failure is never OK. */

@@ -1,3 +1,4 @@
+import { messageOf } from "../../src/errors";
 import { serveDiagnostics } from "../support/diagnostics";
 import { registerOnce } from "../support/fake-kubelet";
 import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../support/registrar-node";
@@ -73,6 +74,26 @@ test("has little to tell before the driver comes", async () => {
   const [driver] = JSON.parse((await http.ask("/statusz", "GET", json)).body).drivers;
   expect(driver).toMatchObject({ state: "waiting", connected: false, history: [] });
   expect(driver).not.toHaveProperty("name");
+});
+
+test("names a driver that answers far too much, and keeps little of one that answers too much", async () => {
+  await using _driver = await startScriptedDriver(
+    node.csiAddress,
+    { name, vendorVersion: "v".repeat(3_900_000) },
+    { name, vendorVersion: "v".repeat(60_000) },
+  );
+  await using started = await startTestRegistrar(node);
+  await using http = await serveDiagnostics(started);
+  const { fields, error } = await started.log.when("Error retreiving CSI driver name");
+  expect(fields).toEqual({ next: "retry" });
+  expect(messageOf(error)).toContain("the server misbehaves: its answer has 3900");
+  expect((await http.ask("/statusz")).body).toContain(
+    "reason: the CSI driver does not tell its name: 8 RESOURCE_EXHAUSTED: the server misbehaves",
+  );
+  await started.state("listening");
+  const { body } = await http.ask("/statusz");
+  expect(body).toMatch(/vendorVersion: v+ \[cut, 60000 characters in all\]\n/);
+  expect(body.length).toBeLessThan(4_096);
 });
 
 test("a driver cannot add a line of its own", async () => {

@@ -45,7 +45,9 @@ test.each(ROWS)(
     expect(said("Error retreiving CSI driver name")).toEqual([
       expect.objectContaining({ err: `14 UNAVAILABLE: ${text.slice(0, 1_000)}` }),
     ]);
-    expect(said("CSI driver name")).toEqual([expect.objectContaining({ vendorVersion: boundText(text) })]);
+    expect(said("CSI driver name")).toEqual([
+      expect.objectContaining({ vendorVersion: boundText(text, 1_024) }),
+    ]);
     expect(said("Received NotifyRegistrationStatus call")).toHaveLength(1);
     const [failure] = said("Registration process failed with error, restarting registration container");
     expect(failure?.err).toContain(boundText(text).slice(0, 4_000));

@@ -46,7 +46,7 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   for (const [folder, reason] of [
     [DENIED, `its name ${DENIED} is withheld: it is not to be registered here`],
     ["twin", `its name ${A} is withheld: another driver of this node has it`],
-    ["hanging", "the CSI driver does not tell its name: DeadlineExceeded"],
+    ["hanging", "the CSI driver does not tell its name: 4 DEADLINE_EXCEEDED: Deadline exceeded after 5s"],
   ] as const)
     await eventually(async () => {
       const { body } = await http.get("/readyz");

@@ -21,6 +21,10 @@ test.each([
     "4 DEADLINE_EXCEEDED: Deadline exceeded after 1.001s,Waiting for LB pick",
     "4 DEADLINE_EXCEEDED: Deadline exceeded after 1s: connected, but nobody speaks HTTP/2 there",
   ],
+  [
+    "8 RESOURCE_EXHAUSTED: Received message larger than max (70000 vs 65536)",
+    "8 RESOURCE_EXHAUSTED: the server misbehaves: its answer has 70000 bytes, 65536 is the most",
+  ],
   ["5 NOT_FOUND: the driver's own. Resolution note: none", undefined],
   ["5 NOT_FOUND: as the server says (2026-11-21T18:36:38.993Z)", undefined],
 ])("%s", (text, clear) => {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { status } from "@grpc/grpc-js";
+import { messageOf } from "../../src/errors";
 import {
   type CallContext,
   callUnary,
@@ -67,6 +68,29 @@ describe("what bounds a call", () => {
     const outcome = await outcomeOf(server.call({ timeoutMs: 60_000 }));
     jest.restoreAllMocks();
     expect(outcome).toEqual([Number(message.split(" ")[0]), message]);
+  });
+
+  test.each([
+    ["an answer", () => ({ ...INFO, name: "n".repeat(1_025), supportedVersions: ["1.0.0"] })],
+    [
+      "a failure",
+      () => {
+        throw new Error("n".repeat(1_025));
+      },
+    ],
+  ])("%s with a long text", async (_what, getInfo) => {
+    await using server = await clientOf(getInfo);
+    const outcome = await server.call().then(({ name }) => name, messageOf);
+    expect(outcome.length).toBeLessThanOrEqual(1_024);
+    expect(outcome).toMatch(/^(?:13 INTERNAL: )?n+/);
+  });
+
+  test("an answer of more bytes than any may have", async () => {
+    await using server = await clientOf(() => ({ ...INFO, name: "n".repeat(65_536) }));
+    expect(await outcomeOf(server.call())).toEqual([
+      status.RESOURCE_EXHAUSTED,
+      expect.stringMatching(/the server misbehaves: its answer has \d+ bytes, 65536 is the most$/),
+    ]);
   });
 
   test("a deadline that has passed already", async () => {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { MAX_VALUE_LENGTH } from "../../src/logging/bound";
+import { boundText, MAX_VALUE_LENGTH } from "../../src/logging/bound";
 import { createJsonLine } from "../../src/logging/json-line";
 import { createKlogSink } from "../../src/logging/klog-sink";
 import { textLine } from "../../src/logging/klog-text";
@@ -26,14 +26,8 @@ function valuesIn(format: "text" | "json", line: string): unknown {
   return { value, err, after: String(after) };
 }
 
-/** As a log has it: too much is cut. */
-const bounded = (text: string) =>
-  text.length <= MAX_VALUE_LENGTH
-    ? text
-    : `${text.slice(0, MAX_VALUE_LENGTH)} [cut, ${text.length} characters in all]`;
-
 const expectReadBack = (format: "text" | "json", text: string) => {
-  const kept = bounded(text);
+  const kept = boundText(text);
   expect(valuesIn(format, lineOf(format, text))).toEqual({ value: kept, err: kept, after: "1" });
 };
 

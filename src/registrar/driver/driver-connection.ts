@@ -13,7 +13,7 @@ export function connectDriver(
     readonly protos: Protos;
     readonly log: Logger;
     readonly signal: AbortSignal;
-    readonly onCall: (call: DriverCall) => void;
+    readonly onCall: (call: DriverCall, failure?: string) => void;
   },
 ) {
   const { protos, signal, onCall } = context;
@@ -24,8 +24,8 @@ export function connectDriver(
   /** One GetPluginInfo call. Rejects with an error that `statusCodeOf` understands. */
   const ask = async (timeoutMs: number): Promise<PluginIdentity> => {
     const startedAtMs = performance.now();
-    const record = (code: number | undefined) =>
-      onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs });
+    const record = (code: number | undefined, failure?: string) =>
+      onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs }, failure);
     log.v(1).info("Calling CSI driver to discover driver name");
     log.v(5).info("GRPC call", { method: method.path, request: "{}" });
     try {
@@ -40,7 +40,7 @@ export function connectDriver(
       log.v(5).info("GRPC response", { response, err: undefined });
       return identity;
     } catch (error) {
-      if (!signal.aborted) record(statusCodeOf(error));
+      if (!signal.aborted) record(statusCodeOf(error), messageOf(error));
       log.v(5).info("GRPC response", { response: "{}", err: messageOf(error) });
       throw error;
     }

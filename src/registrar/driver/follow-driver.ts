@@ -1,8 +1,6 @@
-import { status } from "@grpc/grpc-js";
 import { messageOf } from "../../errors";
 import type { EventSource } from "../../event-source";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
-import { grpcCodeName } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import type { ResolvedRegistrarOptions } from "../options";
 import type { DriverStatus, DriverTrouble } from "../registration/driver-status";
@@ -113,9 +111,9 @@ export function createDriverFollower(
           const text = "the CSI driver takes no connections: it hangs";
           if (identity === undefined) trouble = { kind: "no-answer", text };
         },
-        onCall: (call) => {
-          if (call.code !== status.OK) {
-            const text = `the CSI driver does not tell its name: ${grpcCodeName(call.code)}`;
+        onCall: (call, failure) => {
+          if (failure !== undefined) {
+            const text = `the CSI driver does not tell its name: ${failure}`;
             if (identity === undefined) trouble = { kind: "no-answer", text };
           } else if (trouble?.kind === "no-answer") trouble = undefined;
           events.emit({ kind: "driver-call", call });

@@ -33,7 +33,8 @@ export interface CsiDriverObserver {
   onLost(): void;
   /** It does not take its connections: its listen queue is full. */
   onStuck?(): void;
-  onCall(call: DriverCall): void;
+  /** It was called; `failure` is why that failed. */
+  onCall(call: DriverCall, failure?: string): void;
 }
 
 /** After a connection that lived shorter than this the next one is made after a pause. */

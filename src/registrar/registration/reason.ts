@@ -1,10 +1,9 @@
-import { boundText } from "../../logging/bound";
 import type { DriverStatus } from "./driver-status";
 
 /** Why a driver's registration stands where it does, in a few words; undefined where the state says it all. */
 export function reasonOf({ state, history, tally, trouble, registrationSocketPath }: DriverStatus) {
   const last = history.at(-1)?.event;
-  const refusal = tally.refusal === undefined ? undefined : `kubelet refused: ${boundText(tally.refusal)}`;
+  const refusal = tally.refusal === undefined ? undefined : `kubelet refused: ${tally.refusal}`;
   switch (state) {
     case "waiting":
       return trouble?.text ?? "the CSI driver has not told its name";
@@ -19,7 +18,7 @@ export function reasonOf({ state, history, tally, trouble, registrationSocketPat
       return refusal;
     case "standby":
       return last?.kind === "already-registered"
-        ? `another registrar of the driver holds the registration; kubelet says: ${boundText(last.error)}`
+        ? `another registrar of the driver holds the registration; kubelet says: ${last.error}`
         : `another registrar of the driver holds ${registrationSocketPath ?? "its socket"}`;
     case "registered":
       return undefined;

@@ -2,6 +2,7 @@ import { markPlace, type RegistrarError } from "../../errors";
 import type { EventSource, Events } from "../../event-source";
 import { startGrpcAcceptor } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
+import { boundText } from "../../logging/bound";
 import type { Logger } from "../../logging/logger";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
 import type { DriverStatus } from "./driver-status";
@@ -102,7 +103,8 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
             events.emit({ kind: "asked" });
             inbox.put({ kind: "get-info" });
           },
-          onRegistrationStatus: ({ registered, error }) => {
+          onRegistrationStatus: ({ registered, error: text }) => {
+            const error = boundText(text);
             events.emit({ kind: "notified", registered, error });
             inbox.put(registered ? { kind: "accepted" } : refusalEvent(error, options));
           },
