@@ -17,7 +17,7 @@ export const facts: DriverFacts = {
 };
 
 const refusals = { text: "no", count: 1, repeats: 0 };
-const idle = { facts, askedAtMs: undefined, driverRestarted: false };
+const idle = { facts, askedAtMs: undefined, again: undefined };
 
 /** One state of each name, as it is when nothing special has happened. */
 const STATES: { readonly [Name in StateName]: Extract<RegistrationState, { readonly kind: Name }> } = {

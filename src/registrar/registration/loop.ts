@@ -56,7 +56,8 @@ export async function runRegistration(
   async function perform(activity: Activity, signal: AbortSignal): Promise<void> {
     try {
       const event = await activity(signal);
-      if (event) inbox.put(event, signal);
+      // An end is no matter of the state: kubelet's next call may have led out of that meanwhile.
+      if (event) inbox.put(event, event.kind === "stop" ? undefined : signal);
     } catch (error) {
       if (signal.aborted) return;
       log.error(error, "Registration cannot go on", { state: state.kind });

@@ -53,8 +53,8 @@ interface InPlace {
   readonly facts: DriverFacts;
   /** When kubelet called GetInfo, as long as no registration status has come since. */
   readonly askedAtMs: number | undefined;
-  /** The driver came back meanwhile: kubelet is to read its node information anew, when it is done with this attempt. */
-  readonly driverRestarted: boolean;
+  /** Why kubelet is to register the driver anew, when it is done with this attempt; undefined where it is not. */
+  readonly again: "driver-restarted" | "reregister" | undefined;
 }
 
 /** Where one driver's registration stands, with what belongs to that state. Only `transition` makes one. */
@@ -112,8 +112,8 @@ export type LoopEvent =
   | { readonly kind: "retry" }
   /** The living registrar that held the registration is gone. */
   | { readonly kind: "peer-gone" }
-  /** Somebody asked that kubelet registers the driver anew. */
-  | { readonly kind: "reregister" }
+  /** The owner asked that kubelet registers the driver anew. */
+  | { readonly kind: "reregister"; readonly kubeletIsIdle?: true }
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
 

@@ -92,13 +92,13 @@ function whileInPlace(
     case "get-info":
       // A kubelet that restarts asks again: registered stays true until an attempt fails.
       if (state.kind === "registered") return { ...state, askedAtMs: now.nowMs };
-      return { kind: "asked", facts, askedAtMs: now.nowMs, driverRestarted: state.driverRestarted };
+      return { kind: "asked", facts, askedAtMs: now.nowMs, again: state.again };
 
     case "accepted":
       if (state.kind === "registered" && state.askedAtMs === undefined) return state;
       return {
         ...inPlace("registered", { ...facts, everRegistered: true, refusals: undefined }),
-        driverRestarted: state.driverRestarted,
+        again: state.again,
       };
 
     case "refused": {
@@ -106,16 +106,20 @@ function whileInPlace(
       const refusals = countRefusal(facts.refusals, event.error);
       const waitMs = retryAfterMs(refusals, now.random);
       const waiting = { kind: "refused", refusals, waitMs, askedAtMs: undefined } as const;
-      return { ...waiting, facts: { ...facts, refusals }, driverRestarted: state.driverRestarted };
+      return { ...waiting, facts: { ...facts, refusals }, again: state.again };
     }
 
     case "already-registered":
     case "socket-taken":
       return standBy(facts, event.kind);
 
+    case "reregister":
     case "driver-restarted":
-      if (event.kubeletIsIdle || state.askedAtMs === undefined) return publish(facts, event.kind);
-      return state.driverRestarted ? state : { ...state, driverRestarted: true };
+      if (event.kubeletIsIdle) return publish(facts, event.kind);
+      // In the other states kubelet is at it, or will be.
+      if (event.kind === "reregister" && state.kind !== "registered") return state;
+      if (state.askedAtMs === undefined) return publish(facts, event.kind);
+      return state.again ? state : { ...state, again: event.kind };
 
     case "driver-renamed":
       return publish(renamed(facts, event.driverName), event.kind);
@@ -130,10 +134,6 @@ function whileInPlace(
 
     case "retry":
       return state.kind === "refused" ? publish(facts, event.kind) : state;
-
-    case "reregister":
-      // In the other states kubelet is at it, or will be.
-      return mayReregister(state) ? publish(facts, event.kind) : state;
 
     case "driver-named":
     case "published":
@@ -160,7 +160,7 @@ function standBy(facts: DriverFacts, reason: StandbyReason): RegistrationState {
 }
 
 function inPlace<Kind extends "listening" | "registered">(kind: Kind, facts: DriverFacts) {
-  return { kind, facts, askedAtMs: undefined, driverRestarted: false } as const;
+  return { kind, facts, askedAtMs: undefined, again: undefined } as const;
 }
 
 function newFacts(driverName: string): DriverFacts {

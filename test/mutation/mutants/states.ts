@@ -99,7 +99,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
   {
     what: "kubelet keeps the former node information of a driver that restarted meanwhile",
     file: `${STATES}/in-place.ts`,
-    from: '        if (state.driverRestarted) return { kind: "driver-restarted", kubeletIsIdle: true };\n',
+    from: "        if (state.again) return { kind: state.again, kubeletIsIdle: true };\n",
     to: "",
     tests: ["test/registrar/reregistration"],
   },

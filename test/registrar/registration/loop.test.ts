@@ -86,6 +86,20 @@ test("what a state that was left has ended with counts no more", async () => {
   ]);
 });
 
+test("a refusal ends the registration, though kubelet calls again before that", async () => {
+  await using loop = await startLoop({ publish: async () => "gone" });
+  loop.inbox.put(named);
+  while (!loop.way.includes("published listening")) await new Promise(setImmediate);
+  for (const kind of ["get-info", "refused", "get-info"] as const) loop.inbox.put({ kind, error: "no" });
+  expect(await loop.ended).toMatchObject({ kind: "refused", reason: "no" });
+  expect(loop.way.slice(-4)).toEqual([
+    "refused refused",
+    "get-info asked",
+    "stop stopping",
+    "closed stopped",
+  ]);
+});
+
 test("a fault in a state ends the registration, and is told", async () => {
   const fault = new TypeError("broken");
   await using loop = await startLoop({

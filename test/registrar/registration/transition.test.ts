@@ -166,15 +166,15 @@ describe("while kubelet is between GetInfo and its registration status", () => {
 
   test("a driver that restarted is remembered, and kept over the status", () => {
     const asked = reached(stateNamed("listening"), getInfo, restarted);
-    expect(asked).toMatchObject({ kind: "asked", askedAtMs: 5_000, driverRestarted: true });
-    expect(reached(asked, accepted)).toMatchObject({ kind: "registered", driverRestarted: true });
-    expect(reached(asked, refused("no"))).toMatchObject({ kind: "refused", driverRestarted: true });
+    expect(asked).toMatchObject({ kind: "asked", askedAtMs: 5_000, again: "driver-restarted" });
+    expect(reached(asked, accepted)).toMatchObject({ kind: "registered", again: "driver-restarted" });
+    expect(reached(asked, refused("no"))).toMatchObject({ kind: "refused", again: "driver-restarted" });
   });
 
   test("and again where it had registered the driver before", () => {
     const asked = reached(stateNamed("registered"), getInfo, restarted);
-    expect(asked).toMatchObject({ kind: "registered", askedAtMs: 5_000, driverRestarted: true });
-    expect(reached(asked, accepted)).toMatchObject({ askedAtMs: undefined, driverRestarted: true });
+    expect(asked).toMatchObject({ kind: "registered", askedAtMs: 5_000, again: "driver-restarted" });
+    expect(reached(asked, accepted)).toMatchObject({ askedAtMs: undefined, again: "driver-restarted" });
   });
 
   test("a driver that restarts at another time is registered anew at once", () => {
@@ -184,9 +184,15 @@ describe("while kubelet is between GetInfo and its registration status", () => {
     });
   });
 
-  test("nothing is registered anew", () => {
-    const asked = reached(stateNamed("registered"), getInfo);
-    expect(reached(asked, { kind: "reregister" })).toBe(asked);
+  test("a wish to register anew that was granted before kubelet asked is kept over the status", () => {
+    const asked = reached(stateNamed("registered"), getInfo, { kind: "reregister" });
+    expect(asked).toMatchObject({ kind: "registered", askedAtMs: 5_000, again: "reregister" });
+    const refusal = reached(asked, refused("no"));
+    expect(refusal).toMatchObject({ kind: "refused", again: "reregister" });
+    expect(reached(refusal, { kind: "reregister", kubeletIsIdle: true })).toMatchObject({
+      kind: "publishing",
+      reason: "reregister",
+    });
   });
 
   test("a second GetInfo starts the time anew", () => {

@@ -36,7 +36,7 @@ export async function watchOurSocket(
       if (!isKubeletBusy(state, context)) {
         if (found === "dead") return { kind: "socket-dead" };
         if (found !== "ours") return { kind: "socket-gone" };
-        if (state.driverRestarted) return { kind: "driver-restarted", kubeletIsIdle: true };
+        if (state.again) return { kind: state.again, kubeletIsIdle: true };
       }
       await watch.wait(signal, untilNextLookMs()); // The net under inotify.
       if (signal.aborted) return undefined;

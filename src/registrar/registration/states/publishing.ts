@@ -29,7 +29,7 @@ export async function publishSocket(
   const failureIsFatal = isFirst && reason !== "peer-gone";
   const isSameRefusal = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0;
   if (isFirst) void sweepDotSockets(pluginRegistrationPath);
-  const alias = isFirst
+  const alias = isNewName
     ? await findAlias(pluginRegistrationPath, fileNameOf(options.type, facts.driverName))
     : facts.alias;
   const socketPath = socketPathOf({ ...facts, alias }, context);

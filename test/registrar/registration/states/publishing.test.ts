@@ -152,6 +152,17 @@ test("a driver that comes back under another name takes that name's place from a
   expect((await registerOnce(node.socketPath("y.csi"))).name).toBe("y.csi");
 });
 
+test("a driver that comes back under another name goes by the alias that a registrar of that name left", async () => {
+  const alias = node.socketPath("y.csi-_abc");
+  await leaveDeadSocket(alias);
+  await using started = await startTestRegistrar(node);
+  await started.state("listening");
+  await driver.kill();
+  await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
+  const { fields } = await started.log.when("Registration Server started", 2);
+  expect(fields).toEqual({ socketPath: alias, found: "dead" });
+});
+
 test("a registrar killed under an alias is followed by one that kubelet accepts", async () => {
   await driver.stop();
   await using _driver = await startCsiDriver({ csiAddress: node.csiAddress, name });
