@@ -30,7 +30,10 @@ export interface GrpcAcceptorOptions {
 export interface ConnectionTally {
   readonly accepted: number;
   readonly open: number;
-  /** Gone, whoever closed them, before a whole call came and without breaking a rule. */
+  /**
+   * Gone, whoever closed them, before a whole call came and without breaking a rule. One that sent nothing does not count:
+   * it is no gRPC client, but a look at whether somebody listens, or a registrar that stands by.
+   */
   readonly cutBeforeCall: number;
   /** Closed by us because the client broke HTTP/2 or a bound. */
   readonly rejected: number;
@@ -39,8 +42,11 @@ export interface ConnectionTally {
 }
 
 export interface GrpcAcceptor extends AsyncDisposable {
-  /** Serves a connection that a listener of the caller's has accepted. After `close()` it is destroyed. */
-  accept(socket: Socket): void;
+  /**
+   * Serves a connection that a listener of the caller's has accepted. After `close()` it is destroyed. Its calls have
+   * `listenerGone`.
+   */
+  accept(socket: Socket, listenerGone?: AbortSignal): void;
   readonly connections: ConnectionTally;
   /** Whether a connection is open on which a whole call ever came. One that only waits for our end is no caller's. */
   readonly hasCaller: boolean;
@@ -97,24 +103,24 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
   let lastRejection: string | undefined;
   let closing: Promise<void> | undefined;
 
-  function accept(socket: Socket): void {
+  function accept(socket: Socket, listenerGone?: AbortSignal): void {
     if (closing !== undefined || socket.destroyed) {
       socket.destroy();
       return;
     }
     tally.accepted += 1;
-    const connection = createClientConnection(socket, { limits, methods });
+    const connection = createClientConnection(socket, { limits, methods, listenerGone });
     crowd.admit(connection);
     socket.once("close", () => takeLeave(connection));
   }
 
-  function takeLeave({ calls, violation }: ClientConnection): void {
+  function takeLeave({ socket, calls, violation }: ClientConnection): void {
     if (violation !== undefined) {
       tally.rejected += 1;
       lastRejection = violation;
       log.v(2).info("Closed a connection that does not speak gRPC", { reason: violation });
       warnOfViolation({ reason: violation });
-    } else if (!calls.everCalled) {
+    } else if (!calls.everCalled && socket.bytesRead > 0) {
       tally.cutBeforeCall += 1;
     }
   }

@@ -45,7 +45,12 @@ export function createClientConnection(
   {
     limits,
     methods,
-  }: { readonly limits: GrpcAcceptorLimits; readonly methods: ReadonlyMap<string, ServedMethod> },
+    listenerGone,
+  }: {
+    readonly limits: GrpcAcceptorLimits;
+    readonly methods: ReadonlyMap<string, ServedMethod>;
+    readonly listenerGone: AbortSignal | undefined;
+  },
 ): ClientConnection {
   const decode = createHpackDecoder({ maxFields: limits.maxHeaderFields, maxBytes: limits.maxHeaderBytes });
   let isGreeted = false;
@@ -62,6 +67,7 @@ export function createClientConnection(
   const calls = createServerCalls({
     ...limits,
     methods,
+    listenerGone,
     write,
     onAnswer: allowance.renew,
     onSent: allowance.sent,

@@ -18,6 +18,8 @@ import { type CallFailure, createUnaryRequest, MAX_DATA_FRAMES, type UnaryReques
 export interface ServerCallsOptions {
   /** By path. */
   readonly methods: ReadonlyMap<string, ServedMethod>;
+  /** See `CallContext`. */
+  readonly listenerGone: AbortSignal | undefined;
   readonly maxConcurrentStreams: number;
   readonly maxMessageBytes: number;
   readonly write: (frame: Buffer) => void;
@@ -52,6 +54,7 @@ export type ServerCalls = ReturnType<typeof createServerCalls>;
  */
 export function createServerCalls({
   methods,
+  listenerGone,
   write,
   onAnswer,
   onSent,
@@ -103,6 +106,7 @@ export function createServerCalls({
     const answer = await answerOf(call.method, message, {
       metadata: call.metadata,
       peerGone: call.peerGone.signal,
+      listenerGone,
       sendMetadata: (values) => void metadata.push(...Object.entries(values)),
     });
     if (running.get(streamId) !== call) return;

@@ -112,6 +112,8 @@ export interface CallContext {
   readonly metadata: RequestMetadata;
   /** Aborted when nobody waits for the answer any more: cancelled, which a client does at its deadline, or cut off. */
   readonly peerGone: AbortSignal;
+  /** Aborted when the listener that accepted the connection is no more; undefined where its owner does not tell. */
+  readonly listenerGone?: AbortSignal | undefined;
   /** Sends response metadata along with the response: lower-case keys, ASCII values. */
   sendMetadata(values: Readonly<Record<string, string>>): void;
 }

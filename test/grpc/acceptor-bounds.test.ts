@@ -63,7 +63,7 @@ describe("leaves no descriptor of clients that break the rules, and no flood of 
   });
 });
 
-test("counts connections that were cut before any call", async () => {
+test("counts connections that were cut before any call, without those that said nothing", async () => {
   await using served = await serveAcceptor();
   for (const bytes of ["", CLIENT_PREFACE.subarray(0, 5), HELLO]) {
     const client = connectRaw(served.path);
@@ -72,7 +72,7 @@ test("counts connections that were cut before any call", async () => {
     await client.closed;
   }
   await eventually(() => expect(served.acceptor.connections.open).toBe(0));
-  expect(served.acceptor.connections).toEqual({ accepted: 3, open: 0, cutBeforeCall: 3, rejected: 0 });
+  expect(served.acceptor.connections).toEqual({ accepted: 3, open: 0, cutBeforeCall: 2, rejected: 0 });
 });
 
 test("500 idle connections, and then kubelet comes", async () => {
@@ -154,7 +154,7 @@ test("who goes first: silent before idle, idle before one with a call running, t
   await eventually(() => expect(calls).toBe(5));
   release();
   expect(await Promise.all(busy.map((client) => client.statusOf(1)))).toEqual([undefined, "0", "0", "0"]);
-  expect(served.acceptor.connections).toEqual({ accepted: 6, open: 3, cutBeforeCall: 1, rejected: 0 });
+  expect(served.acceptor.connections).toEqual({ accepted: 6, open: 3, cutBeforeCall: 0, rejected: 0 });
   for (const { socket } of busy) socket.destroy();
 });
 

@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import { Client, credentials } from "@grpc/grpc-js";
 import { DEFAULT_GRPC_ACCEPTOR_LIMITS } from "../../src/grpc/acceptor-limits";
+import type { PluginInfo } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import { eventually } from "../support/eventually";
 import { connectRaw, INFO, protos, serveAcceptor } from "./served-acceptor";
@@ -25,8 +27,15 @@ test("serves large answers, as many at a time as there may be calls", async () =
     limits: { maxConcurrentStreams: 64 },
     getInfo: () => ({ ...INFO, endpoint }),
   });
-  const client = createUnixClient(served.path);
-  const call = () => callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 60_000 });
+  // Not our own client, which takes small answers only.
+  const client = new Client(`unix:${served.path}`, credentials.createInsecure());
+  const { path, requestSerialize, responseDeserialize } = protos.registration.GetInfo;
+  const call = () =>
+    new Promise<PluginInfo>((resolve, reject) =>
+      client.makeUnaryRequest(path, requestSerialize, responseDeserialize, {}, (error, answer) =>
+        answer ? resolve(answer) : reject(error),
+      ),
+    );
   const answers = await Promise.all(Array.from({ length: 20 }, call));
   expect(answers.map((answer) => answer.endpoint.length)).toEqual(Array(20).fill(endpoint.length));
   client.close();

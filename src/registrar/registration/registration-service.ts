@@ -26,8 +26,12 @@ export interface RegistrationServiceOptions {
   readonly endpoint: string;
   /** For self-checks. */
   readonly report: () => SelfReport;
-  readonly onGetInfo: () => void;
-  readonly onRegistrationStatus: (status: { readonly registered: boolean; readonly error: string }) => void;
+  /** `publication` is aborted when the socket over which kubelet called is ours no more. */
+  readonly onGetInfo: (publication: AbortSignal | undefined) => void;
+  readonly onRegistrationStatus: (
+    status: { readonly registered: boolean; readonly error: string },
+    publication: AbortSignal | undefined,
+  ) => void;
 }
 
 /**
@@ -46,7 +50,7 @@ export function addRegistrationService(
   server.addService(
     { GetInfo, NotifyRegistrationStatus },
     {
-      GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
+      GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata, listenerGone }) => {
         if (metadata.get(SELF_CHECK_KEY).length > 0) {
           const { state, since, reason } = options.report();
           sendMetadata({
@@ -57,7 +61,7 @@ export function addRegistrationService(
           });
         } else {
           log.v(4).info("Received GetInfo call", { request: "" });
-          setImmediate(options.onGetInfo);
+          setImmediate(options.onGetInfo, listenerGone);
         }
         return {
           type: options.type,
@@ -66,12 +70,12 @@ export function addRegistrationService(
           supportedVersions: options.supportedVersions,
         };
       }),
-      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((status) => {
+      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((status, { listenerGone }) => {
         const repeats = status.error !== "" && status.error === lastError;
         lastError = status.error;
         log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
         const { pluginRegistered: registered, error } = status;
-        setImmediate(options.onRegistrationStatus, { registered, error });
+        setImmediate(options.onRegistrationStatus, { registered, error }, listenerGone);
         return {};
       }),
     },

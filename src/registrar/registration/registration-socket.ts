@@ -52,14 +52,18 @@ export interface RegistrationSocket {
 }
 
 interface Published {
+  readonly withdrawn: AbortController;
   readonly path: string;
   readonly server: Server;
   readonly stats: Stats;
 }
 
-/** Makes the owner of a registration socket; nothing is created before `publish`. */
+/**
+ * Makes the owner of a registration socket; nothing is created before `publish`. Each connection comes with the signal of
+ * the publication that it was made to: aborted when that is withdrawn or replaced.
+ */
 export function createRegistrationSocket(
-  onConnection: (connection: Socket) => void,
+  onConnection: (connection: Socket, withdrawn: AbortSignal) => void,
   parentLog: Logger,
 ): RegistrationSocket {
   const log = parentLog.named("registration-socket");
@@ -84,11 +88,16 @@ export function createRegistrationSocket(
     return judge(path);
   };
 
+  const retire = () => {
+    published?.withdrawn.abort();
+    published?.server.close();
+    published = undefined;
+  };
+
   const withdraw = () => {
     if (published === undefined) return;
-    const { path, server, stats } = published;
-    published = undefined;
-    server.close();
+    const { path, stats } = published;
+    retire();
     const found = linkStatsOf(path);
     if (typeof found === "string" || !isSameFile(found, stats)) return;
     try {
@@ -110,7 +119,10 @@ export function createRegistrationSocket(
       const before = await (overLiving ? judge(path) : look(path));
       if (before === "blocked") throw explainBlocked(path);
       if (before === "taken" && !overLiving) return before;
-      const next = await bindDotSocket(dirname(path), onConnection);
+      const withdrawn = new AbortController();
+      const next = await bindDotSocket(dirname(path), (connection) =>
+        onConnection(connection, withdrawn.signal),
+      );
       next.server.on("error", (error) =>
         log.error(error, "Cannot accept a connection", { socketPath: path }),
       );
@@ -125,8 +137,8 @@ export function createRegistrationSocket(
         next.server.close();
         throw error;
       }
-      published?.server.close();
-      published = { path, server: next.server, stats: next.stats };
+      retire();
+      published = { withdrawn, path, server: next.server, stats: next.stats };
       return before;
     },
     withdraw,

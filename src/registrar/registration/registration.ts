@@ -50,7 +50,7 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   /**
    * Publishes our socket anew, so that kubelet deregisters the driver, registers it from the start and writes CSINode;
    * at kubelet it is gone for a second or two. Does nothing, and answers false, unless kubelet has registered the
-   * driver and is not asking again.
+   * driver and is not asking again. If kubelet begins to ask at this moment, it happens when kubelet has decided.
    */
   reregister(): boolean;
   /** Deregisters: removes our socket, lets running calls finish for at most 2 s. Always the same promise. */
@@ -85,6 +85,16 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const startedAt = Date.now();
   const facts = () => ("facts" in state ? state.facts : undefined);
 
+  /** What kubelet says over a socket that was replaced since is of another publication, perhaps of another name. */
+  const onCall = (publication: AbortSignal | undefined, told: RegistrarEvent, event: LoopEvent) => {
+    if (publication?.aborted) {
+      log.info("Kubelet's call came over a socket that was replaced since, ignored", { call: told.kind });
+      return;
+    }
+    events.emit(told);
+    inbox.put(event, publication);
+  };
+
   const server = startGrpcAcceptor({
     log,
     addServices: (services) =>
@@ -99,14 +109,11 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
             const now = status();
             return { state: now.state, since: history.at(-1)?.at ?? startedAt, reason: reasonOf(now) };
           },
-          onGetInfo: () => {
-            events.emit({ kind: "asked" });
-            inbox.put({ kind: "get-info" });
-          },
-          onRegistrationStatus: ({ registered, error: text }) => {
+          onGetInfo: (publication) => onCall(publication, { kind: "asked" }, { kind: "get-info" }),
+          onRegistrationStatus: ({ registered, error: text }, publication) => {
             const error = boundText(text);
-            events.emit({ kind: "notified", registered, error });
-            inbox.put(registered ? { kind: "accepted" } : refusalEvent(error, options));
+            const event = registered ? ({ kind: "accepted" } as const) : refusalEvent(error, options);
+            onCall(publication, { kind: "notified", registered, error }, event);
           },
         },
         { protos, log },

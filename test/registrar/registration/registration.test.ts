@@ -1,7 +1,7 @@
 import { RegistrarError } from "../../../src/errors";
 import { errorOf, failedBy } from "../../../src/registrar/registration/outcome";
 import { HISTORY_LENGTH } from "../../../src/registrar/registration/registration";
-import { registerOnce } from "../../support/fake-kubelet";
+import { dialRegistration, registerOnce } from "../../support/fake-kubelet";
 import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
 
@@ -48,6 +48,34 @@ test("a registrar remembers its latest changes of state, however many there were
   const { history } = started.registrar.status();
   expect(history).toHaveLength(HISTORY_LENGTH);
   expect(history.at(-1)).toMatchObject({ to: "refused" });
+});
+
+test("what kubelet says over a socket that was replaced since is not of the new one", async () => {
+  await using driver = await startScriptedDriver(node.csiAddress, { name });
+  await using started = await startTestRegistrar(node);
+  await started.state("listening");
+  using kubelet = dialRegistration(node.socketPath(name));
+  await kubelet.getInfo();
+  await started.state("asked");
+  await driver.kill();
+  await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
+  await started.log.when("Registration Server started", 2);
+  await started.state("listening");
+
+  await kubelet.notify();
+  await kubelet.notify("no");
+  await kubelet.getInfo();
+  const ignored = "Kubelet's call came over a socket that was replaced since, ignored";
+  await started.log.when(ignored, 3);
+  expect(started.log.all(ignored).map(({ fields }) => fields.call)).toEqual([
+    "notified",
+    "notified",
+    "asked",
+  ]);
+  const { state, tally } = started.registrar.status();
+  expect({ state, ...tally }).toMatchObject({ state: "listening", accepted: 0, refused: 0, getInfoCalls: 1 });
+  await registerOnce(node.socketPath("y.csi"));
+  await started.state("registered");
 });
 
 test("a registrar that has ended is not healthy", async () => {

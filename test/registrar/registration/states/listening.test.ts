@@ -1,5 +1,6 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { CLIENT_PREFACE } from "../../../../src/grpc/http2/frames";
 import { controlWaits } from "../../../support/controlled-waits";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
@@ -134,11 +135,23 @@ describe("kubelet's silence", () => {
     await using started = await start();
     await started.state("listening");
     const client = connect({ path: node.socketPath(name) });
-    client.end();
+    client.end(CLIENT_PREFACE);
     await new Promise((resolve) => client.resume().once("close", resolve));
     await waits.end(30_000);
     const { fields } = await started.log.when("Kubelet has not called");
     expect(fields.check).toContain("left before any call");
+  });
+
+  test("is not told from a registrar that stands by", async () => {
+    await using older = await start();
+    await older.state("listening");
+    await using newest = await start();
+    await older.state("standby");
+    await older.registrar.close();
+    expect(await newest.registrar.selfCheck()).toEqual({ kind: "ok" }); // What came before is known by then.
+    await waits.end(30_000);
+    const { fields } = await newest.log.when("Kubelet has not called");
+    expect(fields.check).toContain("plugins_registry");
   });
 
   test("is not told from our own look at the socket", async () => {
