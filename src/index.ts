@@ -9,7 +9,7 @@ export type { PluginIdentity } from "./grpc/protos";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
-export type { NameLists } from "./registrar/node-wide/admission";
+export type { NameLists } from "./registrar/node-wide/name-lists";
 export type { NodeRegistrarOptions, ResolvedNodeOptions } from "./registrar/node-wide/options";
 export { type NodeRegistrar, startNodeRegistrar } from "./registrar/node-wide/start-node-registrar";
 export type {

@@ -57,7 +57,7 @@ export const flagTable = {
   /** Ours: without them the registrar behaves as a drop-in replacement. */
   ours: {
     "driver-gone-after": duration("30s", "with * in the paths: deregister a driver after this absence"),
-    "allow-drivers": string("", "with * in the paths: register only these names, a,b,..."),
+    "allow-drivers": string("", "with * in the paths: register only these names, a,b=/path,..."),
     "deny-drivers": string("", "with * in the paths: do not register these names, a,b,..."),
     "driver-timeout": duration("0s", "exit if the driver has not answered by then; 0: never"),
     "on-registration-failure": refusalPolicy(

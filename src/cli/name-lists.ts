@@ -1,19 +1,21 @@
-import type { NameLists } from "../registrar/node-wide/admission";
+import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
 import { textFlag } from "./command-flags";
 
 /** The registrar's own flags, where another command takes them. */
 export const NAME_LIST_FLAGS = {
-  "allow-drivers": textFlag("the registrar's own: these names only, a,b,..."),
+  "allow-drivers": textFlag("the registrar's own: these names only, a,b=/path,..."),
   "deny-drivers": textFlag("the registrar's own: not these names, a,b,..."),
 } as const;
 
-/** The names that the flags allow and deny; an empty list allows every one. */
+/** The names that the flags allow and deny; an empty list allows every one. Throws INVALID_OPTION. */
 export function nameListsFrom(flags: {
   readonly allowDrivers?: string | undefined;
   readonly denyDrivers?: string | undefined;
 }): NameLists {
   const allow = namesOf(flags.allowDrivers);
-  return { ...(allow.length > 0 && { allow }), deny: namesOf(flags.denyDrivers) };
+  const lists = { ...(allow.length > 0 && { allow }), deny: namesOf(flags.denyDrivers) };
+  checkNameLists(lists);
+  return lists;
 }
 
 /** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */

@@ -1,4 +1,4 @@
-import { whyUnwanted } from "../registrar/node-wide/admission";
+import { whyUnwanted } from "../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../registrar/registration/alias";
 import { standingOf } from "./checks/standing";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
@@ -102,7 +102,7 @@ function unpublishedRow(driver: DriverFacts, facts: Facts): DriverRow {
 
 function unpublishedState(driver: DriverFacts, facts: Facts): Pick<DriverRow, "state" | "reason"> {
   const name = nameTold(driver);
-  const because = name === undefined ? undefined : whyUnwanted(name, facts.target.names);
+  const because = name === undefined ? undefined : whyUnwanted(name, driver.socket.path, facts.target.names);
   if (because !== undefined) return { state: "not-wanted", reason: because };
   const { directory } = facts;
   const errno =

@@ -1,7 +1,7 @@
 import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../grpc/protos";
 import type { HostPathVerdict } from "../host-path";
 import type { Place } from "../mounts";
-import type { NameLists } from "../registrar/node-wide/admission";
+import type { NameLists } from "../registrar/node-wide/name-lists";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 
 /** Where to look; paths are absolute and as seen from here. */

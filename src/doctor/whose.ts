@@ -1,5 +1,5 @@
 import type { PluginInfo } from "../grpc/protos";
-import { whyUnwanted } from "../registrar/node-wide/admission";
+import { whyUnwanted } from "../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../registrar/registration/alias";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
 
@@ -35,12 +35,16 @@ export function isTargets(one: RegistrationFacts, facts: Facts): boolean {
 /** The name of the driver that was found, and whose only registration socket is this one, on which nobody answers. */
 export function driverLeftIn({ socket, info }: RegistrationFacts, facts: Facts): string | undefined {
   const name = driverOfSocket(socket.path);
-  if (name === undefined || info.kind === "answered" || whyUnwanted(name, facts.target.names))
-    return undefined;
+  if (name === undefined || info.kind === "answered") return undefined;
   const isAnswered = facts.registrations.some(
     (other) => other.info.kind === "answered" && other.info.value.name === name,
   );
-  const isThere = facts.found.some((driver) => nameTold(driver) === name && hasNodeService(driver));
+  const isThere = facts.found.some(
+    (driver) =>
+      nameTold(driver) === name &&
+      hasNodeService(driver) &&
+      whyUnwanted(name, driver.socket.path, facts.target.names) === undefined,
+  );
   return isThere && !isAnswered ? name : undefined;
 }
 

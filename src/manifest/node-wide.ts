@@ -3,12 +3,18 @@ import type { Manifest } from "./manifest";
 import { type BasicOptions, type ResolvedBasics, resolveBasics } from "./options";
 import { HEALTH_PORT_NAME, registrarBasics } from "./registrar-container";
 
+/** What a node-wide registrar's DaemonSet is made of. */
+export interface NodeWideOptions extends BasicOptions {
+  /** The registrar's own `--allow-drivers`, with its paths as the container sees them: `/plugins/...`. Default: all. */
+  readonly allowDrivers?: string | undefined;
+}
+
 /**
  * One registrar for every driver of a node: no driver container, and one folder of the host beside kubelet's own. As
  * `examples/node-wide.yaml`, which explains each part. Throws INVALID_OPTION for names that the API server
  * would refuse.
  */
-export function nodeWideDaemonSet(options: BasicOptions): Manifest {
+export function nodeWideDaemonSet(options: NodeWideOptions): Manifest {
   const basics = resolveNodeWide(options);
   const { image, kubeletRoot, httpPort } = basics;
   const container = `${POD}.containers.0`;
@@ -30,6 +36,7 @@ export function nodeWideDaemonSet(options: BasicOptions): Manifest {
             `--kubelet-registration-path=${kubeletRoot}/plugins/*/csi.sock`,
             `--http-endpoint=:${httpPort}`,
             "--v=2",
+            ...(options.allowDrivers ? [`--allow-drivers=${options.allowDrivers}`] : []),
           ],
           ports: [{ name: HEALTH_PORT_NAME, containerPort: httpPort }],
           ...registrarBasics,

@@ -3,15 +3,8 @@ import { csiDriver } from "./csi-driver-kind";
 import { inlinePod } from "./inline-pod";
 import type { Manifest } from "./manifest";
 import { nodePlugin } from "./node-plugin";
-import { nodeWideDaemonSet, resolveNodeWide } from "./node-wide";
-import {
-  type BasicOptions,
-  PARTS,
-  type Part,
-  type ResolvedBasics,
-  type ResolvedManifestOptions,
-  refusePart,
-} from "./options";
+import { type NodeWideOptions, nodeWideDaemonSet, resolveNodeWide } from "./node-wide";
+import { PARTS, type Part, type ResolvedBasics, type ResolvedManifestOptions, refusePart } from "./options";
 import { podMonitor } from "./pod-monitor";
 import { storageClass } from "./storage-class";
 
@@ -30,7 +23,9 @@ export function makeManifests(options: ResolvedManifestOptions): readonly Manife
 }
 
 /** Those parts that have nothing of a single driver. */
-const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, (options: ResolvedBasics) => Manifest>>> = {
+const NODE_WIDE_MAKERS: Readonly<
+  Partial<Record<Part, (options: ResolvedBasics & NodeWideOptions) => Manifest>>
+> = {
   daemonset: nodeWideDaemonSet,
   podmonitor: podMonitor,
   alerts: alertRules,
@@ -38,10 +33,10 @@ const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, (options: ResolvedBasics) 
 
 /** The same for one registrar that serves every driver of a node. Throws INVALID_OPTION. */
 export function makeNodeWideManifests(
-  options: BasicOptions,
+  options: NodeWideOptions,
   parts: readonly Part[] = ["daemonset"],
 ): readonly Manifest[] {
-  const basics = resolveNodeWide(options);
+  const basics = { ...resolveNodeWide(options), allowDrivers: options.allowDrivers };
   return PARTS.filter((part) => parts.includes(part)).map((part) => {
     const make = NODE_WIDE_MAKERS[part] ?? refusePart(part, Object.keys(NODE_WIDE_MAKERS));
     return make(basics);

@@ -92,12 +92,14 @@ describe("only the drivers that are wanted", () => {
     [`--allow-drivers=${nameOf(1)},${nameOf(3)}`, [1, 3]],
     [`--deny-drivers= ${nameOf(1)}, ${nameOf(3)},`, [0, 2]],
     ["--allow-drivers=", [0, 1, 2, 3]],
+    [`--allow-drivers=${nameOf(0)}=PLUGINS/*/csi.sock,${nameOf(1)}=PLUGINS/other/csi.sock`, [0]],
+    ["--allow-drivers=*=PLUGINS/*/csi.sock", [0, 1, 2, 3]],
   ])(
     "with %s",
     onNode(async (node, flag, expected) => {
-      const { add, registrar: start } = driverFoldersOf(node);
+      const { add, registrar: start, csiAddress } = driverFoldersOf(node);
       const kubelet = await node.kubelet();
-      const registrar = start(flag);
+      const registrar = start(flag.replaceAll("PLUGINS", dirname(dirname(csiAddress("*")))));
       for (const number of [0, 1, 2, 3]) await add(nameOf(number));
       await allRegistered(kubelet, expected.map(nameOf));
       if (expected.length < 4)

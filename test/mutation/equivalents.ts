@@ -29,9 +29,9 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: "what is undefined adds no field either",
   },
   {
-    file: "src/registrar/node-wide/admission.ts",
-    from: "export function whyUnwanted(name: string, { allow, deny = [] }: NameLists = {}): string | undefined {",
-    to: 'export function whyUnwanted(name: string, { allow, deny = ["Stryker was here"] }: NameLists = {}): string | undefined {',
+    file: "src/registrar/node-wide/name-lists.ts",
+    from: "{ allow, deny = [] }: NameLists = {},\n): string | undefined {",
+    to: '{ allow, deny = ["Stryker was here"] }: NameLists = {},\n): string | undefined {',
     why: "no driver is called that",
   },
   {

@@ -12,6 +12,7 @@ import {
 import { makeManifests, makeNodeWideManifests } from "../../manifest/parts";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
+import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
 import { addNodeReadiness, readinessFlags, readinessRuleFlag } from "./manifest-node-readiness";
 
@@ -20,6 +21,7 @@ const flags = {
   image: { ...textFlag("image of the registrar"), demandOption: true },
   "driver-image": textFlag("image of the driver"),
   "node-wide": switchFlag("one registrar for every driver of a node, in place of a driver's own"),
+  "allow-drivers": textFlag("with --node-wide, the registrar's own: these names only, a,b=/path,..."),
   "driver-arg": listFlag(
     "argument of the driver, instead of the usual two; repeatable, written --driver-arg=ARG",
     String,
@@ -107,8 +109,10 @@ function makeAll(values: Values): readonly Manifest[] {
   if (values.nodeWide) {
     const given = FOR_A_DRIVER.filter((flag) => values[camelCase(flag)] !== undefined);
     if (given.length > 0) throw invalidOption(`--${given[0]} means nothing with --node-wide`);
+    nameListsFrom(values);
     return addNodeReadiness(makeNodeWideManifests({ ...values, kubeletRoot }, parts), values);
   }
+  if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
   if (driverName === undefined || driverImage === undefined) {
     const missing = [
       driverName === undefined && "--driver-name",

@@ -4,8 +4,8 @@ import { attempt, messageOf } from "../../errors";
 import { plain } from "../../logging/escape";
 import { parseCsiAddress } from "../../registrar/driver/csi-address";
 import { judgeDriverName } from "../../registrar/driver/driver-name";
-import { whyUnwanted } from "../../registrar/node-wide/admission";
 import { socketsFitting } from "../../registrar/node-wide/fitting-sockets";
+import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { fitsPattern, pairPatterns } from "../../registrar/node-wide/path-pattern";
 import { SOCKET_TAIL } from "../../registrar/registration/socket-name";
 import { isFolder } from "../../sockets/files";
@@ -94,7 +94,8 @@ function meantByPatterns(flags: Flags): Meant {
       );
       const unserved = found.flatMap(({ path, name }) => {
         if (name === undefined || served.has(name)) return [];
-        const isWanted = whyUnwanted(name, lists) === undefined && judgeDriverName(name).kind !== "unsafe";
+        const isWanted =
+          whyUnwanted(name, path, lists) === undefined && judgeDriverName(name).kind !== "unsafe";
         return isWanted ? [`${plain(name)} at ${plain(path)}`] : [];
       });
       return unserved.length > 0 ? unserved.join(", ") : undefined;

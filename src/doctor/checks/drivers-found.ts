@@ -1,5 +1,5 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
-import { whyUnwanted } from "../../registrar/node-wide/admission";
+import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { isRegistered, twinOf } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
@@ -46,7 +46,7 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
         );
   const name = nameTold(driver);
   if (name === undefined) return undefined;
-  const because = whyUnwanted(name, facts.target.names);
+  const because = whyUnwanted(name, path, facts.target.names);
   if (because !== undefined && !isRegistered(driver, facts))
     return ok(path, `has the driver ${name}, not to be registered, as configured: ${because}`);
   const verdict = judgeDriverName(name);

@@ -1,4 +1,5 @@
 import type { Logger } from "../../logging/logger";
+import { type NameLists, whyUnwanted } from "./name-lists";
 
 /** Decides which of a node's drivers may be registered under their names: one living driver for each name. */
 export interface Admission {
@@ -16,22 +17,10 @@ export interface NameOwner {
   readonly csiAddress: string;
 }
 
-/** Names that are wanted and names that are not; without `allow` every name is wanted that is not in `deny`. */
-export interface NameLists {
-  readonly allow?: readonly string[] | undefined;
-  readonly deny?: readonly string[] | undefined;
-}
-
 interface Request {
   readonly name: string;
   readonly owner: NameOwner;
   readonly grant: () => void;
-}
-
-/** Why a driver of this name is not to be registered; undefined where it is. */
-export function whyUnwanted(name: string, { allow, deny = [] }: NameLists = {}): string | undefined {
-  if (allow !== undefined && !allow.includes(name)) return "it is not among those allowed";
-  return deny.includes(name) ? "it is among those denied" : undefined;
 }
 
 /** Makes an admission in which no name is taken yet. */
@@ -49,7 +38,7 @@ export function createAdmission(lists: NameLists = {}): Admission {
     release,
     request: (name, owner, log) => {
       release(owner);
-      const because = whyUnwanted(name, lists);
+      const because = whyUnwanted(name, owner.csiAddress, lists);
       if (because !== undefined) {
         log.info("CSI driver is not to be registered by this registrar", { csiDriverName: name, because });
         return new Promise(() => {});

@@ -2,7 +2,7 @@ import { flag, listOf, milliseconds, text } from "../../options/option-kinds";
 import { optional, optionsOf, readOptions, required } from "../../options/read-options";
 import type { ResolvedStartOptions } from "../../options/start-options";
 import { COMMON_OPTIONS, type RegistrarOptions } from "../options";
-import type { NameLists } from "./admission";
+import { checkNameLists, type NameLists } from "./name-lists";
 
 /** What a node-wide registrar is told. Times are milliseconds, 24 days at most. */
 export interface NodeRegistrarOptions
@@ -38,7 +38,7 @@ export function resolveNodeOptions(
   options: NodeRegistrarOptions,
 ): ResolvedNodeOptions & ResolvedStartOptions {
   const { onRegistrationFailure: _, ...common } = COMMON_OPTIONS;
-  return readOptions<ResolvedNodeOptions & ResolvedStartOptions>("startNodeRegistrar", options, {
+  const resolved = readOptions<ResolvedNodeOptions & ResolvedStartOptions>("startNodeRegistrar", options, {
     csiAddresses: required(listOf(text)),
     kubeletRegistrationPaths: required(listOf(text)),
     reregisterOnDriverRestart: optional(flag, false),
@@ -46,4 +46,6 @@ export function resolveNodeOptions(
     names: optional(nameLists, {}),
     ...common,
   });
+  checkNameLists(resolved.names);
+  return resolved;
 }

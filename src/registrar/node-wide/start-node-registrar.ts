@@ -11,8 +11,9 @@ import type { RegistrationOutcome } from "../registration/outcome";
 import type { Registration } from "../registration/registration";
 import type { Registrations, RegistrationsEvent } from "../registrations";
 import { registerDriver } from "../start-registrar";
-import { createAdmission, whyUnwanted } from "./admission";
+import { createAdmission } from "./admission";
 import { discover } from "./discovery";
+import { whyUnwanted } from "./name-lists";
 import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./options";
 import { fillPattern, type PatternPair, pairPatterns } from "./path-pattern";
 
@@ -96,7 +97,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     const registration = registerDriver(ofDriver, {
       protos,
       admit: (name, log) => admission.request(name, owner, log),
-      isWanted: (name) => whyUnwanted(name, names) === undefined,
+      isWanted: (name) => whyUnwanted(name, csiAddress, names) === undefined,
       log: logger.with({ csiAddress }),
       remindEveryMs: REMIND_EVERY_MS,
       placeTaken: "stand-by",

@@ -65,10 +65,12 @@ test.each([["--node-wide"], ["--node-wide=true"], ["-node-wide"]])(
       flag,
       "--image=r:1",
       "--include=daemonset,podmonitor,alerts",
+      "--allow-drivers=*=/plugins/*/csi.sock",
     );
     expect(stderr).toBe("");
     expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(["DaemonSet", "PodMonitor", "PrometheusRule"]);
     expect(stdout).toContain("--csi-address=/plugins/*/csi.sock");
+    expect(stdout).toContain("--allow-drivers=*=/plugins/*/csi.sock");
   },
 );
 
@@ -80,6 +82,8 @@ test("a slash behind kubelet's root is taken off", async () => {
 
 test.each([
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
+  [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
+  [[...REQUIRED, "--allow-drivers=a"], /--allow-drivers needs --node-wide/],
   [["--node-wide", "--image=a", "--include=csidriver"], /--include csidriver is for a single driver/],
   [
     ["--driver-name=a_b", "--image=a", "--driver-image=b"],

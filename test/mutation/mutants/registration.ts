@@ -26,8 +26,8 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   {
     what: "what a state that was left has ended with is taken for news",
     file: "src/registrar/registration/loop.ts",
-    from: "if (event) inbox.put(event, signal);",
-    to: "if (event) inbox.put(event);",
+    from: 'inbox.put(event, event.kind === "stop" ? undefined : signal);',
+    to: "inbox.put(event);",
     tests: ["test/registrar/registration/loop"],
   },
   {

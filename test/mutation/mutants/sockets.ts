@@ -9,8 +9,8 @@ export const SOCKETS_MUTANTS: readonly Mutant[] = [
   {
     what: "each publication leaves a listener open",
     file: SOCKET,
-    from: "      published?.server.close();\n",
-    to: "",
+    from: "      retire();\n      published = {",
+    to: "      published = {",
     tests: SOCKET_TESTS,
   },
   {
@@ -44,9 +44,16 @@ export const SOCKETS_MUTANTS: readonly Mutant[] = [
   {
     what: "a withdrawn socket goes on listening",
     file: SOCKET,
-    from: "    server.close();\n    const found",
-    to: "    const found",
+    from: "    published?.server.close();\n",
+    to: "",
     tests: SOCKET_TESTS,
+  },
+  {
+    what: "what kubelet says over a replaced socket counts for the new one",
+    file: SOCKET,
+    from: "    published?.withdrawn.abort();\n",
+    to: "",
+    tests: ["test/registrar/registration/registration.test"],
   },
   {
     what: "a publication that came too late leaves a listener open",

@@ -1,9 +1,5 @@
-import {
-  type Admission,
-  createAdmission,
-  type NameLists,
-  type NameOwner,
-} from "../../../src/registrar/node-wide/admission";
+import { type Admission, createAdmission, type NameOwner } from "../../../src/registrar/node-wide/admission";
+import type { NameLists } from "../../../src/registrar/node-wide/name-lists";
 import { recordLog } from "../../support/recorded-log";
 
 const NAME = "disk.csi.example.com";

@@ -1,0 +1,66 @@
+import { invalidOption } from "../../errors";
+import { isPattern, matchSegments, type PathPattern, parsePattern, segmentsOf } from "./path-pattern";
+
+/** Names that are wanted and names that are not; without `allow` every name is wanted that is not in `deny`. */
+export interface NameLists {
+  /**
+   * `NAME`, or `NAME=PATTERN`: only where the driver's socket, as this process sees it, fits the pattern. In `*=PATTERN`
+   * the name is what the pattern's one `*` stands for.
+   */
+  readonly allow?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
+}
+
+/** An entry of `allow`; without a pattern the name is allowed at every path. */
+interface Allowed {
+  readonly name: string;
+  readonly pattern: PathPattern | undefined;
+}
+
+/** The name in `*=PATTERN`. */
+const NAME_IN_PATH = "*";
+
+/** No name has a slash: the first `=/` begins the path. */
+function parseAllowed(entry: string): Allowed {
+  const refuse = (why: string) => invalidOption(`allowed driver ${JSON.stringify(entry)}: ${why}`);
+  const at = entry.indexOf("=/");
+  const name = at === -1 ? entry : entry.slice(0, at);
+  const pattern = at === -1 ? undefined : parsePattern(entry.slice(at + 1), "allowed driver");
+  if (name === "") throw refuse("there is no name before '='");
+  if (name === NAME_IN_PATH && pattern?.stars !== 1)
+    throw refuse("the name '*' is what a path's '*' stands for: give *=/path with one '*'");
+  if (name !== NAME_IN_PATH && isPattern(name)) throw refuse("a name has no '*', only a path may have");
+  return { name, pattern };
+}
+
+/** Throws INVALID_OPTION for an entry that cannot be meant. */
+export function checkNameLists({ allow = [], deny = [] }: NameLists): void {
+  for (const entry of allow) parseAllowed(entry);
+  const withPath = deny.find((entry) => entry.includes("=/"));
+  if (withPath !== undefined)
+    throw invalidOption(
+      `denied driver ${JSON.stringify(withPath)}: a name is denied at every path, give it alone`,
+    );
+}
+
+/** Why a driver of this name behind this socket is not to be registered; undefined where it is. */
+export function whyUnwanted(
+  name: string,
+  socketPath: string,
+  { allow, deny = [] }: NameLists = {},
+): string | undefined {
+  const allowed = allow?.map(parseAllowed);
+  if (allowed?.some((one) => isAllowed(name, socketPath, one)) === false)
+    return allowed.some((one) => one.name === name)
+      ? "its name is allowed at another path only"
+      : "it is not among those allowed";
+  return deny.includes(name) ? "it is among those denied" : undefined;
+}
+
+function isAllowed(name: string, socketPath: string, { name: allowed, pattern }: Allowed): boolean {
+  if (pattern === undefined) return name === allowed;
+  const names = segmentsOf(socketPath);
+  const captures =
+    names.length === pattern.segments.length ? matchSegments(pattern.segments, names) : undefined;
+  return captures !== undefined && name === (allowed === NAME_IN_PATH ? captures[0] : allowed);
+}

@@ -1,0 +1,47 @@
+import { checkNameLists, whyUnwanted } from "../../../src/registrar/node-wide/name-lists";
+
+const A = "a.csi.example.com";
+const at = (folder: string) => `/plugins/${folder}/csi.sock`;
+const NOT_ALLOWED = "it is not among those allowed";
+const ELSEWHERE = "its name is allowed at another path only";
+
+test.each<[string, string, string | undefined]>([
+  [A, at("other"), undefined],
+  [`${A}=${at(A)}`, at(A), undefined],
+  [`${A}=${at(A)}`, at("other"), ELSEWHERE],
+  [`${A}=${at(A)}`, `${at(A)}/more`, ELSEWHERE],
+  [`${A}=/plugins/*/csi.sock`, at("other"), undefined],
+  [`${A}=/plugins/${A}*/csi.sock`, at(`${A}-v2`), undefined],
+  [`b.csi=${at(A)}`, at(A), NOT_ALLOWED],
+  ["*=/plugins/*/csi.sock", at(A), undefined],
+  ["*=/plugins/*/csi.sock", at("other"), NOT_ALLOWED],
+  ["*=/plugins/*/csi.sock", `/plugins/${A}/more/csi.sock`, NOT_ALLOWED],
+  ["*=/plugins/csi-*/csi.sock", at(`csi-${A}`), undefined],
+  ["a=b", at(A), NOT_ALLOWED],
+])("allowed %s, %s", (entry, path, because) => {
+  expect(whyUnwanted(A, path, { allow: [entry] })).toBe(because);
+});
+
+test("one entry that fits is enough, and a denied name is denied at every path", () => {
+  const allow = [`${A}=${at("x")}`, `${A}=${at("y")}`];
+  expect(whyUnwanted(A, at("y"), { allow })).toBeUndefined();
+  expect(whyUnwanted(A, at("y"), { allow, deny: [A] })).toBe("it is among those denied");
+});
+
+test.each([
+  [{ allow: ["=/p/*/s"] }, `allowed driver "=/p/*/s": there is no name before '='`],
+  [
+    { allow: ["*"] },
+    `allowed driver "*": the name '*' is what a path's '*' stands for: give *=/path with one '*'`,
+  ],
+  [{ allow: ["*=/p/*/*/s"] }, "give *=/path with one '*'"],
+  [{ allow: ["*=/p/s"] }, "give *=/path with one '*'"],
+  [{ allow: ["*.csi"] }, `allowed driver "*.csi": a name has no '*', only a path may have`],
+  [{ allow: ["a=/p/**/s"] }, `allowed driver "/p/**/s": a segment can have one '*' only`],
+  [{ allow: ["a=/p/../s"] }, "no empty, '.' or '..' segment"],
+  [{ deny: ["a=/p/s"] }, `denied driver "a=/p/s": a name is denied at every path, give it alone`],
+])("%j is refused", (lists, text) => {
+  expect(() => checkNameLists(lists)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(text) }),
+  );
+});
