@@ -9,30 +9,30 @@ export type { PluginIdentity } from "./grpc/protos";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
-export type { NameLists } from "./registrar/node-wide/name-lists";
-export type { NodeRegistrarOptions, ResolvedNodeOptions } from "./registrar/node-wide/options";
-export { type NodeRegistrar, startNodeRegistrar } from "./registrar/node-wide/start-node-registrar";
+export type { DriverCall, RegistrarEvent } from "./registrar/model/events";
 export type {
   CommonOptions,
+  PluginType,
   RegistrarOptions,
   RegistrationFailurePolicy,
   RegistrationOptions,
-} from "./registrar/options";
-export type { RegistrationLoopOptions } from "./registrar/registration/context";
-export type { DriverStatus, DriverTrouble } from "./registrar/registration/driver-status";
-export type { DriverCall, RegistrarEvent } from "./registrar/registration/events";
-export type { RegistrationOutcome } from "./registrar/registration/outcome";
-export type { PluginType } from "./registrar/registration/plugin-type";
-export { HISTORY_LENGTH, type Registration } from "./registrar/registration/registration";
-export type { SelfCheck } from "./registrar/registration/self-check";
+} from "./registrar/model/options";
+export type { RegistrationOutcome } from "./registrar/model/outcome";
 export type {
   LoopEvent,
   PublishReason,
   StateChange,
   StateName,
-} from "./registrar/registration/state";
-export type { Tally } from "./registrar/registration/tally";
+} from "./registrar/model/state";
+export type { DriverStatus, DriverTrouble } from "./registrar/model/status";
+export type { Tally } from "./registrar/model/tally";
+export type { NameLists } from "./registrar/node-wide/name-lists";
+export type { NodeRegistrarOptions, ResolvedNodeOptions } from "./registrar/node-wide/options";
+export type { RegistrationLoopOptions } from "./registrar/registration/context";
+export { HISTORY_LENGTH, type Registration } from "./registrar/registration/registration";
+export type { SelfCheck } from "./registrar/registration/self-check";
 export type { Registrations, RegistrationsEvent } from "./registrar/registrations";
+export { type NodeRegistrar, startNodeRegistrar } from "./registrar/start-node-registrar";
 export { startRegistrar } from "./registrar/start-registrar";
 export { startRegistration } from "./registrar/start-registration";
 export type {

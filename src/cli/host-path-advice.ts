@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { attempt } from "../errors";
 import type { Mount } from "../mounts";
-import { parseCsiAddress } from "../registrar/driver/csi-address";
-import { isPattern } from "../registrar/node-wide/path-pattern";
+import { parseCsiAddress } from "../registrar/model/csi-address";
+import { isPattern } from "../registrar/model/path-pattern";
 import { adviceOnHostPath } from "../registrar/registration/explain-refusal";
 import { isFolder, statsOf } from "../sockets/files";
 import type { Flags } from "./flags";

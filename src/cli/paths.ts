@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT } from "../kubelet-roots";
-import { parseCsiAddress } from "../registrar/driver/csi-address";
+import { parseCsiAddress } from "../registrar/model/csi-address";
 
 /** Where DaemonSets mount the plugin registration directory in the registrar's container. */
 export const CONTAINER_DIRECTORY = "/registration";

@@ -1,7 +1,7 @@
 import { escapeGo, escapeUnprintable } from "../logging/escape";
-import { reasonOf } from "../registrar/registration/reason";
+import type { StateName } from "../registrar/model/state";
+import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
-import type { StateName } from "../registrar/registration/state";
 import type { Registrations } from "../registrar/registrations";
 
 /** One named check; resolves with the reason of a failure, undefined where all is well. */

@@ -1,7 +1,7 @@
 import { escapeJson } from "../logging/escape";
-import type { DriverStatus } from "../registrar/registration/driver-status";
+import { type PublishReason, STATE_NAMES } from "../registrar/model/state";
+import type { DriverStatus } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
-import { type PublishReason, STATE_NAMES } from "../registrar/registration/state";
 
 /** What a process knows of itself; the CLI provides it. */
 export interface ProcessFacts {

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import { grpcCodeName } from "../grpc/unary";
-import type { DriverCall } from "../registrar/registration/events";
+import type { DriverCall } from "../registrar/model/events";
 import type { Registrations } from "../registrar/registrations";
 import { counted } from "./health-checks";
 import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";

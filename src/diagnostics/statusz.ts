@@ -1,5 +1,5 @@
 import { escapeJson } from "../logging/escape";
-import { reasonOf } from "../registrar/registration/reason";
+import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
 import { textAnswer } from "./http/answer";

@@ -3,12 +3,7 @@ import { attempt, messageOf } from "../errors";
 import type { PluginIdentity, Protos, Unary } from "../grpc/protos";
 import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../grpc/unary";
 import { boundTexts } from "../logging/bound";
-import {
-  REASON_KEY,
-  SELF_CHECK_KEY,
-  SINCE_KEY,
-  STATE_KEY,
-} from "../registrar/registration/self-check-protocol";
+import { REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "../registrar/registration/self-check";
 import type { Answer, DriverFacts, RegistrationFacts, RegistrationReport, SocketFacts } from "./facts";
 
 /**

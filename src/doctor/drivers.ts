@@ -1,5 +1,5 @@
 import { whyUnwanted } from "../registrar/node-wide/name-lists";
-import { driverOfSocket } from "../registrar/registration/alias";
+import { driverOfSocket } from "../registrar/socket/socket-name";
 import { standingOf } from "./checks/standing";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
 import { hasNodeService, nameTold } from "./whose";

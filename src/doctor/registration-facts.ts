@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../errors";
-import { SOCKET_TAIL } from "../registrar/registration/socket-name";
+import { SOCKET_TAIL } from "../registrar/socket/socket-name";
 import { tryConnect } from "../sockets/unix-socket";
 import type { Questioner, RegistrationAnswer } from "./calls";
 import type { RegistrationFacts } from "./facts";

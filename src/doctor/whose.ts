@@ -1,6 +1,6 @@
 import type { PluginInfo } from "../grpc/protos";
 import { whyUnwanted } from "../registrar/node-wide/name-lists";
-import { driverOfSocket } from "../registrar/registration/alias";
+import { driverOfSocket } from "../registrar/socket/socket-name";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
 
 /** Whose registration the doctor was called for. */

@@ -1,4 +1,4 @@
-import { driverOfSocket } from "../registrar/registration/alias";
+import { driverOfSocket } from "../registrar/socket/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import type { LiteralVariable } from "./deployment";
 import type { Ownership, SocketFacts } from "./facts";

@@ -1,6 +1,6 @@
 import { invalidOption } from "../errors";
 import { DEFAULT_KUBELET_ROOT } from "../kubelet-roots";
-import { registrationSocketPath } from "../registrar/registration/socket-name";
+import { registrationSocketPath } from "../registrar/socket/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
 import {
   checkDriverName,

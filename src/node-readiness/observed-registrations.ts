@@ -1,5 +1,5 @@
 import { invalidOption } from "../errors";
-import type { StateName } from "../registrar/registration/state";
+import type { StateName } from "../registrar/model/state";
 import type { Registrations } from "../registrar/registrations";
 
 /** Where a registration stands, as far as a node's readiness depends on it. */

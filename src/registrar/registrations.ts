@@ -1,4 +1,4 @@
-import type { RegistrarEvent } from "./registration/events";
+import type { RegistrarEvent } from "./model/events";
 import type { Registration } from "./registration/registration";
 
 /** What happens to one of several registrations, and to which. */

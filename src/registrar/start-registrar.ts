@@ -4,10 +4,14 @@ import type { Logger } from "../logging/logger";
 import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
-import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./options";
+import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./model/events";
+import {
+  CSI_VERSIONS,
+  type RegistrarOptions,
+  type ResolvedRegistrarOptions,
+  resolveOptions,
+} from "./model/options";
 import type { RegistrationLoopOptions } from "./registration/context";
-import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./registration/events";
-import { CSI_VERSIONS } from "./registration/plugin-type";
 import { openRegistration, type Registration } from "./registration/registration";
 
 /**

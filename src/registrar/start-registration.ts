@@ -1,10 +1,10 @@
 import { createEventSource } from "../event-source";
 import { loadProtos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
-import { type RegistrationOptions, resolveRegistrationOptions } from "./options";
-import { admitPluginName } from "./plugin-name";
-import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./registration/events";
-import { errorOf } from "./registration/outcome";
+import { admitPluginName } from "./driver/driver-name";
+import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./model/events";
+import { type RegistrationOptions, resolveRegistrationOptions } from "./model/options";
+import { errorOf } from "./model/outcome";
 import { openRegistration, type Registration } from "./registration/registration";
 
 /**

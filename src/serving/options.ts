@@ -1,7 +1,7 @@
 import { callbackOf, hostSocketPath, milliseconds, socketPath } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import type { ResolvedStartOptions, StartOptions } from "../options/start-options";
-import { COMMON_OPTIONS, type RegistrationFailurePolicy } from "../registrar/options";
+import { COMMON_OPTIONS, type RegistrationFailurePolicy } from "../registrar/model/options";
 
 /** A method as its stub describes it; those that grpc-js and proto-loader make will do. */
 export interface CsiMethodDefinition {

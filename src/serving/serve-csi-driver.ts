@@ -6,7 +6,7 @@ import { callUnary, createUnixClient } from "../grpc/unary";
 import { isPromise } from "../guarded-call";
 import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
-import type { RegistrationOutcome } from "../registrar/registration/outcome";
+import type { RegistrationOutcome } from "../registrar/model/outcome";
 import type { Registration } from "../registrar/registration/registration";
 import { startRegistration } from "../registrar/start-registration";
 import { type DriverSocket, keepListening } from "./driver-socket";

@@ -1,6 +1,6 @@
 import { type HealthCheck, readinessChecks, runChecks } from "../../src/diagnostics/health-checks";
-import type { DriverStatus } from "../../src/registrar/registration/driver-status";
-import type { RegistrationOutcome } from "../../src/registrar/registration/outcome";
+import type { RegistrationOutcome } from "../../src/registrar/model/outcome";
+import type { DriverStatus } from "../../src/registrar/model/status";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { SelfCheck } from "../../src/registrar/registration/self-check";
 import type { Registrations } from "../../src/registrar/registrations";

@@ -2,7 +2,7 @@ import { COMMANDS } from "../../src/cli/commands";
 import { parseFlags } from "../../src/cli/flags";
 import { createRoutes } from "../../src/diagnostics";
 import { silentLogger } from "../../src/logging/logger";
-import { pairPatterns } from "../../src/registrar/node-wide/path-pattern";
+import { pairPatterns } from "../../src/registrar/model/path-pattern";
 import { runCommand } from "../support/run-command";
 import { DOCUMENTS, fencesIn, isThere, readText } from "./markdown";
 import { commandsIn, type Words } from "./shell";

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { parse } from "yaml";
 import { parseFlags } from "../../src/cli/flags";
-import { fillPattern, pairPatterns } from "../../src/registrar/node-wide/path-pattern";
+import { fillPattern, pairPatterns } from "../../src/registrar/model/path-pattern";
 import { startCsiDriver, startKubelet } from "../../src/testing";
 import { startCli } from "../end-to-end/support/process";
 import { createTempFolder } from "../support/temp-folder";

@@ -1,4 +1,4 @@
-import { STATE_NAMES } from "../../src/registrar/registration/state";
+import { STATE_NAMES } from "../../src/registrar/model/state";
 import { EVENT_KINDS, leadsTo } from "../support/registration-states";
 import { codeIn, fencesIn, readText, rowsIn, sectionOf } from "./markdown";
 

@@ -7,7 +7,7 @@ import { NODE_READINESS_METRICS } from "../../src/diagnostics/node-readiness";
 import { NODE_CHECKS } from "../../src/doctor/checks";
 import { CLUSTER_CHECKS } from "../../src/doctor/cluster-checks";
 import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
-import type { LoopEvent, StateName } from "../../src/registrar/registration/state";
+import type { LoopEvent, StateName } from "../../src/registrar/model/state";
 import { leadsTo } from "../support/registration-states";
 import { runCommand } from "../support/run-command";
 import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown";

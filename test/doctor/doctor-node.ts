@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Facts, Target } from "../../src/doctor/facts";
 import { gatherFacts } from "../../src/doctor/gather";
 import { type Report, reportOn } from "../../src/doctor/report";
-import type { RegistrarOptions } from "../../src/registrar/options";
+import type { RegistrarOptions } from "../../src/registrar/model/options";
 import type { SimulatedCsiDriver } from "../../src/simulator/csi-driver";
 import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
 import type { SimulatedKubelet } from "../../src/simulator/kubelet";

@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { RegistrationOptions } from "../../src/registrar/options";
+import type { RegistrationOptions } from "../../src/registrar/model/options";
+import type { StateName } from "../../src/registrar/model/state";
 import type { Registration } from "../../src/registrar/registration/registration";
-import type { StateName } from "../../src/registrar/registration/state";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { type Kubelet, startKubelet } from "./support/kubelet";
 import { createNodeFolder, type NodeFolder } from "./support/node-folder";

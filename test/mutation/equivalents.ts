@@ -23,15 +23,15 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: "a state without facts has them undefined; the question is the compiler's",
   },
   {
-    file: "src/registrar/registration/tally.ts",
+    file: "src/registrar/model/tally.ts",
     from: "default: return {};",
     to: "default:",
     why: "what is undefined adds no field either",
   },
   {
     file: "src/registrar/node-wide/name-lists.ts",
-    from: "{ allow, deny = [] }: NameLists = {},\n): string | undefined {",
-    to: '{ allow, deny = ["Stryker was here"] }: NameLists = {},\n): string | undefined {',
+    from: "{ allow, deny = [] }: NameLists = {}, ): string | undefined {",
+    to: '{ allow, deny = ["Stryker was here"] }: NameLists = {}, ): string | undefined {',
     why: "no driver is called that",
   },
   {

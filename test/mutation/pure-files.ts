@@ -5,7 +5,7 @@ export interface PureGroup {
 }
 
 const REGISTRATION = "registrar/registration";
-const DRIVER = "registrar/driver";
+const MODEL = "registrar/model";
 
 /** A group of files whose tests are their mirrors. */
 function mirrored(...names: readonly string[]): PureGroup {
@@ -19,12 +19,17 @@ function mirrored(...names: readonly string[]): PureGroup {
 export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored(`${REGISTRATION}/transition`),
   mirrored(`${REGISTRATION}/hints`),
-  mirrored(`${REGISTRATION}/inbox`),
-  mirrored(`${REGISTRATION}/tally`),
-  mirrored(`${DRIVER}/driver-name`, `${DRIVER}/csi-address`),
-  mirrored(`${DRIVER}/driver-presence`),
+  mirrored(`${MODEL}/inbox`),
+  mirrored(`${MODEL}/tally`),
+  mirrored(`${MODEL}/csi-address`),
+  mirrored(`${MODEL}/path-pattern`),
+  {
+    files: ["src/registrar/driver/driver-name.ts"],
+    tests: ["test/registrar/driver/driver-name.test.ts", "test/registrar/plugin-types.test.ts"],
+  },
+  mirrored("registrar/driver/driver-presence"),
   mirrored("registrar/node-wide/admission"),
-  mirrored("registrar/node-wide/path-pattern"),
+  mirrored("registrar/node-wide/name-lists"),
   mirrored("backoff", "resource-name"),
   mirrored("event-source"),
   mirrored("mounts"),

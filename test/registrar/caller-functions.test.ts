@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { createLogger } from "../../src/logging/logger";
 import type { LoggerOption } from "../../src/logging/logger-option";
-import { startNodeRegistrar } from "../../src/registrar/node-wide/start-node-registrar";
+import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { startRegistrar } from "../../src/registrar/start-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { registerOnce } from "../support/fake-kubelet";

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import type { RegistrationOptions } from "../../src/registrar/options";
+import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { registerOnce } from "../support/fake-kubelet";
 import { PATIENCE_MS } from "../support/history";

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
-import type { RegistrationOptions } from "../../src/registrar/options";
+import type { RegistrationOptions } from "../../src/registrar/model/options";
+import type { StateName } from "../../src/registrar/model/state";
 import type { Registration } from "../../src/registrar/registration/registration";
-import type { StateName } from "../../src/registrar/registration/state";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { PATIENCE_MS } from "../support/history";
 import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";

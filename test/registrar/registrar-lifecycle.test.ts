@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import type { StateName } from "../../src/registrar/registration/state";
+import type { StateName } from "../../src/registrar/model/state";
 import { startRegistrar, startSidecar } from "../../src/registrar/start-registrar";
 import { connectRaw } from "../grpc/served-acceptor";
 import { frame, GOAWAY, getInfoCall, HELLO, PING, RAW_PATH } from "../grpc/wire";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { RegistrarEvent } from "../../src/registrar/registration/events";
+import type { RegistrarEvent } from "../../src/registrar/model/events";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { identityOf } from "../support/identity-of";

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import type { RegistrationOptions } from "../../src/registrar/options";
-import type { RegistrarEvent } from "../../src/registrar/registration/events";
+import type { RegistrarEvent } from "../../src/registrar/model/events";
+import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
+import type { StateName } from "../../src/registrar/model/state";
 import type { NodeRegistrarOptions } from "../../src/registrar/node-wide/options";
-import { type NodeRegistrar, startNodeRegistrar } from "../../src/registrar/node-wide/start-node-registrar";
-import type { StateName } from "../../src/registrar/registration/state";
+import { type NodeRegistrar, startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { eventually } from "./eventually";
 import { registerOnce } from "./fake-kubelet";
 import { PATIENCE_MS } from "./history";

@@ -1,6 +1,6 @@
 import { watch } from "node:fs";
 import type { Socket } from "node:net";
-import { createRegistrationSocket } from "../../src/registrar/registration/registration-socket";
+import { createRegistrationSocket } from "../../src/registrar/socket/registration-socket";
 import { recordLog } from "./recorded-log";
 
 /** An owner of a registration socket, withdrawn when it is disposed of. Its connections end when the client's do. */

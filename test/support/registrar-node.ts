@@ -1,6 +1,6 @@
-import type { RegistrarOptions } from "../../src/registrar/options";
+import type { RegistrarOptions } from "../../src/registrar/model/options";
+import type { StateName } from "../../src/registrar/model/state";
 import type { Registration } from "../../src/registrar/registration/registration";
-import type { StateName } from "../../src/registrar/registration/state";
 import { startRegistrar } from "../../src/registrar/start-registrar";
 import { PATIENCE_MS } from "./history";
 import { createNodeFolder } from "./node-folder";

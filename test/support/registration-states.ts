@@ -1,9 +1,4 @@
-import type {
-  DriverFacts,
-  LoopEvent,
-  RegistrationState,
-  StateName,
-} from "../../src/registrar/registration/state";
+import type { DriverFacts, LoopEvent, RegistrationState, StateName } from "../../src/registrar/model/state";
 import { transition } from "../../src/registrar/registration/transition";
 
 export const facts: DriverFacts = {

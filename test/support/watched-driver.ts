@@ -1,6 +1,6 @@
 import { loadProtos, type PluginIdentity } from "../../src/grpc/protos";
 import { type WatchDriverOptions, watchCsiDriver } from "../../src/registrar/driver/watch-driver";
-import type { DriverCall } from "../../src/registrar/registration/events";
+import type { DriverCall } from "../../src/registrar/model/events";
 import { eventually } from "./eventually";
 import { recordLog } from "./recorded-log";
 

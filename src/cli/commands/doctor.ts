@@ -10,7 +10,7 @@ import { type Report, reportOf, reportOn } from "../../doctor/report";
 import { renderTable, type TableLook } from "../../doctor/table";
 import { invalidOption, messageOf } from "../../errors";
 import { escapeJson } from "../../logging/escape";
-import { parseCsiAddress } from "../../registrar/driver/csi-address";
+import { parseCsiAddress } from "../../registrar/model/csi-address";
 import { isFolder } from "../../sockets/files";
 import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";

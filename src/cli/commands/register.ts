@@ -8,9 +8,9 @@ import { textLine } from "../../logging/klog-text";
 import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
 import { limitRepeats } from "../../logging/repeats";
-import type { NodeRegistrar } from "../../registrar/node-wide/start-node-registrar";
 import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
+import type { NodeRegistrar } from "../../registrar/start-node-registrar";
 import { startSidecar } from "../../registrar/start-registrar";
 import { isFolder } from "../../sockets/files";
 import {
@@ -129,7 +129,7 @@ async function start(
       driverTimeoutMs: flags.driverTimeoutMs,
       onRegistrationFailure: flags.onRegistrationFailure,
     });
-  const { startNodeRegistrar } = await import("../../registrar/node-wide/start-node-registrar");
+  const { startNodeRegistrar } = await import("../../registrar/start-node-registrar");
   return startNodeRegistrar({
     ...common,
     ...patternsOf(flags),

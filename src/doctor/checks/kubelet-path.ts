@@ -1,5 +1,5 @@
 import { explainHostPath, fixText, UNSEEN_MOUNT } from "../../host-path";
-import { isPattern } from "../../registrar/node-wide/path-pattern";
+import { isPattern } from "../../registrar/model/path-pattern";
 import type { Facts } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
 import { hasNoSocket, RUN_AS_ROOT, remedyFor, START_DRIVER, socketText, tooLong } from "../words";

@@ -1,5 +1,5 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
-import { registrationSocketPath } from "../../registrar/registration/socket-name";
+import { registrationSocketPath } from "../../registrar/socket/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../../sockets/socket-path";
 import { type Check, ok, problem } from "../finding";
 import { kubeletDirectoryOf } from "../kubelet-directory";

@@ -1,4 +1,4 @@
-import { isPattern } from "../../registrar/node-wide/path-pattern";
+import { isPattern } from "../../registrar/model/path-pattern";
 import { type Deployment, onHost } from "../deployment";
 import type { ClusterReading, RegistrarSet } from "./facts";
 

@@ -1,4 +1,4 @@
-import { isPattern } from "../../registrar/node-wide/path-pattern";
+import { isPattern } from "../../registrar/model/path-pattern";
 import type { ManifestFacts } from "../deployment";
 import { type Check, unknown } from "../finding";
 

@@ -1,4 +1,4 @@
-import { isPattern, matchSegments } from "../../registrar/node-wide/path-pattern";
+import { isPattern, matchSegments } from "../../registrar/model/path-pattern";
 import { fitsSocketPath } from "../../sockets/socket-path";
 import {
   type Deployment,

@@ -1,4 +1,4 @@
-import { isPattern } from "../../registrar/node-wide/path-pattern";
+import { isPattern } from "../../registrar/model/path-pattern";
 import { type Deployment, isTemplate, onHost, type ProbeFacts } from "../deployment";
 import { problem, type Verdict, warning } from "../finding";
 

@@ -1,6 +1,6 @@
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../kubelet-roots";
 import { isWithin } from "../../mounts";
-import { registrationSocketPath } from "../../registrar/registration/socket-name";
+import { registrationSocketPath } from "../../registrar/socket/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../../sockets/socket-path";
 import { type Deployment, isTemplate, type ManifestFacts, mountOf, onHost } from "../deployment";
 import { type Check, ok, problem, unknown, type Verdict } from "../finding";

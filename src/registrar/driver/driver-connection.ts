@@ -4,7 +4,7 @@ import type { PluginIdentity, Protos } from "../../grpc/protos";
 import { callUnary, createUnixClient, statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import { LONGEST_WAIT_MS } from "../../pause";
-import type { DriverCall } from "../registration/events";
+import type { DriverCall } from "../model/events";
 
 /** Makes a connection to a CSI driver, which begins with the first call. */
 export function connectDriver(

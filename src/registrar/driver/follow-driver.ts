@@ -2,12 +2,12 @@ import { messageOf } from "../../errors";
 import type { EventSource } from "../../event-source";
 import type { PluginIdentity, Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
-import type { ResolvedRegistrarOptions } from "../options";
-import type { DriverStatus, DriverTrouble } from "../registration/driver-status";
-import type { RegistrarEvent } from "../registration/events";
-import type { Inbox } from "../registration/inbox";
-import { failedBy } from "../registration/outcome";
-import type { LoopEvent } from "../registration/state";
+import type { RegistrarEvent } from "../model/events";
+import type { Inbox } from "../model/inbox";
+import type { ResolvedRegistrarOptions } from "../model/options";
+import { failedBy } from "../model/outcome";
+import type { LoopEvent } from "../model/state";
+import type { DriverStatus, DriverTrouble } from "../model/status";
 import { admitDriverName } from "./driver-name";
 import { watchCsiDriver } from "./watch-driver";
 

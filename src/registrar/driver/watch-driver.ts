@@ -6,8 +6,8 @@ import { statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import { pause } from "../../pause";
 import { type AcceptingOptions, untilAccepting, untilReplaced } from "../../sockets/unix-socket";
-import type { ResolvedRegistrarOptions } from "../options";
-import type { DriverCall } from "../registration/events";
+import type { DriverCall } from "../model/events";
+import type { ResolvedRegistrarOptions } from "../model/options";
 import { connectDriver } from "./driver-connection";
 import { createDriverPresence } from "./driver-presence";
 

@@ -4,7 +4,7 @@ import { errnoOf } from "../../errors";
 import type { Logger } from "../../logging/logger";
 import { isSameFile, isSameSocket, namesIn, statsOf } from "../../sockets/files";
 import { watchPath } from "../../sockets/path-watch";
-import { isPattern, matchSegment, type PathPattern } from "./path-pattern";
+import { isPattern, matchSegment, type PathPattern } from "../model/path-pattern";
 
 /** Hears of sockets that fit a pattern; `captures` is what its stars stand for. */
 export interface DiscoveryObserver {

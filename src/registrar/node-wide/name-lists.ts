@@ -1,5 +1,5 @@
 import { invalidOption } from "../../errors";
-import { isPattern, matchSegments, type PathPattern, parsePattern, segmentsOf } from "./path-pattern";
+import { isPattern, matchSegments, type PathPattern, parsePattern, segmentsOf } from "../model/path-pattern";
 
 /** Names that are wanted and names that are not; without `allow` every name is wanted that is not in `deny`. */
 export interface NameLists {

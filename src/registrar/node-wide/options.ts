@@ -1,7 +1,7 @@
 import { flag, listOf, milliseconds, text } from "../../options/option-kinds";
 import { optional, optionsOf, readOptions, required } from "../../options/read-options";
 import type { ResolvedStartOptions } from "../../options/start-options";
-import { COMMON_OPTIONS, type RegistrarOptions } from "../options";
+import { COMMON_OPTIONS, type RegistrarOptions } from "../model/options";
 import { checkNameLists, type NameLists } from "./name-lists";
 
 /** What a node-wide registrar is told. Times are milliseconds, 24 days at most. */

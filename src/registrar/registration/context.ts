@@ -1,10 +1,10 @@
 import type { ConnectionTally } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
-import type { PluginType } from "./plugin-type";
-import type { RegistrationSocket } from "./registration-socket";
-import { fileNameOf, registrationSocketPath } from "./socket-name";
-import type { DriverFacts } from "./state";
+import type { PluginType } from "../model/options";
+import type { DriverFacts } from "../model/state";
+import type { RegistrationSocket } from "../socket/registration-socket";
+import { fileNameOf, registrationSocketPath } from "../socket/socket-name";
 
 /** The options that a registration by itself needs, complete and checked. */
 export interface RegistrationLoopOptions {

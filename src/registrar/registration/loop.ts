@@ -1,7 +1,7 @@
+import type { Inbox } from "../model/inbox";
+import { failedBy, type RegistrationOutcome } from "../model/outcome";
+import type { LoopEvent, RegistrationState } from "../model/state";
 import { type RegistrationContext, socketPathOf } from "./context";
-import type { Inbox } from "./inbox";
-import { failedBy, type RegistrationOutcome } from "./outcome";
-import type { LoopEvent, RegistrationState } from "./state";
 import { awaitRegistrationStatus } from "./states/asked";
 import { watchOurSocket } from "./states/in-place";
 import { moveFromBackoff, remindOfSilence } from "./states/listening";

@@ -2,8 +2,8 @@ import type { ServiceHost } from "../../grpc/acceptor";
 import type { Protos, RegistrationStatus } from "../../grpc/protos";
 import { unaryHandler } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
-import type { PluginType } from "./plugin-type";
-import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check-protocol";
+import type { PluginType } from "../model/options";
+import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check";
 
 /** Most characters of a reason. */
 const MAX_REASON_LENGTH = 1_000;

@@ -4,19 +4,19 @@ import { startGrpcAcceptor } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
 import { boundText } from "../../logging/bound";
 import type { Logger } from "../../logging/logger";
+import type { RegistrarEvent } from "../model/events";
+import { createInbox, type Inbox } from "../model/inbox";
+import { errorOf, type RegistrationOutcome } from "../model/outcome";
+import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
+import type { DriverStatus } from "../model/status";
+import { reasonOf } from "../model/status";
+import { createTally } from "../model/tally";
+import { createRegistrationSocket } from "../socket/registration-socket";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
-import type { DriverStatus } from "./driver-status";
-import type { RegistrarEvent } from "./events";
 import { meansPeer } from "./hints";
-import { createInbox, type Inbox } from "./inbox";
 import { runRegistration } from "./loop";
-import { errorOf, type RegistrationOutcome } from "./outcome";
-import { reasonOf } from "./reason";
 import { addRegistrationService } from "./registration-service";
-import { createRegistrationSocket } from "./registration-socket";
 import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
-import type { LoopEvent, RegistrationState, StateChange } from "./state";
-import { createTally } from "./tally";
 import { isStateChange, mayReregister } from "./transition";
 
 /** One driver's registration with kubelet while it runs, in the hands of its owner. */

@@ -7,7 +7,7 @@ import type {
   Refusals,
   RegistrationState,
   StandbyReason,
-} from "./state";
+} from "../model/state";
 
 /** A refusal that repeats itself so often word for word will hardly pass: from then on the slowest pace. */
 export const SLOW_AFTER_REPEATS = 3;

@@ -1,4 +1,4 @@
-import type { StateName } from "../../../src/registrar/registration/state";
+import type { StateName } from "../../../src/registrar/model/state";
 import { type Exit, startChildProcess } from "../../support/child-process";
 import type { History } from "../../support/history";
 import { registrarCommand } from "../../support/registrar-command";

@@ -1,9 +1,9 @@
 import type { Mutant } from "../mutant";
 
-const NODE_WIDE = "src/registrar/node-wide/start-node-registrar.ts";
+const NODE_WIDE = "src/registrar/start-node-registrar.ts";
 const DISCOVERY = "src/registrar/node-wide/discovery.ts";
 const NODE_WIDE_TESTS = [
-  "test/registrar/node-wide/start-node-registrar",
+  "test/registrar/start-node-registrar",
   "test/registrar/node-wide/driver-changes",
   "test/registrar/node-wide/departures",
 ];

@@ -4,17 +4,17 @@ import type { Mutant } from "../mutant";
 export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   {
     what: "an alias that is a link is published over",
-    file: "src/registrar/registration/alias.ts",
+    file: "src/registrar/socket/socket-name.ts",
     from: "    if (!isSocketFile(path)) continue;\n",
     to: "",
-    tests: ["test/registrar/registration/alias"],
+    tests: ["test/registrar/socket/socket-name"],
   },
   {
     what: "the alias of a killed registrar is preferred to that of a living one",
-    file: "src/registrar/registration/alias.ts",
+    file: "src/registrar/socket/socket-name.ts",
     from: "if ((await tryConnect(path)) === undefined) return alias;",
     to: "",
-    tests: ["test/registrar/registration/alias"],
+    tests: ["test/registrar/socket/socket-name"],
   },
   {
     what: "a driver that was renamed keeps the alias of its former name",

@@ -1,8 +1,8 @@
 import type { Mutant } from "../mutant";
 
-const SOCKET = "src/registrar/registration/registration-socket.ts";
+const SOCKET = "src/registrar/socket/registration-socket.ts";
 const DOT_SOCKET = "src/sockets/dot-socket.ts";
-const SOCKET_TESTS = ["test/registrar/registration/registration-socket"];
+const SOCKET_TESTS = ["test/registrar/socket/registration-socket"];
 
 /** Mutants of the sockets as files: what stands at a path, whose it is, and who replaces it. */
 export const SOCKETS_MUTANTS: readonly Mutant[] = [
@@ -39,7 +39,7 @@ export const SOCKETS_MUTANTS: readonly Mutant[] = [
     file: SOCKET,
     from: "    await delay(LISTENS_WITHIN_MS);\n",
     to: "",
-    tests: ["test/registrar/registration/slow-listener"],
+    tests: ["test/registrar/socket/slow-listener"],
   },
   {
     what: "a withdrawn socket goes on listening",

@@ -136,7 +136,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     file: `${STATES}/publishing.ts`,
     from: "await findAlias(pluginRegistrationPath,",
     to: 'await findAlias(pluginRegistrationPath + "-",',
-    tests: [`${STATE_TESTS}/publishing`, `${STATE_TESTS}/listening`, "test/registrar/registration/alias"],
+    tests: [`${STATE_TESTS}/publishing`, `${STATE_TESTS}/listening`, "test/registrar/socket/socket-name"],
   },
   {
     what: "a driver that was renamed leaves its new name's place to a registrar that is about to go",

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
+import { createInbox } from "../../../src/registrar/model/inbox";
+import { refusedFor } from "../../../src/registrar/model/outcome";
+import type { LoopEvent, RegistrationState } from "../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../src/registrar/registration/context";
-import { createInbox } from "../../../src/registrar/registration/inbox";
 import { runRegistration } from "../../../src/registrar/registration/loop";
-import { refusedFor } from "../../../src/registrar/registration/outcome";
-import type { LoopEvent, RegistrationState } from "../../../src/registrar/registration/state";
 import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
 

@@ -1,5 +1,5 @@
 import { RegistrarError } from "../../../src/errors";
-import { errorOf, failedBy } from "../../../src/registrar/registration/outcome";
+import { errorOf, failedBy } from "../../../src/registrar/model/outcome";
 import { HISTORY_LENGTH } from "../../../src/registrar/registration/registration";
 import { dialRegistration, registerOnce } from "../../support/fake-kubelet";
 import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";

@@ -1,7 +1,7 @@
+import { refusedFor } from "../../../src/registrar/model/outcome";
+import type { LoopEvent, RegistrationState, StateName } from "../../../src/registrar/model/state";
+import { STATE_NAMES } from "../../../src/registrar/model/state";
 import { isSameRound } from "../../../src/registrar/registration/loop";
-import { refusedFor } from "../../../src/registrar/registration/outcome";
-import type { LoopEvent, RegistrationState, StateName } from "../../../src/registrar/registration/state";
-import { STATE_NAMES } from "../../../src/registrar/registration/state";
 import { isStateChange, transition } from "../../../src/registrar/registration/transition";
 import { EVENT_KINDS, eventOf, facts, leadsTo, stateNamed } from "../../support/registration-states";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { invalidOption, messageOf } from "../../../errors";
 import { escapeJson } from "../../../logging/escape";
-import { registrationSocketPath } from "../../../registrar/registration/socket-name";
+import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { KubeletEvent } from "../../../simulator/kubelet-events";
 import { type Actor, startActor } from "./actor";

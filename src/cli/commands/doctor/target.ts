@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import type { Target } from "../../../doctor/facts";
 import { KNOWN_DIRECTORIES } from "../../../doctor/host-facts";
-import { isPattern } from "../../../registrar/node-wide/path-pattern";
+import { isPattern } from "../../../registrar/model/path-pattern";
 import { CONTAINER_DIRECTORY } from "../../paths";
 
 /** Where a registrar looks for the driver unless told otherwise. */

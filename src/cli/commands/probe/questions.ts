@@ -1,5 +1,5 @@
 import { bareCall } from "../../../grpc/bare-call";
-import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../../registrar/registration/self-check-protocol";
+import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../../registrar/registration/self-check";
 
 /** What a registrar answers about itself. */
 export interface SelfReport {

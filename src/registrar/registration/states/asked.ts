@@ -1,6 +1,6 @@
 import { pause } from "../../../pause";
+import type { InPlaceState, StateOf } from "../../model/state";
 import type { RegistrationContext } from "../context";
-import type { InPlaceState, StateOf } from "../state";
 
 /** The longest that kubelet may be between GetInfo and its status: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
 const KUBELET_BUSY_MS = 150_000;

@@ -1,7 +1,7 @@
 import { pause, untilNextLookMs } from "../../../pause";
 import { watchPath } from "../../../sockets/path-watch";
+import type { InPlaceState, LoopEvent } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
-import type { InPlaceState, LoopEvent } from "../state";
 import { isKubeletBusy } from "./asked";
 
 /**

@@ -1,11 +1,10 @@
 import { REMINDERS, reminderMs } from "../../../backoff";
 import { pause } from "../../../pause";
 import { fitsSocketPath } from "../../../sockets/socket-path";
-import { createAlias } from "../alias";
+import type { LoopEvent, StateOf } from "../../model/state";
+import { createAlias, fileNameOf } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { explainSilence } from "../hints";
-import { fileNameOf } from "../socket-name";
-import type { LoopEvent, StateOf } from "../state";
 
 /** Kubelet's reconcile loop runs each second: this long without a call, after a dead socket, means backoff. */
 const MOVE_AFTER_MS = 2_500;

@@ -2,11 +2,10 @@ import { BACKOFF, backoffMs } from "../../../backoff";
 import { RegistrarError } from "../../../errors";
 import { sweepDotSockets } from "../../../sockets/dot-socket";
 import { watchPath } from "../../../sockets/path-watch";
-import { findAlias } from "../alias";
+import { failedBy } from "../../model/outcome";
+import type { LoopEvent, StateOf } from "../../model/state";
+import { fileNameOf, findAlias } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
-import { failedBy } from "../outcome";
-import { fileNameOf } from "../socket-name";
-import type { LoopEvent, StateOf } from "../state";
 
 /**
  * State `publishing`: puts our socket in place. The first time whatever cannot be is fatal, as at the official

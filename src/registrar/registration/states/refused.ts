@@ -1,9 +1,9 @@
 import { BACKOFF } from "../../../backoff";
 import { pause } from "../../../pause";
+import { refusedFor } from "../../model/outcome";
+import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import type { RegistrationContext } from "../context";
 import { explainRefusal } from "../explain-refusal";
-import { refusedFor } from "../outcome";
-import type { DriverFacts, LoopEvent, StateOf } from "../state";
 import { SLOW_AFTER_REPEATS } from "../transition";
 
 /** One line in ten minutes at the slow pace. */

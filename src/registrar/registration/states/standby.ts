@@ -4,9 +4,9 @@ import { pause } from "../../../pause";
 import { namesIn } from "../../../sockets/files";
 import { watchPath } from "../../../sockets/path-watch";
 import { tryConnect } from "../../../sockets/unix-socket";
+import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { askInfo } from "../self-check";
-import type { DriverFacts, LoopEvent, StateOf } from "../state";
 
 /** The net under inotify and the held connection. */
 const LOOK_EVERY_MS = 5_000;

@@ -1,6 +1,6 @@
+import { failedBy } from "../../model/outcome";
+import type { LoopEvent, StateOf } from "../../model/state";
 import type { RegistrationContext } from "../context";
-import { failedBy } from "../outcome";
-import type { LoopEvent, StateOf } from "../state";
 
 /** Calls that run when we stop get this long to finish. */
 const GRACE_MS = 2_000;

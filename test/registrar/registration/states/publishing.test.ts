@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startNodeRegistrar } from "../../../../src/registrar/node-wide/start-node-registrar";
+import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
 import { startCsiDriver, startKubelet } from "../../../../src/testing";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { eventually } from "../../../support/eventually";

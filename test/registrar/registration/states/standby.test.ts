@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import type { Socket } from "node:net";
 import { loadProtos } from "../../../../src/grpc/protos";
+import type { LoopEvent } from "../../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../../src/registrar/registration/context";
-import type { LoopEvent } from "../../../../src/registrar/registration/state";
 import { tryConnect } from "../../../../src/sockets/unix-socket";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { controlWaits } from "../../../support/controlled-waits";

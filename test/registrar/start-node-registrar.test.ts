@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { startNodeRegistrar } from "../../../src/registrar/node-wide/start-node-registrar";
-import { eventually } from "../../support/eventually";
-import { registerOnce } from "../../support/fake-kubelet";
-import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
-import { startScriptedDriver } from "../../support/scripted-driver";
-import { startStuckSocket } from "../../support/stuck-socket";
+import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
+import { eventually } from "../support/eventually";
+import { registerOnce } from "../support/fake-kubelet";
+import { createFleetNode, type FleetNode, startTestFleet } from "../support/fleet-node";
+import { startScriptedDriver } from "../support/scripted-driver";
+import { startStuckSocket } from "../support/stuck-socket";
 
 let node: FleetNode;
 beforeEach(async () => {

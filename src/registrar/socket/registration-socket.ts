@@ -8,23 +8,12 @@ import { bindDotSocket, giveName, socketUnusable } from "../../sockets/dot-socke
 import { isSameFile, isSameSocket, linkStatsOf } from "../../sockets/files";
 import { checkSocketPathLength } from "../../sockets/socket-path";
 import { tryConnect } from "../../sockets/unix-socket";
+import type { SocketFound } from "../model/state";
 
 type LinkStats = ReturnType<typeof linkStatsOf>;
 
 /** A registrar that starts binds its socket before it listens; with a tight CPU limit it may be held up in between. */
 const LISTENS_WITHIN_MS = 150;
-
-/** What stands at the path of our socket. */
-export type SocketFound =
-  | "ours"
-  /** Nothing there: somebody removed our socket, or its folder. */
-  | "gone"
-  /** Another socket, on which somebody listens. */
-  | "taken"
-  /** Another socket, on which nobody listens. */
-  | "dead"
-  /** Something that is no socket, or that cannot be looked at. */
-  | "blocked";
 
 /**
  * Owner of one registration socket file. Binds under a dot-name, which kubelet's plugin watcher ignores, gives the

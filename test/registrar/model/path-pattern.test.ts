@@ -5,7 +5,7 @@ import {
   matchSegment,
   pairPatterns,
   parsePattern,
-} from "../../../src/registrar/node-wide/path-pattern";
+} from "../../../src/registrar/model/path-pattern";
 
 test.each([
   ["/plugins/*/csi.sock", true],

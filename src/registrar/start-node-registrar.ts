@@ -1,21 +1,21 @@
 import { setMaxListeners } from "node:events";
-import { BACKOFF, backoffMs } from "../../backoff";
-import { createEventSource, type Events } from "../../event-source";
-import { loadProtos } from "../../grpc/protos";
-import { refuseAborted } from "../../options/start-options";
-import { statsOf } from "../../sockets/files";
-import { tryConnect } from "../../sockets/unix-socket";
-import { type ResolvedRegistrarOptions, resolveOptions } from "../options";
-import { logListenerError, REGISTRAR_EVENTS } from "../registration/events";
-import type { RegistrationOutcome } from "../registration/outcome";
-import type { Registration } from "../registration/registration";
-import type { Registrations, RegistrationsEvent } from "../registrations";
-import { registerDriver } from "../start-registrar";
-import { createAdmission } from "./admission";
-import { discover } from "./discovery";
-import { whyUnwanted } from "./name-lists";
-import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./options";
-import { fillPattern, type PatternPair, pairPatterns } from "./path-pattern";
+import { BACKOFF, backoffMs } from "../backoff";
+import { createEventSource, type Events } from "../event-source";
+import { loadProtos } from "../grpc/protos";
+import { refuseAborted } from "../options/start-options";
+import { statsOf } from "../sockets/files";
+import { tryConnect } from "../sockets/unix-socket";
+import { logListenerError, REGISTRAR_EVENTS } from "./model/events";
+import { type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
+import type { RegistrationOutcome } from "./model/outcome";
+import { fillPattern, type PatternPair, pairPatterns } from "./model/path-pattern";
+import { createAdmission } from "./node-wide/admission";
+import { discover } from "./node-wide/discovery";
+import { whyUnwanted } from "./node-wide/name-lists";
+import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./node-wide/options";
+import type { Registration } from "./registration/registration";
+import type { Registrations, RegistrationsEvent } from "./registrations";
+import { registerDriver } from "./start-registrar";
 
 /** The registrations of every driver of a node, in the hands of their owner, and what happens to each. */
 export interface NodeRegistrar

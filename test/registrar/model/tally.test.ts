@@ -1,5 +1,5 @@
-import type { RegistrarEvent } from "../../../src/registrar/registration/events";
-import { createTally, type Tally } from "../../../src/registrar/registration/tally";
+import type { RegistrarEvent } from "../../../src/registrar/model/events";
+import { createTally, type Tally } from "../../../src/registrar/model/tally";
 
 const identity = { name: "x.csi", vendorVersion: "v1", manifest: {} };
 const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): RegistrarEvent => ({

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { judgeDriverName } from "../../../src/registrar/driver/driver-name";
-import { createAlias, findAlias } from "../../../src/registrar/registration/alias";
+import { createAlias, findAlias } from "../../../src/registrar/socket/socket-name";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 

@@ -1,6 +1,6 @@
 import type { HostPathQuestion, HostPathVerdict } from "../../host-path";
 import type { Mount } from "../../mounts";
-import { fillPattern, isPattern, matchSegments, segmentsOf } from "./path-pattern";
+import { fillPattern, isPattern, matchSegments, segmentsOf } from "../model/path-pattern";
 
 type Paths = Pick<HostPathQuestion, "csiSocketPath" | "kubeletRegistrationPath">;
 

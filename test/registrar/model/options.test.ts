@@ -2,7 +2,7 @@ import {
   type RegistrarOptions,
   resolveOptions,
   resolveRegistrationOptions,
-} from "../../src/registrar/options";
+} from "../../../src/registrar/model/options";
 
 const required: RegistrarOptions = {
   csiAddress: "unix:///csi/csi.sock",

@@ -1,4 +1,4 @@
-import { invalidOption } from "../errors";
+import { invalidOption } from "../../errors";
 import {
   flag,
   folderPath,
@@ -10,12 +10,19 @@ import {
   oneOf,
   refuseOption,
   text,
-} from "../options/option-kinds";
-import { type OptionTable, optional, readOptions, required } from "../options/read-options";
-import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../sockets/socket-path";
-import { absoluteCsiAddress, parseCsiAddress } from "./driver/csi-address";
-import { CSI_VERSIONS, PLUGIN_TYPES, type PluginType } from "./registration/plugin-type";
+} from "../../options/option-kinds";
+import { type OptionTable, optional, readOptions, required } from "../../options/read-options";
+import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../../options/start-options";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../../sockets/socket-path";
+import { absoluteCsiAddress, parseCsiAddress } from "./csi-address";
+
+/** What kubelet registers: `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
+export type PluginType = "CSIPlugin" | "DRAPlugin" | "DevicePlugin";
+
+export const PLUGIN_TYPES: readonly PluginType[] = ["CSIPlugin", "DRAPlugin", "DevicePlugin"];
+
+/** Versions of the CSI specification's major line that we stand for, as the official registrar has since 2018. */
+export const CSI_VERSIONS: readonly string[] = ["1.0.0"];
 
 /** What to do when kubelet refuses the driver. */
 export type RegistrationFailurePolicy = "exit" | "retry";

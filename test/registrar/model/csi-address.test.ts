@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { absoluteCsiAddress, parseCsiAddress } from "../../../src/registrar/driver/csi-address";
+import { absoluteCsiAddress, parseCsiAddress } from "../../../src/registrar/model/csi-address";
 
 test.each([
   ["/csi/csi.sock", "/csi/csi.sock"],

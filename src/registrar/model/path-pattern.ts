@@ -1,5 +1,5 @@
 import { invalidOption } from "../../errors";
-import { parseCsiAddress } from "../driver/csi-address";
+import { parseCsiAddress } from "./csi-address";
 
 /** A path in which a `*` stands for part of a segment; at most one in each segment. */
 export interface PathPattern {

@@ -7,7 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { registrationSocketPath } from "../../../src/registrar/registration/socket-name";
+import { registrationSocketPath } from "../../../src/registrar/socket/socket-name";
 import { tryConnect } from "../../../src/sockets/unix-socket";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";

@@ -9,9 +9,7 @@ test("a socket that is bound and on which somebody listens a moment later is not
   const waits: (() => void)[] = [];
   const wait = () => new Promise<void>((resolve) => waits.push(resolve));
   jest.doMock("node:timers/promises", () => ({ setTimeout: wait }));
-  const { createRegistrationSocket } = await import(
-    "../../../src/registrar/registration/registration-socket"
-  );
+  const { createRegistrationSocket } = await import("../../../src/registrar/socket/registration-socket");
   const socket = createRegistrationSocket(() => {}, silentLogger);
 
   const looking = socket.look(path);

@@ -2,7 +2,27 @@ import { basename, join } from "node:path";
 import { randomWord } from "../../sockets/dot-socket";
 import { isSocketFile, namesIn } from "../../sockets/files";
 import { isDeadSocket, tryConnect } from "../../sockets/unix-socket";
-import { SOCKET_TAIL } from "./socket-name";
+import type { PluginType } from "../model/options";
+
+/** How the name of every registration socket ends, the official registrar's too (node_register.go, buildSocketPath). */
+export const SOCKET_TAIL = "-reg.sock";
+
+/** Between a plugin's name and the tail: a CSI and a DRA driver of one name may be on one node. */
+const TYPE_TAILS: Readonly<Record<PluginType, string>> = {
+  CSIPlugin: "",
+  DRAPlugin: "-dra",
+  DevicePlugin: "-device",
+};
+
+/** What stands for a plugin in the name of its registration socket. A resource's slash cannot. */
+export function fileNameOf(type: PluginType, name: string): string {
+  return `${name.replace("/", "_")}${TYPE_TAILS[type]}`;
+}
+
+/** `<dir>/<driver>-reg.sock`; `name` is what stands for the plugin. */
+export function registrationSocketPath(pluginRegistrationPath: string, name: string): string {
+  return join(pluginRegistrationPath, name + SOCKET_TAIL);
+}
 
 /** What an alias adds to a name. The CSI specification has no `_` in names: no other driver's socket looks like this. */
 const ALIAS_TAIL = /-_[0-9a-z]{3}$/;

@@ -1,5 +1,4 @@
 import type { RegistrationOutcome } from "./outcome";
-import type { SocketFound } from "./registration-socket";
 
 /** Every state, in the order of a registration's life. */
 export const STATE_NAMES = [
@@ -81,6 +80,18 @@ export type RegistrationState =
 export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;
 /** The states in which our socket is in place. */
 export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refused">;
+
+/** What stands at the path of our socket. */
+export type SocketFound =
+  | "ours"
+  /** Nothing there: somebody removed our socket, or its folder. */
+  | "gone"
+  /** Another socket, on which somebody listens. */
+  | "taken"
+  /** Another socket, on which nobody listens. */
+  | "dead"
+  /** Something that is no socket, or that cannot be looked at. */
+  | "blocked";
 
 /** What the loop takes from its inbox: all that can happen to a registration, and change its state. */
 export type LoopEvent =

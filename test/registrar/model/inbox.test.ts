@@ -1,4 +1,4 @@
-import { createInbox } from "../../../src/registrar/registration/inbox";
+import { createInbox } from "../../../src/registrar/model/inbox";
 
 test("gives events in the order in which they were put", async () => {
   const inbox = createInbox<string>();
