@@ -7,8 +7,8 @@ import { ROOT, readText } from "./docs/markdown";
  * time of day itself is meant, it is said here why.
  */
 const TIME_OF_DAY: Readonly<Record<string, string>> = {
+  "registrar/model/tally.ts": "when kubelet called, for people",
   "registrar/registration/registration.ts": "when a state changed, for people",
-  "registrar/registration/tally.ts": "when kubelet called, for people",
   "logging/klog-sink.ts": "the time on a log line",
   "logging/clock.ts": "the same, with microseconds",
   "cli/commands/status.ts": "when it was asked, for people",
