@@ -4,7 +4,7 @@ import { errnoOf, messageOf, RegistrarError } from "../../errors";
 export type RegistrationOutcome =
   /** Closed by its owner. */
   | { readonly kind: "stopped" }
-  /** Kubelet refused the driver; `reason` is kubelet's text, verbatim, and `hint` its likely cause, where we know one. */
+  /** Kubelet refused the driver; `reason` is kubelet's text, 4,096 characters at most, and `hint` its likely cause, where we know one. */
   | {
       readonly kind: "refused";
       readonly reason: string;

@@ -40,7 +40,7 @@ export interface DriverFacts {
 }
 
 export interface Refusals {
-  /** Kubelet's latest text, verbatim. */
+  /** Kubelet's latest text, 4,096 characters at most. */
   readonly text: string;
   readonly count: number;
   /** How often the latest text came again. */
