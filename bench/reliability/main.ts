@@ -7,15 +7,14 @@ import { buildPrograms } from "../../test/kubelet/support/build";
 import { newestVersion } from "../../test/kubelet/support/versions";
 import { createTempFolder } from "../../test/support/temp-folder";
 import { withFigures } from "../figures";
-import { observationText, observeClients, observeSilence } from "./observations";
 import { PLAYS, type Play } from "./plays";
 import { type Row, table } from "./report";
-import { type Contestant, createStage, type Outcome, type Stage } from "./stage";
+import { type Contestant, createStage, type Outcome } from "./stage";
 
 const USAGE = `usage: npm run bench:reliability -- [--official PATH] [--only TEXT] [--at-once N] [--dry-run]
 
 Plays failures with kubelet's real code, with this registrar and the official one at the same time, and writes the
-figures into docs/reliability.md. Takes about half an hour, most of it waiting.
+figures into docs/measurements.md. Takes about half an hour, most of it waiting.
 
   --official PATH   the official node-driver-registrar; without it only ours is measured
   --only TEXT       only the plays with this text in their title; does not write the page
@@ -25,7 +24,7 @@ figures into docs/reliability.md. Takes about half an hour, most of it waiting.
 
 const VERSIONS = ["1.28.15", newestVersion];
 const root = join(__dirname, "..", "..");
-const page = join(root, "docs", "reliability.md");
+const page = join(root, "docs", "measurements.md");
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 interface Job {
@@ -50,24 +49,30 @@ async function main(): Promise<void> {
     },
   });
   if (values.help) return say(USAGE);
-  const official = values.official && { command: [values.official], isOurs: false };
-  if (!official) say("no --official PATH: only this registrar is measured");
+  const official = (isProbed: boolean, path = values.official): readonly Contestant[] =>
+    path === undefined ? [] : [{ command: [path], isOurs: false, isProbed }];
+  if (!values.official) say("no --official PATH: only this registrar is measured");
   for (const version of VERSIONS) await buildPrograms(version, say);
 
   // A copy: the run takes long, and a build in the meantime would take the program away.
   await using folder = await createTempFolder();
   cpSync(join(root, "dist"), folder.path, { recursive: true });
-  const ours: Contestant = { command: [process.execPath, folder.at("cli.js")], isOurs: true };
+  const ours: Contestant = {
+    command: [process.execPath, folder.at("cli.js")],
+    isOurs: true,
+    isProbed: false,
+  };
   const plays = PLAYS.filter(({ title }) => title.includes(values.only));
-  const contestants = official ? [ours, official] : [ours];
+  const contestants = [ours, ...official(false), ...official(true)];
   const conditions = describeConditions(values["at-once"], values.official);
   const results = await playAll(plays, contestants, Number(values["at-once"]));
-  const figures = table(plays.flatMap((play) => rowsOf(play, results)));
+  const figures = table(
+    contestants.map(nameOf),
+    plays.flatMap((play) => rowsOf(play, contestants, results)),
+  );
   say(`${conditions()}\n\n${figures}`);
   if (values.only || values["dry-run"]) return;
-  const observations = await observeAll(contestants);
-  say(observations);
-  const text = [conditions(), figures, observations].join("\n\n");
+  const text = [conditions(), figures].join("\n\n");
   writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run bench:reliability", text));
 }
 
@@ -101,40 +106,34 @@ async function playOne(
   { play, version, variant, contestant }: Job,
   contestants: readonly Contestant[],
 ): Promise<Outcome> {
-  const official = contestants.find(({ isOurs }) => !isOurs) ?? contestant;
-  await using stage = await createStage({ version, contestant, official });
+  const isRival = ({ isOurs, isProbed }: Contestant) => !isOurs && isProbed === contestant.isProbed;
+  await using stage = await createStage({
+    version,
+    contestant,
+    official: contestants.find(isRival) ?? contestant,
+  });
   return await play.run(stage, variant);
+}
+
+function nameOf({ isOurs, isProbed }: Contestant): string {
+  return `${isOurs ? "registrar" : "official"}${isProbed ? " with a liveness probe" : ""}`;
 }
 
 function describe({ play, version, variant, contestant, outcome }: Result): string {
   const { registeredAfterMs: ms, restarts } = outcome;
-  const who = contestant.isOurs ? "registrar" : "official";
   const after = ms === undefined ? "not registered" : `registered after ${(ms / 1_000).toFixed(2)} s`;
-  return `${play.title} [${variant}], kubelet ${version}, ${who}: ${after}, ${restarts} restarts`;
+  return `${play.title} [${variant}], kubelet ${version}, ${nameOf(contestant)}: ${after}, ${restarts} restarts`;
 }
 
-function rowsOf(play: Play, results: readonly Result[]): readonly Row[] {
+function rowsOf(play: Play, contestants: readonly Contestant[], results: readonly Result[]): readonly Row[] {
   const groups = play.byKubelet ? VERSIONS.map((version) => [version]) : [VERSIONS];
   return groups.map((kubelets) => {
-    const of = (isOurs: boolean) =>
-      results
-        .filter((one) => one.play === play && kubelets.includes(one.version))
-        .filter((one) => one.contestant.isOurs === isOurs)
-        .map(({ outcome }) => outcome);
-    return { title: play.title, kubelets, ours: of(true), official: of(false) };
+    const played = results.filter((one) => one.play === play && kubelets.includes(one.version));
+    const outcomes = contestants.map((contestant) =>
+      played.filter((one) => one.contestant === contestant).map(({ outcome }) => outcome),
+    );
+    return { title: play.title, kubelets, outcomes };
   });
-}
-
-async function observeAll(contestants: readonly Contestant[]): Promise<string> {
-  const texts = contestants.map(async (contestant) => {
-    const onStage = async <T>(observe: (stage: Stage) => Promise<T>) => {
-      await using stage = await createStage({ version: newestVersion, contestant, official: contestant });
-      return await observe(stage);
-    };
-    const [silence, clients] = await Promise.all([onStage(observeSilence), onStage(observeClients)]);
-    return observationText(contestant.isOurs ? "This registrar" : "The official one", silence, clients);
-  });
-  return (await Promise.all(texts)).join("\n\n");
 }
 
 /** What the figures depend on; asked again at the end for the load. */

@@ -11,6 +11,8 @@ export interface Contestant {
   /** Its program and the words in front of its arguments. */
   readonly command: readonly string[];
   readonly isOurs: boolean;
+  /** Whether kubelet's liveness probe asks it. */
+  readonly isProbed: boolean;
 }
 
 /** How long it took until the driver was registered for good, in milliseconds. */
@@ -43,8 +45,6 @@ export interface Stage extends AsyncDisposable {
 export interface RegistrarOptions {
   /** @default the contestant */
   readonly who?: Contestant;
-  /** Flags that every registrar knows. */
-  readonly flags?: readonly string[];
   /** Flags that only ours knows; others do without. */
   readonly ourFlags?: readonly string[];
 }
@@ -75,9 +75,9 @@ export async function createStage({ version, contestant, official }: StageOption
     kubelet: async () => keep(await startKubelet({ version, pluginDir: pluginRegistrationPath })),
     restarted: async (kubelet) => keep(await kubelet.restart()),
     driver: async () => keep(await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name: DRIVER })),
-    registrar: async ({ who = contestant, flags = [], ourFlags = [] } = {}) => {
-      const words = [...paths.args, ...flags, ...(who.isOurs ? ourFlags : [])];
-      return keep(await startContainer([...who.command, ...words]));
+    registrar: async ({ who = contestant, ourFlags = [] } = {}) => {
+      const words = [...paths.args, ...(who.isOurs ? ourFlags : [])];
+      return keep(await startContainer([...who.command, ...words], who.isProbed));
     },
     [Symbol.asyncDispose]: async () => {
       // The node's folder goes last, when nobody uses it any more.
@@ -94,7 +94,7 @@ const LOOK_EVERY_MS = 10;
  * Watches from now on, for `limitMs` at most, until the driver is registered for good: kubelet's handler accepted it
  * and it has its entry in CSINode.
  */
-export async function recovery(kubelet: Kubelet, limitMs = 60_000): Promise<Recovery> {
+export async function recovery(kubelet: Kubelet, limitMs = 120_000): Promise<Recovery> {
   const startMs = performance.now();
   let registration = registrationIn(kubelet);
   let sinceMs = startMs;
