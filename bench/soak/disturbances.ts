@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { sendVisitors } from "../hostile/visitors";
 import { ROLES, type Role } from "./cast";
-import { startCrowd } from "./crowd";
 import type { SoakNode } from "./node";
 import type { Kind, Step } from "./plan";
 
@@ -61,8 +61,11 @@ const DISTURBANCES: { readonly [kind in Kind]: (node: SoakNode, step: Step) => P
 
   "crowd-comes": async (node, { driver }) => {
     const [socket = ""] = (await node.visibleSockets()).filter((name) => name.startsWith(driver));
-    const crowd = await startCrowd(join(node.pluginDir, socket), 90);
-    node.afterSettling(crowd.leave);
+    const visit = { door: "registration socket", connections: 90, atOnce: 90, stayEvery: 2 } as const;
+    const stayed = await sendVisitors(visit, { path: join(node.pluginDir, socket) });
+    node.afterSettling(() => {
+      for (const one of stayed) one.destroy();
+    });
     await node.removeSockets(driver);
   },
 

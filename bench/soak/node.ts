@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
 import { createNodeFolder } from "../../test/kubelet/support/node-folder";
-import { type Bell, createBell } from "./bell";
 import { DRIVERS, ROLES, type Role, roleOf } from "./cast";
 import { type Driver, startDriver } from "./driver";
 import { createForeignSockets, type ForeignSockets } from "./foreign";
@@ -15,8 +14,6 @@ export interface SoakNode extends AsyncDisposable {
   readonly kubelet: Kubelet;
   /** All that there have been, the one that runs is the last. */
   readonly kubelets: readonly Kubelet[];
-  /** Rings when kubelet did something or a registrar said something. */
-  readonly bell: Bell;
   readonly foreign: ForeignSockets;
   /** By role. */
   readonly registrars: ReadonlyMap<string, RegistrarProcess>;
@@ -60,7 +57,6 @@ export async function startSoakNode(version: string, command: readonly string[])
   const end = async () => {
     for (const one of started.splice(0)) await one[Symbol.asyncDispose]();
   };
-  const bell = createBell();
   const drivers = new Map<string, Driver>();
   const registrars = new Map<string, RegistrarProcess>();
   const peers = new Map<string, RegistrarProcess>();
@@ -68,10 +64,7 @@ export async function startSoakNode(version: string, command: readonly string[])
   const kubelets: Kubelet[] = [];
   const undos: (() => void)[] = [];
 
-  const keepKubelet = (one: Kubelet) => {
-    one.events.follow(bell.ring);
-    kubelets.push(keep(one));
-  };
+  const keepKubelet = (one: Kubelet) => void kubelets.push(keep(one));
   const kubelet = () => kubelets.at(-1) as Kubelet;
   const driver = (name: string): Driver => {
     const known = drivers.get(name);
@@ -81,7 +74,6 @@ export async function startSoakNode(version: string, command: readonly string[])
   const startRegistrar = async (name: string, args: readonly string[]): Promise<RegistrarProcess> => {
     const registrar = keep(await startRegistrarProcess(name, command, [...args, HTTP]));
     everyone.push(registrar);
-    registrar.log.follow(bell.ring);
     await registrar.port;
     return registrar;
   };
@@ -113,7 +105,6 @@ export async function startSoakNode(version: string, command: readonly string[])
   }
   return {
     pluginDir,
-    bell,
     foreign,
     registrars,
     peers,

@@ -1,5 +1,5 @@
 import { grid } from "../figures";
-import { median, type Samples } from "../performance/samples";
+import { median, type Samples } from "../support/samples";
 import { type Kind, TITLES } from "./plan";
 import { driftOf, type Life } from "./statistics";
 

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { nodeIds } from "../../test/kubelet/support/kubelet";
 import { DRIVERS } from "./cast";
 import type { SoakNode } from "./node";
@@ -14,8 +15,7 @@ interface Look {
 
 /** All well for so long is well for good: kubelet's loop runs each second. */
 const FOR_GOOD_MS = 2_500;
-/** The net under the bell: what /readyz says changes without a line. */
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 100;
 
 /**
  * Resolves with the milliseconds until all was well for good: each driver registered at kubelet, in CSINode and by
@@ -38,7 +38,7 @@ export async function settled(node: SoakNode, patienceMs: number): Promise<numbe
       const what = look.problems.join("; ") || "it was registered or published again and again";
       throw new Error(`not settled after ${patienceMs / 1_000} s: ${what}`);
     }
-    await node.bell.next(LOOK_EVERY_MS);
+    await delay(LOOK_EVERY_MS);
   }
 }
 

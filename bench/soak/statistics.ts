@@ -1,4 +1,4 @@
-import { median, type Samples } from "../performance/samples";
+import { median, type Samples } from "../support/samples";
 import type { Holdings } from "./registrar-process";
 
 /** What a registrar that ran all the time came to. */

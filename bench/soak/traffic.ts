@@ -14,30 +14,22 @@ const PATHS: readonly { readonly path: string; readonly may: readonly number[] }
 ];
 const ASK_EVERY_MS = 500;
 const ANSWER_WITHIN_MS = 10_000;
-const PROBE_EVERY_MS = 10_000;
 
-/** Scrapes and probes of every registrar, all the time. */
+/** Requests to every registrar, all the time. */
 export interface Traffic {
   readonly requests: number;
-  readonly probes: number;
   /** Answers that may not be. */
   readonly problems: readonly string[];
   close(): Promise<void>;
 }
 
-/** Starts asking. `probe` is the command of an exec probe. */
-export function startTraffic(node: SoakNode, probe: readonly string[]): Traffic {
+/** Starts asking. */
+export function startTraffic(node: SoakNode): Traffic {
   const stop = new AbortController();
   const { signal } = stop;
   const problems: string[] = [];
-  let probes = 0;
   let requests = 0;
 
-  const every = async (ms: number, act: (round: number) => Promise<void>) => {
-    for (let round = 0; !signal.aborted; round++) {
-      await Promise.all([act(round), delay(ms, undefined, { signal }).catch(() => {})]);
-    }
-  };
   const ask = async (registrar: RegistrarProcess, round: number) => {
     const { path, may } = PATHS[round % PATHS.length] as (typeof PATHS)[number];
     const asked = registrar.get(path).catch((error: unknown) => `gave no answer: ${error}`);
@@ -51,28 +43,22 @@ export function startTraffic(node: SoakNode, probe: readonly string[]): Traffic 
       problems.push(`${registrar.name}: ${path} ${problem}`);
     requests += 1;
   };
-  const running = [
-    every(ASK_EVERY_MS, async (round) => {
+  const askAll = async () => {
+    for (let round = 0; !signal.aborted; round++) {
       const alive = node.everyone.filter(({ end }) => end === "none");
       await Promise.all(alive.map((registrar, index) => ask(registrar, round + index)));
-    }),
-    every(PROBE_EVERY_MS, async () => {
-      const code = await exitCodeOf(probe);
-      probes += 1;
-      if (code > 1) problems.push(`the exec probe ended with ${code}`);
-    }),
-  ];
+      await delay(ASK_EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+  };
+  const running = askAll();
   return {
     get requests() {
       return requests;
     },
-    get probes() {
-      return probes;
-    },
     problems,
     close: async () => {
       stop.abort();
-      await Promise.all(running);
+      await running;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
 import { silentLogger } from "../../src/logging/logger";
 import { untilAccepting } from "../../src/sockets/unix-socket";
 import { createTempFolder } from "../../test/support/temp-folder";
@@ -6,30 +7,24 @@ import { createTempFolder } from "../../test/support/temp-folder";
 export const DRIVER = "disk.csi.example.com";
 
 /** Folders of a node for one contestant. */
-export interface Place extends AsyncDisposable {
+export interface Place {
   /** The CSI driver's socket; with a `*` for every driver under `plugins`. */
   readonly csiAddress: string;
-  readonly kubeletRegistrationPath: string;
   /** The plugin registration directory. */
   readonly pluginDir: string;
   /** Where the registration socket of DRIVER will be. */
   readonly socketPath: string;
-  /** The path of something else in it. */
-  readonly at: (...names: readonly string[]) => string;
 }
 
 /** Makes the folders; `csiAddress` is somewhere else where a driver is there already. */
-export async function createPlace(csiAddress?: string): Promise<Place> {
+export async function createPlace(csiAddress?: string): Promise<Place & AsyncDisposable> {
   const folder = await createTempFolder();
   const pluginDir = folder.at("reg");
   mkdirSync(pluginDir);
-  const address = csiAddress ?? folder.at("csi.sock");
   return {
-    csiAddress: address,
-    kubeletRegistrationPath: address,
+    csiAddress: csiAddress ?? folder.at("csi.sock"),
     pluginDir,
     socketPath: folder.at("reg", `${DRIVER}-reg.sock`),
-    at: folder.at,
     [Symbol.asyncDispose]: folder[Symbol.asyncDispose],
   };
 }
@@ -37,10 +32,20 @@ export async function createPlace(csiAddress?: string): Promise<Place> {
 /** Resolves as soon as a connection to the socket is accepted; rejects after `limitMs`. */
 export async function accepting(socketPath: string, limitMs = 120_000): Promise<void> {
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new Error(`nobody accepts on ${socketPath}`)), limitMs);
+  const timer = setTimeout(() => limit.abort(new Error(`no process accepts on ${socketPath}`)), limitMs);
   try {
     await untilAccepting(socketPath, { log: silentLogger, signal: limit.signal });
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A TCP port that is free now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
 }

@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { nameOf, namesOf } from "../../test/kubelet/support/crowd";
-import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
 import { startChildProcess } from "../../test/support/child-process";
 import { createTempFolder } from "../../test/support/temp-folder";
 import type { Place } from "./place";
@@ -15,9 +14,6 @@ export interface Crowd extends AsyncDisposable {
   readonly single: (number: number, pluginDir: string) => Place;
   /** Makes a plugin registration directory. */
   readonly pluginDir: (name: string) => string;
-  /** Resolves when the driver listens, and has gone. */
-  readonly add: (number: number) => Promise<void>;
-  readonly remove: (number: number) => Promise<void>;
 }
 
 /** Starts `count` drivers; resolves when all of them listen. */
@@ -31,17 +27,9 @@ export async function startCrowd(count: number): Promise<Crowd> {
 
   const place = (address: string, pluginDir: string, name: string): Place => ({
     csiAddress: address,
-    kubeletRegistrationPath: address,
     pluginDir,
     socketPath: join(pluginDir, `${name}-reg.sock`),
-    at: folder.at,
-    [Symbol.asyncDispose]: async () => {},
   });
-  const tell = async (line: string) => {
-    const from = drivers.stdout.all().length;
-    drivers.writeLine(line);
-    await drivers.stdout.waitFor((said) => said === line, from);
-  };
   return {
     names: namesOf(count),
     everybody: (pluginDir) => place(join(plugins, "*", "csi.sock"), pluginDir, "*"),
@@ -51,15 +39,9 @@ export async function startCrowd(count: number): Promise<Crowd> {
       mkdirSync(folder.at(name));
       return folder.at(name);
     },
-    add: (number) => tell(`add ${number}`),
-    remove: (number) => tell(`remove ${number}`),
     [Symbol.asyncDispose]: async () => {
       await drivers.close();
       await folder[Symbol.asyncDispose]();
     },
   };
 }
-
-/** Starts kubelet's real code on a directory. */
-export const kubeletOn = (version: string, pluginDir: string): Promise<Kubelet> =>
-  startKubelet({ version, pluginDir });

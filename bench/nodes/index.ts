@@ -1,4 +1,3 @@
-// node --require ./bench/typescript.cjs bench/nodes/main.ts [NODES...]: what registrations cost one real API server.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
@@ -6,6 +5,7 @@ import { startNodeReadiness } from "../../src/node-readiness/start-node-readines
 import { type ControlPlane, startControlPlane } from "../../test/cluster/support/control-plane";
 import { createRegistrations } from "../../test/node-readiness/support/controlled-registrations";
 import { createTempFolder } from "../../test/support/temp-folder";
+import type { Bench, Measurement } from "../bench";
 import { createKubeletCalls, type KubeletCalls } from "./kubelet-calls";
 import { readServerCost, type ServerCost } from "./server-cost";
 
@@ -14,24 +14,30 @@ const DRIVER = "disk.csi.example.com";
 const LOOK_EVERY_MS = 24_000;
 const TAINT = { key: `${DRIVER}/agent-not-ready`, effect: "NoSchedule" };
 
-async function main(): Promise<void> {
-  const sizes = process.argv.slice(2).map(Number);
-  for (const nodes of sizes.length > 0 ? sizes : [10, 100, 1_000]) {
-    await using folder = await createTempFolder();
-    await using controlPlane = await startControlPlane({ folder: folder.path });
-    await measure(controlPlane, nodes);
-  }
-}
+/** What registrations cost one real API server; printed as a line of JSON for each phase. */
+export const nodes: Measurement = {
+  command: undefined,
+  kubelets: () => [],
+  run: async ({ only, say }) => {
+    for (const count of only === "" ? [10, 100, 1_000] : [Number(only)]) {
+      await using folder = await createTempFolder();
+      await using controlPlane = await startControlPlane({ folder: folder.path });
+      await measure(controlPlane, count, say);
+    }
+    return "";
+  },
+};
 
-async function measure(controlPlane: ControlPlane, count: number): Promise<void> {
+async function measure(controlPlane: ControlPlane, count: number, say: Bench["say"]): Promise<void> {
+  const phase = measurePhase(controlPlane, count, say);
   const ca = readFileSync(controlPlane.caFile, "utf8");
   const token = controlPlane.adminToken;
   const names = Array.from({ length: count }, (_, index) => `node-${index}`);
   const kubelets = names.map((name) => createKubeletCalls({ url: controlPlane.url, ca, token }, name));
   await Promise.all(kubelets.map((kubelet) => kubelet.join()));
 
-  await phase(controlPlane, count, "all register at once", () => all(kubelets, DRIVER));
-  await phase(controlPlane, count, "all deregister at once", () => all(kubelets, undefined));
+  await phase("all register at once", () => all(kubelets, DRIVER));
+  await phase("all deregister at once", () => all(kubelets, undefined));
   await all(kubelets, DRIVER);
 
   const access = {
@@ -41,7 +47,7 @@ async function measure(controlPlane: ControlPlane, count: number): Promise<void>
   } as const;
   const registrations = createRegistrations();
   let crowd: readonly ReturnType<typeof startNodeReadiness>[] = [];
-  await phase(controlPlane, count, "registrars with a startup taint start", async () => {
+  await phase("registrars with a startup taint start", async () => {
     crowd = names.map((nodeName) =>
       startNodeReadiness(registrations, {
         nodeName,
@@ -53,19 +59,19 @@ async function measure(controlPlane: ControlPlane, count: number): Promise<void>
     while ((await readServerCost(controlPlane)).watches < count) await delay(200);
     return [];
   });
-  await phase(controlPlane, count, "at rest for 30 s, all watching", async () => {
+  await phase("at rest for 30 s, all watching", async () => {
     await delay(30_000);
     return [];
   });
   // As a node group's manager puts it on: with kubectl, a node after the other, and before kubelet has registered.
   await controlPlane.kubectl("taint", "nodes", "--all", `${TAINT.key}=:${TAINT.effect}`);
-  await phase(controlPlane, count, "all taints are due at once", async () => {
+  await phase("all taints are due at once", async () => {
     registrations.set("registered", DRIVER);
     const isGone = () => crowd.every((one) => one.status().taints.every(({ removals }) => removals > 0));
     while (!isGone()) await delay(20);
     return crowd.flatMap((one) => one.status().taints.map(({ lastRemovalMs = 0 }) => lastRemovalMs));
   });
-  await phase(controlPlane, count, "CSINode is looked at, four times or so", async () => {
+  await phase("CSINode is looked at, four times or so", async () => {
     await delay(3 * LOOK_EVERY_MS);
     return [];
   });
@@ -77,30 +83,24 @@ const all = (kubelets: readonly KubeletCalls[], driver: string | undefined) =>
   Promise.all(kubelets.map((kubelet) => kubelet.setDriver(driver)));
 
 /** Prints what a phase took, in all and for each node. */
-async function phase(
-  controlPlane: ControlPlane,
-  nodes: number,
-  name: string,
-  run: () => Promise<readonly number[]>,
-): Promise<void> {
-  const before = await readServerCost(controlPlane);
-  const begin = performance.now();
-  const times = (await run()).toSorted((one, other) => one - other);
-  const seconds = (performance.now() - begin) / 1000;
-  const after = await readServerCost(controlPlane);
-  const each = (field: keyof ServerCost) => Number(((after[field] - before[field]) / nodes).toFixed(2));
-  const line = {
-    nodes,
-    phase: name,
-    seconds: Number(seconds.toFixed(2)),
-    requestsEach: each("requests"),
-    writesEach: each("writes"),
-    cpuMsEach: each("cpuMs"),
-    memoryKbEach: Math.round(each("memoryBytes") / 1024),
-    medianMs: Math.round(times[Math.floor(times.length / 2)] ?? 0),
-    worstMs: Math.round(times.at(-1) ?? 0),
+const measurePhase =
+  (controlPlane: ControlPlane, nodes: number, say: Bench["say"]) =>
+  async (name: string, run: () => Promise<readonly number[]>): Promise<void> => {
+    const before = await readServerCost(controlPlane);
+    const begin = performance.now();
+    const times = (await run()).toSorted((one, other) => one - other);
+    const seconds = (performance.now() - begin) / 1000;
+    const after = await readServerCost(controlPlane);
+    const each = (field: keyof ServerCost) => Number(((after[field] - before[field]) / nodes).toFixed(2));
+    const line = {
+      nodes,
+      phase: name,
+      seconds: Number(seconds.toFixed(2)),
+      requestsEach: each("requests"),
+      writesEach: each("writes"),
+      cpuMsEach: each("cpuMs"),
+      medianMs: Math.round(times[Math.floor(times.length / 2)] ?? 0),
+      worstMs: Math.round(times.at(-1) ?? 0),
+    };
+    say(JSON.stringify(line));
   };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
-}
-
-void main();

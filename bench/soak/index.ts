@@ -1,47 +1,41 @@
 import { readdir } from "node:fs/promises";
 import { messageOf } from "../../src/errors";
+import { newestVersion } from "../../test/kubelet/support/versions";
+import type { Bench, Measurement } from "../bench";
 import { DRIVERS, ROLES, type Role } from "./cast";
 import { disturb } from "./disturbances";
 import { keepLogs, unexpectedLines } from "./logs";
 import { type SoakNode, startSoakNode } from "./node";
 import { createPlan, type Step, stepText } from "./plan";
 import type { Holdings, RegistrarProcess } from "./registrar-process";
-import type { Disturbance } from "./report";
+import { type Disturbance, disturbanceTable, lifeTable } from "./report";
 import { settled } from "./settling";
 import { chatter, growths, type Life } from "./statistics";
 import { exitCodeOf, startTraffic } from "./traffic";
 
-export interface SoakOptions {
-  readonly seed: number;
-  readonly minutes: number;
-  /** Of kubelet, a release that was built. */
-  readonly version: string;
-  /** The program that is soaked, and the words in front of its arguments. */
+interface Options extends Pick<Bench, "seed" | "minutes" | "keepsLogs" | "say" | "kubelet"> {
+  /** The program under soak, and the words in front of its arguments. */
   readonly command: readonly string[];
-  /** Whether logs are kept even if all was well. */
-  readonly keepsLogs: boolean;
-  readonly say: (text: string) => void;
 }
 
-/** What a soak came to. */
-export interface Soak {
-  readonly disturbances: readonly Disturbance[];
-  readonly lives: readonly Life[];
-  /** Answers over HTTP, exec probes, registrars that were started. */
-  readonly requests: number;
-  readonly probes: number;
-  readonly processes: number;
-  /** Empty when all was well. */
-  readonly breaches: readonly string[];
-}
+/** Registrars on a node with kubelet's real code, disturbed at random. Rejects at the first breach. */
+export const soak: Measurement = {
+  command: "npm run soak",
+  kubelets: (chosen) => [...new Set([chosen, newestVersion])],
+  run: async ({ seed, minutes, kubelet, keepsLogs, plain, say }) => {
+    if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error("--minutes and --seed are numbers");
+    say(`seed ${seed}`);
+    return await soakNode({ seed, minutes, kubelet, keepsLogs, say, command: plain.program });
+  },
+};
 
 /** Longer than anything takes: kubelet dials a dead socket for 10 s, and doubles its waits after each failure. */
 const PATIENCE_MS = 30_000;
 
-/** Disturbs a node for so long, and looks after each disturbance whether all is well again. Ends at a breach. */
-export async function soak({ seed, minutes, version, command, keepsLogs, say }: SoakOptions): Promise<Soak> {
-  await using node = await startSoakNode(version, command);
-  const traffic = startTraffic(node, probeOf(node, command));
+/** Disturbs a node for so long, and checks after each disturbance whether all recovered. */
+async function soakNode({ seed, minutes, kubelet, command, keepsLogs, say }: Options): Promise<string> {
+  await using node = await startSoakNode(kubelet, command);
+  const traffic = startTraffic(node);
   const steady = ROLES.filter(({ temper }) => temper === "steady").map((role) => observe(node, role));
   const disturbances: Disturbance[] = [];
   const breaches: string[] = [];
@@ -80,14 +74,14 @@ export async function soak({ seed, minutes, version, command, keepsLogs, say }: 
   const lives = steady.map(({ life }) => life);
   breaches.push(...lives.flatMap((life) => [...growths(life), ...chatter(life)]));
   if (keepsLogs || breaches.length > 0) say(`logs: ${await keepLogs(node, lives)}`);
-  return {
-    disturbances,
-    lives,
-    requests: traffic.requests,
-    probes: traffic.probes,
-    processes: node.everyone.length,
-    breaches,
-  };
+  const summary = [
+    `Kubelet ${kubelet}, ${minutes} minutes, seed ${seed}, ${disturbances.length} disturbances, ${node.everyone.length}`,
+    `registrars started, ${traffic.requests} HTTP requests meanwhile.`,
+  ].join("\n");
+  const figures = [summary, disturbanceTable(disturbances), lifeTable(lives)].join("\n\n");
+  if (breaches.length === 0) return figures;
+  const replay = `Breach, replay with --seed ${seed} --minutes ${minutes} --kubelet ${kubelet}`;
+  throw new Error([figures, replay, ...breaches].join("\n"));
 }
 
 /** The exec probe of the steady sidecar. */
