@@ -85,7 +85,7 @@ export async function startRegistrarProcess(
     },
     measure: async () => {
       const asked = child.stdout.all().length;
-      child.signal("SIGUSR2");
+      child.signal("SIGWINCH");
       const { heapUsed } = await child.stdout.waitFor(() => true, asked);
       return {
         descriptors: readdirSync(`/proc/${child.pid}/fd`).length,
