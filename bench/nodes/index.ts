@@ -59,10 +59,6 @@ async function measure(controlPlane: ControlPlane, count: number, say: Bench["sa
     while ((await readServerCost(controlPlane)).watches < count) await delay(200);
     return [];
   });
-  await phase("at rest for 30 s, all watching", async () => {
-    await delay(30_000);
-    return [];
-  });
   // As a node group's manager puts it on: with kubectl, a node after the other, and before kubelet has registered.
   await controlPlane.kubectl("taint", "nodes", "--all", `${TAINT.key}=:${TAINT.effect}`);
   await phase("all taints are due at once", async () => {

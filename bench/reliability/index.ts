@@ -69,11 +69,7 @@ async function playOne(
   contestants: readonly Contestant[],
 ): Promise<Outcome> {
   const isRival = ({ isOurs, isProbed }: Contestant) => !isOurs && isProbed === contestant.isProbed;
-  await using stage = await createStage({
-    version,
-    contestant,
-    official: contestants.find(isRival) ?? contestant,
-  });
+  await using stage = await createStage(version, contestant, contestants.find(isRival) ?? contestant);
   return await play.run(stage, variant);
 }
 

@@ -38,26 +38,19 @@ export interface Stage extends AsyncDisposable {
   /** Takes the place of the kubelet that was killed. */
   restarted(kubelet: Kubelet): Promise<Kubelet>;
   driver(): Promise<CsiDriver>;
-  /** The contestant's container, or another's. */
-  registrar(options?: RegistrarOptions): Promise<Container>;
-}
-
-export interface RegistrarOptions {
-  /** @default the contestant */
-  readonly who?: Contestant;
-  /** Flags that only ours knows; others do without. */
-  readonly ourFlags?: readonly string[];
-}
-
-export interface StageOptions {
-  /** Of kubelet, a release that was built. */
-  readonly version: string;
-  readonly contestant: Contestant;
-  readonly official: Contestant;
+  /** The contestant's container, or that of `who`. Only ours gets `ourFlags`. */
+  registrar(options?: {
+    readonly who?: Contestant;
+    readonly ourFlags?: readonly string[];
+  }): Promise<Container>;
 }
 
 /** Lays out a node; nothing runs on it yet. */
-export async function createStage({ version, contestant, official }: StageOptions): Promise<Stage> {
+export async function createStage(
+  version: string,
+  contestant: Contestant,
+  official: Contestant,
+): Promise<Stage> {
   const node = await createNodeFolder();
   const started: AsyncDisposable[] = [node];
   const keep = <T extends AsyncDisposable>(one: T): T => {

@@ -10,7 +10,7 @@ import { createPlan, type Step, stepText } from "./plan";
 import type { Holdings, RegistrarProcess } from "./registrar-process";
 import { type Disturbance, disturbanceTable, lifeTable } from "./report";
 import { settled } from "./settling";
-import { chatter, growths, type Life } from "./statistics";
+import { growths, type Life } from "./statistics";
 import { exitCodeOf, startTraffic } from "./traffic";
 
 interface Options extends Pick<Bench, "seed" | "minutes" | "keepsLogs" | "say" | "kubelet"> {
@@ -43,7 +43,7 @@ async function soakNode({ seed, minutes, kubelet, command, keepsLogs, say }: Opt
   let what = "the start";
   try {
     await settled(node, PATIENCE_MS);
-    for (const one of steady) await one.look(0);
+    for (const one of steady) await one.look();
     /** Those that the next rest will be from. */
     let atOnce: Step[] = [];
     for (const step of createPlan(seed)) {
@@ -54,7 +54,7 @@ async function soakNode({ seed, minutes, kubelet, command, keepsLogs, say }: Opt
       if (step.inHaste) continue;
       const ms = await settled(node, PATIENCE_MS);
       node.undoAll();
-      for (const one of steady) await one.look(atOnce.length);
+      for (const one of steady) await one.look();
       disturbances.push(
         ...atOnce.map(({ kind }) => ({ kind, settledAfterMs: atOnce.length > 1 ? undefined : ms })),
       );
@@ -72,7 +72,7 @@ async function soakNode({ seed, minutes, kubelet, command, keepsLogs, say }: Opt
   }
   await traffic.close();
   const lives = steady.map(({ life }) => life);
-  breaches.push(...lives.flatMap((life) => [...growths(life), ...chatter(life)]));
+  breaches.push(...lives.flatMap(growths));
   if (keepsLogs || breaches.length > 0) say(`logs: ${await keepLogs(node, lives)}`);
   const summary = [
     `Kubelet ${kubelet}, ${minutes} minutes, seed ${seed}, ${disturbances.length} disturbances, ${node.everyone.length}`,
@@ -98,20 +98,15 @@ function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join("\n"));
 }
 
-/** Takes down what a registrar holds and says. */
+/** Records what a registrar holds. */
 function observe(node: SoakNode, { name, drivers }: Role) {
   const holdings: Holdings[] = [];
-  const lines: number[] = [];
-  let seen = 0;
   return {
-    life: { name, drivers: drivers.length, holdings, lines } satisfies Life,
-    /** After so many disturbances, when all is at rest. A peer means a connection more, or some less: not measured. */
-    look: async (disturbances: number) => {
+    life: { name, drivers: drivers.length, holdings } satisfies Life,
+    /** When all is at rest. A peer means a connection more, or some less: not measured. */
+    look: async () => {
       const registrar = node.registrars.get(name);
       if (registrar === undefined) return;
-      const all = registrar.log.all().length;
-      if (disturbances > 0) lines.push((all - seen) / disturbances);
-      seen = all;
       if (drivers.every((driver) => !node.peers.has(driver))) holdings.push(await registrar.measure());
     },
   };
@@ -129,10 +124,6 @@ async function end(node: SoakNode, probe: () => Promise<number>): Promise<void> 
   refuse(code === 0 ? [] : [`the exec probe ends with ${code}`]);
   for (const one of node.everyone.filter((registrar) => registrar.end === "none")) await one.stop();
   await Promise.all(DRIVERS.map((driver) => node.kubelet.deregistered(driver)));
-  const left = (await readdir(node.pluginDir)).filter((name) => !node.foreign.has(name));
-  refuse([
-    ...node.everyone.flatMap(complaintsOf),
-    ...left.map((name) => `${name} was left behind`),
-    ...node.foreign.touched().map((name) => `somebody touched ${name}`),
-  ]);
+  const left = await readdir(node.pluginDir);
+  refuse([...node.everyone.flatMap(complaintsOf), ...left.map((name) => `${name} was left behind`)]);
 }

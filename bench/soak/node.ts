@@ -5,7 +5,6 @@ import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
 import { createNodeFolder } from "../../test/kubelet/support/node-folder";
 import { DRIVERS, ROLES, type Role, roleOf } from "./cast";
 import { type Driver, startDriver } from "./driver";
-import { createForeignSockets, type ForeignSockets } from "./foreign";
 import { type RegistrarProcess, startRegistrarProcess } from "./registrar-process";
 
 /** The node under soak. Whatever runs on it ends with it. */
@@ -14,7 +13,6 @@ export interface SoakNode extends AsyncDisposable {
   readonly kubelet: Kubelet;
   /** All that there have been, the one that runs is the last. */
   readonly kubelets: readonly Kubelet[];
-  readonly foreign: ForeignSockets;
   /** By role. */
   readonly registrars: ReadonlyMap<string, RegistrarProcess>;
   /** By driver. */
@@ -28,7 +26,7 @@ export interface SoakNode extends AsyncDisposable {
   restartKubelet(downMs: number, meanwhile?: () => Promise<void>): Promise<void>;
   /** Removes the plugin registration directory with all that is in it. */
   removePluginDirectory(): Promise<void>;
-  /** Files that kubelet looks at, others' sockets left out. */
+  /** Files that kubelet looks at. */
   visibleSockets(): Promise<readonly string[]>;
   /** Removes the registration sockets of this driver, or all. */
   removeSockets(driver?: string): Promise<void>;
@@ -48,8 +46,7 @@ const RETRY = "--on-registration-failure=retry";
 export async function startSoakNode(version: string, command: readonly string[]): Promise<SoakNode> {
   const folder = await createNodeFolder();
   const pluginDir = folder.pluginRegistrationPath;
-  const foreign = createForeignSockets(pluginDir);
-  const started: AsyncDisposable[] = [foreign, folder];
+  const started: AsyncDisposable[] = [folder];
   const keep = <T extends AsyncDisposable>(one: T): T => {
     started.unshift(one);
     return one;
@@ -91,10 +88,7 @@ export async function startSoakNode(version: string, command: readonly string[])
           ];
     registrars.set(name, await startRegistrar(name, [...args, ...flags]));
   };
-  const visibleSockets = async () => (await folder.visibleSockets()).filter((name) => !foreign.has(name));
-
   try {
-    await foreign.place();
     keepKubelet(await startKubelet({ version, pluginDir }));
     for (const name of DRIVERS)
       drivers.set(name, keep(await startDriver(name, await folder.addDriver(name))));
@@ -105,7 +99,6 @@ export async function startSoakNode(version: string, command: readonly string[])
   }
   return {
     pluginDir,
-    foreign,
     registrars,
     peers,
     everyone,
@@ -123,9 +116,9 @@ export async function startSoakNode(version: string, command: readonly string[])
       keepKubelet(await kubelet().restart());
     },
     removePluginDirectory: folder.removePluginDirectory,
-    visibleSockets,
+    visibleSockets: folder.visibleSockets,
     removeSockets: async (of = "") => {
-      const names = (await visibleSockets()).filter((name) => name.startsWith(of));
+      const names = (await folder.visibleSockets()).filter((name) => name.startsWith(of));
       await Promise.all(names.map((name) => rm(join(pluginDir, name), { force: true })));
     },
     startRole,
