@@ -1,7 +1,6 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ChildProcess, startChildProcess } from "../../test/support/child-process";
+import { freePort } from "../support/place";
 
 /** How long kubelet waits before it restarts a container for the nth time (0 is the first), in milliseconds. */
 export function restartDelayMs(restart: number): number {
@@ -85,13 +84,4 @@ export async function startContainer(command: readonly string[], isProbed: boole
     delete: end,
     [Symbol.asyncDispose]: end,
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -11,7 +11,7 @@ import type { Holdings, RegistrarProcess } from "./registrar-process";
 import { type Disturbance, disturbanceTable, lifeTable } from "./report";
 import { settled } from "./settling";
 import { growths, type Life } from "./statistics";
-import { exitCodeOf, startTraffic } from "./traffic";
+import { startTraffic } from "./traffic";
 
 interface Options extends Pick<Bench, "seed" | "minutes" | "keepsLogs" | "say" | "kubelet"> {
   /** The program under soak, and the words in front of its arguments. */
@@ -66,7 +66,7 @@ async function soakNode({ seed, minutes, kubelet, command, keepsLogs, say }: Opt
     }
     what = "the end";
     await settled(node, PATIENCE_MS);
-    await end(node, () => exitCodeOf(probeOf(node, command)));
+    await end(node);
   } catch (error) {
     breaches.push(`${what}: ${messageOf(error)}`);
   }
@@ -82,12 +82,6 @@ async function soakNode({ seed, minutes, kubelet, command, keepsLogs, say }: Opt
   if (breaches.length === 0) return figures;
   const replay = `Breach, replay with --seed ${seed} --minutes ${minutes} --kubelet ${kubelet}`;
   throw new Error([figures, replay, ...breaches].join("\n"));
-}
-
-/** The exec probe of the steady sidecar. */
-function probeOf(node: SoakNode, command: readonly string[]): readonly string[] {
-  const [driver = ""] = ROLES.find(({ kind }) => kind === "sidecar")?.drivers ?? [];
-  return [...command, "--mode=health-probe", ...node.driver(driver).paths.args];
 }
 
 function complaintsOf({ name, log }: RegistrarProcess): readonly string[] {
@@ -113,15 +107,13 @@ function observe(node: SoakNode, { name, drivers }: Role) {
 }
 
 /** Everybody leaves, and leaves nothing behind. */
-async function end(node: SoakNode, probe: () => Promise<number>): Promise<void> {
+async function end(node: SoakNode): Promise<void> {
   const healths = await Promise.all(
     [...node.registrars.values()].map(async (one) => ({ name: one.name, ...(await one.get("/healthz")) })),
   );
   refuse(
     healths.filter(({ status }) => status !== 200).map(({ name, body }) => `${name}: /healthz says ${body}`),
   );
-  const code = await probe();
-  refuse(code === 0 ? [] : [`the exec probe ends with ${code}`]);
   for (const one of node.everyone.filter((registrar) => registrar.end === "none")) await one.stop();
   await Promise.all(DRIVERS.map((driver) => node.kubelet.deregistered(driver)));
   const left = await readdir(node.pluginDir);
