@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { sendVisitors } from "../hostile/visitors";
@@ -37,6 +38,7 @@ const DISTURBANCES: { readonly [kind in Kind]: (node: SoakNode, step: Step) => P
 
   "directory-anew": async (node, step) => {
     await node.restartKubelet(seconds(0, 2, step), node.removePluginDirectory);
+    while (!existsSync(node.pluginDir)) await delay(10); // kubelet makes it when its watcher starts
   },
 
   "driver-restarts": (node, step) =>
