@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { type ControlPlane, startControlPlane } from "../../test/cluster/support/control-plane";
 import { createRegistrations } from "../../test/node-readiness/support/controlled-registrations";
@@ -10,8 +9,6 @@ import { createKubeletCalls, type KubeletCalls } from "./kubelet-calls";
 import { readServerCost, type ServerCost } from "./server-cost";
 
 const DRIVER = "disk.csi.example.com";
-/** Far oftener than in fact, and seldom enough that the connection of the last look is closed: each makes a new one. */
-const LOOK_EVERY_MS = 24_000;
 const TAINT = { key: `${DRIVER}/agent-not-ready`, effect: "NoSchedule" };
 
 /** What registrations cost one real API server; printed as a line of JSON for each phase. */
@@ -53,7 +50,6 @@ async function measure(controlPlane: ControlPlane, count: number, say: Bench["sa
         nodeName,
         access,
         startupTaints: ["{driver}/agent-not-ready"],
-        pace: { csiNode: { ...CSI_NODE_PACE, lookEveryMs: LOOK_EVERY_MS } },
       }),
     );
     while ((await readServerCost(controlPlane)).watches < count) await delay(200);
@@ -66,10 +62,6 @@ async function measure(controlPlane: ControlPlane, count: number, say: Bench["sa
     const isGone = () => crowd.every((one) => one.status().taints.every(({ removals }) => removals > 0));
     while (!isGone()) await delay(20);
     return crowd.flatMap((one) => one.status().taints.map(({ lastRemovalMs = 0 }) => lastRemovalMs));
-  });
-  await phase("CSINode is looked at, four times or so", async () => {
-    await delay(3 * LOOK_EVERY_MS);
-    return [];
   });
   await Promise.all(crowd.map((one) => one.close()));
   for (const kubelet of kubelets) kubelet[Symbol.dispose]();
