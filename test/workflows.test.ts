@@ -57,15 +57,15 @@ describe("a release", () => {
       "./.github/workflows/ci.yml",
       "./.github/workflows/weekly.yml",
     ]);
-    for (const publishing of [jobs.image, jobs.package]) expect(publishing?.needs).toEqual(["ci", "weekly"]);
-    expect(jobs.release?.needs).toEqual(["image", "package"]);
+    expect(jobs.image?.needs).toEqual(["ci", "weekly"]);
+    expect(jobs.release?.needs).toBe("image");
   });
 
-  test("is of one version, on bases that are pinned, under names that are told", () => {
+  test("is of one version, on bases that are pinned, under names that are configured", () => {
     const [notes, bases, names] = commandsOf(jobs.ready);
     expect(notes).toBe('node scripts/release-notes.mjs "$GITHUB_REF_NAME"');
     expect(bases).toContain("_IMAGE=[^ ]+@sha256:[0-9a-f]{64}$' Dockerfile)\" = 2");
-    expect(names).toContain("= 4");
+    expect(names).toContain("= 3");
     for (const first of [jobs.ci, jobs.weekly]) expect(first?.needs).toBe("ready");
   });
 
@@ -79,12 +79,32 @@ describe("a release", () => {
     ])
       expect(build).toContain(flag);
     expect(sign).toMatch(/^cosign sign --yes .*containerimage\.digest/);
-    expect(commandsOf(jobs.package).at(-1)).toBe("npm publish --provenance --access public");
     // The README's first step is to take the image that the release names.
     expect(commandsOf(jobs.release).join()).toContain('"$IMAGE" "$GITHUB_REF_NAME" >> notes.md');
-    for (const identified of [jobs.image, jobs.package])
+    for (const identified of [jobs.image, jobs.release])
       expect(identified?.permissions?.["id-token"]).toBe("write");
   });
+});
+
+test("a release publishes, and attaches, the very tarball that its tests judged", () => {
+  const commands = commandsOf(workflow("release.yml").jobs.release);
+  const packing = commands.findIndex((command) => command.includes("node scripts/pack.mjs packed"));
+  const [before, after] = [commands.slice(0, packing), commands.slice(packing + 1)];
+  expect(before).toEqual(["npm ci", "npm run sbom"]);
+  expect(after.slice(0, 3)).toEqual([
+    'REGISTRAR_PACKED="$PWD/packed" npx jest test/package',
+    'REGISTRAR_PACKED="$PWD/packed" npx jest --config test/projects/jest.config.js',
+    "npm publish ./packed/registrar-*.tgz --provenance --access public",
+  ]);
+  expect(after.at(-1)).toContain("packed/registrar-*.tgz");
+  // Anything else that npm does here would pack or build another one.
+  expect(after.slice(3).join()).not.toMatch(/\bnpm\b/);
+});
+
+test("every suite that package.json has runs for a change or every week", () => {
+  const ran = [readText(".ci/run"), readText(`${FOLDER}/weekly.yml`)].join();
+  const suites = Object.keys(scripts).filter((name) => name.startsWith("test"));
+  for (const suite of suites) expect(ran).toMatch(new RegExp(`(?:npm|run|suite|tested) ${suite}\\b`));
 });
 
 describe.each(FILES)("%s", (file) => {

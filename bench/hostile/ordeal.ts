@@ -6,12 +6,10 @@ import { Worker } from "node:worker_threads";
 import { loadProtos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import { startCsiDriver, startKubelet } from "../../src/testing";
-import { memoryLimit } from "../performance/cgroups";
-import type { Contestant } from "../performance/contestants";
-import { freePort } from "../performance/http";
-import { createPlace, DRIVER } from "../performance/place";
-import { memoryOf, start } from "../performance/processes";
-import type { Missed } from "./prober";
+import { memoryLimit } from "../support/cgroups";
+import type { Contestant } from "../support/contestants";
+import { createPlace, DRIVER, freePort } from "../support/place";
+import { start } from "../support/processes";
 import { sendVisitors, type Visit } from "./visitors";
 
 const REGISTERED_WITHIN_MS = 60_000;
@@ -30,7 +28,8 @@ export interface Ordeal {
   readonly afterMb: number;
   /** It lives, kubelet has not deregistered the driver, and a call is answered. */
   readonly isRegistered: boolean;
-  readonly probes: Missed;
+  /** Probes and scrapes that were not answered within the second that kubelet waits. */
+  readonly failedProbes: number;
 }
 
 /** Sends visitors to a registrar with HTTP endpoint, metrics and a kubelet; in a memory cgroup where there is a limit. */
@@ -50,15 +49,15 @@ export async function undergo(contestant: Contestant, visit: Visit, limitMb?: nu
   const probes = keepProbing(port);
   await delay(AT_REST_AFTER_MS);
 
-  const restMb = memoryOf(registrar.pid).rss;
+  const restMb = statusMb(registrar.pid, "VmRSS");
   writeFileSync(`/proc/${registrar.pid}/clear_refs`, "5"); // Forgets the peak so far: proc(5).
   const address = visit.door === "HTTP endpoint" ? { port, host: "127.0.0.1" } : { path: place.socketPath };
   const stayed = await sendVisitors(visit, address);
   await delay(STAY_MS);
-  const peakMb = isAlive ? peakOf(registrar.pid) - restMb : Number.NaN;
+  const peakMb = isAlive ? statusMb(registrar.pid, "VmHWM") - restMb : Number.NaN;
   for (const socket of stayed) socket.destroy();
   await delay(GIVEN_BACK_AFTER_MS);
-  const afterMb = isAlive ? memoryOf(registrar.pid).rss - restMb : Number.NaN;
+  const afterMb = isAlive ? statusMb(registrar.pid, "VmRSS") - restMb : Number.NaN;
   const isAnswered = isAlive && (await answers(place.socketPath));
   const wasDeregistered = kubelet.events.history().some(({ kind }) => kind === "deregistered");
   return {
@@ -66,12 +65,14 @@ export async function undergo(contestant: Contestant, visit: Visit, limitMb?: nu
     peakMb,
     afterMb,
     isRegistered: isAnswered && !wasDeregistered,
-    probes: await probes.stop(),
+    failedProbes: await probes.stop(),
   };
 }
 
-function peakOf(pid: number): number {
-  return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+/** MB (2^20) of resident memory, now or at most: proc(5). */
+function statusMb(pid: number, field: "VmRSS" | "VmHWM"): number {
+  const text = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(text)?.[1]) / 1024;
 }
 
 async function answers(socketPath: string): Promise<boolean> {
@@ -89,10 +90,10 @@ async function answers(socketPath: string): Promise<boolean> {
 function keepProbing(port: number) {
   const prober = new Worker(join(__dirname, "prober.ts"), { workerData: port });
   return {
-    stop: async (): Promise<Missed> => {
+    stop: async (): Promise<number> => {
       prober.postMessage("stop");
-      const [missed] = await once(prober, "message");
-      return missed;
+      const [failed] = await once(prober, "message");
+      return failed;
     },
   };
 }

@@ -11,6 +11,8 @@ export interface Visit {
   readonly atOnce: number;
   /** Every so many-th of them stays open when it has said all, and reads no answer. */
   readonly stayEvery: number;
+  /** What they say in place of the attacks. */
+  readonly words?: readonly Buffer[];
 }
 
 const HALF_A_CALL = Buffer.concat([
@@ -61,7 +63,7 @@ const PATIENCE_MS = 2_000;
 
 /** Resolves when all have come and those that do not stay are gone; with those that stay. */
 export async function sendVisitors(visit: Visit, address: NetConnectOpts): Promise<readonly Socket[]> {
-  const words = visit.door === "HTTP endpoint" ? HTTP_ENDPOINT : REGISTRATION_SOCKET;
+  const words = visit.words ?? (visit.door === "HTTP endpoint" ? HTTP_ENDPOINT : REGISTRATION_SOCKET);
   const stayed: Socket[] = [];
   let next = 0;
   const come = async () => {

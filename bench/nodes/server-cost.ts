@@ -5,8 +5,6 @@ import type { ControlPlane } from "../../test/cluster/support/control-plane";
 export interface ServerCost {
   /** Processor time of kube-apiserver and etcd, in milliseconds. */
   readonly cpuMs: number;
-  /** Of kube-apiserver, in bytes. */
-  readonly memoryBytes: number;
   /** Requests for nodes and CSINodes but for watches; of these, writes. */
   readonly requests: number;
   readonly writes: number;
@@ -38,8 +36,6 @@ export async function readServerCost({ kubectl, apiServer, database }: ControlPl
   );
   return {
     cpuMs: cpuMsOf(apiServer.pid) + cpuMsOf(database.pid),
-    memoryBytes:
-      Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${apiServer.pid}/status`, "utf8"))?.[1]) * 1024,
     requests: sum(calls),
     writes: sum(calls.filter(({ label }) => label("verb") !== "GET")),
     watches: sum(watches),

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { leaveDeadSocket } from "../../test/support/foreign-socket";
+import type { Container } from "./container";
 import { type Outcome, recovery, registered, type Stage } from "./stage";
 
 /** One failure, and what is measured of it. */
@@ -51,89 +52,48 @@ const plainStart: Play = {
   },
 };
 
-const oldOneGoes: Play = {
-  title: "two registrars of one driver, the older one gets SIGTERM",
+/** Of two registrars of one driver one gets SIGTERM; the restarts are those of the one that stays. */
+const oneGoes = (title: string, goes: "old" | "young", isOldOfficial = false): Play => ({
+  title,
   variants: PHASES,
+  needsOfficial: isOldOfficial,
   run: async (stage, phase) => {
-    const { kubelet, old, young } = await startTwoPods(stage);
+    const pods = await startTwoPods(stage, isOldOfficial ? stage.official : stage.contestant);
     await seconds(phase);
-    const [outcome] = await Promise.all([recovery(kubelet), old.delete()]);
-    return { ...outcome, restarts: young.restarts };
+    const [outcome] = await Promise.all([recovery(pods.kubelet), pods[goes].delete()]);
+    return { ...outcome, restarts: pods[goes === "old" ? "young" : "old"].restarts };
   },
-};
+});
 
-const youngOneGoes: Play = {
-  title: "two registrars of one driver, the newer one gets SIGTERM",
-  variants: PHASES,
-  run: async (stage, phase) => {
-    const { kubelet, old, young } = await startTwoPods(stage);
-    await seconds(phase);
-    const [outcome] = await Promise.all([recovery(kubelet), young.delete()]);
-    return { ...outcome, restarts: old.restarts };
-  },
-};
-
-const officialGoes: Play = {
-  title: "an older official one beside it gets SIGTERM and removes its socket",
-  variants: PHASES,
-  needsOfficial: true,
-  run: async (stage, phase) => {
-    const { kubelet, old, young } = await startTwoPods(stage, stage.official);
-    await seconds(phase);
-    const [outcome] = await Promise.all([recovery(kubelet), old.delete()]);
-    return { ...outcome, restarts: young.restarts };
-  },
-};
-
-const socketRemoved: Play = {
-  title: "somebody removes the socket",
+/** Something happens to a registered driver's registrar. */
+const fault = (title: string, happen: (stage: Stage, registrar: Container) => unknown): Play => ({
+  title,
   variants: PHASES,
   run: async (stage, phase) => {
     const { kubelet, registrar } = await startPod(stage);
     await seconds(phase);
-    await rm(stage.paths.registrationSocketPath);
+    await happen(stage, registrar);
     return { ...(await recovery(kubelet)), restarts: registrar.restarts };
   },
-};
+});
 
-const directoryRemoved: Play = {
-  title: "the plugin registration directory is removed, a restarted kubelet creates it again",
+/** Kubelet is killed, and another one takes its place. */
+const kubeletFault = (title: string, meanwhile: (stage: Stage) => Promise<void>): Play => ({
+  title,
   variants: PHASES,
   run: async (stage, phase) => {
     const { kubelet: former, registrar } = await startPod(stage);
     await seconds(phase);
     await former.kill();
-    await stage.removePluginDirectory();
+    await meanwhile(stage);
     const kubelet = await stage.restarted(former);
     return { ...(await recovery(kubelet)), restarts: registrar.restarts };
   },
-};
+});
 
-const kubeletRestarts: Play = {
-  title: "kubelet is killed and restarts",
-  variants: PHASES,
-  run: async (stage, phase) => {
-    const { kubelet: former, registrar } = await startPod(stage);
-    await seconds(phase);
-    const kubelet = await stage.restarted(former);
-    return { ...(await recovery(kubelet)), restarts: registrar.restarts };
-  },
-};
-
-const registrarKilled: Play = {
-  title: "the registrar is killed (out of memory) and restarted",
-  variants: PHASES,
-  run: async (stage, phase) => {
-    const { kubelet, registrar } = await startPod(stage);
-    await seconds(phase);
-    registrar.kill();
-    return { ...(await recovery(kubelet)), restarts: registrar.restarts };
-  },
-};
-
-const slowDriver = (title: string, variants: readonly number[]): Play => ({
-  title: `the driver listens ${title} after the registrar's start; from then on`,
-  variants,
+const slowDriver: Play = {
+  title: "the driver listens 65 to 105 s after the registrar's start; from then on",
+  variants: [65, 75, 85, 95, 105],
   run: async (stage, wait) => {
     const kubelet = await stage.kubelet();
     const registrar = await stage.registrar();
@@ -141,11 +101,11 @@ const slowDriver = (title: string, variants: readonly number[]): Play => ({
     await stage.driver();
     return { ...(await recovery(kubelet, 330_000)), restarts: registrar.restarts };
   },
-});
+};
 
 const refused = (title: string, ourFlags: readonly string[]): Play => ({
-  title: `kubelet refuses for 15 to 105 s, then accepts${title}; from then on`,
-  variants: [15, 25, 35, 45, 55, 65, 75, 85, 95, 105],
+  title: `kubelet refuses for 15 to 95 s, then accepts${title}; from then on`,
+  variants: [15, 35, 55, 75, 95],
   byKubelet: true,
   run: async (stage, wait) => {
     const [kubelet] = await Promise.all([stage.kubelet(), stage.driver()]);
@@ -173,15 +133,17 @@ const reboot = (wait: number): Play => ({
 /** Every play, in the order of the table. */
 export const PLAYS: readonly Play[] = [
   plainStart,
-  oldOneGoes,
-  youngOneGoes,
-  officialGoes,
-  socketRemoved,
-  directoryRemoved,
-  kubeletRestarts,
-  registrarKilled,
-  slowDriver("65 to 105 s", [65, 75, 85, 95, 105]),
-  slowDriver("5 to 7 min", [305, 335, 365, 395, 425]),
+  oneGoes("two registrars of one driver, the older one gets SIGTERM", "old"),
+  oneGoes("two registrars of one driver, the newer one gets SIGTERM", "young"),
+  oneGoes("an older official one beside it gets SIGTERM and removes its socket", "old", true),
+  fault("the socket is removed", ({ paths }) => rm(paths.registrationSocketPath)),
+  kubeletFault(
+    "the plugin registration directory is removed, a restarted kubelet creates it again",
+    (stage) => stage.removePluginDirectory(),
+  ),
+  kubeletFault("kubelet is killed and restarts", async () => {}),
+  fault("the registrar is killed (out of memory) and restarted", (_, registrar) => registrar.kill()),
+  slowDriver,
   refused(", with --on-registration-failure=retry", RETRY),
   refused(", by default", []),
   ...[20, 40, 60, 80, 105, 150].map(reboot),

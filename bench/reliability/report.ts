@@ -1,32 +1,20 @@
 import { grid } from "../figures";
 import type { Outcome } from "./stage";
 
-/** One failure and what became of it, with each registrar. */
+/** One failure and its outcomes, for each contestant. */
 export interface Row {
   readonly title: string;
   readonly kubelets: readonly string[];
-  readonly ours: readonly Outcome[];
-  /** Empty where no official registrar was there. */
-  readonly official: readonly Outcome[];
+  readonly outcomes: readonly (readonly Outcome[])[];
 }
 
 /** The figures as a Markdown table: the median, and in brackets the least and the most. */
-export function table(rows: readonly Row[]): string {
-  const head = [
-    "what happens",
-    "kubelet",
-    "registrar: s to registered",
-    "restarts",
-    "official: s to registered",
-    "restarts",
-  ];
-  const lines = rows.map(({ title, kubelets, ours, official }) => [
+export function table(contestants: readonly string[], rows: readonly Row[]): string {
+  const head = ["what happens", "kubelet", ...contestants.flatMap((name) => [`${name}, s`, "restarts"])];
+  const lines = rows.map(({ title, kubelets, outcomes }) => [
     title,
     kubelets.join(", "),
-    recoveries(ours),
-    range(ours.map(({ restarts }) => restarts)),
-    recoveries(official),
-    range(official.map(({ restarts }) => restarts)),
+    ...outcomes.flatMap((of) => [recoveries(of), range(of.map(({ restarts }) => restarts))]),
   ]);
   return grid(head, lines);
 }

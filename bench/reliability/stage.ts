@@ -11,6 +11,8 @@ export interface Contestant {
   /** Its program and the words in front of its arguments. */
   readonly command: readonly string[];
   readonly isOurs: boolean;
+  /** Whether kubelet's liveness probe asks it. */
+  readonly isProbed: boolean;
 }
 
 /** How long it took until the driver was registered for good, in milliseconds. */
@@ -36,28 +38,19 @@ export interface Stage extends AsyncDisposable {
   /** Takes the place of the kubelet that was killed. */
   restarted(kubelet: Kubelet): Promise<Kubelet>;
   driver(): Promise<CsiDriver>;
-  /** The contestant's container, or another's. */
-  registrar(options?: RegistrarOptions): Promise<Container>;
-}
-
-export interface RegistrarOptions {
-  /** @default the contestant */
-  readonly who?: Contestant;
-  /** Flags that every registrar knows. */
-  readonly flags?: readonly string[];
-  /** Flags that only ours knows; others do without. */
-  readonly ourFlags?: readonly string[];
-}
-
-export interface StageOptions {
-  /** Of kubelet, a release that was built. */
-  readonly version: string;
-  readonly contestant: Contestant;
-  readonly official: Contestant;
+  /** The contestant's container, or that of `who`. Only ours gets `ourFlags`. */
+  registrar(options?: {
+    readonly who?: Contestant;
+    readonly ourFlags?: readonly string[];
+  }): Promise<Container>;
 }
 
 /** Lays out a node; nothing runs on it yet. */
-export async function createStage({ version, contestant, official }: StageOptions): Promise<Stage> {
+export async function createStage(
+  version: string,
+  contestant: Contestant,
+  official: Contestant,
+): Promise<Stage> {
   const node = await createNodeFolder();
   const started: AsyncDisposable[] = [node];
   const keep = <T extends AsyncDisposable>(one: T): T => {
@@ -75,9 +68,9 @@ export async function createStage({ version, contestant, official }: StageOption
     kubelet: async () => keep(await startKubelet({ version, pluginDir: pluginRegistrationPath })),
     restarted: async (kubelet) => keep(await kubelet.restart()),
     driver: async () => keep(await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name: DRIVER })),
-    registrar: async ({ who = contestant, flags = [], ourFlags = [] } = {}) => {
-      const words = [...paths.args, ...flags, ...(who.isOurs ? ourFlags : [])];
-      return keep(await startContainer([...who.command, ...words]));
+    registrar: async ({ who = contestant, ourFlags = [] } = {}) => {
+      const words = [...paths.args, ...(who.isOurs ? ourFlags : [])];
+      return keep(await startContainer([...who.command, ...words], who.isProbed));
     },
     [Symbol.asyncDispose]: async () => {
       // The node's folder goes last, when nobody uses it any more.
@@ -94,7 +87,7 @@ const LOOK_EVERY_MS = 10;
  * Watches from now on, for `limitMs` at most, until the driver is registered for good: kubelet's handler accepted it
  * and it has its entry in CSINode.
  */
-export async function recovery(kubelet: Kubelet, limitMs = 60_000): Promise<Recovery> {
+export async function recovery(kubelet: Kubelet, limitMs = 120_000): Promise<Recovery> {
   const startMs = performance.now();
   let registration = registrationIn(kubelet);
   let sinceMs = startMs;

@@ -1,4 +1,4 @@
-// `node --require ./collector.cjs PROGRAM`: at SIGUSR2 the process collects its garbage and writes what is left of its
+// `node --require ./collector.cjs PROGRAM`: at SIGWINCH the process collects its garbage and writes what is left of its
 // heap to stdout, in bytes. Counting objects, of a class that has none, begins with V8's most thorough collection,
 // which also gives free pages back; `gc()` does not in Node 20.
 const { writeSync } = require("node:fs");
@@ -6,7 +6,7 @@ const { queryObjects } = require("node:v8");
 
 class Nobody {}
 
-process.on("SIGUSR2", () => {
+process.on("SIGWINCH", () => {
   // It is experimental, which Node says on stderr: that belongs to the program, whose every line is read.
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { sendVisitors } from "../hostile/visitors";
 import { ROLES, type Role } from "./cast";
-import { startCrowd } from "./crowd";
 import type { SoakNode } from "./node";
 import type { Kind, Step } from "./plan";
 
@@ -10,6 +10,10 @@ import type { Kind, Step } from "./plan";
 const ASKED_WITHIN_MS = 5_000;
 
 const seconds = (least: number, most: number, { amount }: Step) => (least + amount * (most - least)) * 1_000;
+/** Clients that are no kubelet: none of them makes a call, because that would look like kubelet's. */
+const STRANGERS = ["", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "\xff".repeat(300)].map(
+  (text) => Buffer.from(text, "latin1"),
+);
 const isFirstHalf = ({ amount }: Step) => amount < 0.5;
 
 /** What each kind of disturbance does. It resolves when it is over and all could be well again. */
@@ -35,7 +39,6 @@ const DISTURBANCES: { readonly [kind in Kind]: (node: SoakNode, step: Step) => P
   "directory-anew": async (node, step) => {
     await node.restartKubelet(seconds(0, 2, step), node.removePluginDirectory);
     while (!existsSync(node.pluginDir)) await delay(10); // kubelet makes it when its watcher starts
-    await node.foreign.place();
   },
 
   "driver-restarts": (node, step) =>
@@ -61,8 +64,11 @@ const DISTURBANCES: { readonly [kind in Kind]: (node: SoakNode, step: Step) => P
 
   "crowd-comes": async (node, { driver }) => {
     const [socket = ""] = (await node.visibleSockets()).filter((name) => name.startsWith(driver));
-    const crowd = await startCrowd(join(node.pluginDir, socket), 90);
-    node.afterSettling(crowd.leave);
+    const visit = { door: "registration socket", connections: 90, atOnce: 90, stayEvery: 2 } as const;
+    const stayed = await sendVisitors({ ...visit, words: STRANGERS }, { path: join(node.pluginDir, socket) });
+    node.afterSettling(() => {
+      for (const one of stayed) one.destroy();
+    });
     await node.removeSockets(driver);
   },
 

@@ -3,10 +3,8 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
 import { createNodeFolder } from "../../test/kubelet/support/node-folder";
-import { type Bell, createBell } from "./bell";
 import { DRIVERS, ROLES, type Role, roleOf } from "./cast";
 import { type Driver, startDriver } from "./driver";
-import { createForeignSockets, type ForeignSockets } from "./foreign";
 import { type RegistrarProcess, startRegistrarProcess } from "./registrar-process";
 
 /** The node under soak. Whatever runs on it ends with it. */
@@ -15,9 +13,6 @@ export interface SoakNode extends AsyncDisposable {
   readonly kubelet: Kubelet;
   /** All that there have been, the one that runs is the last. */
   readonly kubelets: readonly Kubelet[];
-  /** Rings when kubelet did something or a registrar said something. */
-  readonly bell: Bell;
-  readonly foreign: ForeignSockets;
   /** By role. */
   readonly registrars: ReadonlyMap<string, RegistrarProcess>;
   /** By driver. */
@@ -31,7 +26,7 @@ export interface SoakNode extends AsyncDisposable {
   restartKubelet(downMs: number, meanwhile?: () => Promise<void>): Promise<void>;
   /** Removes the plugin registration directory with all that is in it. */
   removePluginDirectory(): Promise<void>;
-  /** Files that kubelet looks at, others' sockets left out. */
+  /** Files that kubelet looks at. */
   visibleSockets(): Promise<readonly string[]>;
   /** Removes the registration sockets of this driver, or all. */
   removeSockets(driver?: string): Promise<void>;
@@ -51,8 +46,7 @@ const RETRY = "--on-registration-failure=retry";
 export async function startSoakNode(version: string, command: readonly string[]): Promise<SoakNode> {
   const folder = await createNodeFolder();
   const pluginDir = folder.pluginRegistrationPath;
-  const foreign = createForeignSockets(pluginDir);
-  const started: AsyncDisposable[] = [foreign, folder];
+  const started: AsyncDisposable[] = [folder];
   const keep = <T extends AsyncDisposable>(one: T): T => {
     started.unshift(one);
     return one;
@@ -60,7 +54,6 @@ export async function startSoakNode(version: string, command: readonly string[])
   const end = async () => {
     for (const one of started.splice(0)) await one[Symbol.asyncDispose]();
   };
-  const bell = createBell();
   const drivers = new Map<string, Driver>();
   const registrars = new Map<string, RegistrarProcess>();
   const peers = new Map<string, RegistrarProcess>();
@@ -68,10 +61,7 @@ export async function startSoakNode(version: string, command: readonly string[])
   const kubelets: Kubelet[] = [];
   const undos: (() => void)[] = [];
 
-  const keepKubelet = (one: Kubelet) => {
-    one.events.follow(bell.ring);
-    kubelets.push(keep(one));
-  };
+  const keepKubelet = (one: Kubelet) => void kubelets.push(keep(one));
   const kubelet = () => kubelets.at(-1) as Kubelet;
   const driver = (name: string): Driver => {
     const known = drivers.get(name);
@@ -81,7 +71,6 @@ export async function startSoakNode(version: string, command: readonly string[])
   const startRegistrar = async (name: string, args: readonly string[]): Promise<RegistrarProcess> => {
     const registrar = keep(await startRegistrarProcess(name, command, [...args, HTTP]));
     everyone.push(registrar);
-    registrar.log.follow(bell.ring);
     await registrar.port;
     return registrar;
   };
@@ -99,10 +88,7 @@ export async function startSoakNode(version: string, command: readonly string[])
           ];
     registrars.set(name, await startRegistrar(name, [...args, ...flags]));
   };
-  const visibleSockets = async () => (await folder.visibleSockets()).filter((name) => !foreign.has(name));
-
   try {
-    await foreign.place();
     keepKubelet(await startKubelet({ version, pluginDir }));
     for (const name of DRIVERS)
       drivers.set(name, keep(await startDriver(name, await folder.addDriver(name))));
@@ -113,8 +99,6 @@ export async function startSoakNode(version: string, command: readonly string[])
   }
   return {
     pluginDir,
-    bell,
-    foreign,
     registrars,
     peers,
     everyone,
@@ -132,9 +116,9 @@ export async function startSoakNode(version: string, command: readonly string[])
       keepKubelet(await kubelet().restart());
     },
     removePluginDirectory: folder.removePluginDirectory,
-    visibleSockets,
+    visibleSockets: folder.visibleSockets,
     removeSockets: async (of = "") => {
-      const names = (await visibleSockets()).filter((name) => name.startsWith(of));
+      const names = (await folder.visibleSockets()).filter((name) => name.startsWith(of));
       await Promise.all(names.map((name) => rm(join(pluginDir, name), { force: true })));
     },
     startRole,

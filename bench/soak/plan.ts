@@ -6,8 +6,8 @@ export const TITLES = {
   "kubelet-restarts": "kubelet is killed, and restarts after 0 to 3 s",
   "kubelet-dies-at-work":
     "kubelet dies between GetInfo and its status report, the socket is removed meanwhile",
-  "socket-removed": "somebody removes a registration socket",
-  "all-sockets-removed": "somebody removes every registration socket",
+  "socket-removed": "a registration socket is removed",
+  "all-sockets-removed": "every registration socket is removed",
   "directory-anew": "the plugin registration directory is removed, a new kubelet creates it again",
   "driver-restarts": "a driver is killed or stopped, and restarts at once",
   "driver-away": "a driver is away for 1 to 6 s",

@@ -4,7 +4,7 @@ import { startChildProcess } from "../../test/support/child-process";
 import type { History } from "../../test/support/history";
 import { askHttp, type HttpAnswer } from "../../test/support/http";
 import { countInotifyWatches } from "../../test/support/resources";
-import { memoryOf } from "../performance/processes";
+import { anonymousMb } from "../support/processes";
 
 /** A registrar that runs, be it a role's, its successor's or a peer's. */
 export interface RegistrarProcess extends AsyncDisposable {
@@ -85,13 +85,13 @@ export async function startRegistrarProcess(
     },
     measure: async () => {
       const asked = child.stdout.all().length;
-      child.signal("SIGUSR2");
+      child.signal("SIGWINCH");
       const { heapUsed } = await child.stdout.waitFor(() => true, asked);
       return {
         descriptors: readdirSync(`/proc/${child.pid}/fd`).length,
         watches: countInotifyWatches(child.pid),
         heap: heapUsed / 2 ** 20,
-        anonymous: memoryOf(child.pid).anonymous,
+        anonymous: anonymousMb(child.pid),
       };
     },
     [Symbol.asyncDispose]: child.close,

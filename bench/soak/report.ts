@@ -1,5 +1,5 @@
 import { grid } from "../figures";
-import { median, type Samples } from "../performance/samples";
+import { median, type Samples } from "../support/samples";
 import { type Kind, TITLES } from "./plan";
 import { driftOf, type Life } from "./statistics";
 
@@ -21,7 +21,7 @@ export function disturbanceTable(disturbances: readonly Disturbance[]): string {
   return grid(["disturbance", "times", "s to all registered: median", "longest"], rows);
 }
 
-/** What the registrars hold early and late, and how much they say. */
+/** What the registrars hold early and late. */
 export function lifeTable(lives: readonly Life[]): string {
   const head = [
     "ran all the time",
@@ -30,10 +30,8 @@ export function lifeTable(lives: readonly Life[]): string {
     "inotify watches",
     "heap, MB",
     "anonymous memory, MB",
-    "log lines a disturbance: median",
-    "most",
   ];
-  const rows = lives.map(({ name, drivers, lines, holdings }) => [
+  const rows = lives.map(({ name, drivers, holdings }) => [
     name,
     `${drivers}`,
     ...(["descriptors", "watches", "heap", "anonymous"] as const).map((what) => {
@@ -41,7 +39,6 @@ export function lifeTable(lives: readonly Life[]): string {
       const digits = what === "heap" || what === "anonymous" ? 1 : 0;
       return `${early.toFixed(digits)} → ${late.toFixed(digits)}`;
     }),
-    ...middleAndMost(lines, 0),
   ]);
   return grid(head, rows);
 }

@@ -1,12 +1,10 @@
-import { median, type Samples } from "../performance/samples";
+import { median, type Samples } from "../support/samples";
 import type { Holdings } from "./registrar-process";
 
 /** What a registrar that ran all the time came to. */
 export interface Life {
   readonly name: string;
   readonly drivers: number;
-  /** Its lines in the log, by disturbance. */
-  readonly lines: Samples;
   readonly holdings: readonly Holdings[];
 }
 
@@ -42,15 +40,4 @@ export function growths({ name, holdings }: Life): readonly string[] {
     const most = early * (1 + share) + by;
     return late > most ? [`${name}: ${what} grew from ${early.toFixed(1)} to ${late.toFixed(1)}`] : [];
   });
-}
-
-/** A disturbance may lead to so many lines for each driver: one for each change of its state, and some. */
-const MOST_LINES = { median: 5, longest: 30 };
-
-/** Where a registrar says more than it should. */
-export function chatter({ name, drivers, lines }: Life): readonly string[] {
-  const middle = median(lines);
-  const most = Math.max(0, ...lines);
-  const isTooMuch = middle > MOST_LINES.median * drivers || most > MOST_LINES.longest * drivers;
-  return isTooMuch ? [`${name}: ${middle} log lines a disturbance, ${most} at most`] : [];
 }

@@ -3,7 +3,7 @@ import { unexpectedLines } from "../../bench/soak/logs";
 import { createPlan, type Kind, type Step, stepText, TITLES } from "../../bench/soak/plan";
 import type { Holdings } from "../../bench/soak/registrar-process";
 import { disturbanceTable, lifeTable } from "../../bench/soak/report";
-import { chatter, driftOf, growths, type Life } from "../../bench/soak/statistics";
+import { driftOf, growths, type Life } from "../../bench/soak/statistics";
 
 const KINDS = Object.keys(TITLES) as Kind[];
 
@@ -101,7 +101,6 @@ describe("growth", () => {
   const holdings = (change: (position: number) => Partial<Holdings>): Life => ({
     name: "it",
     drivers: 1,
-    lines: [],
     holdings: Array.from({ length: 40 }, (_, position) => ({
       descriptors: 23,
       watches: 2,
@@ -128,16 +127,6 @@ describe("growth", () => {
     const found = growths(holdings(change));
     expect(found).toEqual(what ? [expect.stringContaining(`it: ${what} grew from`)] : []);
   });
-
-  test("a registrar may say more of more drivers", () => {
-    const lines = Array.from({ length: 10 }, () => 10);
-    expect(chatter({ ...holdings(() => ({})), lines })).toEqual([
-      expect.stringContaining("it: 10 log lines"),
-    ]);
-    expect(chatter({ ...holdings(() => ({})), drivers: 3, lines })).toEqual([]);
-    expect(chatter({ ...holdings(() => ({})), lines: [1, 1, 90] })).toHaveLength(1);
-    expect(chatter(holdings(() => ({})))).toEqual([]);
-  });
 });
 
 describe("the report", () => {
@@ -160,9 +149,7 @@ describe("the report", () => {
 
   test("has a row for each registrar that ran all the time", () => {
     const sample = { descriptors: 23, watches: 2, heap: 10.04, anonymous: 20.06 };
-    const table = lifeTable([
-      { name: "it", drivers: 3, lines: [1, 2, 9], holdings: Array.from({ length: 8 }, () => sample) },
-    ]);
-    expect(lastRow(table)).toEqual(["3", "23 → 23", "2 → 2", "10.0 → 10.0", "20.1 → 20.1", "2", "9 |"]);
+    const table = lifeTable([{ name: "it", drivers: 3, holdings: Array.from({ length: 8 }, () => sample) }]);
+    expect(lastRow(table)).toEqual(["3", "23 → 23", "2 → 2", "10.0 → 10.0", "20.1 → 20.1 |"]);
   });
 });

@@ -20,7 +20,7 @@ that of KUBECONFIG.
   --plays N        so many plays of each scenario whose times are told (1)
   --only PATTERN   only tests whose name has it
   --outcomes FILE  adds the outcomes of scenarios to this file, whatever it has already
-  --write          writes docs/cluster.md from them when all is done
+  --write          writes them into docs/measurements.md when all is done
   --images         makes the images and prints their tarballs, to be loaded into the nodes of KUBECONFIG's cluster
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours

@@ -109,22 +109,15 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
     },
   ],
   [
-    "little memory",
-    /^CSI105 warning: has a memory limit of 30Mi/,
+    "too little memory for a cold start",
+    /^CSI105 problem: has a memory limit of 63Mi: it may never get ready after a reboot ->/,
     {
-      container: { resources: { limits: { memory: "30Mi" } } },
-    },
-  ],
-  [
-    "too little memory",
-    /^CSI105 problem: has a memory limit of 20M ->/,
-    {
-      container: { resources: { limits: { memory: "20M" } } },
+      container: { resources: { limits: { memory: "63Mi" } } },
     },
   ],
   [
     "thousandths of bytes",
-    /^CSI105 problem: has a memory limit of 100m ->/,
+    /^CSI105 problem: has a memory limit of 100m:/,
     {
       container: { resources: { limits: { memory: "100m" } } },
     },

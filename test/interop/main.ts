@@ -15,8 +15,8 @@ import { type Parties, playRegistration } from "./registration";
 
 const USAGE = `usage: npm run interop -- [--kubelet X.Y.Z]... [--node LINE]... [--driver NAME]... [--at-once N]
 
-Has every driver registered with every kubelet by the packed registrar on every Node, and writes docs/interop.md. Exits
-with 1 if a registration failed. Takes three minutes once all is built; needs Go, Python 3, Rust and npm's registry.
+Has every driver registered with every kubelet by the packed registrar on every Node, and writes the table of
+docs/measurements.md. Exits with 1 if a registration failed. Takes three minutes once all is built; needs Go, Python 3, Rust and npm's registry.
 
   --kubelet X.Y.Z     this one only, of ${allVersions().join(", ")}
   --node LINE         this one only, such as 24; fetched with npm
@@ -26,7 +26,7 @@ with 1 if a registration failed. Takes three minutes once all is built; needs Go
 With a choice of kubelets, Nodes or drivers the page is not written.
 `;
 
-const page = join(ROOT, "docs", "interop.md");
+const page = join(ROOT, "docs", "measurements.md");
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {

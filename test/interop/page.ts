@@ -18,19 +18,20 @@ export interface Conditions {
   readonly parties: Readonly<Record<string, string>>;
 }
 
-/** The part of docs/interop.md that a run writes. */
+/** The part of docs/measurements.md that a run writes. */
 export function interopText(cells: readonly Cell[], { summary, parties }: Conditions): string {
   const counts = OUTCOMES.map((outcome) => {
     const { length } = cells.filter(({ result }) => "outcome" in result && result.outcome === outcome);
     return `${length} ${outcome}`;
   });
   const failed = cells.filter(hasFailed);
+  const nodes = [...new Set(cells.map(({ node }) => node))];
   const problems = failed.map(
     ({ kubelet, driver, node, result }, index) =>
       `${index + 1}. Kubelet ${kubelet}, ${driver}, Node ${node}: ${oneLine(result.problem)}`,
   );
   return [
-    `${summary}. Of ${cells.length}: ${counts.join(", ")}, ${failed.length} failed.`,
+    `${summary}, Node ${nodes.join(", ")}. Of ${cells.length}: ${counts.join(", ")}, ${failed.length} failed.`,
     table(cells, failed),
     problems.join("\n"),
     grid(["", "Made of"], Object.entries(parties)),
@@ -43,20 +44,24 @@ export function hasFailed(cell: Cell): cell is Cell & { readonly result: { reado
   return "problem" in cell.result;
 }
 
-/** A row for each kubelet and driver, a column for each Node. */
+/** A row for each kubelet, a column for each driver. A Node is named only where it differs from the others. */
 function table(cells: readonly Cell[], failed: readonly Cell[]): string {
-  const nodes = [...new Set(cells.map(({ node }) => node))];
-  const pairs = new Map(cells.map((cell) => [`${cell.kubelet} ${cell.driver}`, cell]));
-  const rows = [...pairs.values()].map(({ kubelet, driver }) => [
+  const drivers = [...new Set(cells.map(({ driver }) => driver))];
+  const rows = [...new Set(cells.map(({ kubelet }) => kubelet))].map((kubelet) => [
     kubelet,
-    driver,
-    ...nodes.map((node) => {
-      const cell = cells.find((one) => one.kubelet === kubelet && one.driver === driver && one.node === node);
-      if (cell === undefined) return "not tried";
-      return "outcome" in cell.result ? cell.result.outcome : `**failed**, ${failed.indexOf(cell) + 1}`;
+    ...drivers.map((driver) => {
+      const those = cells.filter((one) => one.kubelet === kubelet && one.driver === driver);
+      const texts = those.map((cell) => textOf(cell, failed));
+      const [first] = texts;
+      if (first !== undefined && texts.every((text) => text === first)) return first;
+      return those.map(({ node }, index) => `${node}: ${texts[index]}`).join("; ") || "not tried";
     }),
   ]);
-  return grid(["Kubelet", "Driver", ...nodes.map((node) => `Node ${node}`)], rows);
+  return grid(["Kubelet", ...drivers], rows);
+}
+
+function textOf(cell: Cell, failed: readonly Cell[]): string {
+  return "outcome" in cell.result ? cell.result.outcome : `**failed**, ${failed.indexOf(cell) + 1}`;
 }
 
 /** A reason as it may stand in a list: no line of its own, and nothing that Markdown would take for its own. */

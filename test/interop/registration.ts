@@ -26,7 +26,7 @@ const NAME = "disk.csi.example.com";
 
 /**
  * One registration from its start to its end, between real processes on real sockets. Rejects with what was not as it
- * must be: `docs/interop.md` says what that is.
+ * must be: `docs/measurements.md` says what that is.
  */
 export async function playRegistration({ kubelet: version, node, cli, driver }: Parties): Promise<Outcome> {
   const nodeId = `${driver.name} beside ${version}`;

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { figuresIn, withFigures } from "../../bench/figures";
-import { ROOT } from "../package/support/packed-package";
 import { EQUIVALENTS } from "./equivalents";
 import {
   type FileResult,
@@ -30,10 +29,10 @@ where too few are noticed, or where a change does not fit the code any more. Tak
   --table       only the changes written by hand, of files that live on sockets: ${FLOORS.table * 100} % must be noticed
   --pure        only the changes that Stryker makes, of pure files: ${FLOORS.pure * 100} % must be noticed
   --only TEXT   those changes only whose file has this text; may be repeated
-  --write       writes the figures into docs/mutation.md; with --only, those of these files
+  --write       writes the figures into test/mutation/README.md; with --only, those of these files
 `;
 
-const PAGE = join(ROOT, "docs", "mutation.md");
+const PAGE = join(__dirname, "README.md");
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {

@@ -31,12 +31,10 @@ const examplesIn = (page: string) =>
 
 type Example = ReturnType<typeof examplesIn>[number];
 
-const aboutTheLibrary = [...examplesIn("README.md"), ...examplesIn("docs/library.md")];
-const aboutTests = examplesIn("docs/testing.md");
-
-test.each(["README.md", "docs/library.md", "docs/testing.md"])("%s has examples", (page) => {
-  expect(examplesIn(page)).not.toEqual([]);
-});
+const examples = [...examplesIn("README.md"), ...examplesIn("docs/library.md")];
+const isTest = ({ text }: Example) => text.includes('from "node:test"');
+const aboutTheLibrary = examples.filter((example) => !isTest(example));
+const aboutTests = examples.filter(isTest);
 
 /** Runs an example as it stands, but for what this Node cannot parse. */
 async function runExample({ file, text }: Example, options?: Omit<RunOptions, "cwd">) {
@@ -91,7 +89,6 @@ test.each(aboutTests)("$name ends when its tests fail", async (example) => {
 });
 
 test("the examples have the right types", async () => {
-  const examples = [...aboutTheLibrary, ...aboutTests];
   for (const { file, text } of examples) await consumer.write(`${file}.mts`, text);
   const files = examples.map(({ file }) => `${file}.mts`);
   expect(await consumer.checkTypes(files, ["--module", "node16"])).toEqual({

@@ -1,23 +1,20 @@
 import type { ManifestFacts } from "../deployment";
-import { type Check, problem, warning } from "../finding";
+import { type Check, problem } from "../finding";
 
-const MEBIBYTE = 2 ** 20;
+/** The least limit under which Node starts when its pages are not in the page cache. */
+const LEAST_BYTES = 64 * 2 ** 20;
 
 export const manifestMemory: Check<ManifestFacts> = {
   code: "CSI105",
   name: "manifest-memory",
   asks: "Whether this registrar's container may use the memory that it needs; the official one needs less.",
   matters:
-    "Under 24Mi it spends its time on reclaiming; under 32Mi an exec probe or a doctor in the container gets it killed.",
+    "After a reboot Node's pages count against the limit. Under 64Mi the container may never get ready, and nothing is killed or logged.",
   fix: "Request 32Mi and limit to 100Mi.",
   verdicts: ({ deployments }) =>
     deployments.map(({ place, memoryLimit, isOfficial }) => {
-      if (memoryLimit === undefined || isOfficial || memoryLimit.bytes >= 32 * MEBIBYTE) return undefined;
-      const text = `has a memory limit of ${memoryLimit.text}`;
-      return (memoryLimit.bytes < 24 * MEBIBYTE ? problem : warning)(
-        place,
-        text,
-        "set it to 100Mi, 32Mi at least",
-      );
+      if (memoryLimit === undefined || isOfficial || memoryLimit.bytes >= LEAST_BYTES) return undefined;
+      const text = `has a memory limit of ${memoryLimit.text}: it may never get ready after a reboot`;
+      return problem(place, text, "set it to 100Mi, 64Mi at least");
     }),
 };

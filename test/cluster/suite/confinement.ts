@@ -29,7 +29,7 @@ insideTest(
   },
 );
 
-test("registers with exec probes instead of an HTTP endpoint, under 100m and 32Mi", async () => {
+test("registers with exec probes instead of an HTTP endpoint, under 200m and 64Mi", async () => {
   const probe = (mode: string) => ({
     exec: { command: ["/csi-node-driver-registrar", `--mode=${mode}`, ...args] },
     initialDelaySeconds: 3,

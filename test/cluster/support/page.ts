@@ -9,9 +9,9 @@ import { rolesOf } from "./play";
 import { outcomeTable, readOutcomes, triesTable } from "./results";
 import { SCENARIOS } from "./scenarios";
 
-/** Writes the figures of docs/cluster.md from what was kept in a file. */
+/** Writes the figures of docs/measurements.md from what was kept in a file. */
 export function writePage(outcomesFile: string): void {
-  const page = join(ROOT, "docs", "cluster.md");
+  const page = join(ROOT, "docs", "measurements.md");
   const outcomes = readOutcomes(outcomesFile);
   const titles = [...new Set(SCENARIOS.flatMap(rolesOf).map(({ title }) => title))];
   const figures = [

@@ -76,7 +76,7 @@ export function outcomeTable(titles: readonly string[], outcomes: readonly Outco
       ],
     ];
   });
-  const measures = ["missing", "told", "pod", "restarts"];
+  const measures = ["missing", "status", "pod", "restarts"];
   const head = ["", ...measures.flatMap((measure) => [`${measure}, ours`, "official"]), "plays"];
   return grid(head, rows);
 }

@@ -32,7 +32,7 @@ export const SCENARIOS: readonly Scenario[] = [
     "fresh apply, registrar limited to 100m of a processor",
     withLimits({ cpu: "100m", memory: "100Mi" }),
   ),
-  freshWith("fresh apply, registrar limited to 32Mi of memory", withLimits({ memory: "32Mi" })),
+  freshWith("fresh apply, registrar limited to 64Mi of memory", withLimits({ memory: "64Mi" })),
   {
     title: "registrar killed",
     needsInside: true,

@@ -1,0 +1,39 @@
+import type { Bench, Measurement } from "../bench";
+import { grid } from "../figures";
+import { arrival } from "./arrival";
+import { cold } from "./cold";
+import { probes } from "./probes";
+import { resting } from "./resting";
+import { scale } from "./scale";
+import { size } from "./size";
+import { start } from "./start";
+
+/** A row of the table: what, ours, the official one's. */
+export type Row = readonly [what: string, ours: string, official: string];
+
+const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]>>> = {
+  arrival,
+  start,
+  probes,
+  resting,
+  scale,
+  size,
+  cold,
+};
+
+/** What this registrar costs beside the official one and bare Node. */
+export const performance: Measurement = {
+  command: "npm run bench",
+  kubelets: (chosen) => [chosen],
+  run: async (bench) => {
+    const rows: Row[] = [];
+    for (const [name, measure] of Object.entries(MEASURES)) {
+      if (!name.includes(bench.only)) continue;
+      for (const row of await measure(bench)) {
+        bench.say(row.join(" | "));
+        rows.push(row);
+      }
+    }
+    return grid(["", "registrar", "official"], rows);
+  },
+};

@@ -1,0 +1,56 @@
+import { startCsiDriver } from "../../src/testing";
+import { askHttp } from "../../test/support/http";
+import { type Bench, keeping } from "../bench";
+import { cpuLimit } from "../support/cgroups";
+import { type Contestant, present } from "../support/contestants";
+import { accepting, createPlace, DRIVER, freePort } from "../support/place";
+import { cpuMsOf, start, timeOf } from "../support/processes";
+import { interleave, median } from "../support/samples";
+import type { Row } from ".";
+
+const REQUESTS = 200;
+
+/** What probes cost: an exec probe a process each, an HTTP probe some CPU time of the one that runs. */
+export async function probes(bench: Bench): Promise<readonly Row[]> {
+  await using place = await createPlace();
+  await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
+  await using _registrar = start(bench.cached.command(place));
+  await accepting(place.socketPath);
+  const bare = [bench.node, "-e", "0"];
+  const probe = (one: Contestant, mode: string) => one.command(place, [`--mode=${mode}`]);
+  const ours = probe(bench.cached, "health-probe");
+  const official = bench.official && probe(bench.official, "kubelet-registration-probe");
+  const rows: Row[] = [];
+  for (const millis of [undefined, 100, 40]) {
+    const programs = official ? [bare, ours, official] : [bare, ours];
+    const times = await interleave(programs, millis === undefined ? 16 : 4, async (program) => {
+      using limit = millis === undefined ? undefined : cpuLimit(millis);
+      return await timeOf(limit?.inside(program) ?? program);
+    });
+    const ms = (program: readonly string[]) => median(times.get(program as string[]) ?? []);
+    rows.push([
+      `exec probe${millis === undefined ? "" : `, CPU limit ${millis}m`}`,
+      `${ms(ours).toFixed(0)} ms, ${(ms(ours) / ms(bare)).toFixed(2)} times node -e 0`,
+      official ? `${ms(official).toFixed(0)} ms` : "",
+    ]);
+  }
+  return [...rows, await httpProbe(bench)];
+}
+
+/** CPU time of the registrar for one `/healthz`. */
+function httpProbe({ cached, official }: Bench): Promise<Row> {
+  return keeping(async (keep) => {
+    const costs: string[] = [];
+    for (const contestant of present(cached, official)) {
+      const place = keep(await createPlace());
+      keep(await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER }));
+      const port = await freePort();
+      const { pid } = keep(start(contestant.command(place, [`--http-endpoint=127.0.0.1:${port}`])));
+      await accepting(place.socketPath);
+      const before = cpuMsOf(pid);
+      for (let request = 0; request < REQUESTS; request++) await askHttp(port, "/healthz");
+      costs.push(`${((cpuMsOf(pid) - before) / REQUESTS).toFixed(2)} ms of CPU`);
+    }
+    return ["HTTP probe, /healthz", costs[0] ?? "", costs[1] ?? ""];
+  });
+}
