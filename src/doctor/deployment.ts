@@ -1,3 +1,4 @@
+import { messageOf } from "../errors";
 import { isWithin } from "../mounts";
 
 /** The official registrar, by the name of an image. */
@@ -112,8 +113,27 @@ export interface Deployment {
   readonly hasDriver: boolean;
 }
 
+/** An object that was read, and where. */
+export interface ReadObject {
+  /** Undefined where it was in no file. */
+  readonly file: string | undefined;
+  readonly object: unknown;
+}
+
+/** A file or object that could not be judged. */
+export interface Unread {
+  readonly place: string;
+  readonly why: string;
+}
+
+/** Makes what could not be judged out of the error that stopped it. */
+export function unreadAt(place: string, error: unknown): Unread {
+  return { place, why: error instanceof RangeError ? "it is nested too deeply" : messageOf(error) };
+}
+
 /** Everything that is to be applied. */
 export interface ManifestFacts {
+  readonly unread: readonly Unread[];
   readonly deployments: readonly Deployment[];
   /** Those for Windows, where paths and volumes have other rules. */
   readonly forWindows: readonly Deployment[];
@@ -123,7 +143,7 @@ export interface ManifestFacts {
 
 /** Whether a text still has something to be filled in: by an installer, or by kubelet from what is not seen here. */
 export function isTemplate(text: string): boolean {
-  return /\{\{|\}\}|\$\(|\$\{|<[^>]*>|\$[A-Z]/.test(text);
+  return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
 }
 
 /** The mount that holds a path of the container; undefined where nothing is mounted there. */

@@ -16,6 +16,8 @@ export interface Verdict {
   readonly fix?: string | undefined;
   /** What lies behind it: of the problems with one cause, the first is the one to fix. */
   readonly cause?: string | undefined;
+  /** Something that was asked for could not be read: without a problem, that is not well either. */
+  readonly isUnread?: boolean | undefined;
   /** The nodes that it is of, where a whole cluster is looked at. */
   readonly nodes?: readonly string[] | undefined;
 }
@@ -69,6 +71,7 @@ const say =
 
 export const ok: (subject: string, text: string) => Verdict = say("ok");
 export const unknown: Say = say("unknown");
+export const unread: Say = (...words) => ({ ...unknown(...words), isUnread: true });
 export const warning: (subject: string, text: string, fix: string, cause?: string) => Verdict =
   say("warning");
 export const problem: (subject: string, text: string, fix: string, cause?: string) => Verdict =

@@ -1,33 +1,56 @@
+import { invalidOption } from "../errors";
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
-import type { Deployment, ManifestFacts, MountedFolder, ReadSettings, RegistrarSettings } from "./deployment";
+import {
+  type Deployment,
+  type ManifestFacts,
+  type MountedFolder,
+  type ReadObject,
+  type ReadSettings,
+  type RegistrarSettings,
+  type Unread,
+  unreadAt,
+} from "./deployment";
 import { nodeRulesOf } from "./node-rules";
 import { list, type Tree, text, tree } from "./objects";
 import { probesOf } from "./read-probes";
 import { environmentOf, isRegistrar, literalsIn, noTextsOf, officialImage, startOf } from "./read-program";
 
-/** An object that was read, and where. */
-export interface ReadObject {
-  /** Undefined where it was in no file. */
-  readonly file: string | undefined;
-  readonly object: unknown;
-}
+/** The most values of a List, and of an object with pods: real ones have some 100,000, and some hundreds. */
+const MAX_LIST_VALUES = 1_000_000;
+const MAX_VALUES = 10_000;
+/** Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
+const MAX_TEXT_LENGTH = 2 ** 17;
 
-/** Finds every container with a registrar, ours or the official one, in whatever holds pods. */
+/**
+ * Finds every container with a registrar, ours or the official one, in whatever holds pods. An object that cannot be judged
+ * does not stop the others.
+ */
 export function readDeployments(objects: readonly ReadObject[], settingsOf: ReadSettings): ManifestFacts {
-  const all = objects.flatMap(({ file, object }) => unfold(object).map((one) => ({ file, object: one })));
-  const found = all.map(({ file, object }) => ({
-    isForWindows: isForWindows(object),
-    deployments: deploymentsIn(file, object, settingsOf),
-  }));
-  const ofWindows = (wanted: boolean) =>
-    found.filter((one) => one.isForWindows === wanted).flatMap(({ deployments }) => deployments);
-  return {
-    deployments: ofWindows(false),
-    forWindows: ofWindows(true),
-    csiDrivers: all
-      .filter(({ object }) => object.kind === "CSIDriver")
-      .map(({ object }) => text(tree(object.metadata).name)),
+  const deployments: Deployment[] = [];
+  const forWindows: Deployment[] = [];
+  const csiDrivers: string[] = [];
+  const unread: Unread[] = [];
+  const read = (place: string, act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      unread.push(unreadAt(place, error));
+    }
   };
+  for (const { file, object: root } of objects) {
+    const at = file === undefined ? "" : `${file}: `;
+    read(file ?? "the list", () => {
+      refuseHuge(root, MAX_LIST_VALUES);
+      for (const object of unfold(root)) {
+        const owner = `${at}${nameOf(object)}`;
+        read(owner, () => {
+          (isForWindows(object) ? forWindows : deployments).push(...deploymentsIn(owner, object, settingsOf));
+          if (object.kind === "CSIDriver") csiDrivers.push(text(tree(object.metadata).name));
+        });
+      }
+    });
+  }
+  return { deployments, forWindows, csiDrivers, unread };
 }
 
 /** A List is its items. */
@@ -36,20 +59,36 @@ function unfold(object: unknown): readonly Tree[] {
   return Array.isArray(one.items) && /List$/.test(text(one.kind)) ? one.items.flatMap(unfold) : [one];
 }
 
-function deploymentsIn(
-  file: string | undefined,
-  object: Tree,
-  settingsOf: ReadSettings,
-): readonly Deployment[] {
+/** `DaemonSet kube-system/csi-x-node`. */
+function nameOf({ kind, metadata }: Tree): string {
+  const { name, namespace } = tree(metadata);
+  return `${text(kind)} ${[namespace, name]
+    .filter((part) => part !== undefined)
+    .map(text)
+    .join("/")}`;
+}
+
+/** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
+function refuseHuge(root: unknown, maxValues: number): void {
+  const open = [root];
+  for (let seen = 1; open.length > 0; ) {
+    const value = open.pop();
+    if (typeof value === "string" && value.length > MAX_TEXT_LENGTH && maxValues === MAX_VALUES)
+      throw invalidOption(`it has a text of ${value.length} characters`);
+    const parts = typeof value === "object" && value !== null ? Object.values(value) : [];
+    seen += parts.length;
+    if (seen > maxValues)
+      throw invalidOption(`it has more than ${maxValues.toLocaleString("en")} values, or holds itself`);
+    for (const part of parts) open.push(part);
+  }
+}
+
+function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings): readonly Deployment[] {
   const spec = tree(object.spec);
   const pod = podOf(object);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
   const registrars = containers.filter(isRegistrar);
-  const { name, namespace } = tree(object.metadata);
-  const owner = [namespace, name]
-    .filter((part) => part !== undefined)
-    .map(text)
-    .join("/");
+  if (registrars.length > 0) refuseHuge(pod, MAX_VALUES);
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
@@ -59,7 +98,7 @@ function deploymentsIn(
     const settings = settingsOf(start.args, official);
     const preStop = tree(tree(tree(container.lifecycle).preStop).exec).command;
     return {
-      place: `${file === undefined ? "" : `${file}: `}${text(object.kind)} ${owner}, container ${text(container.name)}`,
+      place: `${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
       isOfficial: official !== undefined,

@@ -1,3 +1,4 @@
+import { invalidOption } from "../errors";
 import { nearWord } from "../options/near-word";
 import type { Deployment, LiteralVariable, OfficialImage } from "./deployment";
 import { list, type Tree, text, tree } from "./objects";
@@ -9,7 +10,7 @@ const NODE = /(?:^|\/)node(?:js)?$/;
 /** Mirrors and forks keep the name, and may have tags of their own: only v1.1 to v2 are judged by release. */
 export function officialImage(image: string): OfficialImage | undefined {
   const [name, tag] =
-    /(?:^|\/)[^/:@]*driver-registrar[^/:@]*(?::v?(1\.[1-9]\d*|2\.\d+))?[^/]*$/.exec(image) ?? [];
+    /^[^:@]*driver-registrar[^:@]*(?::v?(1\.[1-9]\d*|2\.\d+))?/.exec(image.split("/").at(-1) ?? "") ?? [];
   if (name === undefined) return undefined;
   const [major, minor] = (tag ?? "").split(".").map(Number);
   return { release: minor === undefined || major === undefined ? undefined : major * 100 + minor };
@@ -75,19 +76,35 @@ export function behindRegistrar(words: readonly string[]): readonly string[] | u
   return REGISTRAR.test(program) ? behindProgram : undefined;
 }
 
+/** Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN), nor with more of them in all (ARG_MAX). */
+const MAX_ARGUMENT_LENGTH = 2 ** 17;
+const MAX_ARGUMENTS_LENGTH = 2 ** 21;
+
 /** Kubelet adds variables of the namespace's services. */
 const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?$/;
 
-/** Fills in `$(NAME)` as kubelet does, from the container's environment; what is not known stays as it is. */
+/**
+ * Fills in `$(NAME)` as kubelet does, from the container's environment; what is not known stays as it is. Throws
+ * INVALID_OPTION where that becomes longer than a program's arguments can be.
+ */
 export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
   const values = new Map<string, FilledIn | undefined>();
   const hasMore = list(envFrom).length > 0;
+  let total = 0;
   const fill = (word: string): FilledIn => {
     const open: OpenVariable[] = [];
+    let length = 0;
+    const refuseLong = (more: number) => {
+      length += more;
+      total += more;
+      if (length > MAX_ARGUMENT_LENGTH || total > MAX_ARGUMENTS_LENGTH)
+        throw invalidOption("its variables, filled in, are longer than a program's arguments can be");
+    };
     const filledIn = word.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) => {
       if (name === undefined) return "$";
       const value = values.get(name);
       const isElsewhere = hasMore || values.has(name) || OF_SERVICE.test(name);
+      refuseLong(value?.text.length ?? whole.length);
       open.push(...(value?.open ?? [{ name, isElsewhere }]));
       return value?.text ?? whole;
     });
@@ -99,20 +116,26 @@ export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledI
   return fill;
 }
 
+/** More of them, or longer ones, are no mistake of somebody who writes a DaemonSet. */
+const MAX_LITERALS = 10;
+const MAX_NAME_LENGTH = 100;
+
 /** The variables in these words that nothing fills in. */
 export function literalsIn(
   words: readonly string[],
   open: readonly OpenVariable[],
   { env }: Tree,
 ): readonly LiteralVariable[] {
-  const names = list(env).map((one) => text(tree(one).name));
+  const names = list(env)
+    .map((one) => text(tree(one).name))
+    .filter(({ length }) => length <= MAX_NAME_LENGTH);
   const literals = open.filter(
     ({ name, isElsewhere }) => !isElsewhere && words.some((word) => word.includes(`$(${name})`)),
   );
-  return [...new Set(literals.map(({ name }) => name))].map((name) => ({
+  return [...new Set(literals.map(({ name }) => name))].slice(0, MAX_LITERALS).map((name) => ({
     name,
     isLate: names.includes(name),
-    meant: nearWord(name, names),
+    meant: name.length > MAX_NAME_LENGTH ? undefined : nearWord(name, names),
   }));
 }
 

@@ -27,7 +27,7 @@ export type Summary = Readonly<Record<Status, number>>;
 /** What the doctor has to say. Its JSON form is a promise to programs: see docs/doctor.md. */
 export interface Report<Target = NodeTarget> {
   readonly schema: typeof SCHEMA;
-  /** No problem was found; there may be warnings, and things that cannot be seen. */
+  /** Everything could be read, and no problem was found; there may be warnings, and things that cannot be seen. */
   readonly healthy: boolean;
   readonly target: Target;
   readonly drivers: readonly DriverRow[];
@@ -59,13 +59,14 @@ export function reportOf<Target>(
   findings: readonly Finding[],
   drivers: readonly DriverRow[] = [],
 ): Report<Target> {
-  const { findings: reported, summary } = reportFindings(findings);
-  return { schema: SCHEMA, healthy: summary.problem === 0, target, drivers, summary, findings: reported };
+  const { findings: reported, healthy, summary } = reportFindings(findings);
+  return { schema: SCHEMA, healthy, target, drivers, summary, findings: reported };
 }
 
 /** Says of findings which follows from which, and counts them. */
 export function reportFindings(findings: readonly Finding[]): {
   readonly findings: readonly ReportedFinding[];
+  readonly healthy: boolean;
   readonly summary: Summary;
 } {
   const reported = withFollowers(findings);
@@ -73,6 +74,7 @@ export function reportFindings(findings: readonly Finding[]): {
     reported.filter((finding) => finding.status === status && finding.follows === null).length;
   return {
     findings: reported,
+    healthy: !findings.some(({ status, isUnread }) => status === "problem" || isUnread),
     summary: {
       problem: count("problem"),
       warning: count("warning"),

@@ -54,7 +54,12 @@ export type Remark = readonly [lead: string, words: string];
 export function sumLine({ healthy, summary }: Pick<Report, "healthy" | "summary">, look: TableLook): string {
   const counts = [...ORDER].reverse().map((status) => counted(summary[status], status));
   const { sgr } = healthy ? LOOKS.ok : LOOKS.problem;
-  return `${paint(look, sgr, healthy ? "No problem found" : "Not well")}: ${counts.join(", ")}.`;
+  const words = healthy
+    ? "No problem found"
+    : summary.problem > 0
+      ? "Not well"
+      : "Not everything could be read";
+  return `${paint(look, sgr, words)}: ${counts.join(", ")}.`;
 }
 
 function paint({ colors }: TableLook, sgr: string, text: string): string {

@@ -1,5 +1,5 @@
 import type { Facts } from "../facts";
-import { type Check, ok, problem, unknown, type Verdict } from "../finding";
+import { type Check, ok, problem, unknown, unread, type Verdict } from "../finding";
 import { DRIVER, ownershipText, RUN_AS_ROOT, remedyFor, START_DRIVER, tooLong } from "../words";
 
 export const driverSocket: Check = {
@@ -28,7 +28,7 @@ function judge({ driver, target }: Facts): Verdict {
       return ok(path, `accepts connections (${ownershipText(socket.ownership)})`);
     case "not-accepting":
       return socket.errno === "EACCES"
-        ? unknown(
+        ? unread(
             path,
             `may not be connected to by this user (${ownershipText(socket.ownership)}): ${socket.explanation}`,
             `${RUN_AS_ROOT}; if it is root already, SELinux may be in the way: seLinuxOptions.type spc_t`,
@@ -54,7 +54,7 @@ function judge({ driver, target }: Facts): Verdict {
         "name the driver's socket itself with --csi-address",
       );
     case "out-of-reach":
-      return unknown(
+      return unread(
         path,
         `cannot be looked at: ${socket.errno}`,
         `${RUN_AS_ROOT}, and check the folders above it`,

@@ -1,5 +1,5 @@
 import type { Facts } from "../facts";
-import { type Check, ok, problem, unknown, type Verdict } from "../finding";
+import { type Check, ok, problem, unread, type Verdict } from "../finding";
 import { ownershipText, RUN_AS_ROOT } from "../words";
 
 export const MOUNT_IT =
@@ -17,7 +17,7 @@ export const registrationDirectory: Check = {
 function judge(directory: Facts["directory"]): Verdict {
   const { path } = directory;
   const unreadable = (errno: string) =>
-    unknown(
+    unread(
       path,
       `may not be read by this user: ${errno}`,
       `${RUN_AS_ROOT}: kubelet's directory is root's, mode 0750`,

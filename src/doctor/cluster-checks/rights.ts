@@ -1,5 +1,5 @@
 import type { ClusterFacts } from "../cluster/cluster-facts";
-import { type Check, unknown } from "../finding";
+import { type Check, unread } from "../finding";
 
 export const rights: Check<ClusterFacts> = {
   code: "CSI212",
@@ -7,11 +7,11 @@ export const rights: Check<ClusterFacts> = {
   asks: "Whether everything could be read: DaemonSets, pods, Nodes, CSINodes, CSIDrivers, VolumeAttachments, events.",
   matters: "What may not be read is unknown, not well.",
   fix: "Let a ClusterRole list what is named, or ask somebody who may.",
-  verdicts: ({ unread }) =>
-    unread.map(({ resource, apiGroup, isForbidden, message, unknown: what }) => {
+  verdicts: (facts) =>
+    facts.unread.map(({ resource, apiGroup, isForbidden, message, unknown: what }) => {
       const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
       const why = isForbidden ? "may not be listed by you" : "could not be listed";
-      return unknown(
+      return unread(
         resource,
         `${why}, so it is unknown ${what}: ${message}`,
         isForbidden ? `allow it in a ClusterRole: ${rule}` : "run it again",

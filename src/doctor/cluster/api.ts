@@ -43,14 +43,14 @@ const MAX_WAIT_MS = 10_000;
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io, application/json";
 
 /** Makes a client for the API server behind the unix socket of `kubectl proxy`. */
-export function createListApi(socketPath: string, signal: AbortSignal): ListApi {
+export function createListApi(socketPath: string): ListApi {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
   const get = (path: string, asTable: boolean) =>
     new Promise<Answer>((resolve, reject) => {
       const headers = { host: "localhost", accept: asTable ? TABLE : "application/json" };
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(PAGE_TIMEOUT_MS)]);
-      request({ socketPath, path, agent, headers, signal: limit }, (response) => {
+      const signal = AbortSignal.timeout(PAGE_TIMEOUT_MS);
+      request({ socketPath, path, agent, headers, signal }, (response) => {
         readAnswer(response).then(resolve, reject);
       })
         .once("error", reject)

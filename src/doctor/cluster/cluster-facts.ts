@@ -30,6 +30,7 @@ export function conclude(reading: ClusterReading): ClusterFacts {
     deployments: registrars,
     forWindows: units.filter(({ set }) => set.isForWindows).map(({ registrar }) => registrar),
     csiDrivers: [...(csiDrivers ?? [])],
+    unread: reading.unreadObjects,
   };
   const checks = MANIFEST_CHECKS.filter(({ code }) => !OF_FILES_ONLY.includes(code));
   const findings = findingsOf(checks, manifests).filter(({ status }) => status !== "ok");

@@ -1,6 +1,6 @@
 import { invalidOption } from "../../errors";
-import type { ReadSettings } from "../deployment";
-import { text, tree } from "../objects";
+import { type ReadSettings, unreadAt } from "../deployment";
+import { text, textOrNone, tree } from "../objects";
 import type { ListApi, ListFailure, ListRequest } from "./api";
 import type { ClusterReading, ClusterTarget, NodeFacts, RegistrarPod, RegistrarSet, Unread } from "./facts";
 import {
@@ -58,6 +58,7 @@ export async function readCluster(
   { settingsOf, onProgress }: ReadOptions,
 ): Promise<ClusterReading> {
   const unread = new Map<string, Unread>();
+  const unreadObjects: ClusterReading["unreadObjects"][number][] = [];
   const counts = new Map<string, number>();
   let nowMs: number | undefined;
   let answered = 0;
@@ -67,7 +68,12 @@ export async function readCluster(
     const { resource, apiGroup, unknown } = list;
     const failure = await api.list({ ...list, ...(query && { query }) }, ({ items, dateMs }) => {
       nowMs ??= dateMs;
-      for (const item of items) onItem(item);
+      for (const item of items)
+        try {
+          onItem(item);
+        } catch (error) {
+          unreadObjects.push(unreadAt(`${resource} ${objectName(item)}`, error));
+        }
       const count = (counts.get(resource) ?? 0) + items.length;
       counts.set(resource, count);
       onProgress(resource, count);
@@ -133,6 +139,7 @@ export async function readCluster(
     target,
     nowMs: nowMs ?? Date.now(),
     sets,
+    unreadObjects,
     // In an order that does not depend on which list was read first.
     pods: pods.sort((one, other) => (one.name < other.name ? -1 : 1)),
     nodes: hasNodes ? nodes : undefined,
@@ -146,6 +153,12 @@ export async function readCluster(
 /** Of one node: the pods that are there, and those that have no node yet. */
 function podSelectors({ node }: ClusterTarget): readonly (string | undefined)[] {
   return node === undefined ? [undefined] : [`spec.nodeName=${node}`, "spec.nodeName="];
+}
+
+/** `NAMESPACE/NAME`, or the name alone of an object that is in no namespace. */
+function objectName(item: unknown): string {
+  const { namespace, name } = tree(tree(item).metadata);
+  return [namespace, name].flatMap((part) => textOrNone(part) ?? []).join("/");
 }
 
 function one<Value>(value: Value | undefined): readonly Value[] {

@@ -9,6 +9,7 @@ import { manifestOperatingSystem } from "./operating-system";
 import { manifestPorts } from "./ports";
 import { manifestPreStop } from "./pre-stop";
 import { manifestProbes } from "./probes";
+import { manifestReadable } from "./readable";
 import { manifestRegistrationDirectory } from "./registration-directory";
 import { manifestSurge } from "./surge";
 import { manifestUser } from "./user";
@@ -27,4 +28,5 @@ export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestDuplicates,
   manifestCsiDriver,
   manifestOperatingSystem,
+  manifestReadable,
 ];

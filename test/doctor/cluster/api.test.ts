@@ -21,7 +21,7 @@ async function listFrom(
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   }).listen(folder.at("api.sock"));
   await once(server, "listening");
-  using api = createListApi(folder.at("api.sock"), new AbortController().signal);
+  using api = createListApi(folder.at("api.sock"));
   const pages: ListPage[] = [];
   const failure = await api.list(request, (page) => pages.push(page));
   server.close();
