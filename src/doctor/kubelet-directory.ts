@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Place } from "../mounts";
+import { isTemplate } from "./deployment";
 import { KNOWN_DIRECTORIES } from "./host-facts";
 
 /**
@@ -11,10 +12,15 @@ export function kubeletDirectoryOf(
   place: Pick<Place, "path">,
   kubeletRegistrationPath: string | undefined,
 ): string {
-  const root = /^(\/.+?)\/plugins\//.exec(kubeletRegistrationPath ?? "")?.[1];
+  const root = kubeletRootOf(kubeletRegistrationPath ?? "");
   if (root !== undefined) return join(root, "plugins_registry");
   const [longest] = KNOWN_DIRECTORIES.filter((known) => place.path.endsWith(known)).sort(
     (one, other) => other.length - one.length,
   );
   return longest ?? KNOWN_DIRECTORIES.find((known) => known.endsWith(place.path)) ?? place.path;
+}
+
+/** Kubelet's root, by a path below its `plugins`; undefined for a path elsewhere, and for one that is to be filled in. */
+export function kubeletRootOf(path: string): string | undefined {
+  return isTemplate(path) ? undefined : /^(\/.+?)\/plugins\//.exec(path)?.[1];
 }

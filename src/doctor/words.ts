@@ -42,6 +42,12 @@ export function fillIn({ name, isLate, meant }: LiteralVariable): string {
   return meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
 }
 
+/** `A and B`, `both`; `A, B and C`, `all`. */
+export function together(names: readonly string[]): readonly [names: string, all: "both" | "all"] {
+  const listed = [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");
+  return [listed, names.length === 2 ? "both" : "all"];
+}
+
 /** `mode 0755, owner 0:0`. */
 export function ownershipText({ mode, uid, gid }: Ownership): string {
   return `mode ${mode.toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;

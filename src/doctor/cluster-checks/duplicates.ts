@@ -13,6 +13,6 @@ export const duplicates: Check<ClusterFacts> = {
     groupsIn(facts, "duplicate").map((group) => {
       const { driver, first } = group;
       const advice = "delete one of their DaemonSets, or give them nodes that do not overlap";
-      return ofGroup(problem(driver, `is there twice: ${reasonOf(first)}`, advice), group);
+      return ofGroup(problem(driver, `is there more than once: ${reasonOf(first)}`, advice), group);
     }),
 };

@@ -14,7 +14,7 @@ export const rights: Check<ClusterFacts> = {
       return unread(
         resource,
         `${why}, so it is unknown ${what}: ${message}`,
-        isForbidden ? `allow it in a ClusterRole: ${rule}` : "run it again",
+        isForbidden ? `allow it in a ClusterRole: ${rule}` : "run it again, or look at less of it: --node",
       );
     }),
 };

@@ -34,7 +34,11 @@ const listOf = (apiGroup: string, resource: string, unknown: string): ClusterLis
   const path = apiGroup === "" ? `/api/v1/${resource}` : `/apis/${apiGroup}/v1/${resource}`;
   return { apiGroup, resource, path, unknown };
 };
-const DAEMON_SETS = listOf("apps", "daemonsets", "which registrars there are to be, and how their pods are");
+const DAEMON_SETS: ClusterList = {
+  ...listOf("apps", "daemonsets", "which registrars there are to be, and how their pods are"),
+  // More is kept of these than of other objects; 5,000 of them fit.
+  maxBytes: 64 * 2 ** 20,
+};
 const CSI_NODES = listOf("storage.k8s.io", "csinodes", "which drivers kubelet has registered");
 const CSI_DRIVERS = listOf("storage.k8s.io", "csidrivers", "whether a driver has its CSIDriver object");
 const ATTACHMENTS = listOf("storage.k8s.io", "volumeattachments", "which attached volumes need a driver");

@@ -2,6 +2,7 @@ import { type Deployment, isTemplate, type ManifestFacts } from "../deployment";
 import { type Check, problem } from "../finding";
 import { grouped } from "../grouped";
 import { mayMeet } from "../node-rules";
+import { together } from "../words";
 
 export const manifestDuplicates: Check<ManifestFacts> = {
   code: "CSI110",
@@ -16,8 +17,8 @@ export const manifestDuplicates: Check<ManifestFacts> = {
     );
     return [...grouped(daemonSets, pathOf)].map(([path, group]) => {
       const ones = mayMeet(group);
-      const places = ones.map(({ place }) => place).join(" and ");
-      return ones.length > 1 ? problem(places, `both register ${path}`, "leave one of them") : undefined;
+      const [places, all] = together(ones.map(({ place }) => place));
+      return ones.length > 1 ? problem(places, `${all} register ${path}`, "leave one of them") : undefined;
     });
   },
 };

@@ -2,6 +2,7 @@ import type { ManifestFacts } from "../deployment";
 import { type Check, problem } from "../finding";
 import { grouped } from "../grouped";
 import { mayMeet } from "../node-rules";
+import { together } from "../words";
 
 export const manifestPorts: Check<ManifestFacts> = {
   code: "CSI109",
@@ -18,9 +19,9 @@ export const manifestPorts: Check<ManifestFacts> = {
     });
     return [...byPort].map(([key, group]) => {
       const ones = mayMeet(group);
-      const places = ones.map(({ place }) => place).join(" and ");
+      const [places, all] = together(ones.map(({ place }) => place));
       return ones.length > 1
-        ? problem(places, `both serve on ${key}`, "give one another --http-endpoint")
+        ? problem(places, `${all} serve on ${key}`, "give each another --http-endpoint")
         : undefined;
     });
   },

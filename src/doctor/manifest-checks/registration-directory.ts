@@ -4,9 +4,8 @@ import { registrationSocketPath } from "../../registrar/registration/socket-name
 import { MAX_SOCKET_PATH_BYTES } from "../../sockets/socket-path";
 import { type Deployment, isTemplate, type ManifestFacts, mountOf, onHost } from "../deployment";
 import { type Check, ok, problem, unknown, type Verdict } from "../finding";
+import { kubeletRootOf } from "../kubelet-directory";
 import { tooLong } from "../words";
-
-const MOUNT = `mount the hostPath ${DEFAULT_KUBELET_ROOT}/plugins_registry there`;
 
 export const manifestRegistrationDirectory: Check<ManifestFacts> = {
   code: "CSI103",
@@ -20,13 +19,16 @@ export const manifestRegistrationDirectory: Check<ManifestFacts> = {
 function judge({ place, unseen, settings, mounts }: Deployment): Verdict | undefined {
   if (unseen !== undefined) return undefined;
   const { pluginRegistrationPath: folder, kubeletRegistrationPath: told, csiAddress } = settings;
+  const driverPath = onHost(csiAddress, mounts) ?? told;
+  const root = kubeletRootOf(driverPath) ?? kubeletRootOf(told) ?? DEFAULT_KUBELET_ROOT;
+  const mountIt = `mount the hostPath ${root}/plugins_registry there`;
   const mount = mountOf(folder, mounts);
-  if (mount === undefined) return problem(place, `has nothing mounted at ${folder}`, MOUNT);
+  if (mount === undefined) return problem(place, `has nothing mounted at ${folder}`, mountIt);
   if (mount.hostPath === undefined)
     return problem(
       place,
       `has a volume of kind ${mount.volumeKind ?? "none"} at ${folder}, where kubelet does not look`,
-      MOUNT,
+      mountIt,
     );
   if (mount.readOnly)
     return problem(
@@ -40,7 +42,7 @@ function judge({ place, unseen, settings, mounts }: Deployment): Verdict | undef
     return problem(
       place,
       `mounts ${host} at ${folder}, and kubelet looks in its plugins_registry only`,
-      MOUNT,
+      mountIt,
     );
   const bytes = Buffer.byteLength(registrationSocketPath(host, "x"));
   if (bytes > MAX_SOCKET_PATH_BYTES)
@@ -49,7 +51,7 @@ function judge({ place, unseen, settings, mounts }: Deployment): Verdict | undef
       `makes its socket in ${host}, where the shortest name ${tooLong(bytes)}`,
       "give kubelet a shorter --root-dir",
     );
-  const [one, other] = [rootOf(host), rootOf(onHost(csiAddress, mounts) ?? told)];
+  const [one, other] = [rootOf(host), rootOf(driverPath)];
   return one !== undefined && other !== undefined && one !== other
     ? problem(
         place,

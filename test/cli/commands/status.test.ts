@@ -134,7 +134,7 @@ test("a folder that is not there, or is none, is told in place of drivers", asyn
   writeFileSync(folder.at("file"), "");
   const said = async (flag: string, path: string) => {
     const { status, stdout, stderr } = await runCommand("status", `${flag}=${path}`);
-    expect([status, stdout]).toEqual([1, ""]);
+    expect([status, stdout]).toEqual([3, ""]);
     return stderr;
   };
   for (const flag of ["--plugin-registration-path", "--host-root"]) {
