@@ -2,8 +2,9 @@ import { whyUnwanted } from "../registrar/node-wide/admission";
 import { driverOfSocket } from "../registrar/registration/alias";
 import { standingOf } from "./checks/standing";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
+import { flat, type Verdict, type Verdicts } from "./finding";
 import { hasNodeService, nameTold } from "./whose";
-import { IS_IT_DENIED, socketText } from "./words";
+import { DRIVER, IS_IT_DENIED, isStuck, socketText } from "./words";
 
 /** One driver of the node, wherever it was found. Null is what nobody told. */
 export interface DriverRow {
@@ -42,6 +43,41 @@ export function driversIn(facts: Facts): readonly DriverRow[] {
 /** The driver that was asked for, and those found beside it. */
 export function allDrivers({ driver, found }: Facts): readonly DriverFacts[] {
   return driver === undefined ? found : [driver, ...found];
+}
+
+/** A driver of which the same is asked, whether a flag named it or it was found. */
+export interface Examined {
+  readonly driver: DriverFacts;
+  /** `the CSI driver`, and of one that was found where it is. */
+  readonly subject: string;
+}
+
+/**
+ * What `judge` says of the driver that was named and of those that were found and are to be registered. Beside a named
+ * driver, what is wrong with others is worth a warning, and no more is said of them.
+ */
+export function judgeDrivers(facts: Facts, judge: (one: Examined) => Verdicts): readonly Verdict[] {
+  const { driver, found, target } = facts;
+  const named = driver === undefined ? [] : flat(judge({ driver, subject: DRIVER }));
+  const others = found
+    .filter((one) => !isStuck(one.socket) && isOne(one) && unwantedReason(one, facts) === undefined)
+    .flatMap((one) => flat(judge({ driver: one, subject: `${DRIVER} on ${one.socket.path}` })));
+  if (target.csiSocketPath === undefined) return others;
+  const bad = others.filter(({ status }) => status === "problem" || status === "warning");
+  return [...named, ...bad.map((verdict): Verdict => ({ ...verdict, status: "warning" }))];
+}
+
+/** Why a driver is not to be registered, and is not; undefined for any other. */
+export function unwantedReason(driver: DriverFacts, facts: Facts): string | undefined {
+  const name = nameTold(driver);
+  return name === undefined || isRegistered(driver, facts)
+    ? undefined
+    : whyUnwanted(name, facts.target.names);
+}
+
+/** Stands for an answer to NodeGetInfo for which kubelet refuses the driver. */
+export function nodeInfoCause(name: string | undefined): string {
+  return `node-info ${name}`;
 }
 
 /** A registration socket on which no registrar answers. */
@@ -119,9 +155,10 @@ function isOne({ identity, nodeInfo }: DriverFacts): boolean {
 
 /** Why a driver that was found has no registration socket, as far as the driver itself tells. */
 function reasonText(driver: DriverFacts, facts: Facts): string {
-  const { socket, identity } = driver;
+  const { socket, identity, nodeInfo } = driver;
   if (socket.kind !== "accepting") return socketText(socket);
   if (identity.kind === "failed") return `GetPluginInfo: ${identity.code}: ${identity.message}`;
+  if (nodeInfo.kind === "failed") return `NodeGetInfo: ${nodeInfo.code}: ${nodeInfo.message}`;
   const twin = twinOf(driver, facts);
   return twin === undefined
     ? `the driver answers; no registrar has published it; ${IS_IT_DENIED}`

@@ -58,7 +58,8 @@ export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): r
   );
 }
 
-function flat(verdicts: Verdicts): readonly Verdict[] {
+/** The verdicts one by one. */
+export function flat(verdicts: Verdicts): readonly Verdict[] {
   if (verdicts === undefined) return [];
   return "status" in verdicts ? [verdicts] : verdicts.flatMap(flat);
 }

@@ -14,11 +14,13 @@ test("a driver that is well", async () => {
   expect(says("driver-socket")).toMatch(
     /^ok: .*csi\.sock accepts connections \(mode 0\d{3}, owner \d+:\d+\)$/,
   );
-  expect(says("driver-identity")).toBe("ok: x.csi is what GetPluginInfo answers, version 1.2");
+  expect(says("driver-identity")).toBe(
+    "ok: x.csi is what the CSI driver answers to GetPluginInfo, version 1.2",
+  );
   expect(says("driver-name")).toBe("ok: x.csi is a legal name");
   expect(says("driver-ready")).toBe("ok: the CSI driver says that it is ready");
   expect(says("driver-node-info")).toBe(
-    "ok: n1 is its node ID; topology example.com/zone=a; at most 12 volumes",
+    "ok: n1 is the node ID of x.csi; topology example.com/zone=a; at most 12 volumes",
   );
   expect(says("kubelet-path")).toMatch(/^ok: /);
 });

@@ -55,14 +55,53 @@ test("one that is published is none, and its registrar tells since when and why"
 test.each([
   [
     "hangs",
+    "driver-identity",
     { faults: [{ kind: "hang", method: "GetPluginInfo" }] },
-    /does not tell its name: DeadlineExceeded/,
+    /^problem: the CSI driver on .*plugins\/x\.csi\/csi\.sock does not answer GetPluginInfo in time; fix: /,
   ],
-  ["has an unsafe name", { name: "../evil" }, /cannot be registered: it contains '\/'/],
-])("one that %s is a problem", async (_, options, expected) => {
+  [
+    "has an unsafe name",
+    "driver-name",
+    { name: "../evil" },
+    /^problem: .* cannot be registered: it contains '\/'/,
+  ],
+  [
+    "is not ready",
+    "driver-ready",
+    { faults: [{ kind: "not-ready" }] },
+    /^warning: the CSI driver on .*csi\.sock says in Probe that it is not ready/,
+  ],
+])("one that %s is judged as one that is named, once", async (_, check, options, expected) => {
   const { node } = await withDriver("x.csi", options);
   await using _node = node;
-  expect((await node.look(WHOLE, { impatient: true })).says("drivers-found")).toMatch(expected);
+  const { says, findings } = await node.look(WHOLE, { impatient: true });
+  expect(says(check)).toMatch(expected);
+  const bad = findings.filter(({ status }) => status === "problem");
+  expect(bad.map(({ code }) => code)).toEqual(check === "driver-ready" ? ["CSI020"] : [expect.any(String)]);
+});
+
+test("one whose NodeGetInfo fails: that is the cause, and its registrar's absence follows", async () => {
+  const { node } = await withDriver("x.csi", {
+    faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", message: "no metadata" }],
+  });
+  await using _node = node;
+  const { findings, drivers, says } = await node.look(WHOLE);
+  expect(
+    findings.flatMap(({ code, status, follows }) => (status === "problem" ? [[code, follows]] : [])),
+  ).toEqual([
+    ["CSI006", null],
+    ["CSI020", "CSI006"],
+  ]);
+  expect(says("driver-node-info")).toMatch(
+    /^problem: the CSI driver on .*csi\.sock fails NodeGetInfo, and kubelet refuses it: Unavailable: .*no metadata/,
+  );
+  expect(drivers[0]?.reason).toMatch(/^NodeGetInfo: Unavailable: .*no metadata/);
+  // Beside a driver that is named it is worth a warning.
+  await node.driver();
+  expect((await node.look()).says("driver-node-info").split("\n")).toEqual([
+    expect.stringMatching(/^ok: /),
+    expect.stringMatching(/^warning: the CSI driver on .*fails NodeGetInfo/),
+  ]);
 });
 
 test("a controller's socket is not to be registered", async () => {

@@ -1,9 +1,10 @@
 import type { NodeInfo } from "../../grpc/protos";
 import { invalidCsiNodeDriver, invalidLabels } from "../../simulator/api-validation";
 import { behaviourOf } from "../../simulator/versions";
-import { type Check, ok, problem, type Verdict } from "../finding";
+import { type Examined, judgeDrivers, nodeInfoCause } from "../drivers";
+import { type Check, ok, problem, type Verdict, type Verdicts } from "../finding";
 import { nameTold } from "../whose";
-import { DRIVER, SEE_DRIVER } from "../words";
+import { SEE_DRIVER } from "../words";
 import { asked } from "./asked";
 
 export const driverNodeInfo: Check = {
@@ -15,50 +16,57 @@ export const driverNodeInfo: Check = {
   fix:
     "Correct the driver's settings; most often it does not know its node's name. `Unimplemented`: this is the " +
     "controller's socket, not that of the node plugin.",
-  verdicts: ({ driver }) =>
-    asked(driver?.nodeInfo).map((answer) => {
-      switch (answer.kind) {
-        case "answered":
-          return judge((driver && nameTold(driver)) ?? "", answer.value);
-        case "late":
-          return problem(
-            DRIVER,
-            "does not answer NodeGetInfo in time; kubelet waits 2 minutes for it, then refuses the driver",
-            `${SEE_DRIVER}: it may not reach what tells it about its node; --timeout gives it more time here`,
-          );
-        case "failed":
-          return problem(
-            DRIVER,
-            `fails NodeGetInfo, and kubelet refuses it: ${answer.code}: ${answer.message}`,
-            answer.code === "Unimplemented"
-              ? "name the socket of the driver's node plugin, not the controller's"
-              : SEE_DRIVER,
-            "node-info",
-          );
-        case "not-asked":
-          return undefined;
-        default:
-          return answer satisfies never;
-      }
-    }),
+  verdicts: (facts) => judgeDrivers(facts, judge),
 };
 
-function judge(name: string, info: NodeInfo): Verdict {
+function judge({ driver, subject }: Examined): Verdicts {
+  const name = nameTold(driver);
+  const cause = nodeInfoCause(name);
+  return asked(driver.nodeInfo).map((answer) => {
+    switch (answer.kind) {
+      case "answered":
+        return judgeInfo(name ?? "", subject, answer.value);
+      case "late":
+        return problem(
+          subject,
+          "does not answer NodeGetInfo in time; kubelet waits 2 minutes for it, then refuses the driver",
+          `${SEE_DRIVER}: it may not reach what tells it about its node; --timeout gives it more time here`,
+          cause,
+        );
+      case "failed":
+        return problem(
+          subject,
+          `fails NodeGetInfo, and kubelet refuses it: ${answer.code}: ${answer.message}`,
+          answer.code === "Unimplemented"
+            ? "name the socket of the driver's node plugin, not the controller's"
+            : SEE_DRIVER,
+          cause,
+        );
+      case "not-asked":
+        return undefined;
+      default:
+        return answer satisfies never;
+    }
+  });
+}
+
+function judgeInfo(name: string, subject: string, info: NodeInfo): Verdict {
+  const cause = nodeInfoCause(name);
   if (info.nodeId === "")
     return problem(
-      DRIVER,
+      subject,
       "answers NodeGetInfo with an empty node ID, which kubelet refuses",
       "tell the driver its node's name, as its own documentation says: often by an environment variable",
-      "node-info",
+      cause,
     );
   const why = refusalOf(name, info);
   return why === undefined
-    ? ok(info.nodeId, `is its node ID; ${placeText(info)}`)
+    ? ok(info.nodeId, `is the node ID of ${name}; ${placeText(info)}`)
     : problem(
-        DRIVER,
+        subject,
         `answers NodeGetInfo with what the API server refuses: ${why}`,
         "correct the driver's settings",
-        "node-info",
+        cause,
       );
 }
 

@@ -1,5 +1,6 @@
-import { type Check, ok, warning } from "../finding";
-import { DRIVER, SEE_DRIVER } from "../words";
+import { type Examined, judgeDrivers } from "../drivers";
+import { type Check, ok, type Verdicts, warning } from "../finding";
+import { SEE_DRIVER } from "../words";
 import { asked } from "./asked";
 
 export const driverReady: Check = {
@@ -9,21 +10,24 @@ export const driverReady: Check = {
   matters:
     "Kubelet does not ask this before it registers a driver, but mounts fail as long as the driver is not ready.",
   fix: "Wait; if it stays so, see the driver's log.",
-  verdicts: ({ driver }) =>
-    asked(driver?.probe).map((answer) => {
-      switch (answer.kind) {
-        case "answered":
-          return (answer.value.ready?.value ?? true)
-            ? ok(DRIVER, "says that it is ready")
-            : warning(DRIVER, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`);
-        case "late":
-          return warning(DRIVER, "does not answer Probe in time", SEE_DRIVER);
-        case "failed":
-          return warning(DRIVER, `fails Probe: ${answer.code}: ${answer.message}`, SEE_DRIVER);
-        case "not-asked":
-          return undefined;
-        default:
-          return answer satisfies never;
-      }
-    }),
+  verdicts: (facts) => judgeDrivers(facts, judge),
 };
+
+function judge({ driver, subject }: Examined): Verdicts {
+  return asked(driver.probe).map((answer) => {
+    switch (answer.kind) {
+      case "answered":
+        return (answer.value.ready?.value ?? true)
+          ? ok(subject, "says that it is ready")
+          : warning(subject, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`);
+      case "late":
+        return warning(subject, "does not answer Probe in time", SEE_DRIVER);
+      case "failed":
+        return warning(subject, `fails Probe: ${answer.code}: ${answer.message}`, SEE_DRIVER);
+      case "not-asked":
+        return undefined;
+      default:
+        return answer satisfies never;
+    }
+  });
+}

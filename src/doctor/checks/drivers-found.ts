@@ -1,10 +1,9 @@
 import { judgeDriverName } from "../../registrar/driver/driver-name";
-import { whyUnwanted } from "../../registrar/node-wide/admission";
-import { isRegistered, twinOf } from "../drivers";
+import { isRegistered, nodeInfoCause, twinOf, unwantedReason } from "../drivers";
 import type { DriverFacts, Facts } from "../facts";
 import { type Check, ok, problem, type Verdict, warning } from "../finding";
 import { driverLeftIn, hasNodeService, nameTold } from "../whose";
-import { DRIVER, IS_IT_DENIED, isStuck, remedyFor, SEE_DRIVER, START_DRIVER, socketText } from "../words";
+import { DRIVER, IS_IT_DENIED, isStuck, remedyFor, START_DRIVER, socketText } from "../words";
 
 export const driversFound: Check = {
   code: "CSI020",
@@ -31,31 +30,16 @@ export const driversFound: Check = {
 
 function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
   const { path } = driver.socket;
-  const { identity } = driver;
-  const isWanted = facts.target.csiSocketPath === undefined;
-  const bad = isWanted ? problem : warning;
+  const bad = facts.target.csiSocketPath === undefined ? problem : warning;
   if (isStuck(driver.socket))
     return bad(path, `accepts no connection: ${socketText(driver.socket)}`, ...remedyFor(driver.socket));
-  if (identity.kind === "failed")
-    return identity.code === "Unimplemented"
-      ? undefined // No CSI driver: other plugins have their sockets here too.
-      : bad(
-          path,
-          `has a driver that does not tell its name: ${identity.code}: ${identity.message}`,
-          SEE_DRIVER,
-        );
+  // Other plugins have their sockets here too, and of a driver without a name or with an unsafe one CSI003 and CSI004 tell.
   const name = nameTold(driver);
   if (name === undefined) return undefined;
-  const because = whyUnwanted(name, facts.target.names);
-  if (because !== undefined && !isRegistered(driver, facts))
+  const because = unwantedReason(driver, facts);
+  if (because !== undefined)
     return ok(path, `has the driver ${name}, not to be registered, as configured: ${because}`);
-  const verdict = judgeDriverName(name);
-  if (verdict.kind === "unsafe")
-    return bad(
-      path,
-      `has a driver that cannot be registered: ${verdict.problem}`,
-      "give the driver another name",
-    );
+  if (judgeDriverName(name).kind === "unsafe") return undefined;
   // A controller has no node service, and is not to be registered.
   if (!hasNodeService(driver)) return undefined;
   const twin = twinOf(driver, facts);
@@ -74,6 +58,7 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
   return bad(
     path,
     `has the driver ${name}, for which there is no registration socket in ${facts.directory.path}`,
-    `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} is well; ${IS_IT_DENIED}`,
+    `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} answers; ${IS_IT_DENIED}`,
+    nodeInfoCause(name),
   );
 }

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { explainHostPath } from "../../host-path";
 import { explainSilence, hintForRefusal } from "../../registrar/registration/hints";
+import { nodeInfoCause } from "../drivers";
 import type { Facts, RegistrationReport } from "../facts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../finding";
 import { answeringIn, isTargets, whoseIn } from "../whose";
@@ -135,7 +136,7 @@ function refused(name: string, words: string | undefined, facts: Facts): Verdict
       (words === undefined
         ? `${SEE_REGISTRAR} for kubelet's reason, or kubectl describe pod`
         : "these are kubelet's words: see its log on the node, journalctl -u kubelet, and docs/troubleshooting.md"),
-    causeOfRefusal(words, facts),
+    causeOfRefusal(name, words, facts),
   );
 }
 
@@ -145,9 +146,13 @@ function endpointOf(name: string, facts: Facts): string {
 }
 
 /** Kubelet could not reach the driver: for the path that it was told, or because the driver is down. */
-function causeOfRefusal(reason: string | undefined, { driver, hostPath }: Facts): string | undefined {
+function causeOfRefusal(
+  name: string,
+  reason: string | undefined,
+  { driver, hostPath }: Facts,
+): string | undefined {
   if (!/dial unix /.test(reason ?? ""))
-    return /NodeGetInfo|node/i.test(reason ?? "") ? "node-info" : undefined;
+    return /NodeGetInfo|node/i.test(reason ?? "") ? nodeInfoCause(name) : undefined;
   if (hostPath && explainHostPath(hostPath)) return "host-path";
   if (driver === undefined || !isDown(driver.socket)) return undefined;
   return "inode" in driver.socket ? `down ${driver.socket.inode}` : `missing ${driver.socket.path}`;
