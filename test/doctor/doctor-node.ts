@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Facts, Target } from "../../src/doctor/facts";
 import { gatherFacts } from "../../src/doctor/gather";
@@ -81,4 +81,16 @@ export async function createDoctorNode(): Promise<DoctorNode> {
     },
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
+}
+
+/** Nothing named: the doctor of a whole node. */
+export const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
+
+/** A node with a driver under kubelet's plugins. */
+export async function withDriver(folder: string, options: object = {}) {
+  const node = await createDoctorNode();
+  mkdirSync(node.at("plugins", folder), { recursive: true });
+  const csiAddress = node.at("plugins", folder, "csi.sock");
+  await node.driver({ csiAddress, ...options });
+  return { node, csiAddress };
 }

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { startForeignSocket } from "../support/foreign-socket";
-import { createDoctorNode } from "./doctor-node";
+import { createDoctorNode, WHOLE, withDriver } from "./doctor-node";
 
 test("a driver that is well", async () => {
   await using node = await createDoctorNode();
@@ -181,3 +181,61 @@ test.each(["no/csi.sock", "none.sock", ""])(
     }
   },
 );
+
+test.each([
+  [
+    "hangs",
+    "driver-identity",
+    ["CSI003"],
+    { faults: [{ kind: "hang", method: "GetPluginInfo" }] },
+    /^problem: the CSI driver on .*plugins\/x\.csi\/csi\.sock does not answer GetPluginInfo in time; fix: /,
+  ],
+  [
+    "has an unsafe name",
+    "driver-name",
+    ["CSI004", "CSI006"],
+    { name: "../evil" },
+    /^problem: .* cannot be registered: it contains '\/'/,
+  ],
+  [
+    "is not ready",
+    "driver-ready",
+    ["CSI020"],
+    { faults: [{ kind: "not-ready" }] },
+    /^warning: the CSI driver on .*csi\.sock says in Probe that it is not ready/,
+  ],
+])(
+  "a driver that is found and %s is judged as one that is named, once",
+  async (_, check, codes, options, expected) => {
+    const { node } = await withDriver("x.csi", options);
+    await using _node = node;
+    const { says, findings } = await node.look(WHOLE, { impatient: true });
+    expect(says(check)).toMatch(expected);
+    const bad = findings.filter(({ status }) => status === "problem");
+    expect(bad.map(({ code }) => code)).toEqual(codes);
+  },
+);
+
+test("a driver that is found, whose NodeGetInfo fails: that is the cause, and its registrar's absence follows", async () => {
+  const { node } = await withDriver("x.csi", {
+    faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", message: "no metadata" }],
+  });
+  await using _node = node;
+  const { findings, drivers, says } = await node.look(WHOLE);
+  expect(
+    findings.flatMap(({ code, status, follows }) => (status === "problem" ? [[code, follows]] : [])),
+  ).toEqual([
+    ["CSI006", null],
+    ["CSI020", "CSI006"],
+  ]);
+  expect(says("driver-node-info")).toMatch(
+    /^problem: the CSI driver on .*csi\.sock fails NodeGetInfo, and kubelet refuses it: Unavailable: .*no metadata/,
+  );
+  expect(drivers[0]?.reason).toMatch(/^NodeGetInfo: Unavailable: .*no metadata/);
+  // Beside a driver that is named it is worth a warning.
+  await node.driver();
+  expect((await node.look()).says("driver-node-info").split("\n")).toEqual([
+    expect.stringMatching(/^ok: /),
+    expect.stringMatching(/^warning: the CSI driver on .*fails NodeGetInfo/),
+  ]);
+});

@@ -1,18 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { startStuckSocket } from "../support/stuck-socket";
-import { createDoctorNode } from "./doctor-node";
-
-/** Nothing named: the doctor of a whole node. */
-const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
-
-async function withDriver(folder: string, options: object = {}) {
-  const node = await createDoctorNode();
-  mkdirSync(node.at("plugins", folder), { recursive: true });
-  const csiAddress = node.at("plugins", folder, "csi.sock");
-  await node.driver({ csiAddress, ...options });
-  return { node, csiAddress };
-}
+import { createDoctorNode, WHOLE, withDriver } from "./doctor-node";
 
 test("a driver that listens while its registrar crash-loops is a problem, without any flag", async () => {
   const { node, csiAddress } = await withDriver("x.csi");
@@ -49,58 +38,6 @@ test("one that is published is none, and its registrar tells since when and why"
       csiSocket: csiAddress,
       registrationSocket: `${node.directory}/x.csi-reg.sock`,
     },
-  ]);
-});
-
-test.each([
-  [
-    "hangs",
-    "driver-identity",
-    { faults: [{ kind: "hang", method: "GetPluginInfo" }] },
-    /^problem: the CSI driver on .*plugins\/x\.csi\/csi\.sock does not answer GetPluginInfo in time; fix: /,
-  ],
-  [
-    "has an unsafe name",
-    "driver-name",
-    { name: "../evil" },
-    /^problem: .* cannot be registered: it contains '\/'/,
-  ],
-  [
-    "is not ready",
-    "driver-ready",
-    { faults: [{ kind: "not-ready" }] },
-    /^warning: the CSI driver on .*csi\.sock says in Probe that it is not ready/,
-  ],
-])("one that %s is judged as one that is named, once", async (_, check, options, expected) => {
-  const { node } = await withDriver("x.csi", options);
-  await using _node = node;
-  const { says, findings } = await node.look(WHOLE, { impatient: true });
-  expect(says(check)).toMatch(expected);
-  const bad = findings.filter(({ status }) => status === "problem");
-  expect(bad.map(({ code }) => code)).toEqual(check === "driver-ready" ? ["CSI020"] : [expect.any(String)]);
-});
-
-test("one whose NodeGetInfo fails: that is the cause, and its registrar's absence follows", async () => {
-  const { node } = await withDriver("x.csi", {
-    faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", message: "no metadata" }],
-  });
-  await using _node = node;
-  const { findings, drivers, says } = await node.look(WHOLE);
-  expect(
-    findings.flatMap(({ code, status, follows }) => (status === "problem" ? [[code, follows]] : [])),
-  ).toEqual([
-    ["CSI006", null],
-    ["CSI020", "CSI006"],
-  ]);
-  expect(says("driver-node-info")).toMatch(
-    /^problem: the CSI driver on .*csi\.sock fails NodeGetInfo, and kubelet refuses it: Unavailable: .*no metadata/,
-  );
-  expect(drivers[0]?.reason).toMatch(/^NodeGetInfo: Unavailable: .*no metadata/);
-  // Beside a driver that is named it is worth a warning.
-  await node.driver();
-  expect((await node.look()).says("driver-node-info").split("\n")).toEqual([
-    expect.stringMatching(/^ok: /),
-    expect.stringMatching(/^warning: the CSI driver on .*fails NodeGetInfo/),
   ]);
 });
 

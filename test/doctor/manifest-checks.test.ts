@@ -234,26 +234,6 @@ test("two DaemonSets of one driver, on one port of the node, in a List", () => {
   ]);
 });
 
-test("three of them", () => {
-  const changes = { args: ["--http-endpoint=:2"], pod: { hostNetwork: true } };
-  const three = ["x", "y", "z"].map((name) => daemonSet({ ...changes, name }));
-  expect(said({ kind: "List", items: [...three, CSI_DRIVER] })).toEqual([
-    expect.stringMatching(/^CSI109 problem: all serve on port 2 of the node/),
-    expect.stringMatching(/^CSI110 problem: all register .*csi\.sock/),
-  ]);
-});
-
-test.each([
-  ["/var/lib/k0s/kubelet", "/var/lib/k0s/kubelet"],
-  ["/data/{{ kubelet }}", "/var/lib/kubelet"],
-])("the directory to mount is in the kubelet root of the driver's socket, %s", (root, expected) => {
-  const plugin = { name: "plugin", hostPath: { path: `${root}/plugins/x.csi` } };
-  const told = `--kubelet-registration-path=${root}/plugins/x.csi/csi.sock`;
-  expect(said(daemonSet({ args: [told], pod: { volumes: [plugin] } }), CSI_DRIVER)).toContainEqual(
-    expect.stringMatching(new RegExp(`^CSI103 .*-> mount the hostPath ${expected}/plugins_registry there$`)),
-  );
-});
-
 test("no CSIDriver beside it is unknown, as it may be applied by itself", () => {
   expect(said(daemonSet())).toEqual([expect.stringMatching(/^CSI111 unknown: has no CSIDriver/)]);
 });

@@ -54,3 +54,12 @@ test("of three only those are named that are on one node", () => {
   ];
   expect(said(...objects, CSI_DRIVER)).toEqual([expect.stringMatching(/^CSI110 problem: both register/)]);
 });
+
+test("three DaemonSets of one driver, on one port", () => {
+  const changes = { args: ["--http-endpoint=:2"], pod: { hostNetwork: true } };
+  const three = ["x", "y", "z"].map((name) => daemonSet({ ...changes, name }));
+  expect(said({ kind: "List", items: [...three, CSI_DRIVER] })).toEqual([
+    expect.stringMatching(/^CSI109 problem: all serve on port 2 of the node/),
+    expect.stringMatching(/^CSI110 problem: all register .*csi\.sock/),
+  ]);
+});

@@ -140,3 +140,14 @@ describe("a variable that is nowhere stays as it is", () => {
     expect(said(told(path, env), CSI_DRIVER)).toEqual([expect.stringMatching(/^CSI10[12] unknown: /)]);
   });
 });
+
+test.each([
+  ["/var/lib/k0s/kubelet", "/var/lib/k0s/kubelet"],
+  ["/data/{{ kubelet }}", "/var/lib/kubelet"],
+])("the directory to mount is in the kubelet root of the driver's socket, %s", (root, expected) => {
+  const plugin = { name: "plugin", hostPath: { path: `${root}/plugins/x.csi` } };
+  const told = `--kubelet-registration-path=${root}/plugins/x.csi/csi.sock`;
+  expect(said(daemonSet({ args: [told], pod: { volumes: [plugin] } }), CSI_DRIVER)).toContainEqual(
+    expect.stringMatching(new RegExp(`^CSI103 .*-> mount the hostPath ${expected}/plugins_registry there$`)),
+  );
+});

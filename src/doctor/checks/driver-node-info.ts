@@ -1,6 +1,6 @@
 import type { NodeInfo } from "../../grpc/protos";
-import { invalidCsiNodeDriver, invalidLabels } from "../../simulator/api-validation";
-import { behaviourOf } from "../../simulator/versions";
+import { invalidCsiNodeDriver, invalidLabels } from "../../kubelet-rules/api-validation";
+import { behaviourOf } from "../../kubelet-rules/versions";
 import { type Examined, judgeDrivers, nodeInfoCause } from "../drivers";
 import { type Check, ok, problem, type Verdict, type Verdicts } from "../finding";
 import { nameTold } from "../whose";
@@ -71,12 +71,9 @@ function judgeInfo(name: string, subject: string, info: NodeInfo): Verdict {
 }
 
 /** The rules are the simulated kubelet's: the API server's, for what a CSINode and the labels of a Node may hold. */
-function refusalOf(
-  name: string,
-  { nodeId, maxVolumesPerNode, accessibleTopology }: NodeInfo,
-): string | undefined {
+function refusalOf(name: string, { nodeId, accessibleTopology }: NodeInfo): string | undefined {
   const topology = accessibleTopology?.segments ?? {};
-  const driver = { name, nodeId, maxVolumes: maxVolumesPerNode, topology };
+  const driver = { name, nodeId };
   const { maxNodeIdBytes } = behaviourOf("1.36");
   return invalidCsiNodeDriver("this", driver, maxNodeIdBytes) ?? invalidLabels("this", topology);
 }

@@ -1,4 +1,4 @@
-import { behaviourOf } from "../../simulator/versions";
+import { behaviourOf } from "../../kubelet-rules/versions";
 import type { Facts, RegistrationFacts } from "../facts";
 import { type Check, ok, unknown, type Verdict, warning } from "../finding";
 import { driverLeftIn, isTargets } from "../whose";

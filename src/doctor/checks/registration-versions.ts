@@ -1,5 +1,5 @@
 import { messageOf } from "../../errors";
-import { validateVersions } from "../../simulator/driver-versions";
+import { validateVersions } from "../../kubelet-rules/driver-versions";
 import { type Check, ok, problem, warning } from "../finding";
 import { answeringIn } from "../whose";
 

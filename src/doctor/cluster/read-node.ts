@@ -1,5 +1,5 @@
 import { attempt } from "../../errors";
-import { NODE_ID_ANNOTATION } from "../../simulator/node";
+import { NODE_ID_ANNOTATION } from "../../kubelet-rules/node-id-annotation";
 import { list, text, textOrNone, tree } from "../objects";
 import type { NodeFacts } from "./facts";
 

@@ -1,4 +1,4 @@
-import { invalidCsiNodeDriver, invalidLabels } from "../../src/simulator/api-validation";
+import { invalidCsiNodeDriver, invalidLabels } from "../../src/kubelet-rules/api-validation";
 
 test.each([
   ["topology.example.com/zone", "eu-1a"],
@@ -24,11 +24,7 @@ test.each([
 
 describe("a driver in a CSINode", () => {
   const check = (change: { name?: string; nodeId?: string }, maxNodeIdBytes = 256) =>
-    invalidCsiNodeDriver(
-      "n",
-      { name: "x.csi", nodeId: "id", maxVolumes: 0, topology: {}, ...change },
-      maxNodeIdBytes,
-    );
+    invalidCsiNodeDriver("n", { name: "x.csi", nodeId: "id", ...change }, maxNodeIdBytes);
 
   test.each(["x.csi", "X.CSI.example.com", "a".repeat(63)])("may be called %s", (name) => {
     expect(check({ name })).toBeUndefined();

@@ -2,7 +2,7 @@ import {
   formatVersion,
   highestSupportedVersion,
   validateVersions,
-} from "../../src/simulator/driver-versions";
+} from "../../src/kubelet-rules/driver-versions";
 
 test.each([
   [["1.0.0"], "1.0.0"],

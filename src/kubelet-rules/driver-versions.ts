@@ -1,5 +1,5 @@
 import { messageOf, RegistrarError } from "../errors";
-import { goQuote, goQuotedList } from "./go-text";
+import { goQuote, goQuotedList } from "./go-quote";
 import type { VersionsWording } from "./versions";
 
 /** A version as its numbers. */

@@ -3,7 +3,7 @@ import {
   behaviourOf,
   SIMULATED_VERSIONS,
   simulatedVersion,
-} from "../../src/simulator/versions";
+} from "../../src/kubelet-rules/versions";
 
 test.each([
   ["/var/lib/kubelet/plugins_registry/x-reg.sock", "%2Fvar%2Flib%2Fkubelet%2Fplugins_registry%2Fx-reg.sock"],

@@ -1,6 +1,5 @@
 import { isLabelValue, isQualifiedName, isSubdomain } from "../resource-name";
-import type { DriverOnNode } from "./csi-node";
-import { goQuote } from "./go-text";
+import { goQuote } from "./go-quote";
 
 /**
  * Why the API server would reject a driver's topology as labels of a Node; undefined if it would not.
@@ -36,7 +35,7 @@ export function invalidLabels(
  */
 export function invalidCsiNodeDriver(
   nodeName: string,
-  driver: DriverOnNode,
+  driver: { readonly name: string; readonly nodeId: string },
   maxNodeIdBytes: number,
 ): string | undefined {
   const invalid = (field: string, value: string, rule: string) =>
