@@ -29,25 +29,15 @@ export interface Finding extends Verdict {
   readonly check: string;
 }
 
-/** What is told of a check: in the help, and in docs/doctor.md. */
-export interface CheckPage {
+/** What a check says: of one thing, of several, or nothing where the question does not arise. */
+export type Verdicts = Verdict | undefined | readonly Verdicts[];
+
+/** One question to the facts, and what each answer means. Its code is a heading in docs/doctor.md. */
+export interface Check<Seen = Facts> {
   /** Stable: programs and links go by it. */
   readonly code: string;
   /** Stable too, and easier to say. */
   readonly name: string;
-  /** What it looks at. */
-  readonly asks: string;
-  /** Why that matters. */
-  readonly matters: string;
-  /** What to do where it is not well. */
-  readonly fix: string;
-}
-
-/** What a check says: of one thing, of several, or nothing where the question does not arise. */
-export type Verdicts = Verdict | undefined | readonly Verdicts[];
-
-/** One question to the facts, and what each answer means. */
-export interface Check<Seen = Facts> extends CheckPage {
   readonly verdicts: (facts: Seen) => Verdicts;
 }
 

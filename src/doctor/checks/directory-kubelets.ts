@@ -7,9 +7,6 @@ const COMPARE_ROOT =
 export const directoryKubelets: Check = {
   code: "CSI010",
   name: "directory-kubelets",
-  asks: "Whether the registration directory is the one that kubelet watches, as far as the mounts tell.",
-  matters: "In any other folder the registrar waits for a kubelet that never comes.",
-  fix: "Mount `<kubelet root>/plugins_registry` of the host. Kubelet's root is `/var/lib/kubelet` unless `--root-dir` says otherwise.",
   verdicts: ({ directory, registrations, host }) => {
     if (directory.kind !== "folder") return undefined;
     const { path, place } = directory;

@@ -4,11 +4,6 @@ import { ownershipText, RUN_AS_ROOT } from "../words";
 export const directoryWritable: Check = {
   code: "CSI009",
   name: "directory-writable",
-  asks: "Whether a socket could be made in the registration directory, by whoever runs the doctor.",
-  matters: "In the registrar's container this is the registrar's own user.",
-  fix:
-    "Run the registrar as root (`runAsUser: 0`), and take `readOnly` off the volume mount. Where no " +
-    "inode is left, remove files.",
   verdicts: ({ directory, host: { uid } }) => {
     if (directory.kind !== "folder") return undefined;
     const { path, unwritable, ownership } = directory;

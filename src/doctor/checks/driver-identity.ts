@@ -6,9 +6,6 @@ import { asked } from "./asked";
 export const driverIdentity: Check = {
   code: "CSI003",
   name: "driver-identity",
-  asks: "What the driver answers to GetPluginInfo.",
-  matters: "The registrar asks this first: it is the driver's name under which everything is registered.",
-  fix: "See the driver's log. `Unimplemented` means that what listens there is no CSI driver: correct `--csi-address`.",
   verdicts: (facts) => judgeDrivers(facts, judge),
 };
 

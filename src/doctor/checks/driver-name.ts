@@ -6,10 +6,6 @@ import { nameTold } from "../whose";
 export const driverName: Check = {
   code: "CSI004",
   name: "driver-name",
-  asks: "Whether the driver's name is one that the CSI specification allows.",
-  matters:
-    "The API server refuses others, and one that could leave the registration directory no registrar uses.",
-  fix: "Give the driver another name: at most 63 letters, digits, `-` and `.`, with a letter or digit at both ends.",
   verdicts: (facts) => judgeDrivers(facts, judge),
 };
 

@@ -10,12 +10,6 @@ import { asked } from "./asked";
 export const driverNodeInfo: Check = {
   code: "CSI006",
   name: "driver-node-info",
-  asks: "What the driver answers to NodeGetInfo, held to the rules of kubelet and of the API server.",
-  matters:
-    "Kubelet calls this before it registers a driver, and refuses the driver for a failure or a bad answer.",
-  fix:
-    "Correct the driver's settings; most often it does not know its node's name. `Unimplemented`: this is the " +
-    "controller's socket, not that of the node plugin.",
   verdicts: (facts) => judgeDrivers(facts, judge),
 };
 

@@ -6,10 +6,6 @@ import { asked } from "./asked";
 export const driverReady: Check = {
   code: "CSI005",
   name: "driver-ready",
-  asks: "What the driver answers to Probe; without `ready` in its answer it is ready (CSI specification).",
-  matters:
-    "Kubelet does not ask this before it registers a driver, but mounts fail as long as the driver is not ready.",
-  fix: "Wait; if it stays so, see the driver's log.",
   verdicts: (facts) => judgeDrivers(facts, judge),
 };
 

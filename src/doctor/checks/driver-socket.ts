@@ -5,12 +5,6 @@ import { DRIVER, ownershipText, RUN_AS_ROOT, remedyFor, START_DRIVER, tooLong } 
 export const driverSocket: Check = {
   code: "CSI002",
   name: "driver-socket",
-  asks: "Whether somebody listens on the CSI driver socket, as `--csi-address` names it.",
-  matters:
-    "Without the driver the registrar does not know the driver's name, so there is nothing to register.",
-  fix:
-    "Start the driver. Where the socket is in no folder that is seen here, mount the folder of the driver's socket into " +
-    "the registrar's container, or correct `--csi-address`.",
   verdicts: judge,
 };
 

@@ -8,14 +8,6 @@ import { DRIVER, IS_IT_DENIED, isStuck, remedyFor, START_DRIVER, socketText } fr
 export const driversFound: Check = {
   code: "CSI020",
   name: "drivers-found",
-  asks:
-    "Which driver sockets there are under kubelet's `plugins`, or fit a pattern of `--csi-address`, and whether " +
-    "each has a registration socket.",
-  matters:
-    "A driver that runs while its registrar crash-loops has no registration socket: nothing else shows it.",
-  fix:
-    "See the registrar of that driver: `kubectl describe pod` has its last words. Of two drivers with one name remove " +
-    "one. Start a driver whose socket fits a pattern with nobody listening, or remove what it left.",
   verdicts: (facts) => [
     ...facts.found.map((one) => judge(one, facts)),
     ...facts.deadSockets.map((socket) =>

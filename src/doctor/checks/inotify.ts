@@ -3,9 +3,6 @@ import { type Check, ok, problem, unknown } from "../finding";
 export const inotify: Check = {
   code: "CSI013",
   name: "inotify",
-  asks: "Whether root has room for another inotify watch.",
-  matters: "The limits are per user, so what root cannot watch kubelet cannot either: it sees no new socket.",
-  fix: "Raise `fs.inotify.max_user_instances` or `fs.inotify.max_user_watches` with sysctl.",
   verdicts: ({ directory, host }) => {
     if (directory.kind !== "folder") return undefined;
     const { unwatchable } = directory;

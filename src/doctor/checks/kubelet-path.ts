@@ -7,12 +7,6 @@ import { hasNoSocket, RUN_AS_ROOT, remedyFor, START_DRIVER, socketText, tooLong 
 export const kubeletPath: Check = {
   code: "CSI007",
   name: "kubelet-path",
-  asks: "Whether `--kubelet-registration-path` is the driver's socket as it is called on the host.",
-  matters:
-    "Kubelet runs on the host and dials this path there. The usual mistake is to give the container's path, such as " +
-    "/csi/csi.sock. In a container the mount table tells what the host calls the folder that is mounted there: of " +
-    "a disk that may be mounted anywhere on the host only the end.",
-  fix: "Write the flag that is named. It is the path of the hostPath volume, with the socket's name behind it.",
   verdicts: (facts) => {
     const { csiSocketPath, kubeletRegistrationPath, patterns = [] } = facts.target;
     const isAsked = [csiSocketPath, kubeletRegistrationPath, patterns[0]].some((path) => path !== undefined);

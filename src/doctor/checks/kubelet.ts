@@ -4,9 +4,6 @@ import { downCause } from "../words";
 export const kubelet: Check = {
   code: "CSI012",
   name: "kubelet",
-  asks: "Whether kubelet runs: whether it listens on its device plugin socket beside the registration directory.",
-  matters: "Without kubelet nobody calls the registrar.",
-  fix: "See `systemctl status kubelet` on the node.",
   verdicts: ({ directory }) => {
     if (directory.kind !== "folder") return undefined;
     const { kubeletSocket } = directory;

@@ -16,15 +16,6 @@ const NODE_NAME_FIX =
 export const nodeReadiness: Check = {
   code: "CSI021",
   name: "node-readiness",
-  asks:
-    "With `--remove-startup-taint` or `--node-condition`: whether the node's name is known and there is such a Node, " +
-    "the service account's token can be read and has the rights that are needed, and whether a startup taint is on.",
-  matters:
-    "The registration goes on without all this, but a startup taint stays and no pod is scheduled to the node, or the " +
-    "node's condition is never written.",
-  fix:
-    "Set NODE_NAME from `spec.nodeName`, mount the service account's token into the registrar's container, and bind the " +
-    "account to a ClusterRole with the rules that are named. `registrar manifest --startup-taint` writes all of it.",
   verdicts: ({ nodeReadiness: seen, ...facts }) => seen && judge(seen, facts),
 };
 

@@ -8,9 +8,6 @@ import { standingOf } from "./standing";
 export const otherRegistrations: Check = {
   code: "CSI019",
   name: "other-registrations",
-  asks: "How the other sockets in the registration directory are: those of other drivers, and of other kinds of plugins.",
-  matters: "Kubelet tries what does not answer again and again, with growing pauses.",
-  fix: "Remove what a driver that is gone for good has left; for what hangs, see its registrar.",
   verdicts: (facts) => {
     const rest = facts.registrations.filter((one) => !isTargets(one, facts));
     const names = rest.flatMap(({ info }) => (info.kind === "answered" ? [info.value.name] : []));

@@ -8,9 +8,6 @@ export const MOUNT_IT =
 export const registrationDirectory: Check = {
   code: "CSI008",
   name: "registration-directory",
-  asks: "Whether the plugin registration directory is a folder that can be read.",
-  matters: "The registration socket goes there, and kubelet looks nowhere else.",
-  fix: "Mount the host's `<kubelet root>/plugins_registry` at `/registration` in the registrar's container.",
   verdicts: ({ directory }) => judge(directory),
 };
 

@@ -5,9 +5,6 @@ import { answeringIn } from "../whose";
 export const registrationDuplicates: Check = {
   code: "CSI018",
   name: "registration-duplicates",
-  asks: "Whether a driver has more than one living registration socket.",
-  matters: "Kubelet refuses all but one, and when any of them goes it deregisters the driver.",
-  fix: "Leave one registrar to each driver on a node: look for a second DaemonSet, or a second release of a chart.",
   verdicts: (facts) => {
     const byName = grouped(answeringIn(facts), ({ info }) => info.name);
     return [...byName].map(([name, ones]) => {

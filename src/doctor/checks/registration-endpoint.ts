@@ -22,10 +22,6 @@ const CORRECT_PATH =
 export const registrationEndpoint: Check = {
   code: "CSI016",
   name: "registration-endpoint",
-  asks: "Whether the driver listens where its registrar tells kubelet that it does.",
-  matters:
-    "Kubelet dials that path for NodeGetInfo and for every volume. An empty one means the registration socket itself.",
-  fix: "Start the driver, or correct `--kubelet-registration-path`: it is the socket's path on the host.",
   verdicts: (facts) => answeringIn(facts).map((one) => judge(one, facts)),
 };
 

@@ -6,9 +6,6 @@ import { answeringIn } from "../whose";
 export const registrationVersions: Check = {
   code: "CSI017",
   name: "registration-versions",
-  asks: "Whether kubelet accepts the versions that the registrar offers.",
-  matters: "Kubelet refuses a driver without a version 1.x.",
-  fix: "Offer `1.0.0`, as registrars do.",
   verdicts: (facts) =>
     answeringIn(facts).map(({ info: { name, supportedVersions }, isTargets }) => {
       try {

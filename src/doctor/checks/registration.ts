@@ -13,13 +13,6 @@ const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 export const registration: Check = {
   code: "CSI015",
   name: "registration",
-  asks: "Whether the driver has a registration socket, and what its registrar says of kubelet.",
-  matters:
-    "This is what everything else is for. Registrars of this project tell their state; the official one does not.",
-  fix:
-    "It depends on the state: `listening` means that kubelet does not call, `refused` comes with kubelet's words, and no " +
-    "socket at all means that no registrar runs here, or that it waits for the driver. Start a registrar again that was " +
-    "killed or hangs, and leave its socket: without it kubelet deregisters the driver.",
   verdicts: (facts) => {
     const { directory, registrations } = facts;
     const whose = whoseIn(facts);

@@ -3,10 +3,6 @@ import { type Check, ok, unknown, warning } from "../finding";
 export const selinux: Check = {
   code: "CSI014",
   name: "selinux",
-  asks: "Whether SELinux is enforcing, and confines whoever runs the doctor.",
-  matters:
-    "A confined container may not open the socket of a privileged driver, whatever the mode of the file.",
-  fix: "Set `seLinuxOptions.type: spc_t` on the registrar's container; `privileged: true` is not needed.",
   verdicts: ({ host: { selinux: facts } }) => {
     if (facts.kind === "off") return ok("SELinux", "is off");
     if (facts.kind === "unknown") return unknown("SELinux", "cannot be seen from here");

@@ -9,9 +9,6 @@ import { tooLong } from "../words";
 export const socketPath: Check = {
   code: "CSI011",
   name: "socket-path",
-  asks: "Whether the registration socket's path is short enough, here and on the host.",
-  matters: "A unix socket's path may have 107 bytes; kubelet cannot dial a longer one.",
-  fix: "Give the driver a shorter name, or kubelet a shorter `--root-dir`.",
   verdicts: (facts) => {
     const whose = whoseIn(facts);
     if (whose.kind !== "driver" || judgeDriverName(whose.name).kind === "unsafe") return undefined;

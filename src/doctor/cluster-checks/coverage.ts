@@ -6,10 +6,6 @@ import { type Check, problem } from "../finding";
 export const coverage: Check<ClusterFacts> = {
   code: "CSI207",
   name: "coverage",
-  asks: "Whether a pod of the driver's DaemonSet is on every node that needs the driver, and whether the DaemonSet has all its pods.",
-  matters:
-    "A taint that the DaemonSet does not tolerate, or a node selector, keeps it from a node; an admission webhook or a quota keeps pods from being made.",
-  fix: "Add the toleration, or widen the node selector. For pods that are not made, see the DaemonSet's events.",
   verdicts: (facts) => [
     ...groupsIn(facts, "uncovered").map((group) => {
       const { driver, first } = group;

@@ -5,10 +5,6 @@ import { type Check, warning } from "../finding";
 export const csiDrivers: Check<ClusterFacts> = {
   code: "CSI209",
   name: "csi-drivers",
-  asks: "Whether there is a CSIDriver object for every driver that is registered or to be registered.",
-  matters:
-    "Without one Kubernetes takes defaults: volumes are attached first, which a driver without an attacher waits for in vain, and the driver is told nothing of the pod.",
-  fix: "Apply a CSIDriver with the driver's name. `registrar manifest --include csidriver` writes one.",
   verdicts: ({ places, units, csiDrivers: known }) => {
     if (known === undefined) return undefined;
     // Where the name is a guess, so would this be.

@@ -7,10 +7,6 @@ import { adviceOn } from "./registrar-pods";
 export const driverPods: Check<ClusterFacts> = {
   code: "CSI203",
   name: "driver-pods",
-  asks: "Whether the containers beside the registrar stay up: the driver's, and its helpers'.",
-  matters:
-    "Without the driver the registrar has nothing to register; of one that was registered before, CSINode still has the entry, and mounts fail.",
-  fix: "See the log of that container's last run. The registrar needs no change.",
   verdicts: (facts) =>
     groupsIn(facts, "restarting", ({ isRegistrar }) => !isRegistrar).map((group) => {
       const { driver, first } = group;

@@ -5,10 +5,6 @@ import { type Check, type Verdict, warning } from "../finding";
 export const nodesReady: Check<ClusterFacts> = {
   code: "CSI210",
   name: "nodes-ready",
-  asks: "Whether the nodes report to the API server.",
-  matters:
-    "Of a node that does not report, pods and CSINode tell what was, not what is. It has another trouble first.",
-  fix: "See `systemctl status kubelet` on the node, and whether the node is still there.",
   verdicts: ({ places }) => {
     const away = nodesOf({ places: places.filter(({ state }) => state.kind === "node-away") });
     const text = "are not ready, or not there any more: what is told of their drivers is from before";

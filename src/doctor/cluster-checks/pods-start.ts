@@ -6,10 +6,6 @@ import { type Check, problem } from "../finding";
 export const podsStart: Check<ClusterFacts> = {
   code: "CSI202",
   name: "pods-start",
-  asks: "Whether the pods with a registrar find a node, and their containers are started.",
-  matters:
-    "An image that cannot be pulled, a Secret or a hostPath that is not there: nothing runs, so nothing registers.",
-  fix: "Correct what the reason names, in the DaemonSet or on the node.",
   verdicts: (facts) =>
     [...groupsIn(facts, "unscheduled"), ...groupsIn(facts, "blocked")].map((group) => {
       const { driver, first } = group;

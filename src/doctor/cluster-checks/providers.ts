@@ -6,9 +6,6 @@ import { type Check, problem } from "../finding";
 export const providers: Check<ClusterFacts> = {
   code: "CSI208",
   name: "providers",
-  asks: "Whether there is a DaemonSet with a registrar for every driver that is needed.",
-  matters: "A volume of a driver that was uninstalled, or whose name is misspelt, waits for ever.",
-  fix: "Install the driver's node plugin, or correct the driver's name in the volume or StorageClass.",
   verdicts: (facts) => {
     const advice = "install the driver, or correct its name in the volume or StorageClass";
     const needed = groupsIn(facts, "unprovided").map((group) =>

@@ -8,10 +8,6 @@ import { type Check, ok, problem, unknown, type Verdicts } from "../finding";
 export const registered: Check<ClusterFacts> = {
   code: "CSI204",
   name: "registered",
-  asks: "Whether CSINode has the driver on every node where its pod runs.",
-  matters:
-    "Kubelet adds a driver to CSINode when it registers it. If the pod runs and the driver is not there, kubelet never called, or refused it.",
-  fix: "Run `registrar doctor` in the registrar's container, or on the node: from there the sockets and mounts are seen.",
   verdicts: (facts) => [
     ...groupsIn(facts, "unregistered").map((group) => {
       const { driver, first } = group;

@@ -7,10 +7,6 @@ import { type Check, problem } from "../finding";
 export const registrarPods: Check<ClusterFacts> = {
   code: "CSI201",
   name: "registrar-pods",
-  asks: "Whether the registrars' containers stay up. What they leave as their termination message is shown.",
-  matters:
-    "A registrar that ends takes the driver from kubelet, and each further start waits longer, up to five minutes.",
-  fix: "Do what the termination message says. Without one, the log of the container's last run has the reason.",
   verdicts: (facts) =>
     groupsIn(facts, "restarting", ({ isRegistrar }) => isRegistrar).map((group) => {
       const { driver, first } = group;

@@ -10,10 +10,6 @@ const NAMED = 3;
 export const waiting: Check<ClusterFacts> = {
   code: "CSI211",
   name: "waiting",
-  asks: "Which pods and VolumeAttachments wait for a driver that is not well on their node.",
-  matters:
-    "This is what users see: a pod in ContainerCreating, with the event `driver name not found in the list of registered CSI drivers`.",
-  fix: "Mend what it follows from. Kubelet tries again by itself, after two minutes at the latest.",
   verdicts: (facts) => {
     const isAway = ({ kind }: Place["state"]) => kind !== "registered" && kind !== "unseen";
     const needed = facts.places.filter(({ need, state }) => need !== undefined && isAway(state));

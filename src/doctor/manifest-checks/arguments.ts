@@ -8,16 +8,6 @@ const NODE_NAME_ENTRY =
 export const manifestArguments: Check<ManifestFacts> = {
   code: "CSI101",
   name: "manifest-arguments",
-  asks:
-    "Whether the registrar would start with the arguments of its container, by the registrar's own parser, and whether the API server " +
-    "takes them. " +
-    "An official image is judged by the flags of its release. What a shell or another program starts is not judged, " +
-    "nor what is filled in from a ConfigMap.",
-  matters: "A misspelt flag ends with exit code 2, a value that cannot work with 1: the pod crash-loops.",
-  fix:
-    "Correct the argument that is named, or take it out. `--kubelet-registration-path` is required; `--remove-startup-taint` and " +
-    "`--node-condition` need the variable `NODE_NAME` from `spec.nodeName`. A word ends the flags: a switch is `--enable-pprof` or " +
-    "`--enable-pprof=true`. Quote numbers, `true` and `false`.",
   verdicts: ({ deployments }) =>
     deployments.map((one) => {
       const quoted = one.noTexts.map(({ value, where }) =>

@@ -15,12 +15,6 @@ import { fillIn, tooLong } from "../words";
 export const manifestDriverPath: Check<ManifestFacts> = {
   code: "CSI102",
   name: "manifest-driver-path",
-  asks: "Whether `--kubelet-registration-path` is what the host calls the socket that `--csi-address` names, by the volumes.",
-  matters:
-    "Kubelet dials that path on the host. Given the container's path it finds nothing, and refuses the driver.",
-  fix:
-    "Write the flag that is named: the path of the hostPath volume, and behind it the socket's name. A `$(NAME)` in it needs a " +
-    "variable of the container, before the one that takes it.",
   verdicts: ({ deployments }) => deployments.map(judge),
 };
 

@@ -7,9 +7,6 @@ import { together } from "../words";
 export const manifestDuplicates: Check<ManifestFacts> = {
   code: "CSI110",
   name: "manifest-duplicates",
-  asks: "Whether two DaemonSets whose pods may be on one node register the same driver socket.",
-  matters: "Two registrars of one driver on a node take the registration from each other.",
-  fix: "Leave one of them, or have their node selectors or required node affinities exclude each other.",
   verdicts: ({ deployments }) => {
     const pathOf = ({ settings }: Deployment) => settings.kubeletRegistrationPath;
     const daemonSets = deployments.filter(

@@ -6,10 +6,6 @@ const MEBIBYTE = 2 ** 20;
 export const manifestMemory: Check<ManifestFacts> = {
   code: "CSI105",
   name: "manifest-memory",
-  asks: "Whether this registrar's container may use the memory that it needs; the official one needs less.",
-  matters:
-    "Under 24Mi it spends its time on reclaiming; under 32Mi an exec probe or a doctor in the container gets it killed.",
-  fix: "Request 32Mi and limit to 100Mi.",
   verdicts: ({ deployments }) =>
     deployments.map(({ place, memoryLimit, isOfficial }) => {
       if (memoryLimit === undefined || isOfficial || memoryLimit.bytes >= 32 * MEBIBYTE) return undefined;

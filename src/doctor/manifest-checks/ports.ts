@@ -7,10 +7,6 @@ import { together } from "../words";
 export const manifestPorts: Check<ManifestFacts> = {
   code: "CSI109",
   name: "manifest-ports",
-  asks: "Whether registrars that share a network have the same HTTP port.",
-  matters:
-    "The second cannot listen: in a pod its containers share one network, with `hostNetwork` all pods of a node do.",
-  fix: "Give each another `--http-endpoint`.",
   verdicts: ({ deployments }) => {
     const serving = deployments.filter(({ settings }) => (settings.http?.port ?? 0) !== 0);
     const byPort = grouped(serving, ({ place, settings, hostNetwork }) => {

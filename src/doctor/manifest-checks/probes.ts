@@ -10,15 +10,6 @@ const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 export const manifestProbes: Check<ManifestFacts> = {
   code: "CSI104",
   name: "manifest-probes",
-  asks:
-    "Whether the probes of the registrar's container ask for something that is served, and an exec probe that runs the registrar has " +
-    "arguments with which it can succeed.",
-  matters:
-    "A liveness probe without an answer restarts the container for ever; a readiness probe holds up the rollout.",
-  fix:
-    "Give `--http-endpoint=:PORT` with the port of the probe, and a path that the registrar has. " +
-    "A port that the probe names must be among the container's `ports`. It is plain HTTP; kubelet asks the pod's address. " +
-    "An exec probe needs the container's own `--kubelet-registration-path`, and `--plugin-registration-path` where that is given.",
   verdicts: ({ deployments }) => deployments.flatMap((one) => one.probes.map((probe) => judge(probe, one))),
 };
 

@@ -10,9 +10,6 @@ import { tooLong } from "../words";
 export const manifestRegistrationDirectory: Check<ManifestFacts> = {
   code: "CSI103",
   name: "manifest-registration-directory",
-  asks: "Whether kubelet's `plugins_registry` is mounted where the registrar makes its socket, and may be written to.",
-  matters: "In any other folder kubelet does not look, and the registrar waits for ever.",
-  fix: "Mount the hostPath `<kubelet root>/plugins_registry` at `/registration`, without `readOnly`.",
   verdicts: ({ deployments }) => deployments.map(judge),
 };
 

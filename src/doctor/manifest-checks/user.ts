@@ -4,11 +4,6 @@ import { type Check, problem } from "../finding";
 export const manifestUser: Check<ManifestFacts> = {
   code: "CSI108",
   name: "manifest-user",
-  asks: "Whether the registrar runs as root.",
-  matters: "Kubelet's `plugins_registry` is root's, with mode 0750: nobody else can make a socket there.",
-  fix:
-    "Set `runAsUser: 0` and take `runAsNonRoot` off; where the pod has it, set it to false in the container. No capability and no " +
-    "privilege is needed.",
   verdicts: ({ deployments }) =>
     deployments.map(({ place, runAsUser, runAsNonRoot }) => {
       const isOther = (runAsUser ?? 0) !== 0;
