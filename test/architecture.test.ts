@@ -160,6 +160,21 @@ test("nothing but the test kit, and the commands that show or replace parts of a
   expect(others.filter((file) => !SIMULATING.test(file))).toEqual([]);
 });
 
+test("the rooms of doctor import down only", () => {
+  const ROOMS = ["cluster", "manifest", "node", "rules", "findings"];
+  const roomOf = (file: string) => ROOMS.indexOf(file.split("/")[1] ?? "");
+  const ofDoctor = files.filter((file) => partOf(file) === "doctor");
+  expect(ofDoctor.filter((file) => roomOf(file) < 0)).toEqual([]);
+  // A node and a manifest know nothing of each other.
+  const mayImport = (from: number, to: number) => to >= from && !(from === 1 && to === 2);
+  const wrong = ofDoctor.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => partOf(imported) === "doctor" && !mayImport(roomOf(file), roomOf(imported)))
+      .map((imported) => `${file} -> ${imported}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test("no import leads back, not even for a type", () => {
   expect(findCycles()).toEqual([]);
 });

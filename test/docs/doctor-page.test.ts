@@ -1,6 +1,6 @@
-import { NODE_CHECKS } from "../../src/doctor/checks";
-import { CLUSTER_CHECKS } from "../../src/doctor/cluster-checks";
-import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
+import { CLUSTER_CHECKS } from "../../src/doctor/cluster/checks";
+import { MANIFEST_CHECKS } from "../../src/doctor/manifest/checks";
+import { NODE_CHECKS } from "../../src/doctor/node/checks";
 import { readText } from "./markdown";
 
 test.each([

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { renderColumns } from "../../doctor/columns";
-import { type DriverRow, driversIn } from "../../doctor/drivers";
-import { gatherFacts } from "../../doctor/gather";
+import { renderColumns } from "../../doctor/findings/columns";
+import type { DriverRow } from "../../doctor/findings/report";
+import { driversIn } from "../../doctor/node/drivers";
+import { gatherFacts } from "../../doctor/node/gather";
 import { escapeJson, plain } from "../../logging/escape";
 import { pause } from "../../pause";
 import { isFolder } from "../../sockets/files";

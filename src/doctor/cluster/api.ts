@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { messageOf } from "../../errors";
 import { boundText } from "../../logging/bound";
-import { list, numberOrNone, text, textOrNone, tree } from "../objects";
+import { list, numberOrNone, text, textOrNone, tree } from "../rules/objects";
 
 /** One list, of all namespaces. */
 export interface ListRequest {

@@ -1,4 +1,4 @@
-import type { Deployment, Unread as UnreadObject } from "../deployment";
+import type { Deployment, Unread as UnreadObject } from "../manifest/deployment";
 
 // What was read of a cluster: no more of each object than is judged, so that a large cluster fits into little memory.
 

@@ -1,4 +1,4 @@
-import { together } from "../words";
+import { together } from "../rules/duplicates";
 import { EVERY_DRIVER } from "./driver-names";
 import type { ClusterTarget, Restarts } from "./facts";
 import type { Place } from "./places";

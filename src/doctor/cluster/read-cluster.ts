@@ -1,6 +1,6 @@
 import { invalidOption } from "../../errors";
-import { type ReadSettings, unreadAt } from "../deployment";
-import { text, textOrNone, tree } from "../objects";
+import { type ReadSettings, unreadAt } from "../manifest/deployment";
+import { text, textOrNone, tree } from "../rules/objects";
 import type { ListApi, ListFailure, ListRequest } from "./api";
 import type { ClusterReading, ClusterTarget, NodeFacts, RegistrarPod, RegistrarSet, Unread } from "./facts";
 import {

@@ -1,5 +1,5 @@
 import { boundText } from "../../logging/bound";
-import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../objects";
+import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../rules/objects";
 import type { PodTrouble, RegistrarPod, RegistrarSet, Restarts } from "./facts";
 
 /** So many restarts, the last of them so short ago, are no accident any more. */

@@ -1,7 +1,7 @@
 import { invalidOption } from "../../errors";
-import type { ReadSettings } from "../deployment";
-import { list, numberOrNone, text, tree } from "../objects";
-import { readDeployments } from "../read-deployments";
+import type { ReadSettings } from "../manifest/deployment";
+import { readDeployments } from "../manifest/read-deployments";
+import { list, numberOrNone, text, tree } from "../rules/objects";
 import type { RegistrarSet } from "./facts";
 
 /** A DaemonSet with a registrar in it; undefined for any other. Throws INVALID_OPTION for one that cannot be judged. */

@@ -1,6 +1,6 @@
-import { CLUSTER_CHECKS } from "../cluster-checks";
-import { findingsOf } from "../finding";
-import { type ReportedFinding, reportFindings, type Summary } from "../report";
+import { findingsOf } from "../findings/finding";
+import { type ReportedFinding, reportFindings, type Summary } from "../findings/report";
+import { CLUSTER_CHECKS } from "./checks";
 import { type ClusterFacts, conclude } from "./cluster-facts";
 import { nameOf } from "./driver-names";
 import type { ClusterReading } from "./facts";

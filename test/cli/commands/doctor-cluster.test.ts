@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CLUSTER_CHECKS } from "../../../src/doctor/cluster-checks";
+import { CLUSTER_CHECKS } from "../../../src/doctor/cluster/checks";
 import { fencesIn, readText } from "../../docs/markdown";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";

@@ -69,7 +69,7 @@ test("a killed registrar's socket is told, with its driver or without", async ()
     name: "x.csi",
     state: "dead",
     since: null,
-    reason: `nobody listens on ${socketPath}: its registrar was killed, or is gone`,
+    reason: `${socketPath} was left behind by the registrar of x.csi: nobody listens on it`,
     csiSocket: null,
     registrationSocket: socketPath,
   };

@@ -1,7 +1,7 @@
 import { createReadStream, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Document } from "yaml";
-import { type ReadObject, type Unread, unreadAt } from "../../../doctor/deployment";
+import { type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/deployment";
 import { attempt, invalidOption } from "../../../errors";
 
 const MEBIBYTE = 2 ** 20;

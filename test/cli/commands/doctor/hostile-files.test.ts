@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { daemonSet } from "../../../doctor/one-daemon-set";
+import { daemonSet } from "../../../doctor/manifest/one-daemon-set";
 import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
 
