@@ -15,11 +15,15 @@ import { nodeRulesOf } from "./node-rules";
 import { probesOf } from "./read-probes";
 import { environmentOf, isRegistrar, literalsIn, noTextsOf, officialImage, startOf } from "./read-program";
 
-/** The most values of a List, and of an object with pods: real ones have some 100,000, and some hundreds. */
-const MAX_LIST_VALUES = 1_000_000;
-const MAX_VALUES = 10_000;
-/** Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
-const MAX_TEXT_LENGTH = 2 ** 17;
+interface Limits {
+  readonly values: number;
+  readonly textLength: number;
+}
+
+/** Lists of a large cluster have some 100,000 values. */
+const OF_LIST: Limits = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
+/** Pods have some hundreds, and Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
+const OF_POD: Limits = { values: 10_000, textLength: 2 ** 17 };
 
 /**
  * Finds every container with a registrar, ours or the official one, in whatever holds pods. An object that cannot be judged
@@ -40,7 +44,7 @@ export function readDeployments(objects: readonly ReadObject[], settingsOf: Read
   for (const { file, object: root } of objects) {
     const at = file === undefined ? "" : `${file}: `;
     read(file ?? "the list", () => {
-      refuseHuge(root, MAX_LIST_VALUES);
+      refuseHuge(root, OF_LIST);
       for (const object of unfold(root)) {
         const owner = `${at}${nameOf(object)}`;
         read(owner, () => {
@@ -69,16 +73,16 @@ function nameOf({ kind, metadata }: Tree): string {
 }
 
 /** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
-function refuseHuge(root: unknown, maxValues: number): void {
+function refuseHuge(root: unknown, { values, textLength }: Limits): void {
   const open = [root];
   for (let seen = 1; open.length > 0; ) {
     const value = open.pop();
-    if (typeof value === "string" && value.length > MAX_TEXT_LENGTH && maxValues === MAX_VALUES)
+    if (typeof value === "string" && value.length > textLength)
       throw invalidOption(`it has a text of ${value.length} characters`);
     const parts = typeof value === "object" && value !== null ? Object.values(value) : [];
     seen += parts.length;
-    if (seen > maxValues)
-      throw invalidOption(`it has more than ${maxValues.toLocaleString("en")} values, or holds itself`);
+    if (seen > values)
+      throw invalidOption(`it has more than ${values.toLocaleString("en")} values, or holds itself`);
     for (const part of parts) open.push(part);
   }
 }
@@ -88,7 +92,7 @@ function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings): r
   const pod = podOf(object);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
   const registrars = containers.filter(isRegistrar);
-  if (registrars.length > 0) refuseHuge(pod, MAX_VALUES);
+  if (registrars.length > 0) refuseHuge(pod, OF_POD);
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };

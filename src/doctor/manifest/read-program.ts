@@ -1,4 +1,5 @@
 import { invalidOption } from "../../errors";
+import { boundText } from "../../logging/bound";
 import { nearWord } from "../../options/near-word";
 import { list, type Tree, text, tree } from "../rules/objects";
 import type { Deployment, LiteralVariable, OfficialImage } from "./deployment";
@@ -158,5 +159,5 @@ export function noTextsOf({ command, args, env }: Tree): Deployment["noTexts"] {
       .map(({ name, value }) => ({ value, where: `as value of ${text(name)}` })),
   ]
     .filter(({ value }) => isNoText(value))
-    .map(({ value, where }) => ({ value: JSON.stringify(value), where }));
+    .map(({ value, where }) => ({ value: boundText(JSON.stringify(value)), where }));
 }

@@ -2,7 +2,7 @@ import { type Check, problem, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { ClusterFacts } from "../cluster-facts";
 import { nameOf } from "../driver-names";
-import { groupsIn, groupsOf, ofGroup } from "../groups";
+import { judgeGroups, judgeIn } from "../groups";
 import { counted } from "../place-text";
 import type { Place } from "../places";
 
@@ -10,11 +10,10 @@ export const coverage: Check<ClusterFacts> = {
   code: "CSI207",
   name: "coverage",
   verdicts: (facts) => [
-    ...groupsIn(facts, "uncovered").map((group) => {
-      const { driver, first } = group;
-      const set = first.unit?.set.name ?? "?";
-      const advice = `compare tolerations, nodeSelector and affinity of ${set} with the node's taints and labels: kubectl describe node ${first.node}`;
-      return ofGroup(problem(driver, `is needed where no pod of DaemonSet ${set} runs`, advice), group);
+    ...judgeIn(facts, "uncovered", ({ driver, node, unit }) => {
+      const set = unit?.set.name ?? "?";
+      const advice = `compare tolerations, nodeSelector and affinity of ${set} with the node's taints and labels: kubectl describe node ${node}`;
+      return problem(driver, `is needed where no pod of DaemonSet ${set} runs`, advice);
     }),
     ...facts.sets
       .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
@@ -33,8 +32,8 @@ export const providers: Check<ClusterFacts> = {
   name: "providers",
   verdicts: (facts) => {
     const advice = "install the driver, or correct its name in the volume or StorageClass";
-    const needed = groupsIn(facts, "unprovided").map((group) =>
-      ofGroup(problem(group.driver, "is needed, and no DaemonSet has a registrar for it", advice), group),
+    const needed = judgeIn(facts, "unprovided", (first) =>
+      problem(first.driver, "is needed, and no DaemonSet has a registrar for it", advice),
     );
     const { driver } = facts.target;
     const isThere =
@@ -78,10 +77,9 @@ export const waiting: Check<ClusterFacts> = {
   verdicts: (facts) => {
     const isAway = ({ kind }: Place["state"]) => kind !== "registered" && kind !== "unseen";
     const needed = facts.places.filter(({ need, state }) => need !== undefined && isAway(state));
-    return groupsOf(needed, facts).map((group) => {
-      const text = `is waited for by ${whoWaits(group.places)}`;
-      return ofGroup(problem(group.driver, text, "mend what keeps the driver away"), group);
-    });
+    return judgeGroups(needed, facts, ({ driver }, places) =>
+      problem(driver, `is waited for by ${whoWaits(places)}`, "mend what keeps the driver away"),
+    );
   },
 };
 

@@ -1,22 +1,35 @@
-import { type Check, problem } from "../../findings/finding";
+import { type Check, problem, type Verdict } from "../../findings/finding";
 import type { ClusterFacts } from "../cluster-facts";
 import type { ClusterTarget, Restarts } from "../facts";
-import { groupsIn, ofGroup } from "../groups";
+import { judgeIn } from "../groups";
 import { kubectlFor, reasonOf } from "../place-text";
 
 export const registrarPods: Check<ClusterFacts> = {
   code: "CSI201",
   name: "registrar-pods",
-  verdicts: (facts) =>
-    groupsIn(facts, "restarting", ({ isRegistrar }) => isRegistrar).map((group) => {
-      const { driver, first } = group;
-      const advice = adviceOn(first.state, facts.target, first.pod?.name ?? "");
-      return ofGroup(problem(driver, `is not kept registered: ${reasonOf(first)}`, advice), group);
-    }),
+  verdicts: (facts) => judgeRestarts(facts, "is not kept registered", true),
 };
 
+export const driverPods: Check<ClusterFacts> = {
+  code: "CSI203",
+  name: "driver-pods",
+  verdicts: (facts) => judgeRestarts(facts, "does not stay up", false),
+};
+
+function judgeRestarts(facts: ClusterFacts, text: string, ofRegistrar: boolean): readonly Verdict[] {
+  return judgeIn(
+    facts,
+    "restarting",
+    (first) => {
+      const advice = adviceOn(first.state, facts.target, first.pod?.name ?? "");
+      return problem(first.driver, `${text}: ${reasonOf(first)}`, advice);
+    },
+    ({ isRegistrar }) => isRegistrar === ofRegistrar,
+  );
+}
+
 /** What to do where a container ended so. */
-export function adviceOn(restarts: Restarts, target: ClusterTarget, podName: string): string {
+function adviceOn(restarts: Restarts, target: ClusterTarget, podName: string): string {
   const { container, reason, exitCode, message } = restarts;
   const log = `${kubectlFor(target, podName, "logs")} -c ${container} --previous`;
   if (reason === "OOMKilled")
@@ -32,23 +45,11 @@ export const podsStart: Check<ClusterFacts> = {
   code: "CSI202",
   name: "pods-start",
   verdicts: (facts) =>
-    [...groupsIn(facts, "unscheduled"), ...groupsIn(facts, "blocked")].map((group) => {
-      const { driver, first } = group;
-      const describe = kubectlFor(facts.target, first.pod?.name ?? "", "describe pod");
-      return ofGroup(
-        problem(driver, `has a pod that does not start: ${reasonOf(first)}`, `see its events: ${describe}`),
-        group,
-      );
-    }),
-};
-
-export const driverPods: Check<ClusterFacts> = {
-  code: "CSI203",
-  name: "driver-pods",
-  verdicts: (facts) =>
-    groupsIn(facts, "restarting", ({ isRegistrar }) => !isRegistrar).map((group) => {
-      const { driver, first } = group;
-      const advice = adviceOn(first.state, facts.target, first.pod?.name ?? "");
-      return ofGroup(problem(driver, `does not stay up: ${reasonOf(first)}`, advice), group);
-    }),
+    (["unscheduled", "blocked"] as const).flatMap((kind) =>
+      judgeIn(facts, kind, (first) => {
+        const describe = kubectlFor(facts.target, first.pod?.name ?? "", "describe pod");
+        const text = `has a pod that does not start: ${reasonOf(first)}`;
+        return problem(first.driver, text, `see its events: ${describe}`);
+      }),
+    ),
 };

@@ -2,7 +2,7 @@ import { type Check, ok, problem, unknown, type Verdicts } from "../../findings/
 import { LEAVE_ONE } from "../../rules/duplicates";
 import type { ClusterFacts } from "../cluster-facts";
 import { nameOf } from "../driver-names";
-import { groupsIn, nodesOf, ofGroup } from "../groups";
+import { judgeIn, nodesOf } from "../groups";
 import { counted, kubectlFor, reasonOf } from "../place-text";
 import type { Place } from "../places";
 
@@ -10,16 +10,16 @@ export const registered: Check<ClusterFacts> = {
   code: "CSI204",
   name: "registered",
   verdicts: (facts) => [
-    ...groupsIn(facts, "unregistered").map((group) => {
-      const { driver, first } = group;
-      const text =
-        "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver";
-      return ofGroup(problem(driver, text, whereToLook(first, facts)), group);
-    }),
-    ...groupsIn(facts, "unseen").map((group) => {
-      const text = "may be registered or not: that cannot be seen from here";
-      return ofGroup(unknown(group.driver, text), group);
-    }),
+    ...judgeIn(facts, "unregistered", (first) =>
+      problem(
+        first.driver,
+        "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver",
+        whereToLook(first, facts),
+      ),
+    ),
+    ...judgeIn(facts, "unseen", ({ driver }) =>
+      unknown(driver, "may be registered or not: that cannot be seen from here"),
+    ),
     wellDrivers(facts),
   ],
 };
@@ -43,7 +43,7 @@ function wellDrivers({ places, units }: ClusterFacts): Verdicts {
   return [...drivers].map((driver) => {
     const own = places.filter((place) => place.driver === driver);
     if (own.length === 0 || own.some(({ state }) => state.kind !== "registered")) return undefined;
-    const nodes = nodesOf({ places: own });
+    const nodes = nodesOf(own);
     return { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes };
   });
 }
@@ -52,10 +52,9 @@ export const nodeIds: Check<ClusterFacts> = {
   code: "CSI205",
   name: "node-ids",
   verdicts: (facts) =>
-    groupsIn(facts, "contradicted").map((group) => {
-      const { driver, first } = group;
+    judgeIn(facts, "contradicted", (first) => {
       const advice = "restart its pod on that node, and see who else writes that annotation";
-      return ofGroup(problem(driver, `has two node IDs: ${reasonOf(first)}`, advice), group);
+      return problem(first.driver, `has two node IDs: ${reasonOf(first)}`, advice);
     }),
 };
 
@@ -63,8 +62,7 @@ export const duplicates: Check<ClusterFacts> = {
   code: "CSI206",
   name: "duplicates",
   verdicts: (facts) =>
-    groupsIn(facts, "duplicate").map((group) => {
-      const { driver, first } = group;
-      return ofGroup(problem(driver, `is there more than once: ${reasonOf(first)}`, LEAVE_ONE), group);
-    }),
+    judgeIn(facts, "duplicate", (first) =>
+      problem(first.driver, `is there more than once: ${reasonOf(first)}`, LEAVE_ONE),
+    ),
 };
