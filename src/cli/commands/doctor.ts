@@ -94,7 +94,7 @@ export const runDoctor = createCommand(
         "findings: [{code, check, status, subject, text, fix, follows, followsIndex}]}.",
         "With --cluster, drivers has other fields, and there are nodes. docs/doctor.md has them, and every code.",
       ].join(" "),
-      "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 no problem found, but not everything could be read.",
+      "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",
     ],
   },
   async (flags, startProblem) => {

@@ -1,5 +1,5 @@
 import type { Verdict } from "../findings/finding";
-import { grouped } from "../rules/grouped";
+import { grouped } from "../findings/grouped";
 import { type ClusterFacts, manifestCause } from "./cluster-facts";
 import { reasonKey } from "./place-text";
 import type { Place, PlaceState } from "./places";

@@ -1,4 +1,4 @@
-import { grouped } from "../rules/grouped";
+import { grouped } from "../findings/grouped";
 import { list, text, textOrNone, tree } from "../rules/objects";
 import type { Need } from "./facts";
 

@@ -1,6 +1,7 @@
 import { plain } from "../../logging/escape";
 import { type Cell, renderColumns, wrap } from "./columns";
 import type { Status } from "./finding";
+import { grouped } from "./grouped";
 import type { Report, ReportedFinding } from "./report";
 
 /** How the table is to look. */
@@ -39,11 +40,17 @@ export function findingTable<Row extends ReportedFinding>(
   look: TableLook,
   more: (finding: Row) => readonly Remark[] = () => [],
 ): readonly string[] {
-  const leading = findings.filter(({ follows }) => follows === null);
+  const leading = [...findings.entries()].filter(([, { follows }]) => follows === null);
+  const followers = grouped(findings, ({ followsIndex }) => String(followsIndex));
+  const longest = (key: "code" | "check") =>
+    findings.reduce((width, finding) => Math.max(width, finding[key].length), 0);
+  const widths = { code: longest("code"), check: longest("check") };
   return ORDER.flatMap((status) =>
     leading
-      .filter((finding) => finding.status === status)
-      .flatMap((finding) => findingLines(finding, findings, look, more)),
+      .filter(([, finding]) => finding.status === status)
+      .flatMap(([index, finding]) =>
+        findingLines(finding, followers.get(`${index}`) ?? [], { ...look, widths }, more),
+      ),
   );
 }
 
@@ -81,13 +88,12 @@ function driverTable({ drivers }: Report<unknown>, look: TableLook): readonly st
 
 function findingLines<Row extends ReportedFinding>(
   finding: Row,
-  all: readonly Row[],
-  look: TableLook,
+  followers: readonly Row[],
+  look: TableLook & { readonly widths: Readonly<Record<"code" | "check", number>> },
   more: (finding: Row) => readonly Remark[],
 ): readonly string[] {
   const statusWidth = Math.max(...Object.values(LOOKS).map(({ word }) => word.length));
-  const checkWidth = Math.max(...all.map(({ check }) => check.length));
-  const codeWidth = Math.max(...all.map(({ code }) => code.length));
+  const { check: checkWidth, code: codeWidth } = look.widths;
   const { status, code, check, subject, text, fix } = finding;
   const { word, sgr } = LOOKS[status];
   const head = [paint(look, sgr, word.padEnd(statusWidth)), code.padEnd(codeWidth), check.padEnd(checkWidth)];
@@ -98,8 +104,6 @@ function findingLines<Row extends ReportedFinding>(
       (line, index) => margin + (index === 0 ? lead : " ".repeat(lead.length)) + line,
     );
   const [first = "", ...rest] = wrap(plain(`${subject} ${text}`), textWidth);
-  const own = all.indexOf(finding);
-  const followers = all.filter(({ followsIndex }) => followsIndex === own);
   return [
     head.join(GAP) + GAP + first,
     ...rest.map((line) => margin + line),

@@ -1,4 +1,4 @@
-import { grouped } from "./grouped";
+import { grouped } from "../findings/grouped";
 
 /** Several registrars of one driver. */
 export interface Duplicates<Item> {

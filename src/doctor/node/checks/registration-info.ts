@@ -1,8 +1,8 @@
 import { messageOf } from "../../../errors";
 import { validateVersions } from "../../../kubelet-rules/driver-versions";
 import { type Check, ok, problem, warning } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
-import { grouped } from "../../rules/grouped";
 import type { Facts } from "../facts";
 import { answeringIn } from "../whose";
 
