@@ -5,6 +5,7 @@
 
 export type { EventOf, Events, KindOfEvent } from "./event-source";
 export type { NodeInfo, PluginInfo } from "./grpc/protos";
+export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "./kubelet-rules/versions";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
 export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/csi-driver";
@@ -33,4 +34,3 @@ export type { KubeletFault } from "./simulator/kubelet-faults";
 export type { KubeletOptions, KubeletTimings, ResolvedKubeletOptions } from "./simulator/kubelet-options";
 export type { NodeObject } from "./simulator/node";
 export type { ResolvedSimulatorOptions, SimulatorOptions } from "./simulator/simulator-options";
-export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "./simulator/versions";

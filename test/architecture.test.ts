@@ -48,6 +48,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // What a node's readiness tells is served; types alone.
   diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar", "node-readiness"],
+  // What kubelet and the API server accept; for doctor and the simulated kubelet.
+  "kubelet-rules": ["errors.ts", "resource-name.ts"],
   // Development and tests, and tools beside the product: nothing above this line imports them.
   simulator: [
     "errors.ts",
@@ -58,6 +60,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "options",
     "sockets",
     "grpc",
+    "kubelet-rules",
   ],
   manifest: ["errors.ts", "kubelet-roots.ts", "resource-name.ts", "sockets", "registrar", "node-readiness"],
   doctor: [
@@ -71,7 +74,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "grpc",
     "registrar",
     "node-readiness",
-    "simulator",
+    "kubelet-rules",
   ],
   cli: [
     "event-source.ts",
@@ -87,14 +90,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "registrar",
     "node-readiness",
     "diagnostics",
+    "kubelet-rules",
     "simulator",
     "manifest",
     "doctor",
   ],
   // What npm users import.
   "index.ts": ["errors.ts", "event-source.ts", "logging", "options", "grpc", "registrar", "serving"],
-  "testing.ts": ["event-source.ts", "logging", "options", "grpc", "simulator"],
+  "testing.ts": ["event-source.ts", "logging", "options", "grpc", "kubelet-rules", "simulator"],
 };
+
+/** The commands that a simulated kubelet or driver is for; the event lines are theirs. */
+const SIMULATING = /^cli\/(?:event-lines\.ts|commands\/(?:demo|driver|kubelet|legacy)(?:\/.*)?(?:\.ts)?)$/;
 
 const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -173,6 +180,29 @@ test.each([...new Set(files.map(partOf))])("%s imports what lies below it only",
     .flatMap((file) => importsOf(file).map((imported) => ({ file, imported })))
     .filter(({ imported }) => partOf(imported) !== part);
   expect(others.filter(({ imported }) => !allowed.includes(partOf(imported)))).toEqual([]);
+});
+
+test("nothing but the test kit, and the commands that show or replace parts of a node, imports the simulator", () => {
+  const importers = files.filter((file) =>
+    importsOf(file).some((imported) => partOf(imported) === "simulator"),
+  );
+  const others = importers.filter((file) => !["simulator", "testing.ts"].includes(partOf(file)));
+  expect(others.filter((file) => !SIMULATING.test(file))).toEqual([]);
+});
+
+test("the rooms of doctor import down only", () => {
+  const ROOMS = ["cluster", "manifest", "node", "rules", "findings"];
+  const roomOf = (file: string) => ROOMS.indexOf(file.split("/")[1] ?? "");
+  const ofDoctor = files.filter((file) => partOf(file) === "doctor");
+  expect(ofDoctor.filter((file) => roomOf(file) < 0)).toEqual([]);
+  // A node and a manifest know nothing of each other.
+  const mayImport = (from: number, to: number) => to >= from && !(from === 1 && to === 2);
+  const wrong = ofDoctor.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => partOf(imported) === "doctor" && !mayImport(roomOf(file), roomOf(imported)))
+      .map((imported) => `${file} -> ${imported}`),
+  );
+  expect(wrong).toEqual([]);
 });
 
 test("no import leads back, not even for a type", () => {

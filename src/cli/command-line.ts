@@ -24,6 +24,8 @@ export interface CommandLine<Flags extends FlagRows> {
   translate?(argv: readonly string[]): Translation;
   /** What is wrong with flags that are right each by itself; undefined where nothing is. */
   check?(flags: FlagValues<Flags>): string | undefined;
+  /** Exit code of a failure that is no bug. Default 1. */
+  readonly failureExitCode?: number;
   /** Lines to copy, without the program's name. */
   readonly examples: readonly string[];
   /** What else fits on one screen: at least the exit codes. */
@@ -81,7 +83,7 @@ export function createCommand<const Flags extends FlagRows>(
     } catch (error) {
       if (!(error instanceof RegistrarError)) throw error;
       printError(error.message);
-      return EXIT_FAILURE;
+      return commandLine.failureExitCode ?? EXIT_FAILURE;
     }
   };
 }

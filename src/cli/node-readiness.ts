@@ -1,4 +1,4 @@
-import type { NodeReadinessTarget } from "../doctor/node-readiness-facts";
+import type { NodeReadinessTarget } from "../doctor/node/node-readiness-facts";
 import { invalidOption, messageOf } from "../errors";
 import type { Logger } from "../logging/logger";
 import { type ApiAccess, type Environment, inClusterAccess } from "../node-readiness/api/access";

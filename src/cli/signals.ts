@@ -37,6 +37,14 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   return controller.signal;
 }
 
+/**
+ * Lets the kernel end the process at a signal, also while JavaScript is busy: for work that leaves nothing behind. Process 1
+ * of a container keeps its handlers, as the kernel drops a signal for which it has none.
+ */
+export function endBySignals(): void {
+  if (process.pid !== 1) for (const name of STOP_SIGNALS) process.removeAllListeners(name);
+}
+
 const SIGTERM = 15;
 
 /**

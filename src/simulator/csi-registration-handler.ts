@@ -1,13 +1,13 @@
 import { RegistrarError } from "../errors";
 import type { NodeInfo } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
+import { type Version, validateVersions } from "../kubelet-rules/driver-versions";
+import { authorityFor } from "../kubelet-rules/versions";
 import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
-import { type Version, validateVersions } from "./driver-versions";
 import { createKubeletClient } from "./kubelet-client";
 import type { KubeletContext } from "./kubelet-context";
 import type { DeregistrationCause } from "./kubelet-events";
 import { ACCEPTED, type HandlerAnswer, type OfferedPlugin, type PluginHandler } from "./plugin-handler";
-import { authorityFor } from "./versions";
 
 /** A driver in kubelet's list, which has one entry for each name, however many sockets it has. */
 interface ListedDriver {

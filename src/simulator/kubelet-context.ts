@@ -1,11 +1,11 @@
 import type { Protos } from "../grpc/protos";
+import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import type { Caller } from "./calls";
 import type { FaultScript } from "./faults";
 import type { Emit } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
 import type { KubeletTimings } from "./kubelet-options";
 import type { NodeInfoManager } from "./node-info-manager";
-import type { KubeletBehaviour } from "./versions";
 
 /** What outlives a kubelet process. */
 export interface Surroundings {

@@ -1,10 +1,10 @@
 import type { KindsOf } from "../event-source";
 import type { NodeInfo, PluginInfo } from "../grpc/protos";
+import type { SimulatedVersion } from "../kubelet-rules/versions";
 import type { CsiNodeObject } from "./csi-node";
 import type { WithoutTime } from "./event-stream";
 import type { KubeletFault } from "./kubelet-faults";
 import type { NodeObject } from "./node";
-import type { SimulatedVersion } from "./versions";
 
 /** What kubelet does on a socket: connecting, and the three unary calls of a registration. */
 export type KubeletCall = "dial" | "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";

@@ -1,3 +1,4 @@
+import { type KubeletVersion, type SimulatedVersion, simulatedVersion } from "../kubelet-rules/versions";
 import {
   folderPath,
   kindOf,
@@ -25,7 +26,6 @@ import {
   type SimulatorOptions,
   simulatorOptions,
 } from "./simulator-options";
-import { type KubeletVersion, type SimulatedVersion, simulatedVersion } from "./versions";
 
 /** How to simulate a kubelet. */
 export interface KubeletOptions extends SimulatorOptions<KubeletFault> {

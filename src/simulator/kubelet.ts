@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../errors";
 import type { EventOf } from "../event-source";
 import { loadProtos } from "../grpc/protos";
+import { behaviourOf, type PluginType } from "../kubelet-rules/versions";
 import type { Logger } from "../logging/logger";
 import { callbackOf, text } from "../options/option-kinds";
 import { optional, readOptions } from "../options/read-options";
@@ -26,7 +27,6 @@ import { createNodeInfoManager } from "./node-info-manager";
 import { createDeviceHandler, createDraHandler } from "./other-plugin-handlers";
 import type { PluginHandler } from "./plugin-handler";
 import { startPluginManager } from "./plugin-manager";
-import { behaviourOf, type PluginType } from "./versions";
 
 /** One kind of event of a simulated kubelet. */
 export type KubeletEventOf<Kind extends KubeletEvent["kind"]> = EventOf<KubeletEvent, Kind>;

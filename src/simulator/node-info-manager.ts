@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { RegistrarError } from "../errors";
-import { invalidCsiNodeDriver, invalidLabels } from "./api-validation";
+import { invalidCsiNodeDriver, invalidLabels } from "../kubelet-rules/api-validation";
+import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import { type CsiNodeObject, createCsiNode, type DriverOnNode, withDriver, withoutDriver } from "./csi-node";
 import type { Emit } from "./kubelet-events";
 import { createNode, type NodeObject, withNodeId, withoutNodeId, withTopologyLabels } from "./node";
-import type { KubeletBehaviour } from "./versions";
 
 /** The two objects that a registration changes, as the API server keeps them: they outlive a kubelet restart. */
 export interface NodeInfoManager {

@@ -1,5 +1,6 @@
 import { RegistrarError } from "../errors";
-import { goQuote } from "./go-text";
+import { goQuote } from "../kubelet-rules/go-quote";
+import { NODE_ID_ANNOTATION } from "../kubelet-rules/node-id-annotation";
 
 /** The part of a Kubernetes Node that a registration changes. */
 export interface NodeObject {
@@ -12,9 +13,6 @@ export interface NodeObject {
     readonly labels: Readonly<Record<string, string>>;
   };
 }
-
-/** The annotation that maps driver names to node IDs, as JSON. Source: `nodeinfomanager.go`. */
-export const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 
 /** A node without any driver. */
 export function createNode(name: string, uid: string, labels: Readonly<Record<string, string>>): NodeObject {

@@ -1,6 +1,7 @@
 import type { Client } from "@grpc/grpc-js";
 import type { PluginInfo, RegistrationStatus } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
+import { authorityFor } from "../kubelet-rules/versions";
 import type { Called } from "./calls";
 import { connected, createKubeletClient } from "./kubelet-client";
 import type { KubeletContext } from "./kubelet-context";
@@ -8,7 +9,6 @@ import type { DeregistrationCause, RefusalStage } from "./kubelet-events";
 import type { OperationOutcome } from "./operation-executor";
 import type { HandlerAnswer, OfferedPlugin, PluginHandler, PluginHandlers } from "./plugin-handler";
 import type { ActualPlugin, DesiredPlugin } from "./reconciler";
-import { authorityFor } from "./versions";
 
 /** What operations work with. */
 export interface OperationContext extends KubeletContext {

@@ -1,10 +1,10 @@
 import { type BigIntStats, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attempt, errnoOf, invalidOption, messageOf } from "../errors";
+import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import { namesIn } from "../sockets/files";
 import type { Emit } from "./kubelet-events";
 import type { DesiredPlugin } from "./reconciler";
-import type { KubeletBehaviour } from "./versions";
 
 /** Kubelet's watcher of the plugin registration directory: it keeps the desired state of world. */
 export interface PluginWatcher {

@@ -1,7 +1,7 @@
 import { settingsOf } from "../../src/cli/commands/doctor/settings";
-import { type Finding, findingsOf } from "../../src/doctor/finding";
-import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
-import { readDeployments } from "../../src/doctor/read-deployments";
+import { type Finding, findingsOf } from "../../src/doctor/findings/finding";
+import { MANIFEST_CHECKS } from "../../src/doctor/manifest/checks";
+import { readDeployments } from "../../src/doctor/manifest/read-deployments";
 import { DEPLOYMENTS, type Deployment } from "./deployments";
 
 /** The DaemonSet that a row of the table stands for. */

@@ -1,12 +1,19 @@
-import { NODE_CHECKS } from "../../src/doctor/checks";
-import { CLUSTER_CHECKS } from "../../src/doctor/cluster-checks";
-import { MANIFEST_CHECKS } from "../../src/doctor/manifest-checks";
-import { checkSections, GENERATED } from "./doctor-page";
+import { CLUSTER_CHECKS } from "../../src/doctor/cluster/checks";
+import { MANIFEST_CHECKS } from "../../src/doctor/manifest/checks";
+import { NODE_CHECKS } from "../../src/doctor/node/checks";
 import { readText } from "./markdown";
 
-test("docs/doctor.md has every check, as its source tells it: npm run docs:doctor", () => {
-  const [, generated] = readText("docs/doctor.md").split(GENERATED);
-  expect(generated).toBe(checkSections());
+test.each([
+  ["Of a node", NODE_CHECKS],
+  ["Of files before they are applied", MANIFEST_CHECKS],
+  ["Of a cluster", CLUSTER_CHECKS],
+] as const)("docs/doctor.md has a section for each check, with a fix: %s", (title, checks) => {
+  const [, chapter = ""] = readText("docs/doctor.md").split(`\n## ${title}\n`);
+  const sections = chapter.split(/\n## /)[0]?.split("\n### ").slice(1) ?? [];
+  expect(sections.map((section) => section.split("\n", 1)[0])).toEqual(
+    checks.map(({ code, name }) => `${code} ${name}`),
+  );
+  for (const section of sections) expect(section).toMatch(/^.*\n\n\S.*\n\n\*\*Fix\.\*\* \S/s);
 });
 
 test("codes and names are there once: of a node they begin with CSI0, of a file with CSI1, of a cluster with CSI2", () => {

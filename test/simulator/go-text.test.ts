@@ -1,5 +1,6 @@
 import { status } from "@grpc/grpc-js";
-import { goQuotedList, goRpcError } from "../../src/simulator/go-text";
+import { goQuotedList } from "../../src/kubelet-rules/go-quote";
+import { goRpcError } from "../../src/simulator/go-text";
 
 const failed = (code: number, details: string) =>
   Object.assign(new Error("as grpc-js words it"), { code, details });

@@ -1,5 +1,5 @@
+import { SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import { startKubelet } from "../../src/simulator/kubelet";
-import { SIMULATED_VERSIONS } from "../../src/simulator/versions";
 import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
 import { told } from "../support/told";
 import { eventsOf } from "./events-of";

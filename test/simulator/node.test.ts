@@ -1,10 +1,5 @@
-import {
-  createNode,
-  NODE_ID_ANNOTATION,
-  withNodeId,
-  withoutNodeId,
-  withTopologyLabels,
-} from "../../src/simulator/node";
+import { NODE_ID_ANNOTATION } from "../../src/kubelet-rules/node-id-annotation";
+import { createNode, withNodeId, withoutNodeId, withTopologyLabels } from "../../src/simulator/node";
 
 const node = createNode("node-1", "uid", { zone: "a" });
 

@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { renderClusterTable } from "../../doctor/cluster/table";
-import type { Target } from "../../doctor/facts";
-import { findingsOf } from "../../doctor/finding";
-import { gatherFacts } from "../../doctor/gather";
-import { MANIFEST_CHECKS } from "../../doctor/manifest-checks";
-import { readDeployments } from "../../doctor/read-deployments";
-import { type Report, reportOf, reportOn } from "../../doctor/report";
-import { renderTable, type TableLook } from "../../doctor/table";
+import { findingsOf } from "../../doctor/findings/finding";
+import { type Report, reportOf } from "../../doctor/findings/report";
+import { renderTable, type TableLook } from "../../doctor/findings/table";
+import { MANIFEST_CHECKS } from "../../doctor/manifest/checks";
+import { readDeployments } from "../../doctor/manifest/read-deployments";
+import type { Target } from "../../doctor/node/facts";
+import { gatherFacts } from "../../doctor/node/gather";
+import { reportOn } from "../../doctor/node/report";
 import { invalidOption, messageOf } from "../../errors";
 import { escapeJson } from "../../logging/escape";
 import { parseCsiAddress } from "../../registrar/model/csi-address";
@@ -17,15 +18,19 @@ import { createCommand, type FlagValues } from "../command-line";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
+import { endBySignals } from "../signals";
 import { lookAtCluster, mixedFlags } from "./doctor/cluster";
 import { lookUntilHealthy } from "./doctor/look-until-healthy";
-import { readObjects } from "./doctor/read-files";
+import { readFiles } from "./doctor/read-files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
 import { settingsOf } from "./doctor/settings";
 import { resolveTarget } from "./doctor/target";
 
 /** Where no terminal says how wide it is. */
 const DEFAULT_WIDTH = 100;
+const EXIT_PROBLEM = 1;
+/** Nothing could be looked at, or not everything that was asked for. */
+const EXIT_UNSEEN = 3;
 /** Between two looks, with `--wait`. */
 const LOOK_EVERY_MS = 1_000;
 
@@ -74,6 +79,7 @@ export const runDoctor = createCommand(
       return "problem" in translated ? translated : { ...translated, remark: startProblemIn(argv) };
     },
     check: mixedFlags,
+    failureExitCode: EXIT_UNSEEN,
     examples: [
       "doctor",
       "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
@@ -88,11 +94,11 @@ export const runDoctor = createCommand(
         "findings: [{code, check, status, subject, text, fix, follows, followsIndex}]}.",
         "With --cluster, drivers has other fields, and there are nodes. docs/doctor.md has them, and every code.",
       ].join(" "),
-      "Exit codes: 0 no problem found; 1 a problem found, or no look possible; 2 bad flag.",
+      "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",
     ],
   },
   async (flags, startProblem) => {
-    const tell = <Told extends { readonly healthy: boolean }>(
+    const tell = <Told extends Pick<Report, "healthy" | "summary">>(
       report: Told,
       render: (report: Told, look: TableLook) => string,
     ) => {
@@ -102,8 +108,11 @@ export const runDoctor = createCommand(
           ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
           : render(report, { width, colors: wantsColors() }),
       );
-      return written || (report.healthy ? 0 : 1);
+      if (written !== 0 || report.healthy) return written;
+      return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;
     };
+    // What others wrote may keep this thread busy for seconds.
+    if (flags.cluster || flags.file !== undefined) endBySignals();
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
     if (flags.file !== undefined) return tell(await reportOnFiles(flags.file), renderTable);
     const where = { exists: existsSync, isDirectory: isFolder };
@@ -124,8 +133,12 @@ export const runDoctor = createCommand(
 
 /** Judges what is to be applied; nothing of this machine is looked at. */
 async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>> {
-  const facts = readDeployments(await readObjects(files), settingsOf);
-  if (facts.deployments.length + facts.forWindows.length === 0)
+  const { objects, unread } = await readFiles(files);
+  const [first] = unread;
+  if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);
+  const read = readDeployments(objects, settingsOf);
+  const facts = { ...read, unread: [...unread, ...read.unread] };
+  if (facts.deployments.length + facts.forWindows.length + facts.unread.length === 0)
     throw invalidOption("no registrar in these files: no container has its arguments or its image");
   return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
 }

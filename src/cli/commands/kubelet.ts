@@ -1,5 +1,5 @@
+import { type KubeletVersion, simulatedVersion } from "../../kubelet-rules/versions";
 import { startKubelet } from "../../simulator/kubelet";
-import { type KubeletVersion, simulatedVersion } from "../../simulator/versions";
 import {
   choiceFlag,
   countFlag,

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { renderColumns } from "../../doctor/columns";
-import { type DriverRow, driversIn } from "../../doctor/drivers";
-import { gatherFacts } from "../../doctor/gather";
+import { renderColumns } from "../../doctor/findings/columns";
+import type { DriverRow } from "../../doctor/findings/report";
+import { driversIn } from "../../doctor/node/drivers";
+import { gatherFacts } from "../../doctor/node/gather";
 import { escapeJson, plain } from "../../logging/escape";
 import { pause } from "../../pause";
 import { isFolder } from "../../sockets/files";
@@ -19,6 +20,8 @@ import { noDriver, unseenRegistrations } from "./status/unseen";
 const WELL = ["registered", "not-wanted"];
 /** Between two looks, with `--watch`. */
 const LOOK_EVERY_MS = 1_000;
+/** The registrations could not be looked at. */
+const EXIT_UNSEEN = 3;
 
 /** Asks the registrars of this node where they stand, and shows one row for each driver; resolves with the exit code. */
 export const runStatus = createCommand(
@@ -41,7 +44,7 @@ export const runStatus = createCommand(
     examples: ["status", "status --watch", "status --host-root=/host -o json"],
     notes: [
       "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is what nobody told.",
-      "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag.",
+      "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag; 3 could not look.",
     ],
   },
   async (flags) => {
@@ -63,6 +66,7 @@ export const runStatus = createCommand(
     else if (first.length === 0 && flags.output === "text")
       process.stderr.write(`registrar status: ${noDriver(facts)}\n`);
     const written = show(first, true);
+    if (!flags.watch && unseen !== undefined) return written || EXIT_UNSEEN;
     if (!flags.watch)
       return written || (first.length > 0 && first.every(({ state }) => WELL.includes(state)) ? 0 : 1);
 

@@ -1,6 +1,6 @@
-import type { ManifestFacts } from "../deployment";
-import { type Finding, findingsOf } from "../finding";
-import { MANIFEST_CHECKS } from "../manifest-checks";
+import { type Finding, findingsOf } from "../findings/finding";
+import { MANIFEST_CHECKS } from "../manifest/checks";
+import type { ManifestFacts } from "../manifest/deployment";
 import { nameDrivers, type RegistrarUnit } from "./driver-names";
 import type { ClusterReading } from "./facts";
 import { type Place, placesIn } from "./places";
@@ -30,6 +30,7 @@ export function conclude(reading: ClusterReading): ClusterFacts {
     deployments: registrars,
     forWindows: units.filter(({ set }) => set.isForWindows).map(({ registrar }) => registrar),
     csiDrivers: [...(csiDrivers ?? [])],
+    unread: reading.unreadObjects,
   };
   const checks = MANIFEST_CHECKS.filter(({ code }) => !OF_FILES_ONLY.includes(code));
   const findings = findingsOf(checks, manifests).filter(({ status }) => status !== "ok");

@@ -1,5 +1,5 @@
 import { isPattern } from "../../registrar/model/path-pattern";
-import { type Deployment, onHost } from "../deployment";
+import { type Deployment, onHost } from "../manifest/deployment";
 import type { ClusterReading, RegistrarSet } from "./facts";
 
 /** A registrar of a DaemonSet, and the driver that it registers. */

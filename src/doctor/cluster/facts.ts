@@ -1,4 +1,4 @@
-import type { Deployment } from "../deployment";
+import type { Deployment, Unread as UnreadObject } from "../manifest/deployment";
 
 // What was read of a cluster: no more of each object than is judged, so that a large cluster fits into little memory.
 
@@ -101,6 +101,8 @@ export interface ClusterReading {
   /** The API server's time. */
   readonly nowMs: number;
   readonly sets: readonly RegistrarSet[];
+  /** Objects that cannot be judged. */
+  readonly unreadObjects: readonly UnreadObject[];
   readonly pods: readonly RegistrarPod[];
   /** Undefined where they may not be read. */
   readonly nodes: ReadonlyMap<string, NodeFacts> | undefined;

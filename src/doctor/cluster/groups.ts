@@ -1,17 +1,8 @@
-import type { Verdict } from "../finding";
-import { grouped } from "../grouped";
+import type { Verdict } from "../findings/finding";
+import { grouped } from "../findings/grouped";
 import { type ClusterFacts, manifestCause } from "./cluster-facts";
 import { reasonKey } from "./place-text";
 import type { Place, PlaceState } from "./places";
-
-/** Places of one driver with one cause. */
-export interface PlaceGroup<One extends Place = Place> {
-  readonly driver: string;
-  /** The one that speaks for all. */
-  readonly first: One;
-  readonly places: readonly One[];
-  readonly cause: string;
-}
 
 /** Nodes that do not report have one cause, as far as drivers go. */
 export const NODES_AWAY = "nodes away";
@@ -19,26 +10,31 @@ export const NODES_AWAY = "nodes away";
 type StateOf<Kind extends PlaceState["kind"]> = Extract<PlaceState, { readonly kind: Kind }>;
 type PlaceIn<Kind extends PlaceState["kind"]> = Place & { readonly state: StateOf<Kind> };
 
-/** The places in one state, those with the same cause together, in the order in which they were found. */
-export function groupsIn<Kind extends PlaceState["kind"]>(
+/** Says of a group of places what `first` stands for. */
+type Judge<One extends Place> = (first: One, places: readonly One[]) => Verdict;
+
+/** Judges the places in one state, those of a driver with the same cause together, in the order in which they were found. */
+export function judgeIn<Kind extends PlaceState["kind"]>(
   facts: ClusterFacts,
   kind: Kind,
+  judge: Judge<PlaceIn<Kind>>,
   isMeant: (state: StateOf<Kind>) => boolean = () => true,
-): readonly PlaceGroup<PlaceIn<Kind>>[] {
+): readonly Verdict[] {
   const isOne = (place: Place): place is PlaceIn<Kind> =>
     place.state.kind === kind && isMeant(place.state as StateOf<Kind>);
-  return groupsOf(facts.places.filter(isOne), facts);
+  return judgeGroups(facts.places.filter(isOne), facts, judge);
 }
 
-/** Those of one driver with the same cause together. */
-export function groupsOf<One extends Place>(
+/** Judges places, those of one driver with the same cause together. */
+export function judgeGroups<One extends Place>(
   places: readonly One[],
   facts: ClusterFacts,
-): readonly PlaceGroup<One>[] {
+  judge: Judge<One>,
+): readonly Verdict[] {
   const groups = grouped(places, (place) => `${place.driver} ${causeOf(place, facts)}`);
-  return Array.from(groups.values(), (places) => {
-    const [first] = places;
-    return { driver: first.driver, first, places, cause: causeOf(first, facts) };
+  return Array.from(groups.values(), (group) => {
+    const [first] = group;
+    return { ...judge(first, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
   });
 }
 
@@ -53,12 +49,7 @@ export function causeOf(place: Place, { manifestFindings }: ClusterFacts): strin
   return `${driver} ${state.kind} ${reasonKey(place)}`;
 }
 
-/** The nodes of a group; a pod that has none is of none. */
-export function nodesOf({ places }: Pick<PlaceGroup, "places">): readonly string[] {
+/** The nodes of places; a pod that has none is of none. */
+export function nodesOf(places: readonly Place[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
-}
-
-/** A verdict with its cause and its nodes. */
-export function ofGroup(verdict: Verdict, group: PlaceGroup): Verdict {
-  return { ...verdict, cause: group.cause, nodes: nodesOf(group) };
 }

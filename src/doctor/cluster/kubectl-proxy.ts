@@ -1,15 +1,13 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errnoOf, invalidOption, messageOf, RegistrarError } from "../../errors";
+import { invalidOption, messageOf, RegistrarError } from "../../errors";
 
 /** Which cluster; undefined: what kubectl takes by itself. */
 export interface KubectlOptions {
   readonly context?: string | undefined;
   readonly kubeconfig?: string | undefined;
-  /** Ends it. */
-  readonly signal: AbortSignal;
   /** Is told what kubectl says to people, such as where to log in. */
   readonly onMessage: (line: string) => void;
 }
@@ -27,29 +25,37 @@ const SERVING = /^Starting to serve on /m;
 const KLOG_LINE = /^[IWEF]\d{4} /;
 const QUESTION = /^Please enter (Username|Password):/m;
 const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
+/**
+ * kubectl in place of the shell, and beside it a watch that waits for the end of our pipe: the kernel closes that whatever
+ * ends us, SIGKILL too. Then kubectl goes, and the folder of its socket ($1). Without stdin kubectl ends where it would ask
+ * for a user name, and wait for it.
+ */
+const SCRIPT = `
+exec 3<&0
+{ trap "" HUP INT TERM; read -r _ <&3; kill $$; /bin/rm -rf "$1"; } </dev/null >/dev/null 2>&1 &
+shift
+exec kubectl "$@" </dev/null 3<&-
+`;
+/** What a shell ends with that finds no such program. */
+const NOT_FOUND = 127;
 
 /**
  * Starts `kubectl proxy` and resolves when it serves. Rejects with a line for people where there is no kubectl, no such
- * context, no such file. Leaves no process and no file behind when it is disposed of, or rejects.
+ * context, no such file. Leaves no process and no file behind when it is disposed of, when it rejects, or when this process
+ * ends.
  */
 export async function startKubectlProxy(options: KubectlOptions): Promise<KubectlProxy> {
-  const { context, kubeconfig, signal, onMessage } = options;
-  const folder = await mkdtemp(join(tmpdir(), "kubectl-")).catch((error: unknown) => {
-    throw invalidOption(`no folder can be made for kubectl's socket: ${messageOf(error)}`);
-  });
+  const { context, kubeconfig, onMessage } = options;
+  const folder = makeFolder();
   const socketPath = join(folder, "api.sock");
-  const child = spawn(
-    "kubectl",
-    [
-      "proxy",
-      `--unix-socket=${socketPath}`,
-      `--reject-methods=${WRITES}`,
-      ...(context === undefined ? [] : [`--context=${context}`]),
-      ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
-    ],
-    // Without stdin kubectl ends where it would ask for a user name, and wait for it.
-    { stdio: ["ignore", "pipe", "pipe"], signal },
-  );
+  const words = [
+    "proxy",
+    `--unix-socket=${socketPath}`,
+    `--reject-methods=${WRITES}`,
+    ...(context === undefined ? [] : [`--context=${context}`]),
+    ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
+  ];
+  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", folder, ...words]);
   let isServing = false;
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -58,14 +64,14 @@ export async function startKubectlProxy(options: KubectlOptions): Promise<Kubect
     if (said !== NO_CREDENTIALS) said = `${said}${text}`.slice(-4096);
   });
   const ended = new Promise<Error>((resolve) => {
-    child
-      .once("error", resolve)
-      .once("close", (code, name) => resolve(new Error(`it ended with ${name ?? code}`)));
+    child.once("error", resolve).once("close", (code, name) => {
+      resolve(code === NOT_FOUND ? noKubectl() : new Error(`it ended with ${name ?? code}`));
+    });
   });
   const close = async () => {
-    child.kill();
+    child.stdin.destroy();
     await ended;
-    await rm(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   };
   const serving = new Promise<undefined>((resolve) => {
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -83,16 +89,22 @@ export async function startKubectlProxy(options: KubectlOptions): Promise<Kubect
   return { socketPath, [Symbol.asyncDispose]: close };
 }
 
+function makeFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "kubectl-"));
+  } catch (error) {
+    throw invalidOption(`no folder can be made for kubectl's socket: ${messageOf(error)}`);
+  }
+}
+
+function noKubectl(): RegistrarError {
+  return invalidOption(
+    "there is no kubectl in PATH: run this where kubectl reaches the cluster, not in a container of it",
+  );
+}
+
 function refusal(failure: Error, said: string): RegistrarError {
-  const { name } = failure;
-  if (name === "AbortError") return new RegistrarError("ABORTED", "stopped", { cause: failure });
-  if (errnoOf(failure) === "ENOENT")
-    return invalidOption(
-      "there is no kubectl in PATH: run this where kubectl reaches the cluster, not in a container of it",
-      { cause: failure },
-    );
+  if (failure instanceof RegistrarError) return failure;
   const [last = messageOf(failure)] = said.trim().split("\n").filter(Boolean).slice(-1);
-  return invalidOption(`kubectl proxy: ${last.replace(/^error: /, "")}`, {
-    cause: failure,
-  });
+  return invalidOption(`kubectl proxy: ${last.replace(/^error: /, "")}`, { cause: failure });
 }

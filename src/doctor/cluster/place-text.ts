@@ -1,3 +1,4 @@
+import { together } from "../rules/duplicates";
 import { EVERY_DRIVER } from "./driver-names";
 import type { ClusterTarget, Restarts } from "./facts";
 import type { Place } from "./places";
@@ -20,7 +21,7 @@ export function reasonOf({ state, unit, driver }: Place): string | null {
     case "contradicted":
       return `CSINode has the node ID ${state.inCsiNode}, and the Node's annotation ${state.inAnnotation ?? "has none"}`;
     case "duplicate":
-      return `${state.pods.join(" and ")} both register it`;
+      return `${together(state.pods).join(" ")} register it`;
     case "unseen":
       return driver === EVERY_DRIVER
         ? "which drivers there are cannot be seen from here"

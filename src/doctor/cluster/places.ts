@@ -1,4 +1,4 @@
-import { grouped } from "../grouped";
+import { grouped } from "../findings/grouped";
 import { nameOf, type RegistrarUnit } from "./driver-names";
 import type { ClusterReading, Need, PodTrouble, RegistrarPod } from "./facts";
 

@@ -1,6 +1,6 @@
 import { invalidOption } from "../../errors";
-import type { ReadSettings } from "../deployment";
-import { text, tree } from "../objects";
+import { type ReadSettings, unreadAt } from "../manifest/deployment";
+import { text, textOrNone, tree } from "../rules/objects";
 import type { ListApi, ListFailure, ListRequest } from "./api";
 import type { ClusterReading, ClusterTarget, NodeFacts, RegistrarPod, RegistrarSet, Unread } from "./facts";
 import {
@@ -34,7 +34,11 @@ const listOf = (apiGroup: string, resource: string, unknown: string): ClusterLis
   const path = apiGroup === "" ? `/api/v1/${resource}` : `/apis/${apiGroup}/v1/${resource}`;
   return { apiGroup, resource, path, unknown };
 };
-const DAEMON_SETS = listOf("apps", "daemonsets", "which registrars there are to be, and how their pods are");
+const DAEMON_SETS: ClusterList = {
+  ...listOf("apps", "daemonsets", "which registrars there are to be, and how their pods are"),
+  // More is kept of these than of other objects; 5,000 of them fit.
+  maxBytes: 64 * 2 ** 20,
+};
 const CSI_NODES = listOf("storage.k8s.io", "csinodes", "which drivers kubelet has registered");
 const CSI_DRIVERS = listOf("storage.k8s.io", "csidrivers", "whether a driver has its CSIDriver object");
 const ATTACHMENTS = listOf("storage.k8s.io", "volumeattachments", "which attached volumes need a driver");
@@ -58,6 +62,7 @@ export async function readCluster(
   { settingsOf, onProgress }: ReadOptions,
 ): Promise<ClusterReading> {
   const unread = new Map<string, Unread>();
+  const unreadObjects: ClusterReading["unreadObjects"][number][] = [];
   const counts = new Map<string, number>();
   let nowMs: number | undefined;
   let answered = 0;
@@ -67,7 +72,12 @@ export async function readCluster(
     const { resource, apiGroup, unknown } = list;
     const failure = await api.list({ ...list, ...(query && { query }) }, ({ items, dateMs }) => {
       nowMs ??= dateMs;
-      for (const item of items) onItem(item);
+      for (const item of items)
+        try {
+          onItem(item);
+        } catch (error) {
+          unreadObjects.push(unreadAt(`${resource} ${objectName(item)}`, error));
+        }
       const count = (counts.get(resource) ?? 0) + items.length;
       counts.set(resource, count);
       onProgress(resource, count);
@@ -133,6 +143,7 @@ export async function readCluster(
     target,
     nowMs: nowMs ?? Date.now(),
     sets,
+    unreadObjects,
     // In an order that does not depend on which list was read first.
     pods: pods.sort((one, other) => (one.name < other.name ? -1 : 1)),
     nodes: hasNodes ? nodes : undefined,
@@ -146,6 +157,12 @@ export async function readCluster(
 /** Of one node: the pods that are there, and those that have no node yet. */
 function podSelectors({ node }: ClusterTarget): readonly (string | undefined)[] {
   return node === undefined ? [undefined] : [`spec.nodeName=${node}`, "spec.nodeName="];
+}
+
+/** `NAMESPACE/NAME`, or the name alone of an object that is in no namespace. */
+function objectName(item: unknown): string {
+  const { namespace, name } = tree(tree(item).metadata);
+  return [namespace, name].flatMap((part) => textOrNone(part) ?? []).join("/");
 }
 
 function one<Value>(value: Value | undefined): readonly Value[] {

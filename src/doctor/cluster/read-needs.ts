@@ -1,5 +1,5 @@
-import { grouped } from "../grouped";
-import { list, text, textOrNone, tree } from "../objects";
+import { grouped } from "../findings/grouped";
+import { list, text, textOrNone, tree } from "../rules/objects";
 import type { Need } from "./facts";
 
 /** Kubelet's words at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */

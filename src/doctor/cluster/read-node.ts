@@ -1,6 +1,6 @@
 import { attempt } from "../../errors";
-import { NODE_ID_ANNOTATION } from "../../simulator/node";
-import { list, text, textOrNone, tree } from "../objects";
+import { NODE_ID_ANNOTATION } from "../../kubelet-rules/node-id-annotation";
+import { list, text, textOrNone, tree } from "../rules/objects";
 import type { NodeFacts } from "./facts";
 
 /**

@@ -1,10 +1,11 @@
-import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../objects";
+import { boundText } from "../../logging/bound";
+import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../rules/objects";
 import type { PodTrouble, RegistrarPod, RegistrarSet, Restarts } from "./facts";
 
 /** So many restarts, the last of them so short ago, are no accident any more. */
 const MANY_RESTARTS = 3;
 const SHORT_AGO_MS = 10 * 60_000;
-/** A pod that is made has so long for its images and volumes. */
+/** A pod has so long for its images and volumes, from the last that happened to it: its creation, or a reboot. */
 const CREATION_MS = 2 * 60_000;
 /** While these are the reason, a container is on its way. */
 const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
@@ -16,16 +17,16 @@ export function readRegistrarPod(
   nowMs: number,
 ): RegistrarPod | undefined {
   const { metadata, spec, status } = tree(object);
-  const { name, namespace, ownerReferences, deletionTimestamp, creationTimestamp } = tree(metadata);
+  const { name, namespace, ownerReferences, deletionTimestamp } = tree(metadata);
   if (!list(ownerReferences).some((owner) => tree(owner).uid === uid)) return undefined;
   if (deletionTimestamp !== undefined) return undefined;
   const names = new Set(registrars.map(({ container }) => container));
-  const ageMs = nowMs - (timeOrNone(creationTimestamp) ?? nowMs);
+  const changedMs = lastChangeOf(tree(metadata), tree(status)) ?? nowMs;
   return {
     setUid: uid,
     name: `${text(namespace)}/${text(name)}`,
     node: textOrNone(tree(spec).nodeName) ?? intendedNode(tree(spec)),
-    trouble: troubleIn(tree(status), names, nowMs, ageMs),
+    trouble: troubleIn(tree(status), names, nowMs, nowMs - changedMs),
     startedMs: startOf(tree(status), names),
   };
 }
@@ -41,14 +42,23 @@ function troubleIn(
   status: Tree,
   registrars: ReadonlySet<string>,
   nowMs: number,
-  ageMs: number,
+  quietMs: number,
 ): PodTrouble | undefined {
   const scheduled = list(status.conditions)
     .map(tree)
     .find(({ type }) => type === "PodScheduled");
-  if (scheduled?.status === "False") return { kind: "unscheduled", message: text(scheduled.message) };
+  if (scheduled?.status === "False")
+    return { kind: "unscheduled", message: boundText(text(scheduled.message)) };
   const containers = statusesIn(status);
-  const blocked = containers.map((one) => blockOf(one, ageMs)).find((one) => one !== undefined);
+  const [registrar = ""] = registrars;
+  if (containers.length === 0 && quietMs >= CREATION_MS)
+    return {
+      kind: "blocked",
+      container: registrar,
+      reason: "",
+      message: "kubelet does not report its state",
+    };
+  const blocked = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (blocked !== undefined) return blocked;
   const restarting = containers.flatMap((one) => restartsOf(one, registrars, nowMs) ?? []);
   // A driver that ends takes its registrar with it; a registrar that kubelet refused says so by itself.
@@ -59,16 +69,26 @@ function troubleIn(
   return worst && { kind: "restarting", ...worst };
 }
 
+/** When the pod was made, a condition of it changed, or a container ended: after a reboot its containers did. */
+function lastChangeOf({ creationTimestamp }: Tree, status: Tree): number | undefined {
+  const times = [
+    creationTimestamp,
+    ...list(status.conditions).map((condition) => tree(condition).lastTransitionTime),
+    ...statusesIn(status).map(({ lastState }) => tree(tree(lastState).terminated).finishedAt),
+  ].flatMap((time) => timeOrNone(time) ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
 function statusesIn(status: Tree): readonly Tree[] {
   return [...list(status.initContainerStatuses), ...list(status.containerStatuses)].map(tree);
 }
 
-function blockOf({ name, state }: Tree, ageMs: number): PodTrouble | undefined {
+function blockOf({ name, state }: Tree, quietMs: number): PodTrouble | undefined {
   const { waiting } = tree(state);
   const reason = text(tree(waiting).reason);
   if (waiting === undefined || reason === "CrashLoopBackOff") return undefined;
-  if (ON_ITS_WAY.includes(reason) && ageMs < CREATION_MS) return undefined;
-  return { kind: "blocked", container: text(name), reason, message: text(tree(waiting).message) };
+  if (ON_ITS_WAY.includes(reason) && quietMs < CREATION_MS) return undefined;
+  return { kind: "blocked", container: text(name), reason, message: boundText(text(tree(waiting).message)) };
 }
 
 function restartsOf(
@@ -90,7 +110,7 @@ function restartsOf(
     times,
     reason: text(last.reason),
     exitCode: numberOrNone(last.exitCode),
-    message: text(last.message).trim(),
+    message: boundText(text(last.message).trim()),
   };
 }
 
@@ -98,8 +118,6 @@ function startOf(status: Tree, registrars: ReadonlySet<string>): number | undefi
   const starts = statusesIn(status)
     .filter(({ name }) => registrars.has(text(name)))
     .map(({ state }) => timeOrNone(tree(tree(state).running).startedAt));
-  return starts.reduce(
-    (last, one) => (last === undefined || one === undefined ? undefined : Math.max(last, one)),
-    0,
-  );
+  const known = starts.flatMap((start) => start ?? []);
+  return known.length === 0 || known.length < starts.length ? undefined : Math.max(...known);
 }

@@ -1,12 +1,17 @@
-import type { ReadSettings } from "../deployment";
-import { list, numberOrNone, text, tree } from "../objects";
-import { readDeployments } from "../read-deployments";
+import { invalidOption } from "../../errors";
+import type { ReadSettings } from "../manifest/deployment";
+import { readDeployments } from "../manifest/read-deployments";
+import { list, numberOrNone, text, tree } from "../rules/objects";
 import type { RegistrarSet } from "./facts";
 
-/** A DaemonSet with a registrar in it; undefined for any other. */
+/** A DaemonSet with a registrar in it; undefined for any other. Throws INVALID_OPTION for one that cannot be judged. */
 export function readRegistrarSet(object: unknown, settingsOf: ReadSettings): RegistrarSet | undefined {
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
-  const { deployments, forWindows } = readDeployments([{ file: undefined, object: daemonSet }], settingsOf);
+  const { deployments, forWindows, unread } = readDeployments(
+    [{ file: undefined, object: daemonSet }],
+    settingsOf,
+  );
+  if (unread[0] !== undefined) throw invalidOption(unread[0].why);
   const registrars = [...deployments, ...forWindows];
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);

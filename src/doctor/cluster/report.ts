@@ -1,6 +1,6 @@
-import { CLUSTER_CHECKS } from "../cluster-checks";
-import { findingsOf } from "../finding";
-import { type ReportedFinding, reportFindings, type Summary } from "../report";
+import { findingsOf } from "../findings/finding";
+import { type ReportedFinding, reportFindings, type Summary } from "../findings/report";
+import { CLUSTER_CHECKS } from "./checks";
 import { type ClusterFacts, conclude } from "./cluster-facts";
 import { nameOf } from "./driver-names";
 import type { ClusterReading } from "./facts";
@@ -50,7 +50,7 @@ export interface ClusterFinding extends ReportedFinding {
 /** What the doctor has to say of a cluster. Its JSON form is a promise to programs: see docs/doctor.md. */
 export interface ClusterReport {
   readonly schema: typeof CLUSTER_SCHEMA;
-  /** No problem was found; there may be warnings, and things that cannot be seen. */
+  /** Everything could be read, and no problem was found; there may be warnings, and things that cannot be seen. */
   readonly healthy: boolean;
   /** Null is what nobody asked for. */
   readonly target: {
@@ -68,13 +68,13 @@ export interface ClusterReport {
 export function reportOnCluster(reading: ClusterReading): ClusterReport {
   const facts = conclude(reading);
   const found = [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)];
-  const { findings, summary } = reportFindings(found);
+  const { findings, healthy, summary } = reportFindings(found);
   const codes = new Map<string | undefined, string>();
   for (const { cause, code } of found) if (!codes.has(cause)) codes.set(cause, code);
   const { context = null, node = null, driver = null } = reading.target;
   return {
     schema: CLUSTER_SCHEMA,
-    healthy: summary.problem === 0,
+    healthy,
     target: { context, node, driver },
     drivers: driverRows(facts),
     summary,

@@ -1,6 +1,6 @@
 import { plain } from "../../logging/escape";
-import { renderColumns } from "../columns";
-import { findingTable, sumLine, type TableLook } from "../table";
+import { renderColumns } from "../findings/columns";
+import { findingTable, sumLine, type TableLook } from "../findings/table";
 import { counted } from "./place-text";
 import type { ClusterFinding, ClusterReport } from "./report";
 

@@ -126,7 +126,7 @@ test("-o is short for --output", async () => {
 test.each([
   { words: ["manifest", "--node-wide", "--image=r:1"], status: 0 },
   { words: ["driver", "--help"], status: 0 },
-  { words: ["status", "--plugin-registration-path=/nowhere"], status: 1 },
+  { words: ["status", "--plugin-registration-path=/nowhere"], status: 3 },
   { words: ["dmeo"], status: 2 },
 ])("$words says the same in a process of its own, and ends with $status", async ({ words, status }) => {
   const alone = spawnSync(process.execPath, ["dist/cli.js", ...words], { encoding: "utf8" });

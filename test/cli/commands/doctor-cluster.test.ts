@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CLUSTER_CHECKS } from "../../../src/doctor/cluster-checks";
+import { CLUSTER_CHECKS } from "../../../src/doctor/cluster/checks";
 import { fencesIn, readText } from "../../docs/markdown";
+import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { startCommand } from "./support/command";
@@ -23,6 +24,8 @@ async function withKubectl<Seen>(script: string, use: (folder: TempFolder) => Pr
   return await use(folder);
 }
 
+/** kubectl that never serves. */
+const HANGING = `exec "${process.execPath}" -e "setInterval(() => {}, 1000)"`;
 const REPLAYING = `exec "${process.execPath}" "${FAKE}" "$@"`;
 
 async function doctor(folder: TempFolder, answers: string, ...words: readonly string[]) {
@@ -93,12 +96,12 @@ test.each<readonly [what: string, script: string, said: string]>([
     'kubectl proxy: context "blue" does not exist',
   ],
   ["a kubectl that says nothing", "exit 3", "kubectl proxy: it ended with 3"],
-])("%s: one line, and exit code 1", (_what, script, said) =>
+])("%s: one line, and exit code 3", (_what, script, said) =>
   withKubectl(script, async (folder) => {
     const { code, text, stderr } = await doctor(folder, "", "--context=blue");
     expect(stderr).toBe(`registrar doctor: ${said}${stderr.slice(`registrar doctor: ${said}`.length)}`);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
-    expect([code, text]).toEqual([1, ""]);
+    expect([code, text]).toEqual([3, ""]);
   }),
 );
 
@@ -110,7 +113,7 @@ test("a kubectl that asks for a name gets the end of its stdin, and the missing 
       expect(stderr).toBe(
         "registrar doctor: kubectl proxy: the kubeconfig has no credentials for its user: kubectl asks for name and password\n",
       );
-      expect(code).toBe(1);
+      expect(code).toBe(3);
     },
   ));
 
@@ -127,7 +130,7 @@ test("a server that is away: kubectl's words", () =>
     expect(stderr).toMatch(
       /^registrar doctor: nothing can be read of the cluster: dial tcp .*: connection refused; .* set KUBECONFIG/,
     );
-    expect(code).toBe(1);
+    expect(code).toBe(3);
   }));
 
 test("kubectl is told to pass on nothing that writes, and which cluster; and it is gone afterwards", () =>
@@ -145,6 +148,25 @@ test("kubectl is told to pass on nothing that writes, and which cluster; and it 
     const [, socket = ""] = /=(.*)/.exec(words[1] ?? "") ?? [];
     expect(() => readFileSync(socket)).toThrow("ENOENT");
   }));
+
+test.each(["SIGKILL", "SIGTERM"] as const)(
+  "%s in the midst of it: neither kubectl nor its folder is left",
+  (signal) =>
+    withKubectl(
+      `echo $$ "$@" > "$TMPDIR/told.new"; mv "$TMPDIR/told.new" "$TMPDIR/told"; ${HANGING}`,
+      async (folder) => {
+        const env = { PATH: `${folder.path}:${process.env.PATH}`, TMPDIR: folder.path };
+        using command = startCommand(["doctor", "--cluster"], env);
+        const told = await eventually(() => readFileSync(folder.at("told"), "utf8"));
+        const [pid = ""] = told.split(" ");
+        process.kill(command.pid, signal);
+        await eventually(() => {
+          expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
+          expect(readdirSync(folder.path).sort()).toEqual(["kubectl", "told"]);
+        });
+      },
+    ),
+);
 
 test.each([
   [["--cluster", "-f", "x.yaml"], "leave --file out"],

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
-import { findingsOf } from "../../../src/doctor/finding";
-import { MANIFEST_CHECKS } from "../../../src/doctor/manifest-checks";
-import { readDeployments } from "../../../src/doctor/read-deployments";
+import { findingsOf } from "../../../src/doctor/findings/finding";
+import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/checks";
+import { readDeployments } from "../../../src/doctor/manifest/read-deployments";
 import { runCommand } from "../../support/run-command";
 
 // What we write ourselves, the doctor has no word to say about.

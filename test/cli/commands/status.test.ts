@@ -69,7 +69,7 @@ test("a killed registrar's socket is told, with its driver or without", async ()
     name: "x.csi",
     state: "dead",
     since: null,
-    reason: `nobody listens on ${socketPath}: its registrar was killed, or is gone`,
+    reason: `${socketPath} was left behind by the registrar of x.csi: nobody listens on it`,
     csiSocket: null,
     registrationSocket: socketPath,
   };
@@ -134,7 +134,7 @@ test("a folder that is not there, or is none, is told in place of drivers", asyn
   writeFileSync(folder.at("file"), "");
   const said = async (flag: string, path: string) => {
     const { status, stdout, stderr } = await runCommand("status", `${flag}=${path}`);
-    expect([status, stdout]).toEqual([1, ""]);
+    expect([status, stdout]).toEqual([3, ""]);
     return stderr;
   };
   for (const flag of ["--plugin-registration-path", "--host-root"]) {

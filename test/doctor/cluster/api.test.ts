@@ -9,6 +9,7 @@ type Answer = { readonly code?: number; readonly headers?: Record<string, string
 async function listFrom(
   answers: readonly (Answer | "break")[],
   request: ListRequest = { path: "/apis/x/v1/things" },
+  scale = 1,
 ) {
   await using folder = await createTempFolder();
   const seen: { url: URL; accept: string | undefined }[] = [];
@@ -21,7 +22,7 @@ async function listFrom(
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   }).listen(folder.at("api.sock"));
   await once(server, "listening");
-  using api = createListApi(folder.at("api.sock"), new AbortController().signal);
+  using api = createListApi(folder.at("api.sock"), scale);
   const pages: ListPage[] = [];
   const failure = await api.list(request, (page) => pages.push(page));
   server.close();
@@ -91,4 +92,40 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
   ["no JSON", { body: "<html>" }, { isForbidden: false, message: expect.stringContaining("JSON") }],
 ])("%s: that is what it resolves with", async (_what, answer, failure) => {
   expect((await listFrom([page([1], "next"), answer])).failure).toEqual(failure);
+});
+
+describe("limits, a thousandth of the real ones", () => {
+  const thingsOf = (bytes: number, next = ""): Answer => ({
+    body: { metadata: { continue: next }, items: ["x".repeat(bytes)] },
+  });
+  const small = (...answers: readonly Answer[]) =>
+    listFrom(answers, { path: "/x", maxBytes: 2 ** 26 }, 0.001);
+
+  test("a page that is too large is asked for again with fewer objects, to one", async () => {
+    const { items, failure, seen } = await small(
+      page([1], "a"),
+      thingsOf(10_000),
+      thingsOf(10_000),
+      page([2]),
+    );
+    expect([items, failure]).toEqual([[1, 2], undefined]);
+    expect(seen.map(({ url }) => ["limit", "continue"].map((name) => url.searchParams.get(name)))).toEqual([
+      ["250", null],
+      ["250", "a"],
+      ["50", "a"],
+      ["10", "a"],
+    ]);
+    const endless = await small(...Array.from({ length: 9 }, () => thingsOf(10_000)));
+    expect(endless.failure?.message).toBe("not read to its end: an object has more than 8 MiB");
+    expect(endless.seen.at(-1)?.url.searchParams.get("limit")).toBe("1");
+  });
+
+  test.each([
+    ["large", thingsOf(8_000, "next")],
+    ["empty", page([], "next")],
+  ])("a list of %s pages without end is left", async (_what, one) => {
+    const { failure, seen } = await small(...Array.from({ length: 1_100 }, () => one));
+    expect(failure?.message).toBe("not read to its end: it has more than 64 MiB");
+    expect(seen.length).toBeLessThan(1_100);
+  });
 });

@@ -38,6 +38,7 @@ function namesOf(
     csiDrivers: new Set(csiDrivers),
     needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], attachments: 0 })),
     unread: [],
+    unreadObjects: [],
   };
   return nameDrivers(reading).map(({ driver }) =>
     driver.kind === "every" ? "*" : `${driver.name}${driver.kind === "guessed" ? "?" : ""}`,

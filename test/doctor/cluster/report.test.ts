@@ -24,6 +24,18 @@ const waitingFor = (reason: string, message = "") => ({
   status: podStatus({ registrar: { kind: "waiting", reason, message }, driver: running }),
 });
 
+const scheduled = { type: "PodScheduled", status: "True" };
+const afterReboot = (finishedAt: string) => ({
+  phase: "Running",
+  conditions: [scheduled],
+  containerStatuses: ["registrar", "driver"].map((name) => ({
+    name,
+    restartCount: 1,
+    state: { waiting: { reason: "ContainerCreating" } },
+    lastState: { terminated: { exitCode: 255, reason: "Unknown", finishedAt } },
+  })),
+});
+
 test.each<readonly [what: string, expected: RegExp, Changes]>([
   [
     "a registrar that kubelet refuses",
@@ -61,6 +73,11 @@ test.each<readonly [what: string, expected: RegExp, Changes]>([
     "a volume that is not there",
     /^CSI202 .*does not start: ContainerCreating ->/,
     waitingFor("ContainerCreating"),
+  ],
+  [
+    "a pod that kubelet does not report",
+    /^CSI202 .*container registrar does not start: kubelet does not report its state -> see its events/,
+    { ...none, status: { phase: "Pending", conditions: [scheduled] } },
   ],
   [
     "no room on the node",
@@ -143,6 +160,11 @@ test.each<readonly [what: string, Changes]>([
       }),
     },
   ],
+  [
+    "a pod that was put on its node just now",
+    { ...none, status: { phase: "Pending", conditions: [{ ...scheduled, lastTransitionTime: ago(1) }] } },
+  ],
+  ["an old pod whose containers are made anew after a reboot", { ...none, status: afterReboot(ago(1)) }],
 ])("nothing is said of %s", async (_what, changes) => {
   expect(await said(await makeCluster(changes))).toEqual([]);
 });
@@ -154,7 +176,7 @@ test("two DaemonSets of one driver on a node", async () => {
   await cluster.setStatus(`${PODS}/${pod.metadata.name}`, WELL);
   expect(await said(cluster)).toEqual([
     expect.stringMatching(
-      /^CSI206 problem: .*is there twice: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
+      /^CSI206 problem: .*is there more than once: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
     ),
   ]);
 });
@@ -170,6 +192,23 @@ test("a pod that waits where the DaemonSet has none, by the event; and not one t
   ]);
   const { findings } = await cluster.report();
   expect(findings[1]).toMatchObject({ follows: "CSI207", followsIndex: 0, nodes: ["node-1"] });
+});
+
+test("a DaemonSet that cannot be judged is named, and the others are", async () => {
+  const cluster = await makeCluster(none);
+  const env = Array.from({ length: 30 }, (_, n) => ({ name: `A${n + 1}`, value: `x$(A${n})$(A${n})` }));
+  const { spec, ...rest } = daemonSet("bomb.csi", { name: "bomb" });
+  const [registrar, ...others] = spec.template.spec.containers;
+  const containers = [{ ...registrar, args: ["--kubelet-registration-path=$(A30)"], env }, ...others];
+  const bomb = { ...rest, spec: { ...spec, template: { ...spec.template, spec: { containers } } } };
+  await cluster.create(DAEMON_SETS, bomb);
+  expect(await said(cluster)).toEqual([
+    expect.stringMatching(
+      /^CSI113 unknown: daemonsets storage\/bomb cannot be judged: its variables, filled in/,
+    ),
+    expect.stringMatching(/^CSI204 problem: disk/),
+  ]);
+  expect((await cluster.report({ driver: "shares.csi" })).healthy).toBe(false);
 });
 
 test("a volume of a driver that nobody has", async () => {

@@ -1,7 +1,7 @@
-import { nodeReadiness } from "../../../src/doctor/checks/node-readiness";
-import { findingsOf } from "../../../src/doctor/finding";
-import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node-readiness-facts";
-import { healthyFacts } from "../../doctor/healthy-facts";
+import { findingsOf } from "../../../src/doctor/findings/finding";
+import { nodeReadiness } from "../../../src/doctor/node/checks/node-readiness";
+import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/node-readiness-facts";
+import { healthyFacts } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { FOREIGN_TAINT } from "../support/fixture";
 import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";

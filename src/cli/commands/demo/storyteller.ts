@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { wrap } from "../../../doctor/columns";
+import { wrap } from "../../../doctor/findings/columns";
 
 /** What the reader's screen can do. */
 export interface Screen {

@@ -4,9 +4,7 @@ import type { ClusterTarget } from "../../../doctor/cluster/facts";
 import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
 import { readCluster } from "../../../doctor/cluster/read-cluster";
 import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
-import { RegistrarError } from "../../../errors";
 import { plain } from "../../../logging/escape";
-import { abortOnSignals } from "../../signals";
 import { lookUntilHealthy } from "./look-until-healthy";
 import { settingsOf } from "./settings";
 
@@ -43,25 +41,19 @@ export function mixedFlags(flags: Mixed & { readonly cluster?: boolean | undefin
 /** The report of the first look that finds no problem, or of the last within `waitMs`. Progress goes to a terminal. */
 export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promise<ClusterReport> {
   const { context, kubeconfig, node, driver } = flags;
-  const signal = abortOnSignals(() => {});
   // V8 would let the space of young objects grow to 100 MB, for pages that are garbage as soon as they are read.
   setFlagsFromString("--semi-space-growth-factor=1");
   const progress = createProgress();
-  await using proxy = await startKubectlProxy({
-    context,
-    kubeconfig,
-    signal,
-    onMessage: (line) => progress.say(line),
-  });
-  using api = createListApi(proxy.socketPath, signal);
+  const onMessage = (line: string) => progress.say(line);
+  await using proxy = await startKubectlProxy({ context, kubeconfig, onMessage });
+  using api = createListApi(proxy.socketPath);
   const look = async () => {
     const how = { settingsOf, onProgress: progress.show };
     const reading = await readCluster(api, { context, node, driver }, how);
     progress.end();
-    if (signal.aborted) throw new RegistrarError("ABORTED", "stopped");
     return reportOnCluster(reading);
   };
-  return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs, signal });
+  return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs });
 }
 
 /** One line on a terminal that tells what is being read. */

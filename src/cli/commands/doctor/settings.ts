@@ -1,5 +1,5 @@
 import { parseListenAddress } from "../../../diagnostics/listen-address";
-import type { OfficialImage, RegistrarSettings } from "../../../doctor/deployment";
+import type { OfficialImage, RegistrarSettings } from "../../../doctor/manifest/deployment";
 import { parseCsiAddress } from "../../../registrar/model/csi-address";
 import { httpEndpointOf, startProblemOf } from "../../flag-checks";
 import { acceptedFlags, isProbeMode, parseFlags } from "../../flags";

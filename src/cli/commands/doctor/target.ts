@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
-import type { Target } from "../../../doctor/facts";
-import { KNOWN_DIRECTORIES } from "../../../doctor/host-facts";
+import type { Target } from "../../../doctor/node/facts";
+import { KNOWN_DIRECTORIES } from "../../../doctor/rules/registration-directory";
 import { isPattern } from "../../../registrar/model/path-pattern";
 import { CONTAINER_DIRECTORY } from "../../paths";
 

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import type { EventOf } from "../../../event-source";
 import type { NodeInfo, PluginInfo } from "../../../grpc/protos";
+import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/node-id-annotation";
 import type { CallResult, DeregistrationCause, KubeletEvent } from "../../../simulator/kubelet-events";
 import type { KubeletFault } from "../../../simulator/kubelet-faults";
-import { NODE_ID_ANNOTATION } from "../../../simulator/node";
 import { durationText, type Narrator } from "../../event-lines";
 
 /** Describes the steps of a simulated kubelet: who called whom, how long it took, why it waits. */

@@ -1,4 +1,4 @@
-import type { DriverRow } from "../../../doctor/drivers";
+import type { DriverRow } from "../../../doctor/findings/report";
 
 /** What a watcher has to be shown: the rows that are new or other than before, and those of drivers that are gone. */
 export function rowChanges(

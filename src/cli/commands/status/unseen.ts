@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Facts } from "../../../doctor/facts";
+import type { Facts } from "../../../doctor/node/facts";
 import { isFolder } from "../../../sockets/files";
 
 /** Why nothing can be said of registrations; undefined where their folder was read. */

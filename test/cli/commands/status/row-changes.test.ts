@@ -1,5 +1,5 @@
 import { rowChanges } from "../../../../src/cli/commands/status/row-changes";
-import type { DriverRow } from "../../../../src/doctor/drivers";
+import type { DriverRow } from "../../../../src/doctor/findings/report";
 
 const NOW = "2026-01-01T00:00:00.000Z";
 const FOUND = "/host/var/lib/kubelet/plugins/x/csi.sock";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { noDriver, unseenRegistrations } from "../../../../src/cli/commands/status/unseen";
-import type { DirectoryFacts } from "../../../../src/doctor/facts";
-import { healthyFacts } from "../../../doctor/healthy-facts";
+import type { DirectoryFacts } from "../../../../src/doctor/node/facts";
+import { healthyFacts } from "../../../doctor/node/healthy-facts";
 import { createTempFolder } from "../../../support/temp-folder";
 
 const inPlace = (directory: DirectoryFacts) => unseenRegistrations(healthyFacts({ facts: { directory } }));

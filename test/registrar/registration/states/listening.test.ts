@@ -158,7 +158,7 @@ describe("kubelet's silence", () => {
     await using started = await start();
     await started.state("listening");
     const { pluginRegistrationPath } = node;
-    const { gatherFacts } = await import("../../../../src/doctor/gather");
+    const { gatherFacts } = await import("../../../../src/doctor/node/gather");
     const { registrations } = await gatherFacts(
       { csiSocketPath: undefined, kubeletRegistrationPath: undefined, pluginRegistrationPath },
       { timeoutMs: 60_000, uid: 0, knownDirectories: [] },

@@ -1,0 +1,22 @@
+import type { Check } from "../../findings/finding";
+import type { ClusterFacts } from "../cluster-facts";
+import { coverage, csiDrivers, providers, waiting } from "./needs";
+import { driverPods, podsStart, registrarPods } from "./pods";
+import { nodesReady, rights } from "./reading";
+import { duplicates, nodeIds, registered } from "./registrations";
+
+/** Every question to a cluster: what the pods say, what kubelet wrote, what is needed. */
+export const CLUSTER_CHECKS: readonly Check<ClusterFacts>[] = [
+  registrarPods,
+  podsStart,
+  driverPods,
+  registered,
+  nodeIds,
+  duplicates,
+  coverage,
+  providers,
+  csiDrivers,
+  nodesReady,
+  waiting,
+  rights,
+];

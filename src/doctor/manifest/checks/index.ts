@@ -1,0 +1,33 @@
+import type { Check } from "../../findings/finding";
+import type { ManifestFacts } from "../deployment";
+import { manifestArguments } from "./arguments";
+import { manifestDriverPath } from "./driver-path";
+import { manifestDuplicates, manifestPorts } from "./pairs";
+import { manifestProbes } from "./probes";
+import { manifestRegistrationDirectory } from "./registration-directory";
+import {
+  manifestCsiDriver,
+  manifestMemory,
+  manifestOperatingSystem,
+  manifestPreStop,
+  manifestReadable,
+  manifestSurge,
+  manifestUser,
+} from "./settings";
+
+/** Every question to what is to be applied, asked before it is. */
+export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
+  manifestArguments,
+  manifestDriverPath,
+  manifestRegistrationDirectory,
+  manifestProbes,
+  manifestMemory,
+  manifestPreStop,
+  manifestSurge,
+  manifestUser,
+  manifestPorts,
+  manifestDuplicates,
+  manifestCsiDriver,
+  manifestOperatingSystem,
+  manifestReadable,
+];

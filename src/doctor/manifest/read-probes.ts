@@ -1,0 +1,42 @@
+import { list, type Tree, text, textOrNone, tree } from "../rules/objects";
+import type { ProbeFacts, RegistrarSettings } from "./deployment";
+import { behindRegistrar, environmentOf } from "./read-program";
+
+const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
+
+/** The probes of a container; one without anything to ask is none. */
+export function probesOf(
+  container: Tree,
+  settingsOf: (words: readonly string[]) => RegistrarSettings,
+): readonly ProbeFacts[] {
+  const fill = environmentOf(container);
+  const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
+  return PROBES.flatMap((kind): readonly ProbeFacts[] => {
+    const { exec, grpc, httpGet, tcpSocket } = tree(container[kind]);
+    const asked = tree(grpc ?? httpGet ?? tcpSocket);
+    const asks = wayToAsk({ exec, grpc, httpGet, tcpSocket });
+    if (asks === undefined) return [];
+    const command = list(tree(exec).command).map((word) => fill(text(word)).text);
+    const own = behindRegistrar(command);
+    const port = typeof asked.port === "string" ? (ports.get(asked.port) ?? Number(asked.port)) : asked.port;
+    return [
+      {
+        kind,
+        asks,
+        host: textOrNone(asked.host),
+        port: typeof port === "number" && port > 0 ? port : undefined,
+        unknownPort: Number.isNaN(port) ? text(asked.port) : undefined,
+        path: httpGet === undefined ? undefined : text(asked.path ?? "/"),
+        command,
+        settings: own && settingsOf(own),
+      },
+    ];
+  });
+}
+
+function wayToAsk({ exec, grpc, httpGet, tcpSocket }: Tree): ProbeFacts["asks"] | undefined {
+  if (httpGet !== undefined) return tree(httpGet).scheme === "HTTPS" ? "HTTPS" : "HTTP";
+  if (grpc !== undefined) return "gRPC";
+  if (tcpSocket !== undefined) return "TCP";
+  return exec === undefined ? undefined : "exec";
+}

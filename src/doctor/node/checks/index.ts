@@ -1,0 +1,39 @@
+import type { Check } from "../../findings/finding";
+import type { Facts } from "../facts";
+import { directoryKubelets, directoryWritable, registrationDirectory, socketPath } from "./directory";
+import { driverIdentity, driverName, driverNodeInfo, driverReady } from "./driver";
+
+import { driverSocket } from "./driver-socket";
+import { driversFound } from "./drivers-found";
+import { kubeletPath } from "./kubelet-path";
+import { commandLine, inotify, kubelet, selinux } from "./machine";
+import { nodeReadiness } from "./node-readiness";
+import { otherRegistrations } from "./other-registrations";
+import { registration } from "./registration";
+import { registrationEndpoint } from "./registration-endpoint";
+import { registrationDuplicates, registrationVersions } from "./registration-info";
+
+/** Every question to a node, in the order in which one thing needs the other: the driver, the way, the registration. */
+export const NODE_CHECKS: readonly Check<Facts>[] = [
+  commandLine,
+  driverSocket,
+  driverIdentity,
+  driverName,
+  driverReady,
+  driverNodeInfo,
+  kubeletPath,
+  registrationDirectory,
+  directoryWritable,
+  directoryKubelets,
+  socketPath,
+  kubelet,
+  inotify,
+  selinux,
+  registration,
+  registrationEndpoint,
+  registrationVersions,
+  registrationDuplicates,
+  otherRegistrations,
+  driversFound,
+  nodeReadiness,
+];

@@ -1,0 +1,127 @@
+import type { ApiFailure } from "../../../node-readiness/api/failure";
+import type { NodeView, Taint } from "../../../node-readiness/node";
+import { neededRules, rulesText } from "../../../node-readiness/rbac";
+import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/startup-taint";
+import {
+  type Check,
+  ok,
+  problem,
+  unknown,
+  type Verdict,
+  type Verdicts,
+  warning,
+} from "../../findings/finding";
+import { driversIn } from "../drivers";
+import type { Facts } from "../facts";
+import type { NodeReadinessFacts } from "../node-readiness-facts";
+
+/** As long as one of these is amiss no taint goes. */
+const CAUSE = "node-readiness";
+const API_SERVER = "the API server";
+const NODE_NAME_FIX =
+  "give --node-name, or set NODE_NAME from fieldRef spec.nodeName in the registrar's container";
+
+export const nodeReadiness: Check<Facts> = {
+  code: "CSI021",
+  name: "node-readiness",
+  verdicts: ({ nodeReadiness: seen, ...facts }) => seen && judge(seen, facts),
+};
+
+type OtherFacts = Omit<Facts, "nodeReadiness">;
+
+function judge(seen: NodeReadinessFacts, facts: OtherFacts): Verdicts {
+  const { nodeName, access } = seen.target;
+  switch (seen.kind) {
+    case "not-asked":
+      return [
+        nodeName.kind === "unknown"
+          ? warning("this node", `has no name here: ${nodeName.why}`, NODE_NAME_FIX)
+          : undefined,
+        access.kind === "unknown"
+          ? unknown("the node's readiness", `cannot be seen from here: ${access.why}`)
+          : undefined,
+      ];
+    case "no-token":
+      return problem(
+        seen.path,
+        `cannot be read: ${seen.why}`,
+        "mount the service account's token into the registrar's container: automountServiceAccountToken: true",
+        CAUSE,
+      );
+    case "asked":
+      return [judgeRights(seen), judgeNode(seen, facts)];
+    default:
+      return seen satisfies never;
+  }
+}
+
+type Asked = Extract<NodeReadinessFacts, { readonly kind: "asked" }>;
+
+function judgeRights({ rights, target }: Asked): Verdicts {
+  if (rights.kind === "failed")
+    return problem(API_SERVER, `${doesNot(rights.failure)}`, adviceOn(rights.failure), CAUSE);
+  const texts = (allowed: boolean) =>
+    rights.value.filter((right) => right.allowed === allowed).map(({ text }) => text);
+  if (texts(false).length === 0)
+    return ok("the service account", `may do what is needed: ${texts(true).join(", ")}`);
+  const rules = neededRules({ taints: target.startupTaints.length > 0, condition: target.hasCondition });
+  return problem(
+    "the service account",
+    `may not ${texts(false).join(", ")}`,
+    `bind it to a ClusterRole with these rules: ${rulesText(rules)}`,
+    CAUSE,
+  );
+}
+
+function judgeNode({ node, nodeName, listed, target }: Asked, facts: OtherFacts): Verdicts {
+  if (node.kind === "failed") {
+    const { kind, message } = node.failure;
+    if (kind === "not-found")
+      return problem(nodeName, "is no Node of this cluster", `${NODE_NAME_FIX}: kubectl get nodes`, CAUSE);
+    // What the rights' own answer says already.
+    if (kind !== "forbidden") return undefined;
+    return unknown(nodeName, `may not be read, so its taints are not known: ${message}`);
+  }
+  const drivers = driversIn({ ...facts, nodeReadiness: undefined }).flatMap(({ name }) => name ?? []);
+  const isListed = (name: string) => (listed.kind === "done" ? listed.value.includes(name) : undefined);
+  const found = [...new Set(drivers)].flatMap((driver) =>
+    findTaints(node.value, startupTaintsOf(driver, target.startupTaints)).map((taint) =>
+      judgeTaint(nodeName, taint, driver, isListed(driver)),
+    ),
+  );
+  return found.length > 0 ? found : nothingOn(nodeName, node.value, drivers);
+}
+
+function judgeTaint(nodeName: string, taint: Taint, driver: string, isListed: boolean | undefined): Verdict {
+  const since = typeof taint.timeAdded === "string" ? ` since ${taint.timeAdded}` : "";
+  const on = `has the startup taint ${taintText(taint)}${since}`;
+  if (isListed === undefined)
+    return unknown(nodeName, `${on}; whether CSINode lists ${driver} may not be read`);
+  if (!isListed) return ok(nodeName, `${on}, as it should: CSINode does not list ${driver} yet`);
+  return problem(
+    nodeName,
+    `${on}, though CSINode lists ${driver}: no pod is scheduled here that does not tolerate it`,
+    "see the registrar's log for what the API server does not do; until it does: " +
+      `kubectl taint node ${nodeName} ${taint.key}:${taint.effect}-`,
+    CAUSE,
+  );
+}
+
+function nothingOn(nodeName: string, { taints }: NodeView, drivers: readonly string[]): Verdict {
+  if (drivers.length > 0) return ok(nodeName, "has no startup taint of a driver that is here");
+  return taints.length === 0
+    ? ok(nodeName, "has no taint")
+    : unknown(nodeName, `has taints, and no driver tells its name: ${taints.map(taintText).join(", ")}`);
+}
+
+function doesNot({ kind, message }: ApiFailure): string {
+  return kind === "unreachable"
+    ? `cannot be reached: ${message}`
+    : `does not answer as it should: ${message}`;
+}
+
+function adviceOn({ kind }: ApiFailure): string {
+  if (kind === "unauthorized")
+    return "see whether the token is of this cluster, and its service account still there";
+  return "see whether this pod can reach it, and whether its certificate fits the CA here";
+}

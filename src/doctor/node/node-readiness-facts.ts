@@ -1,0 +1,100 @@
+import { messageOf } from "../../errors";
+import { type ApiAccess, readSecret } from "../../node-readiness/api/access";
+import { type ApiClient, createApiClient } from "../../node-readiness/api/client";
+import { createNodeApi, type Outcome } from "../../node-readiness/api/node-api";
+import { fieldsOf, type NodeView } from "../../node-readiness/node";
+import { neededRules, type PolicyRule } from "../../node-readiness/rbac";
+import type { StartupTaint } from "../../node-readiness/startup-taint";
+
+/** What a registrar with `--remove-startup-taint` or `--node-condition` goes by, as far as it can be known here. */
+export interface NodeReadinessTarget {
+  /** May have `{driver}` in their keys. */
+  readonly startupTaints: readonly StartupTaint[];
+  readonly hasCondition: boolean;
+  readonly nodeName: { readonly kind: "known"; readonly name: string } | Unknown;
+  readonly access: { readonly kind: "known"; readonly access: ApiAccess } | Unknown;
+}
+
+interface Unknown {
+  readonly kind: "unknown";
+  readonly why: string;
+}
+
+/** One thing that RBAC must allow, and whether it does. */
+export interface Right {
+  /** As in a role: `patch nodes/status`. */
+  readonly text: string;
+  readonly allowed: boolean;
+}
+
+/** What there is to see of a node's readiness; `not-asked` where no node or no API server is known. */
+export type NodeReadinessFacts = { readonly target: NodeReadinessTarget } & (
+  | { readonly kind: "not-asked" }
+  | { readonly kind: "no-token"; readonly path: string; readonly why: string }
+  | {
+      readonly kind: "asked";
+      readonly nodeName: string;
+      readonly rights: Outcome<readonly Right[]>;
+      readonly node: Outcome<NodeView>;
+      /** The drivers that CSINode lists. */
+      readonly listed: Outcome<readonly string[]>;
+    }
+);
+
+/** Asks the API server, with the rights of the pod that this runs in; changes nothing. Never rejects. */
+export async function lookAtNodeReadiness(target: NodeReadinessTarget): Promise<NodeReadinessFacts> {
+  if (target.access.kind === "unknown" || target.nodeName.kind === "unknown")
+    return { target, kind: "not-asked" };
+  const { access } = target.access;
+  if (access.token?.kind === "file") {
+    const { path } = access.token;
+    const why = await readSecret(access.token).then(() => undefined, messageOf);
+    if (why !== undefined) return { target, kind: "no-token", path, why };
+  }
+  const { name: nodeName } = target.nodeName;
+  const client = createApiClient(access);
+  const api = createNodeApi(client, nodeName);
+  const { signal } = new AbortController();
+  const rules = neededRules({ taints: target.startupTaints.length > 0, condition: target.hasCondition });
+  try {
+    const [rights, node, listed] = await Promise.all([
+      askForRights(client, rules, nodeName),
+      api.getNode(signal),
+      api.getListedDrivers(signal),
+    ]);
+    return { target, kind: "asked", nodeName, rights, node, listed };
+  } finally {
+    client.close();
+  }
+}
+
+/** Everybody who is authenticated may ask this about himself (ClusterRole system:basic-user). */
+async function askForRights(
+  client: ApiClient,
+  rules: readonly PolicyRule[],
+  nodeName: string,
+): Promise<Outcome<readonly Right[]>> {
+  const wanted = rules.flatMap(({ apiGroups, resources, verbs }) =>
+    verbs.map((verb) => ({ group: apiGroups[0] ?? "", resource: resources[0] ?? "", verb })),
+  );
+  const rights: Right[] = [];
+  for (const { group, resource: full, verb } of wanted) {
+    const [resource, subresource] = full.split("/");
+    const answer = await client.call(
+      {
+        method: "POST",
+        path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+        body: {
+          kind: "SelfSubjectAccessReview",
+          apiVersion: "authorization.k8s.io/v1",
+          spec: { resourceAttributes: { group, resource, subresource, verb, name: nodeName } },
+        },
+      },
+      new AbortController().signal,
+    );
+    if (answer.kind === "failed") return answer;
+    const { allowed } = fieldsOf(fieldsOf(answer.object).status);
+    rights.push({ text: `${verb} ${full}`, allowed: allowed === true });
+  }
+  return { kind: "done", value: rights };
+}

@@ -1,0 +1,9 @@
+import { MAX_SOCKET_PATH_BYTES } from "../../sockets/socket-path";
+
+/** What is wrong with a path of so many bytes. */
+export function tooLong(bytes: number): string {
+  return `has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
+}
+
+/** What to do about a driver without a CSIDriver object: Kubernetes then attaches its volumes first. */
+export const APPLY_CSI_DRIVER = "apply one with its name: registrar manifest --include=csidriver writes it";

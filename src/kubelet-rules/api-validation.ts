@@ -1,0 +1,55 @@
+import { isLabelValue, isQualifiedName, isSubdomain } from "../resource-name";
+import { goQuote } from "./go-quote";
+
+/**
+ * Why the API server would reject a driver's topology as labels of a Node; undefined if it would not.
+ * Source: `ValidateLabels` in apimachinery's `pkg/apis/meta/v1/validation/validation.go`.
+ */
+export function invalidLabels(
+  nodeName: string,
+  labels: Readonly<Record<string, string>>,
+): string | undefined {
+  const invalid = (value: string, rule: string) =>
+    `Node ${goQuote(nodeName)} is invalid: metadata.labels: Invalid value: ${goQuote(value)}: ${rule}`;
+  for (const [key, value] of Object.entries(labels)) {
+    if (!isQualifiedName(key)) {
+      return invalid(
+        key,
+        "a label's key is a name of at most 63 characters, after a DNS prefix and '/' if wanted",
+      );
+    }
+    if (value.length > 63) return invalid(value, "must be no more than 63 bytes");
+    if (value !== "" && !isLabelValue(value)) {
+      return invalid(
+        value,
+        "a label's value has letters, digits, '-', '_', '.', a letter or digit at both ends",
+      );
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Why the API server would reject this driver in a CSINode; undefined if it would not.
+ * Source: `validateCSINodeDriver` in `pkg/apis/storage/validation/validation.go`.
+ */
+export function invalidCsiNodeDriver(
+  nodeName: string,
+  driver: { readonly name: string; readonly nodeId: string },
+  maxNodeIdBytes: number,
+): string | undefined {
+  const invalid = (field: string, value: string, rule: string) =>
+    `CSINode.storage.k8s.io ${goQuote(nodeName)} is invalid: spec.drivers.${field}: Invalid value: ${goQuote(value)}: ${rule}`;
+  if (driver.name.length > 63) return invalid("name", driver.name, "must have at most 63 characters");
+  if (!isSubdomain(driver.name.toLowerCase())) {
+    return invalid(
+      "name",
+      driver.name,
+      "a driver's name has letters, digits, '-' and '.' only, as a DNS name has",
+    );
+  }
+  if (Buffer.byteLength(driver.nodeId) > maxNodeIdBytes) {
+    return invalid("nodeID", driver.nodeId, `must be ${maxNodeIdBytes} characters or less`);
+  }
+  return undefined;
+}

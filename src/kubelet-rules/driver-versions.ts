@@ -1,0 +1,97 @@
+import { messageOf, RegistrarError } from "../errors";
+import { goQuote, goQuotedList } from "./go-quote";
+import type { VersionsWording } from "./versions";
+
+/** A version as its numbers. */
+export type Version = readonly number[];
+
+/**
+ * The highest of a plugin's versions that kubelet can use: it skips versions that it cannot parse and those of major 2
+ * and above, and the highest one left must be of major 1. Throws REFUSED, in kubelet's words.
+ * Source: `HighestSupportedVersion` in apimachinery's `pkg/util/version/version.go`, in `csi_plugin.go` up to 1.28.
+ */
+export function highestSupportedVersion(
+  versions: readonly string[],
+  wording: VersionsWording = "by-any",
+): Version {
+  let highest: Version | undefined;
+  let problem = "<nil>";
+  for (const text of [...versions].reverse()) {
+    const version = parseVersion(text);
+    if (typeof version === "string") problem = version;
+    else if ((version[0] ?? 0) <= 1 && (highest === undefined || isLess(highest, version))) highest = version;
+  }
+  if (highest === undefined) {
+    const list = versions.join(" ");
+    const by = wording === "by-driver" ? " by this driver" : "";
+    const text = `could not find a highest supported version from versions ([${list}]) reported${by}: ${problem}`;
+    throw new RegistrarError("REFUSED", text);
+  }
+  if (highest[0] !== 1) {
+    const by = wording === "by-driver" ? " by driver" : "";
+    const text = `highest supported version reported${by} is ${formatVersion(highest)}, must be v1.x`;
+    throw new RegistrarError("REFUSED", text);
+  }
+  return highest;
+}
+
+/**
+ * Compares a CSI driver's versions with what is registered under its name: an equal or higher version that is already
+ * registered wins, although kubelet's text says "higher". Throws REFUSED, in kubelet's words.
+ * Source: `validateVersions` in `pkg/volume/csi/csi_plugin.go`.
+ */
+export function validateVersions(
+  caller: "ValidatePlugin" | "RegisterPlugin",
+  name: string,
+  versions: readonly string[],
+  registered: Version | undefined,
+  wording?: VersionsWording,
+): Version {
+  const refuse = (why: string) =>
+    new RegistrarError(
+      "REFUSED",
+      `kubernetes.io/csi: ${caller} for CSI driver ${goQuote(name)} failed. ${why}`,
+    );
+  if (versions.length === 0) throw refuse("Plugin returned an empty list for supported versions");
+  let offered: Version;
+  try {
+    offered = highestSupportedVersion(versions, wording);
+  } catch (error) {
+    throw refuse(
+      `None of the versions specified ${goQuotedList(versions)} are supported. err=${messageOf(error)}`,
+    );
+  }
+  if (registered !== undefined && !isLess(registered, offered)) {
+    const there = goQuote(formatVersion(registered));
+    throw refuse(
+      `Another driver with the same name is already registered with a higher supported version: ${there}`,
+    );
+  }
+  return offered;
+}
+
+/** `1.0.0`. */
+export function formatVersion(version: Version): string {
+  return version.join(".");
+}
+
+/** The version, or why it is none. */
+function parseVersion(text: string): Version | string {
+  const numbers = /^\s*v?(?<numbers>[0-9]+(?:\.[0-9]+)*)/.exec(text)?.groups?.numbers;
+  if (numbers === undefined) return `could not parse ${goQuote(text)} as version`;
+  const components = numbers.split(".");
+  const [major = ""] = components;
+  if (components.length < 2) return `illegal version string ${goQuote(text)}`;
+  if (major.startsWith("0") && major !== "0") {
+    return `illegal zero-prefixed version component ${goQuote(major)} in ${goQuote(text)}`;
+  }
+  return components.map(Number);
+}
+
+function isLess(a: Version, b: Version): boolean {
+  for (let index = 0; index < Math.max(a.length, b.length); index++) {
+    const difference = (a[index] ?? 0) - (b[index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}

@@ -1,0 +1,119 @@
+import { writeFileSync } from "node:fs";
+import { daemonSet } from "../../../doctor/manifest/one-daemon-set";
+import { runCommand } from "../../../support/run-command";
+import { createTempFolder } from "../../../support/temp-folder";
+
+const GOOD = JSON.stringify(daemonSet({ name: "good" }));
+/** Each variable is twice the one before. */
+const BOMB = Array.from({ length: 30 }, (_, n) => ({
+  name: `A${n + 1}`,
+  value: n === 0 ? "0123456789" : `$(A${n})$(A${n})`,
+}));
+const keys = (count: number) => Array.from({ length: count }, (_, n) => `k${n}: v`).join("\n");
+
+/** What is said of a text, with a DaemonSet behind it that is well. */
+async function judge(text: string) {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("a.yaml"), `${text}\n---\n${GOOD}\n`);
+  const { status, stdout, stderr } = await runCommand("doctor", "-o", "json", "-f", folder.at("a.yaml"));
+  const { findings } = JSON.parse(stdout) as {
+    findings: { code: string; status: string; subject: string; text: string }[];
+  };
+  const told = findings.map((one) => ({ ...one, subject: one.subject.replace(/.*a\.yaml/, "a.yaml") }));
+  return {
+    status,
+    stderr,
+    unread: told.flatMap(({ code, subject, text }) => (code === "CSI113" ? [`${subject} ${text}`] : [])),
+    judged: told.flatMap(({ code, subject }) => (code === "CSI101" ? [subject] : [])),
+  };
+}
+
+test.each<readonly [what: string, text: string, said: RegExp]>([
+  [
+    "variables that double, thirty times",
+    JSON.stringify(daemonSet({ name: "bomb", args: ["$(A30)"], container: { env: BOMB } })),
+    /^a\.yaml: DaemonSet ns\/bomb cannot be judged: its variables, filled in, are longer than a program's/,
+  ],
+  [
+    "the same in a probe",
+    JSON.stringify(
+      daemonSet({
+        name: "bomb",
+        container: { env: BOMB, livenessProbe: { exec: { command: ["/registrar", "$(A30)"] } } },
+      }),
+    ),
+    /^a\.yaml: DaemonSet ns\/bomb cannot be judged/,
+  ],
+  [
+    "a List that holds itself",
+    "kind: List\nitems: &all\n- kind: List\n  items: *all",
+    /^a\.yaml cannot be judged: it has more than 1,000,000 values, or holds itself$/,
+  ],
+  [
+    "Lists in Lists",
+    `${'{"kind":"List","items":['.repeat(20_000)}1${"]}".repeat(20_000)}`,
+    /nested too deeply$/,
+  ],
+  ["a depth without end", "[".repeat(50_000), /^a\.yaml, document 1 cannot be judged: /],
+  [
+    "60,000 keys and no registrar",
+    keys(60_000).concat("\nk7: again"),
+    /the key k7 is there twice, line 60001$/,
+  ],
+  ["more than an API server takes", keys(300_000), /it has more than 2 MiB, which no API server takes$/],
+  [
+    "aliases of aliases",
+    Array.from({ length: 9 }, (_, n) => `a${n}: &a${n} [${`*a${n - 1},`.repeat(n && 9)}1]`).join("\n"),
+    /Excessive alias count/,
+  ],
+  [
+    "a pod of 10,000 values",
+    JSON.stringify(daemonSet({ name: "big", args: Array.from({ length: 10_001 }, () => "x") })),
+    /^a\.yaml: DaemonSet ns\/big cannot be judged: it has more than 10,000 values/,
+  ],
+  [
+    "an argument that no program can have",
+    JSON.stringify(daemonSet({ name: "long", args: ["x".repeat(2 ** 17 + 1)] })),
+    /ns\/long cannot be judged: it has a text of 131073 characters$/,
+  ],
+  [
+    "what has no text",
+    JSON.stringify(daemonSet({ name: "odd", args: [{ toString: 1 }] })),
+    /ns\/odd cannot be/,
+  ],
+  ["no YAML", "kind: [", /^a\.yaml, document 1 cannot be judged: .*, line 2$/],
+])("%s: said, exit code 3, and the next one is judged", async (_what, text, said) => {
+  const { status, stderr, unread, judged } = await judge(text);
+  expect(unread).toEqual([expect.stringMatching(said)]);
+  expect(judged).toEqual(["a.yaml: DaemonSet ns/good, container registrar"]);
+  expect([status, stderr]).toEqual([3, ""]);
+});
+
+test("a problem counts for more than what could not be read, and a file that is not there stops no other", async () => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("bad.yaml"), JSON.stringify(daemonSet({ args: ["--no-such-flag"] })));
+  const { status, stdout } = await runCommand(
+    "doctor",
+    "-f",
+    folder.at("none.yaml"),
+    "-f",
+    folder.at("bad.yaml"),
+  );
+  expect(stdout).toMatch(/^unknown {2}CSI113 .*none\.yaml/m);
+  expect(stdout).toMatch(/^PROBLEM {2}CSI101 /m);
+  expect(status).toBe(1);
+});
+
+test.each([
+  [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
+  [["empty.yaml"], /^registrar doctor: no registrar in these files/],
+])("with nothing to judge in %j it could not look: exit code 3", async (names, said) => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("empty.yaml"), "# nothing\n");
+  const { status, stdout, stderr } = await runCommand(
+    "doctor",
+    ...names.map((name) => `-f=${folder.at(name)}`),
+  );
+  expect([status, stdout]).toEqual([3, ""]);
+  expect(stderr).toMatch(said);
+});

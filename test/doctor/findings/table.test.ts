@@ -1,0 +1,119 @@
+import type { Report } from "../../../src/doctor/findings/report";
+import { renderTable } from "../../../src/doctor/findings/table";
+import { reportOn } from "../../../src/doctor/node/report";
+import { healthyFacts } from "../node/healthy-facts";
+
+const finding = (changes: Partial<Report["findings"][number]> = {}): Report["findings"][number] => ({
+  code: "CSI015",
+  check: "registration",
+  status: "problem",
+  follows: null,
+  followsIndex: null,
+  subject: "x.csi",
+  text: "has no registration socket in /registration",
+  fix: "see whether its registrar runs, and whether its --plugin-registration-path leads here",
+  ...changes,
+});
+const report = (...findings: Report["findings"]): Report => ({
+  schema: "registrar.doctor/1",
+  healthy: false,
+  drivers: [],
+  target: { csiAddress: null, kubeletRegistrationPath: null, pluginRegistrationPath: "/registration" },
+  summary: { problem: 1, warning: 0, unknown: 0, ok: 1 },
+  findings,
+});
+const well = finding({ status: "ok", check: "driver-name", text: "is a legal name", fix: null });
+
+test("columns stand under each other, text and fix are wrapped within theirs", () => {
+  expect(renderTable(report(well, finding()), { width: 60, colors: false }).split("\n")).toEqual([
+    "ok       CSI015  driver-name   x.csi is a legal name",
+    "PROBLEM  CSI015  registration  x.csi has no registration",
+    "                               socket in /registration",
+    "                               -> see whether its registrar",
+    "                                  runs, and whether its",
+    "                                  --plugin-registration-path",
+    "                                  leads here",
+    "",
+    "Not well: 1 problem, 0 warnings, 0 unknown, 1 ok.",
+    "",
+  ]);
+});
+
+test.each([60, 80, 100, 200])("at %d columns no line is longer", (width) => {
+  const lines = renderTable(reportOn(healthyFacts()), { width, colors: false }).split("\n");
+  const words = lines.flatMap((line) => line.trim().split(" "));
+  const longestWord = Math.max(...words.map(({ length }) => length));
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(Math.max(width, 50 + longestWord));
+});
+
+test("colors, where wanted, change nothing else", () => {
+  const plain = renderTable(report(well, finding()), { width: 80, colors: false });
+  const colored = renderTable(report(well, finding()), { width: 80, colors: true });
+  expect(plain).not.toContain("\u001b");
+  expect(colored).toContain("\u001b[1;31mPROBLEM\u001b[0m");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  expect(colored.replace(/\u001b\[[\d;]*m/g, "")).toBe(plain);
+});
+
+test("what a driver says steers no terminal and starts no line", () => {
+  const evil = finding({ subject: "x\u001b[2J\n.csi", text: 'is "quoted"' });
+  const [line = ""] = renderTable(report(evil), { width: 200, colors: false }).split("\n");
+  expect(line).toContain('x\\x1b[2J\\n.csi is "quoted"');
+});
+
+test("without problems it says so", () => {
+  const { healthy, ...rest } = reportOn(healthyFacts());
+  expect(healthy).toBe(true);
+  expect(renderTable({ healthy, ...rest }, { width: 100, colors: false })).toMatch(
+    /\nNo problem found: 0 problems, 0 warnings, \d+ unknown, \d+ ok\.\n$/,
+  );
+});
+
+test("the drivers stand first, the problems last, and what follows from one below it", () => {
+  const driver = {
+    name: "x.csi",
+    state: "refused",
+    since: "2026-01-01T00:00:00.000Z",
+    reason: "kubelet refused: no",
+    csiSocket: "/csi/csi.sock",
+    registrationSocket: "/registration/x.csi-reg.sock",
+  };
+  const follower = finding({
+    code: "CSI016",
+    follows: "CSI015",
+    followsIndex: 0,
+    text: "is not where it is said to be",
+    fix: null,
+  });
+  const lines = renderTable(
+    { ...report(finding(), well, follower), drivers: [driver] },
+    { width: 200, colors: false },
+  ).split("\n");
+  expect(lines.slice(0, 2)).toEqual([
+    "DRIVER  STATE    SINCE                     WHY, WHERE",
+    "x.csi   refused  2026-01-01T00:00:00.000Z  kubelet refused: no; /csi/csi.sock",
+  ]);
+  expect(lines.slice(3).map((line) => line.trim().slice(0, 14))).toEqual([
+    "ok       CSI01",
+    "PROBLEM  CSI01",
+    "-> see whether",
+    "so CSI016: x.c",
+    "",
+    "Not well: 1 pr",
+    "",
+  ]);
+});
+
+test("what follows stands below the one that it follows from, not below all with its code", () => {
+  const other = finding({ subject: "y.csi" });
+  const follower = finding({
+    code: "CSI016",
+    follows: "CSI015",
+    followsIndex: 1,
+    fix: null,
+    subject: "y.csi",
+  });
+  const text = renderTable(report(finding(), other, follower), { width: 200, colors: false });
+  expect(text.match(/so CSI016/g)).toHaveLength(1);
+  expect(text.indexOf("so CSI016")).toBeGreaterThan(text.indexOf("y.csi has no"));
+});

@@ -1,0 +1,65 @@
+import { CSI_DRIVER, daemonSet, said } from "./one-daemon-set";
+
+/** Two DaemonSets of one driver, with one port of the node, whose pods have these rules for nodes. */
+function saidOfTwo(one: object, other: object): readonly string[] {
+  const of = (name: string, rules: object) =>
+    daemonSet({ name, args: ["--http-endpoint=:2"], pod: { hostNetwork: true, ...rules } });
+  return said(of("one", one), of("other", other), CSI_DRIVER).map((line) =>
+    line.slice(0, "CSI110 problem".length),
+  );
+}
+
+const pool = (name: string) => ({ nodeSelector: { pool: name } });
+const required = (...terms: readonly (readonly object[])[]) => ({
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: terms.map((matchExpressions) => ({ matchExpressions })),
+      },
+    },
+  },
+});
+const has = (operator: string, ...values: readonly string[]) => ({ key: "pool", operator, values });
+
+test.each<readonly [what: string, object, object]>([
+  ["selectors", pool("a"), pool("b")],
+  ["affinities", required([has("In", "a", "b")]), required([has("In", "c")])],
+  ["a selector and an affinity", pool("a"), required([has("In", "b")])],
+  ["what one asks for and the other rules out", pool("a"), required([has("NotIn", "a", "b")])],
+  ["a label that one must not have", pool("a"), required([has("DoesNotExist")])],
+  ["any value, and none", required([has("Exists")]), required([has("DoesNotExist")])],
+  ["each choice of one", required([has("In", "a")], [has("In", "b")]), pool("c")],
+])("nodes that exclude each other by %s are no fault", (_what, one, other) => {
+  expect(saidOfTwo(one, other)).toEqual([]);
+  expect(saidOfTwo(other, one)).toEqual([]);
+});
+
+test.each<readonly [what: string, object, object]>([
+  ["one of them runs everywhere", pool("a"), {}],
+  ["the labels are others", pool("a"), { nodeSelector: { arch: "b" } }],
+  ["a value is the same", required([has("In", "a", "b")]), required([has("In", "b", "c")])],
+  ["only some values are ruled out", required([has("In", "a", "b")]), required([has("NotIn", "a")])],
+  ["one choice is the same", required([has("In", "a")], [has("In", "b")]), pool("b")],
+  ["a value is to be filled in", pool("{{ .Values.pool }}"), pool("a")],
+  ["nobody says that it must be", pool("a"), { affinity: { nodeAffinity: { preferred: [] } } }],
+])("two of one driver are one too many where %s", (_what, one, other) => {
+  expect(saidOfTwo(one, other)).toEqual(["CSI109 problem", "CSI110 problem"]);
+});
+
+test("of three only those are named that are on one node", () => {
+  const objects = [
+    daemonSet({ name: "a", pod: pool("a") }),
+    daemonSet({ name: "b", pod: pool("b") }),
+    daemonSet({ name: "b2", pod: pool("b") }),
+  ];
+  expect(said(...objects, CSI_DRIVER)).toEqual([expect.stringMatching(/^CSI110 problem: both register/)]);
+});
+
+test("three DaemonSets of one driver, on one port", () => {
+  const changes = { args: ["--http-endpoint=:2"], pod: { hostNetwork: true } };
+  const three = ["x", "y", "z"].map((name) => daemonSet({ ...changes, name }));
+  expect(said({ kind: "List", items: [...three, CSI_DRIVER] })).toEqual([
+    expect.stringMatching(/^CSI109 problem: all serve on port 2 of the node/),
+    expect.stringMatching(/^CSI110 problem: all register .*csi\.sock/),
+  ]);
+});

@@ -1,0 +1,97 @@
+import { lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Report } from "../../../src/doctor/findings/report";
+import type { Facts, Target } from "../../../src/doctor/node/facts";
+import { gatherFacts } from "../../../src/doctor/node/gather";
+import { reportOn } from "../../../src/doctor/node/report";
+import type { RegistrarOptions } from "../../../src/registrar/model/options";
+import type { SimulatedCsiDriver } from "../../../src/simulator/csi-driver";
+import type { CsiDriverOptions } from "../../../src/simulator/csi-driver-options";
+import type { SimulatedKubelet } from "../../../src/simulator/kubelet";
+import type { KubeletOptions } from "../../../src/simulator/kubelet-options";
+import type { FakeRegistrar, FakeRegistrarOptions } from "../../simulator/fake-registrar";
+import { startTestRegistrar } from "../../support/registrar-node";
+import { createSimulatedNode } from "../../support/simulated-node";
+
+/** Long enough for whatever answers at all. */
+const PATIENT_MS = 60_000;
+/** For what never answers. */
+const IMPATIENT_MS = 1_000;
+
+/** A node in a folder, what is wrong with it, and the doctor's look. */
+export interface DoctorNode extends AsyncDisposable {
+  readonly csiAddress: string;
+  readonly directory: string;
+  at(...names: readonly string[]): string;
+  driver(options?: Partial<CsiDriverOptions>): Promise<SimulatedCsiDriver>;
+  kubelet(options?: Partial<KubeletOptions>): Promise<SimulatedKubelet>;
+  /** A registrar of ours, for the driver. */
+  registrar(options?: Partial<RegistrarOptions>): ReturnType<typeof startTestRegistrar>;
+  /** Any plugin, on a socket of this name. */
+  plugin(fileName: string, info: FakeRegistrarOptions["info"]): Promise<FakeRegistrar>;
+  /** What is there, by kind, mode, inode and time of change. */
+  tree(): readonly string[];
+  look(target?: Partial<Target>, options?: { readonly impatient: boolean }): Promise<Look>;
+}
+
+export interface Look extends Report {
+  readonly facts: Facts;
+  /** `problem: x.csi has ...; fix: ...`, a line for each finding of a check. */
+  says(check: string): string;
+}
+
+export async function createDoctorNode(): Promise<DoctorNode> {
+  const folder = await createSimulatedNode();
+  const { csiAddress, pluginDir: directory, keep } = folder;
+  const node = { csiAddress, pluginRegistrationPath: directory };
+  return {
+    csiAddress,
+    directory,
+    at: folder.at,
+    driver: folder.driver,
+    kubelet: folder.kubelet,
+    registrar: async (options) => {
+      const paths = { ...node, kubeletRegistrationPath: csiAddress };
+      const whole = { ...node, options: paths, socketPath: (name: string) => folder.at("reg", name) };
+      return keep(await startTestRegistrar({ ...whole, [Symbol.asyncDispose]: async () => {} }, options));
+    },
+    plugin: (fileName, info) => folder.plugin({ socketPath: join(directory, fileName), info }),
+    tree: () =>
+      readdirSync(folder.path, { recursive: true })
+        .map(String)
+        .sort()
+        .map((name) => {
+          const { mode, ino, ctimeMs } = lstatSync(join(folder.path, name));
+          return [name, mode.toString(8), ino, ctimeMs].join(" ");
+        }),
+    look: async (target = {}, { impatient } = { impatient: false }) => {
+      const paths = { csiSocketPath: csiAddress, kubeletRegistrationPath: csiAddress };
+      const facts = await gatherFacts(
+        { ...paths, pluginRegistrationPath: directory, ...target },
+        { timeoutMs: impatient ? IMPATIENT_MS : PATIENT_MS, uid: 0, knownDirectories: [] },
+      );
+      const report = reportOn(facts);
+      const says = (check: string) =>
+        report.findings
+          .filter((finding) => finding.check === check)
+          .map(
+            ({ status, subject, text, fix }) => `${status}: ${subject} ${text}${fix ? `; fix: ${fix}` : ""}`,
+          )
+          .join("\n");
+      return { ...report, facts, says };
+    },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+/** Nothing named: the doctor of a whole node. */
+export const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
+
+/** A node with a driver under kubelet's plugins. */
+export async function withDriver(folder: string, options: object = {}) {
+  const node = await createDoctorNode();
+  mkdirSync(node.at("plugins", folder), { recursive: true });
+  const csiAddress = node.at("plugins", folder, "csi.sock");
+  await node.driver({ csiAddress, ...options });
+  return { node, csiAddress };
+}

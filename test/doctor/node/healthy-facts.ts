@@ -1,0 +1,79 @@
+import { type Finding, findingsOf as findingsOfChecks } from "../../../src/doctor/findings/finding";
+import { NODE_CHECKS } from "../../../src/doctor/node/checks";
+import type { DirectoryFacts, Facts, HostFacts } from "../../../src/doctor/node/facts";
+
+type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;
+
+const DIRECTORY = "/registration";
+const CSI_ADDRESS = "/csi/csi.sock";
+
+/** What a place has besides, where it does not matter. */
+export const ELSEWHERE = { device: "8:1", mountPoint: "/registration", isWholeFileSystem: false };
+
+/** What is seen in the pod of a driver that is well, by a registrar that does not tell. */
+export function healthyFacts(
+  changes: {
+    readonly folder?: Partial<Folder>;
+    readonly host?: Partial<HostFacts>;
+    readonly facts?: Partial<Facts>;
+  } = {},
+): Facts {
+  const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
+  const ownership = { mode: 0o755, uid: 0, gid: 0 };
+  const identity = { kind: "answered", value: { name: "x.csi", vendorVersion: "1", manifest: {} } } as const;
+  return {
+    target: {
+      csiSocketPath: CSI_ADDRESS,
+      kubeletRegistrationPath: endpoint,
+      pluginRegistrationPath: DIRECTORY,
+    },
+    driver: {
+      socket: { kind: "accepting", path: CSI_ADDRESS, ownership, inode: "1:2" },
+      identity,
+      probe: { kind: "answered", value: { ready: null } },
+      nodeInfo: { kind: "answered", value: { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null } },
+    },
+    hostPath: undefined,
+    found: [],
+    deadSockets: [],
+    kubeletPath: { kind: "missing", path: endpoint, folderInSight: false },
+    directory: {
+      kind: "folder",
+      path: DIRECTORY,
+      ownership: { mode: 0o750, uid: 0, gid: 0 },
+      unlistable: undefined,
+      unwritable: undefined,
+      unwatchable: undefined,
+      place: {
+        fileSystem: "ext4",
+        path: "/var/lib/kubelet/plugins_registry",
+        isMountPoint: true,
+        ...ELSEWHERE,
+      },
+      kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", folderInSight: false },
+      ...changes.folder,
+    },
+    registrations: [
+      {
+        socket: { kind: "accepting", path: `${DIRECTORY}/x.csi-reg.sock`, ownership, inode: "1:3" },
+        info: {
+          kind: "answered",
+          value: { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] },
+        },
+        report: undefined,
+        endpoint: {
+          socket: { kind: "missing", path: endpoint, folderInSight: false },
+          identity: { kind: "not-asked" },
+        },
+      },
+    ],
+    host: { uid: 0, selinux: { kind: "off" }, otherDirectories: [], ...changes.host },
+    nodeReadiness: undefined,
+    ...changes.facts,
+  };
+}
+
+/** The findings of one check, as far as a table of cases goes. */
+export function findingsOf(check: string, facts: Facts): readonly Finding[] {
+  return findingsOfChecks(NODE_CHECKS, facts).filter((finding) => finding.check === check);
+}

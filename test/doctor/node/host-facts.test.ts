@@ -1,0 +1,82 @@
+import fs, { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { lookAtDirectory } from "../../../src/doctor/node/directory-facts";
+import { lookAtSelinux, otherDirectories } from "../../../src/doctor/node/host-facts";
+import { KNOWN_DIRECTORIES } from "../../../src/doctor/rules/registration-directory";
+import { startForeignSocket } from "../../support/foreign-socket";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+
+afterEach(() => jest.restoreAllMocks());
+
+/** A /proc and a /sys of a machine that has these files. */
+function makeHost(folder: TempFolder, files: Readonly<Record<string, string>>) {
+  for (const name of ["proc/self/attr", "sys/fs/selinux"]) mkdirSync(folder.at(name), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(folder.at(name), text);
+  return { procfs: folder.at("proc"), sysfs: folder.at("sys") };
+}
+
+const LISTED = { "proc/filesystems": "nodev\tsysfs\nnodev\tselinuxfs\n\text4\n" };
+const LABEL = { "proc/self/attr/current": "system_u:system_r:spc_t:s0\0" };
+
+test.each([
+  [{}, { kind: "unknown" }],
+  [{ "proc/filesystems": "nodev\tsysfs\n" }, { kind: "off" }],
+  [LISTED, { kind: "on", mode: undefined, label: undefined }],
+  [
+    { ...LISTED, ...LABEL, "sys/fs/selinux/enforce": "1" },
+    { kind: "on", mode: "enforcing", label: "system_u:system_r:spc_t:s0" },
+  ],
+  [
+    { ...LISTED, "sys/fs/selinux/enforce": "0\n" },
+    { kind: "on", mode: "permissive" },
+  ],
+])("SELinux as %j shows it", async (files, expected) => {
+  await using folder = await createTempFolder();
+  const { procfs, sysfs } = makeHost(folder, files);
+  expect(lookAtSelinux(procfs, sysfs)).toMatchObject(expected);
+});
+
+test("the directory's place is that of what a symbolic link leads to", async () => {
+  await using folder = await createTempFolder();
+  const mountinfo = `1 0 8:1 / ${folder.path} rw - ext4 /dev/sda rw`;
+  const { procfs } = makeHost(folder, { "proc/self/mountinfo": mountinfo });
+  mkdirSync(folder.at("kubelet"));
+  symlinkSync("kubelet", folder.at("link"));
+  const facts = await lookAtDirectory(folder.at("link"), procfs);
+  expect(facts).toMatchObject({ kind: "folder", place: { path: "/kubelet" } });
+  const unseen = await lookAtDirectory(folder.at("link"), folder.at("none"));
+  expect(unseen).toMatchObject({ kind: "folder", place: undefined });
+});
+
+test.each([
+  [0, "ENOSPC"],
+  [1, undefined],
+])("a directory whose file system has %d inodes left", async (ffree, unwritable) => {
+  await using folder = await createTempFolder();
+  jest.spyOn(fs, "statfsSync").mockReturnValue({ files: 100, ffree } as never);
+  expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable });
+});
+
+test("a file system that counts no inodes is not full", async () => {
+  await using folder = await createTempFolder();
+  jest.spyOn(fs, "statfsSync").mockReturnValue({ files: 0, ffree: 0 } as never);
+  expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable: undefined });
+});
+
+test("kubelet's device plugin socket is looked for beside the directory", async () => {
+  await using folder = await createTempFolder();
+  mkdirSync(folder.at("plugins_registry"));
+  mkdirSync(folder.at("device-plugins"));
+  await using _kubelet = await startForeignSocket(folder.at("device-plugins", "kubelet.sock"));
+  const facts = await lookAtDirectory(folder.at("plugins_registry"), "/proc");
+  expect(facts).toMatchObject({ kubeletSocket: { kind: "accepting" } });
+});
+
+test("kubelet's directories: the default one first, each once", () => {
+  expect(KNOWN_DIRECTORIES[0]).toBe("/var/lib/kubelet/plugins_registry");
+  expect(new Set(KNOWN_DIRECTORIES).size).toBe(KNOWN_DIRECTORIES.length);
+});
+
+test("other directories are those that exist", async () => {
+  await using folder = await createTempFolder();
+  expect(otherDirectories("/x", [folder.path, folder.at("none"), "/x"])).toEqual([folder.path]);
+});

@@ -1,0 +1,81 @@
+import { writeFileSync } from "node:fs";
+import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/node-readiness-facts";
+import type { Certificate } from "../../node-readiness/support/certificates";
+import { makeTestCertificate, STARTUP_TAINT } from "../../node-readiness/support/fixture";
+import { NODE_NAME, startScriptedApiServer } from "../../node-readiness/support/scripted-api-server";
+import { createTempFolder } from "../../support/temp-folder";
+
+let certificate: Certificate;
+beforeAll(async () => {
+  certificate = await makeTestCertificate();
+});
+
+const wanted = (access: NodeReadinessTarget["access"], hasCondition = true): NodeReadinessTarget => ({
+  startupTaints: [{ key: "{driver}/agent-not-ready", effect: undefined }],
+  hasCondition,
+  nodeName: { kind: "known", name: NODE_NAME },
+  access,
+});
+
+test("asks for each right that the registrar needs, and reads the Node and CSINode; it writes nothing", async () => {
+  await using server = await startScriptedApiServer(certificate);
+  server.setTaints([STARTUP_TAINT]);
+  server.listed = ["disk.csi.example.com"];
+  server.denied = ["patch nodes/status"];
+  const seen = await lookAtNodeReadiness(wanted({ kind: "known", access: server.access }));
+  expect(seen).toMatchObject({
+    kind: "asked",
+    node: { kind: "done", value: { taints: [STARTUP_TAINT] } },
+    listed: { kind: "done", value: ["disk.csi.example.com"] },
+    rights: {
+      kind: "done",
+      value: [
+        { text: "get nodes", allowed: true },
+        { text: "watch nodes", allowed: true },
+        { text: "patch nodes", allowed: true },
+        { text: "patch nodes/status", allowed: false },
+        { text: "get csinodes", allowed: true },
+      ],
+    },
+  });
+  const kinds = new Set(server.requests.map(({ kind }) => kind));
+  expect([...kinds].sort()).toEqual(["ask-for-right", "get-csinode", "get-node"]);
+});
+
+test("asks only for what the flags need", async () => {
+  await using server = await startScriptedApiServer(certificate);
+  const seen = await lookAtNodeReadiness(wanted({ kind: "known", access: server.access }, false));
+  expect(JSON.stringify(seen)).not.toContain("nodes/status");
+});
+
+test("a token that is not there, or is empty, is told with its path, and nobody is asked", async () => {
+  await using folder = await createTempFolder();
+  await using server = await startScriptedApiServer(certificate);
+  const path = folder.at("token");
+  const access = { ...server.access, token: { kind: "file", path } as const };
+  const look = () => lookAtNodeReadiness(wanted({ kind: "known", access }));
+  expect(await look()).toMatchObject({ kind: "no-token", path, why: expect.stringMatching(/ENOENT/) });
+  writeFileSync(path, "\n");
+  expect(await look()).toMatchObject({ kind: "no-token", why: expect.stringMatching(/is empty/) });
+  expect(server.requests).toEqual([]);
+});
+
+test("an API server that is away is a fact, not an error", async () => {
+  await using server = await startScriptedApiServer(certificate);
+  server.script = () => ({ kind: "reset" });
+  expect(await lookAtNodeReadiness(wanted({ kind: "known", access: server.access }))).toMatchObject({
+    rights: { kind: "failed", failure: { kind: "unreachable" } },
+    node: { kind: "failed", failure: { kind: "unreachable" } },
+  });
+});
+
+test("without a node's name, or an API server, nobody is asked", async () => {
+  await using server = await startScriptedApiServer(certificate);
+  const access = { kind: "known", access: server.access } as const;
+  const unknown = { kind: "unknown", why: "nobody says" } as const;
+  expect(await lookAtNodeReadiness({ ...wanted(access), nodeName: unknown })).toMatchObject({
+    kind: "not-asked",
+  });
+  expect(await lookAtNodeReadiness(wanted(unknown))).toMatchObject({ kind: "not-asked" });
+  expect(server.requests).toEqual([]);
+});

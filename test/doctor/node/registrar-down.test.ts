@@ -1,0 +1,124 @@
+import { mkdirSync } from "node:fs";
+import { driversIn } from "../../../src/doctor/node/drivers";
+import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
+import { startStuckSocket } from "../../support/stuck-socket";
+import { createDoctorNode } from "./doctor-node";
+import { healthyFacts } from "./healthy-facts";
+
+/** Nothing named: the doctor of a whole node. */
+const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
+const DEAD =
+  /x\.csi(?:-_k3f)?-reg\.sock was left behind by the registrar of x\.csi: nobody listens on it; fix: start it again: .*do not remove the socket/;
+const HANGS =
+  /x\.csi-reg\.sock does not answer GetInfo in time, .*: the registrar of x\.csi hangs; fix: see the log of its registrar, .*restart.*do not remove the socket/;
+
+/** A driver that is well, y.csi, and one whose registrar is not, which nobody names. */
+async function createNode() {
+  const node = await createDoctorNode();
+  mkdirSync(node.at("plugins", "x.csi"), { recursive: true });
+  const csiAddress = node.at("plugins", "x.csi", "csi.sock");
+  await node.driver({ csiAddress, name: "x.csi" });
+  const look = async (target: object = WHOLE) => {
+    const seen = await node.look(target, { impatient: true });
+    return {
+      ...seen,
+      troubles: seen.findings
+        .filter(({ status, code }) => /problem|warning/.test(status) && /CSI01[59]|CSI020/.test(code))
+        .map(({ status, code }) => `${status} ${code}`),
+    };
+  };
+  return { ...node, csiAddress, socketPath: `${node.directory}/x.csi-reg.sock`, look };
+}
+
+test.each(["x.csi", "x.csi-_k3f"])(
+  "killed, under the name %s: one finding, of the registrar",
+  async (name) => {
+    await using node = await createNode();
+    await leaveDeadSocket(`${node.directory}/${name}-reg.sock`);
+    const { says, troubles, drivers } = await node.look();
+    expect(says("registration")).toMatch(DEAD);
+    expect(troubles).toEqual(["problem CSI015"]);
+    expect(drivers).toMatchObject([{ name: "x.csi", state: "dead", csiSocket: node.csiAddress }]);
+  },
+);
+
+test.each([
+  ["takes connections", startForeignSocket],
+  ["has a full listen queue", startStuckSocket],
+])("hanging, and %s: one finding, of the registrar", async (_, start) => {
+  await using node = await createNode();
+  await using _hanging = await start(node.socketPath);
+  const { says, troubles, drivers } = await node.look();
+  expect(says("registration")).toMatch(HANGS);
+  expect(troubles).toEqual(["problem CSI015"]);
+  expect(drivers).toEqual([
+    {
+      name: "x.csi",
+      state: "hanging",
+      since: null,
+      reason: expect.stringMatching(/x\.csi-reg\.sock does not answer GetInfo in time, .* hangs$/),
+      csiSocket: node.csiAddress,
+      registrationSocket: node.socketPath,
+    },
+  ]);
+});
+
+test("of another driver than the one named: a warning, and the same advice", async () => {
+  await using node = await createNode();
+  await node.driver({ csiAddress: node.at("y.sock"), name: "y.csi" });
+  await leaveDeadSocket(node.socketPath);
+  const named = { csiSocketPath: node.at("y.sock"), kubeletRegistrationPath: node.at("y.sock") };
+  const dead = await node.look(named);
+  expect(dead.says("other-registrations")).toMatch(DEAD);
+  expect(dead.troubles).toEqual(["problem CSI015", "warning CSI019"]);
+  await using _hanging = await startForeignSocket(node.socketPath);
+  const hanging = await node.look(named);
+  expect(hanging.says("other-registrations")).toMatch(HANGS);
+  expect(hanging.troubles).toEqual(["problem CSI015", "warning CSI019"]);
+});
+
+test("what is left of a driver that is denied may go", async () => {
+  await using node = await createNode();
+  await leaveDeadSocket(node.socketPath);
+  const { says, troubles } = await node.look({ ...WHOLE, names: { deny: ["x.csi"] } });
+  expect(says("other-registrations")).toMatch(/was left behind: .*fix: remove it if/);
+  expect(troubles).toEqual(["warning CSI019"]);
+});
+
+test("what is left beside a socket that is answered on is none of the driver's", async () => {
+  await using node = await createNode();
+  await leaveDeadSocket(`${node.directory}/x.csi-_k3f-reg.sock`);
+  await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint: node.csiAddress });
+  const { says, troubles, drivers } = await node.look();
+  expect(says("other-registrations")).toMatch(/was left behind: .*fix: remove it if/);
+  expect(troubles).toEqual(["warning CSI019"]);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "untold" }]);
+});
+
+test.each([
+  ["may not be listed", healthyFacts({ folder: { unlistable: "EACCES" }, facts: { registrations: [] } })],
+  [
+    "is out of reach",
+    healthyFacts({
+      facts: {
+        registrations: [],
+        directory: { kind: "out-of-reach", path: "/registration", errno: "EACCES" },
+      },
+    }),
+  ],
+])("a registration directory that %s: the state of a driver is unknown", (_, facts) => {
+  expect(driversIn(facts)).toMatchObject([
+    { name: "x.csi", state: "unknown", reason: "/registration may not be read: EACCES" },
+  ]);
+});
+
+test("a registration socket that fails, or cannot be asked: its state is unknown", async () => {
+  await using node = await createNode();
+  await using _failing = await startForeignSocket(node.socketPath, (socket) => socket.destroy());
+  const { says, troubles, drivers } = await node.look();
+  expect(says("registration")).toMatch(/x\.csi-reg\.sock fails GetInfo: Unavailable: /);
+  expect(troubles).toEqual(["problem CSI015"]);
+  expect(drivers).toMatchObject([
+    { name: "x.csi", state: "unknown", reason: expect.stringMatching(/x\.csi-reg\.sock fails GetInfo: Una/) },
+  ]);
+});

@@ -1,0 +1,42 @@
+import {
+  authorityFor,
+  behaviourOf,
+  SIMULATED_VERSIONS,
+  simulatedVersion,
+} from "../../src/kubelet-rules/versions";
+
+test.each([
+  ["/var/lib/kubelet/plugins_registry/x-reg.sock", "%2Fvar%2Flib%2Fkubelet%2Fplugins_registry%2Fx-reg.sock"],
+  ["/a b/ü%", "%2Fa%20b%2F%C3%BC%25"],
+  ["-_.~!$&'()*+,;=:[]@", "-_.~!$&'()*+,;=:[]@"],
+])("encodes %s as grpc-go does", (path, expected) => {
+  expect(authorityFor("encoded-path", path)).toBe(expected);
+});
+
+test("the other authorities are what their names say", () => {
+  expect(authorityFor("path", "/a/b")).toBe("/a/b");
+  expect(authorityFor("localhost", "/a/b")).toBe("localhost");
+});
+
+test("says by version what a plugin can tell kubelets apart by", () => {
+  const table = SIMULATED_VERSIONS.map((version) => {
+    const { registrationAuthority, driverAuthority, afterFailure, pluginTypes } = behaviourOf(version);
+    return [version, registrationAuthority, driverAuthority, afterFailure, pluginTypes.includes("DRAPlugin")];
+  });
+  expect(table).toEqual([
+    ["1.20", "path", "path", "keep", false],
+    ["1.24", "path", "path", "keep", false],
+    ["1.28", "path", "localhost", "keep", false],
+    ["1.35", "encoded-path", "localhost", "keep", true],
+    ["1.36", "encoded-path", "localhost", "forget", true],
+  ]);
+});
+
+test("every kubelet since 1.13 is simulated by one that behaves as it does", () => {
+  for (const version of SIMULATED_VERSIONS) expect(simulatedVersion(version)).toBe(version);
+  const asked = ["1.13", "v1.19.16", "1.21", "1.25.3", "1.26", "1.29.0", "v1.34", "1.37", "1.100"];
+  expect(asked.map(simulatedVersion)).toEqual(
+    ["1.20", "1.20", "1.24", "1.24", "1.28", "1.35", "1.35", "1.36", "1.36"], //
+  );
+  expect(["1.12", "2.0", "1", "", "1.30-rc.1"].map(simulatedVersion)).toEqual(Array(5).fill(undefined));
+});
