@@ -123,26 +123,6 @@ function importsOf(file: string): readonly string[] {
   });
 }
 
-/** The edges of a graph that lead back to where they came from, the files on the way named. */
-function findCycles(): readonly string[] {
-  const cycles: string[] = [];
-  const done = new Set<string>();
-  const visit = (file: string, path: readonly string[]) => {
-    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(" -> "));
-    if (path.includes(file) || done.has(file)) return;
-    for (const imported of importsOf(file)) if (imported.endsWith(".ts")) visit(imported, [...path, file]);
-    done.add(file);
-  };
-  for (const file of files) visit(file, []);
-  return cycles;
-}
-
-/** The rooms that import each other in a circle today. None may be added; one that is gone is to be taken off. */
-const KNOWN_CIRCLES: readonly string[] = [
-  "doctor/checks <-> doctor/drivers.ts",
-  "doctor/cluster <-> doctor/cluster-checks",
-];
-
 /** The rooms of two files: below the folder that both are in, the folder or file that each one begins with. */
 function roomsOf(one: string, other: string): readonly [string, string] {
   const [ones, others] = [one.split("/"), other.split("/")];
@@ -190,28 +170,9 @@ test("nothing but the test kit, and the commands that show or replace parts of a
   expect(others.filter((file) => !SIMULATING.test(file))).toEqual([]);
 });
 
-test("the rooms of doctor import down only", () => {
-  const ROOMS = ["cluster", "manifest", "node", "rules", "findings"];
-  const roomOf = (file: string) => ROOMS.indexOf(file.split("/")[1] ?? "");
-  const ofDoctor = files.filter((file) => partOf(file) === "doctor");
-  expect(ofDoctor.filter((file) => roomOf(file) < 0)).toEqual([]);
-  // A node and a manifest know nothing of each other.
-  const mayImport = (from: number, to: number) => to >= from && !(from === 1 && to === 2);
-  const wrong = ofDoctor.flatMap((file) =>
-    importsOf(file)
-      .filter((imported) => partOf(imported) === "doctor" && !mayImport(roomOf(file), roomOf(imported)))
-      .map((imported) => `${file} -> ${imported}`),
-  );
-  expect(wrong).toEqual([]);
-});
-
-test("no import leads back, not even for a type", () => {
-  expect(findCycles()).toEqual([]);
-});
-
-test("no folder imports another that imports it, at any depth", () => {
+test("no folder or file imports another that imports it, at any depth, not even for a type", () => {
   expect(roomsOf("a/b/c.ts", "a/d.ts")).toEqual(["a/b", "a/d.ts"]);
-  expect(findCircles()).toEqual(KNOWN_CIRCLES);
+  expect(findCircles()).toEqual([]);
 });
 
 test("process is used by the command line only", () => {
