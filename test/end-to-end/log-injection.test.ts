@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { boundText } from "../../src/logging/bound";
 import { escapeJson } from "../../src/logging/escape";
 import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
-import { startScriptedDriver } from "../support/scripted-driver";
 import { httpOf } from "./support/http";
 import { parseLogLine } from "./support/log-line";
 import { nodeTest, onNode, refused } from "./support/node";
@@ -56,17 +55,6 @@ test.each(ROWS)(
     expect(rest.join("")).toBe("");
   }),
 );
-
-nodeTest("keys and values of a manifest stay in one line", async (node) => {
-  const manifest = Object.fromEntries(Object.values(NASTY_TEXTS).map((text) => [text, text]));
-  await using _driver = await startScriptedDriver(node.csiAddress, { name: "x.csi", manifest });
-  const registrar = node.registrar("-v=5");
-  const { text, fields } = await registrar.line("GRPC response");
-  expect(text).not.toMatch(UNPRINTABLE);
-  expect(fields.response).toMatch(/^\{"manifest":\{"x\\nI1121 /);
-  await registrar.stop();
-  for (const line of registrar.stderr.trimEnd().split("\n")) expect(parseLogLine(line)).toBeDefined();
-});
 
 nodeTest("what the HTTP endpoint shows of them steers no terminal and forges no line", async (node) => {
   const texts = Object.values(NASTY_TEXTS).map((text) => text.slice(0, 100));

@@ -1,6 +1,4 @@
 import { unlinkSync } from "node:fs";
-import { startFakeRegistrar } from "../simulator/fake-registrar";
-import { removeFolder } from "../support/remove-folder";
 import { httpOf } from "./support/http";
 import { DRIVER, nodeTest, registered } from "./support/node";
 import type { CliProcess } from "./support/process";
@@ -20,18 +18,6 @@ function stateIn(metrics: Scrape): string | undefined {
   const [one, ...others] = metrics.samples("registrar_state").filter(({ value }) => value === 1);
   return others.length === 0 ? one?.labels.state : undefined;
 }
-
-nodeTest(
-  "before the driver is known, it is called unknown-driver, and nothing has happened",
-  async (node) => {
-    const metrics = await scrape(node.registrar(ENDPOINT));
-    const unknown = { driver_name: "unknown-driver" };
-    expect(stateIn(metrics)).toBe("waiting");
-    for (const name of ["registered", "driver_connected", "get_info_calls_total", "takeovers_total"])
-      expect([name, metrics.value(`registrar_${name}`, unknown)]).toEqual([name, 0]);
-    expect(metrics.value("registrar_last_notice_timestamp_seconds", unknown)).toBeUndefined();
-  },
-);
 
 nodeTest("the values follow the registration from one state to the next", async (node) => {
   const driver = await node.driver({ vendorVersion: '1.0 "beta"\\' });
@@ -74,49 +60,6 @@ nodeTest("the values follow the registration from one state to the next", async 
   expect(restored.value("registrar_driver_reconnects_total", { driver_name })).toBe(1);
 });
 
-nodeTest("standing by and taking over are counted", async (node) => {
-  await node.driver();
-  const registrar = node.registrar(ENDPOINT);
-  await registrar.reached("listening");
-  const info = { name: DRIVER, endpoint: node.csiAddress };
-  const other = await startFakeRegistrar({ socketPath: node.socketPath, info });
-  await registrar.reached("standby");
-  expect(stateIn(await scrape(registrar))).toBe("standby");
-  await other.close();
-  await registrar.reached("listening", 2);
-  const metrics = await scrape(registrar);
-  expect(metrics.value("registrar_takeovers_total", { driver_name })).toBe(1);
-  expect(metrics.value("registrar_publications_total", { driver_name, reason: "peer-gone" })).toBe(1);
-});
-
-nodeTest("a refusal is counted, and not registered", async (node) => {
-  await node.driver();
-  await node.kubelet({ version: "1.35", faults: [{ kind: "refuse", reason: "no" }] });
-  const registrar = node.registrar(ENDPOINT, "--on-registration-failure=retry");
-  await registrar.reached("refused");
-  const metrics = await scrape(registrar);
-  expect(metrics.value("registrar_notices_total", { driver_name, result: "refused" })).toBe(1);
-  expect(metrics.value("registrar_registered", { driver_name })).toBe(0);
-});
-
-nodeTest("calls to the driver are measured as csi-lib-utils measures them", async (node) => {
-  await node.driver({ faults: [{ kind: "error", method: "GetPluginInfo", code: "UNAVAILABLE", times: 1 }] });
-  const registrar = node.registrar(ENDPOINT);
-  await registrar.reached("listening");
-  const metrics = await scrape(registrar);
-  const name = "csi_sidecar_operations_seconds";
-  expect(metrics.types.get(name)).toBe("histogram");
-  const labels = { driver_name: "unknown-driver", method_name: "/csi.v1.Identity/GetPluginInfo" };
-  for (const grpc_status_code of ["OK", "Unavailable"]) {
-    expect(metrics.value(`${name}_count`, { ...labels, grpc_status_code })).toBe(1);
-    const buckets = metrics
-      .samples(`${name}_bucket`)
-      .filter((sample) => sample.labels.grpc_status_code === grpc_status_code);
-    const bounds = "0.1 0.25 0.5 1 2.5 5 10 15 25 50 120 300 600 +Inf";
-    expect(buckets.map((sample) => sample.labels.le).join(" ")).toBe(bounds);
-  }
-});
-
 nodeTest("the process and the build are described", async (node) => {
   const registrar = node.registrar(ENDPOINT);
   const metrics = await scrape(registrar);
@@ -134,16 +77,4 @@ nodeTest("--metrics-path moves them", async (node) => {
   const registrar = node.registrar(ENDPOINT, "--metrics-path=/numbers");
   expect(stateIn(await scrape(registrar, "/numbers"))).toBe("waiting");
   expect((await (await httpOf(registrar)).get("/metrics")).status).toBe(404);
-});
-
-nodeTest("metrics and readiness agree while the directory is away", async (node) => {
-  await node.driver();
-  await node.kubelet();
-  const registrar = node.registrar(ENDPOINT);
-  await registrar.reached("registered");
-  removeFolder(node.pluginDir);
-  await registrar.line("Failed to listen on socket");
-  expect(stateIn(await scrape(registrar))).toBe("publishing");
-  expect((await scrape(registrar)).value("registrar_registered", { driver_name })).toBe(0);
-  expect((await (await httpOf(registrar)).get("/readyz")).status).toBe(503);
 });

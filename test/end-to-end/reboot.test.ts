@@ -1,4 +1,3 @@
-import { leaveDeadSocket } from "../support/foreign-socket";
 import { DRIVER, nodeTest, registered, type TestNode } from "./support/node";
 import { patience } from "./support/process";
 
@@ -43,27 +42,4 @@ nodeTest("killed under the other name: the next one is registered again, with on
   const { socketPath } = await registered(kubelet, { nth: 2 });
   await next.reached("registered");
   expect(visible(node)).toEqual([socketPath]);
-});
-
-nodeTest(
-  "a second registrar takes over the other name: one socket, the first stands by and comes back",
-  async (node) => {
-    const { kubelet, registrar, socketPath } = await startUnderAlias(node);
-    const second = node.registrar();
-    await registrar.reached("standby");
-    expect((await registered(kubelet, { nth: 2 })).socketPath).toBe(socketPath);
-    expect(visible(node)).toEqual([socketPath]);
-    await second.stop();
-    await registrar.reached("registered", 2);
-    expect(visible(node)).toEqual([socketPath]);
-  },
-);
-
-nodeTest("a dead socket from which kubelet does not back off: the usual name stays", async (node) => {
-  await node.driver();
-  await leaveDeadSocket(node.socketPath);
-  const registrar = node.registrar();
-  await registrar.reached("listening");
-  const kubelet = await node.kubelet();
-  expect((await registered(kubelet)).socketPath).toBe(node.socketPath);
 });

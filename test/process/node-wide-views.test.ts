@@ -1,9 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { httpOf } from "../end-to-end/support/http";
+import { nodeTest } from "../end-to-end/support/node";
+import {
+  allRegistered,
+  by,
+  driverFoldersOf,
+  nameOf,
+  namesOf,
+  socketOf,
+} from "../end-to-end/support/node-wide";
 import { eventually } from "../support/eventually";
-import { httpOf } from "./support/http";
-import { nodeTest } from "./support/node";
-import { allRegistered, by, driverFoldersOf, nameOf, namesOf, socketOf } from "./support/node-wide";
 
 const [A, B] = [nameOf(0), nameOf(1)];
 const [REFUSED, DENIED, BLOCKED] = ["refused", "denied", "blocked"].map(

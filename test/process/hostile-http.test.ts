@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { METHODS } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { type HttpClient, httpOf } from "../end-to-end/support/http";
+import { nodeTest, type TestNode } from "../end-to-end/support/node";
+import type { CliProcess } from "../end-to-end/support/process";
+import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "../end-to-end/support/resources";
 import { eventually } from "../support/eventually";
-import { type HttpClient, httpOf } from "./support/http";
-import { nodeTest, type TestNode } from "./support/node";
-import type { CliProcess } from "./support/process";
-import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "./support/resources";
 
 const PROBE = "GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n";
 
@@ -142,25 +141,6 @@ nodeTest("what breaks the rules is cut off or answered, and nothing else happens
     expect(body).not.toContain("\u001b");
     expect(body).not.toMatch(/^forged/m);
   }
-  await expectUnharmed(registrar, http);
-});
-
-nodeTest("every method is answered, and nothing but GET and HEAD is asked of the checks", async (node) => {
-  const { registrar, http } = await serve(node);
-  for (const method of METHODS.filter((one) => one !== "CONNECT")) {
-    const { status } = await http.get("/readyz", { method });
-    expect([method, status]).toEqual([method, method === "GET" || method === "HEAD" ? 200 : 405]);
-  }
-  await expectUnharmed(registrar, http);
-});
-
-nodeTest("of 10000 requests in one breath on one connection one is answered at most", async (node) => {
-  const { registrar, http } = await serve(node);
-  const socket = await dial(http);
-  const said = text(socket).catch(() => "");
-  socket.write(PROBE.repeat(10_000));
-  socket.end();
-  expect((await said).split("HTTP/1.1 200 OK").length - 1).toBeLessThanOrEqual(1);
   await expectUnharmed(registrar, http);
 });
 
