@@ -96,43 +96,15 @@ nodeTest("the taint goes after kubelet's registration status, and the endpoints 
   expect(server.requests.length).toBe(requests);
 });
 
-nodeTest(
-  "an API server that is away, and a Node that is not there, change nothing for the registration",
-  async (node) => {
-    server.script = () => ({ kind: "reset" });
-    await node.driver();
-    const kubelet = await node.kubelet();
-    const registrar = start(node, [TAINT_FLAG, "--node-name=nowhere"], { KUBECONFIG: kubeconfig });
-    await registered(kubelet);
-    const { fields, severity } = await registrar.line(
-      "API server does not do what the node's readiness needs, trying again; the registration stands",
-    );
-    expect(severity).toBe("W");
-    expect(fields.check).toContain("does the API server run");
-    expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
-  },
-);
-
-test.each<[string, readonly string[], NodeJS.ProcessEnv, string]>([
-  [
-    "no node name",
-    [TAINT_FLAG],
-    { KUBERNETES_SERVICE_HOST: "h", KUBERNETES_SERVICE_PORT: "1" },
-    "need the node's name",
-  ],
-  ["no API server", [TAINT_FLAG, "--node-name=n"], {}, "this is no pod"],
-  ["a kubeconfig that is not there", [TAINT_FLAG, "--node-name=n"], { KUBECONFIG: "/no/such" }, "ENOENT"],
-  [
-    "a negative delay",
-    ["--node-condition=a/b", "--node-condition-delay=-5s"],
-    {},
-    "Cannot start: node-condition-delay must not be negative",
-  ],
+test.each<[string, string, NodeJS.ProcessEnv, string]>([
+  ["no node name", TAINT_FLAG, { KUBERNETES_SERVICE_HOST: "h" }, "need the node's name"],
+  ["no API server", `${TAINT_FLAG} --node-name=n`, {}, "this is no pod"],
+  ["a negative delay", "--node-condition=a/b --node-condition-delay=-5s", {}, "must not be negative"],
 ])(
   "%s: exit 1 before anything is registered, and the reason is in the termination log",
   onNode(async (node, _what, flags, env, reason) => {
     await node.driver();
-    const registrar = start(node, flags, env);
+    const registrar = start(node, flags.split(" "), { KUBERNETES_SERVICE_PORT: "1", ...env });
     expect(await registrar.exit()).toEqual({ code: 1, signal: null });
     expect(readFileSync(node.terminationLogPath, "utf8")).toContain(reason);
     expect(node.files()).toEqual([]);

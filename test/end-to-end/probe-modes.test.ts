@@ -8,13 +8,6 @@ async function probe(
   return (await node.registrar(`--mode=${mode}`, ...flags).exit()).code;
 }
 
-nodeTest("while the driver is waited for: healthy, not ready", async (node) => {
-  const registrar = node.registrar("-v=5");
-  await registrar.line("Connecting");
-  expect(await probe(node, "health-probe")).toBe(0);
-  expect(await probe(node, "ready-probe")).toBe(1);
-});
-
 nodeTest("while the driver hangs: healthy, not ready", async (node) => {
   await node.driver({ faults: [{ kind: "hang", method: "GetPluginInfo" }] });
   const registrar = node.registrar("-v=5");

@@ -4,4 +4,5 @@ module.exports = [
   "test/package/",
   "test/charts/charts.test.ts",
   "test/docs/doctor-session.test.ts",
+  "test/cli/commands/doctor-cluster.test.ts",
 ];

@@ -35,12 +35,7 @@ test("a driver that is registered: exit code 0", () =>
   onNode(async ({ node, paths, doctor }) => {
     const { kubeletRegistrationPath } = paths;
     const kubelet = await node.kubelet();
-    await using _registrar = await startTestRegistrar({
-      ...node,
-      ...paths,
-      options: paths,
-      socketPath: node.socketPathOf,
-    });
+    await using _registrar = await startTestRegistrar({ options: paths });
     await told(kubelet, await kubelet.registered("x.csi"));
     const { code, text, stderr } = await doctor();
     expect(text).toMatch(/^ok {7}CSI015 +registration +x\.csi is registered with kubelet/m);
@@ -127,12 +122,7 @@ test("--wait looks again until all is well", () =>
   onNode(async ({ node, paths, doctor }) => {
     const waiting = doctor("--wait=60s");
     const kubelet = await node.kubelet();
-    await using _registrar = await startTestRegistrar({
-      ...node,
-      ...paths,
-      options: paths,
-      socketPath: node.socketPathOf,
-    });
+    await using _registrar = await startTestRegistrar({ options: paths });
     await kubelet.registered("x.csi");
     expect((await waiting).code).toBe(0);
   }));
