@@ -28,24 +28,6 @@ nodeTest(
   },
 );
 
-nodeTest("a driver whose folder goes is deregistered at once, and may come again", async (node) => {
-  const { add, remove, registrar: start } = driverFoldersOf(node);
-  const kubelet = await node.kubelet();
-  const registrar = start("--driver-gone-after=1h");
-  for (const name of NAMES.slice(0, 3)) await add(name);
-  await allRegistered(kubelet, NAMES.slice(0, 3));
-
-  remove(nameOf(1));
-  await kubelet.deregistered(nameOf(1), patience());
-  expect((await registrar.line("CSI driver has gone")).fields.reason).toBe("its folder is gone");
-  await add(nameOf(1));
-  await registered(kubelet, { driverName: nameOf(1), nth: 2 });
-  const deregistered = kubelet.events
-    .history()
-    .flatMap((event) => (event.kind === "deregistered" ? [event.driverName] : []));
-  expect(deregistered).toEqual([nameOf(1)]);
-});
-
 nodeTest("a sidecar beside it keeps its driver, which is taken over when the sidecar goes", async (node) => {
   const { add, registrar: start, csiAddress } = driverFoldersOf(node);
   const kubelet = await node.kubelet();

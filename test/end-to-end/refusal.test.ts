@@ -66,22 +66,3 @@ test.concurrent.each([
     expect(registrar.lines("Kubelet refused the driver again, for the same reason")).toHaveLength(1);
   }),
 );
-
-nodeTest(
-  "registered elsewhere, with retry: stands by without harm, and takes over when the other goes",
-  async (node) => {
-    await node.driver();
-    const kubelet = await node.kubelet();
-    const other = await node.plugin({ socketPath: `${node.pluginDir}/other.sock` });
-    await registered(kubelet);
-    const registrar = node.registrar("--on-registration-failure=retry");
-    await registrar.reached("standby");
-    const { fields } = await registrar.line("Standing by for the registrar that holds the socket");
-    expect(fields.socketPath).toBe(`${node.pluginDir}/other.sock`);
-    expect(node.files().filter((name) => !name.startsWith("."))).toEqual(["other.sock"]);
-    expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
-    await other.close();
-    await registered(kubelet, { nth: 2 });
-    await registrar.reached("registered");
-  },
-);

@@ -1,28 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { identityOf } from "../support/identity-of";
-import { DRIVER, nodeTest, refused, registered, type TestNode } from "./support/node";
-
-/** A folder in which the registration socket's path has this many bytes. */
-function folderFor(node: TestNode, bytes: number): string {
-  const parent = dirname(node.pluginDir);
-  const rest = bytes - Buffer.byteLength(join(parent, "/x", `/${DRIVER}-reg.sock`)) + 1;
-  const folder = join(parent, "d".repeat(rest));
-  mkdirSync(folder);
-  expect(Buffer.byteLength(join(folder, `${DRIVER}-reg.sock`))).toBe(bytes);
-  return folder;
-}
-
-nodeTest("a socket path of 108 bytes: exit code 1 with both lengths, and nothing is left", async (node) => {
-  await node.driver();
-  const pluginDir = folderFor(node, 108);
-  const registrar = node.registrar(`--plugin-registration-path=${pluginDir}`);
-  expect(await registrar.exit()).toEqual({ code: 1, signal: null });
-  const { fields } = await registrar.line("Failed to listen on socket");
-  expect(fields.err).toMatch(/has 108 bytes.* 107/);
-  expect(readdirSync(pluginDir)).toEqual([]);
-});
+import { DRIVER, nodeTest, refused, registered } from "./support/node";
 
 nodeTest("a socket that a killed registrar left behind is replaced", async (node) => {
   await node.driver();

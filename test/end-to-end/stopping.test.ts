@@ -82,13 +82,3 @@ nodeTest("a second signal forces the end", async (node) => {
   expect(node.files()).toEqual([]);
   call.close();
 });
-
-nodeTest("a socket that another registrar has put in our place is not removed", async (node) => {
-  await node.driver();
-  const old = node.registrar();
-  await old.reached("listening");
-  const young = node.registrar();
-  await young.reached("listening");
-  expect(await old.stop()).toEqual({ code: 0, signal: null });
-  expect(node.files()).toContain("disk.csi.example.com-reg.sock");
-});
