@@ -1,6 +1,7 @@
 const { availableParallelism } = require("node:os");
+const slow = require("./test/process/slow-tests.js");
 
-/** The suite of `npm test`; those that need more than Node have theirs in test/SUITE/. @type {import("jest").Config} */
+/** The suite of `npm test`; those that take longer or need more than Node have theirs in test/SUITE/. @type {import("jest").Config} */
 module.exports = {
   rootDir: __dirname,
   // Nothing else is crawled for tests and modules; what a test requires by its path is found all the same.
@@ -16,12 +17,13 @@ module.exports = {
     "<rootDir>/test/kubelet/",
     "<rootDir>/test/node-readiness/api-server/",
     "<rootDir>/test/projects/",
+    ...slow.map((path) => `<rootDir>/${path}`),
   ],
   transform: { "\\.ts$": "<rootDir>/test/support/esbuild-transform.js" },
   reporters: ["default", "<rootDir>/test/support/slowest-files.js"],
   // Never part of what is tested: longer than anything takes on a busy machine.
   testTimeout: 120_000,
-  // Most of them wait for processes, sockets and pauses most of the time: with a worker for each processor they would
-  // wait in turn.
+  // Many wait for processes, sockets and pauses most of the time: with a worker for each processor they would wait in
+  // turn. Those that compute take the same CPU time with three as with one.
   maxWorkers: 3 * availableParallelism(),
 };

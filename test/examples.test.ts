@@ -1,100 +1,46 @@
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { parseAllDocuments } from "yaml";
-import { parseFlags } from "../src/cli/flags";
+import { parse, parseAllDocuments } from "yaml";
+import { readText } from "./docs/markdown";
 
-const read = (path: string) => readFileSync(join(__dirname, "..", path), "utf8");
+// What the doctor judges of them is in test/cli/commands/doctor-manifests.test.ts.
 
 interface Container {
   readonly name: string;
   readonly args: readonly string[];
-  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly livenessProbe?: { readonly httpGet: { readonly path: string; readonly port: string } };
-  readonly securityContext: Readonly<Record<string, unknown>>;
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly volumeMounts: readonly Readonly<Record<string, string | boolean>>[];
 }
 
-interface DaemonSet {
-  readonly spec: {
-    readonly selector: { readonly matchLabels: object };
-    readonly template: {
-      readonly metadata: { readonly labels: object };
-      readonly spec: {
-        readonly containers: readonly Container[];
-        readonly volumes: readonly { readonly name: string; readonly hostPath: { readonly path: string } }[];
-      };
-    };
-  };
-}
-
-describe("examples/daemonset.yaml", () => {
-  const documents = parseAllDocuments(read("examples/daemonset.yaml"));
-  const [csiDriver, daemonSet] = documents.map((document) => document.toJS()) as [
-    { readonly kind: string; readonly metadata: { readonly name: string } },
-    DaemonSet & { readonly kind: string },
-  ];
-  const { spec: pod, metadata } = daemonSet.spec.template;
-  const container = (name: string) => pod.containers.find((one) => one.name === name) as Container;
-  const registrar = container("registrar");
-  const commandLine = parseFlags(registrar.args);
-  const flags = commandLine.kind === "flags" ? commandLine.flags : undefined;
-
-  /** A path in a container, as the host sees it. */
-  const onHost = ({ volumeMounts }: Container, path: string) => {
-    const mount = volumeMounts.find(({ mountPath }) => mountPath === dirname(path));
-    const volume = pod.volumes.find(({ name }) => name === mount?.name);
-    return volume && join(volume.hostPath.path, path.slice(dirname(path).length));
+const podOf = (daemonSet: { readonly spec: { readonly template: object } }) =>
+  daemonSet.spec.template as {
+    readonly metadata: { readonly labels: object };
+    readonly spec: { readonly containers: readonly Container[] };
   };
 
-  test("is valid YAML: a CSIDriver and a DaemonSet that selects its own pods", () => {
-    expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
-    expect([csiDriver.kind, daemonSet.kind]).toEqual(["CSIDriver", "DaemonSet"]);
-    expect(metadata.labels).toMatchObject(daemonSet.spec.selector.matchLabels);
-  });
+test("examples/daemonset.yaml: the driver listens where registrar looks, under the CSIDriver's name", () => {
+  const documents = parseAllDocuments(readText("examples/daemonset.yaml"));
+  const [csiDriver, daemonSet] = documents.map((document) => document.toJS());
+  expect([csiDriver.kind, daemonSet.kind]).toEqual(["CSIDriver", "DaemonSet"]);
+  const { metadata, spec } = podOf(daemonSet);
+  expect(metadata.labels).toMatchObject(daemonSet.spec.selector.matchLabels);
+  const [registrar, driver] = ["registrar", "hostpath"].map((name) =>
+    spec.containers.find((one) => one.name === name),
+  );
+  expect(registrar?.args).toContain("--csi-address=/csi/csi.sock");
+  expect(driver?.args).toContain("--endpoint=unix:///csi/csi.sock");
+  expect(driver?.args).toContain(`--drivername=${csiDriver.metadata.name}`);
+  const [ours, theirs] = [registrar, driver].map(
+    (container) => container?.volumeMounts.find(({ mountPath }) => mountPath === "/csi")?.name,
+  );
+  expect([typeof ours, theirs]).toEqual(["string", ours]);
+});
 
-  test("mounts only volumes that it has", () => {
-    const mounted = pod.containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name));
-    const volumes = pod.volumes.map(({ name }) => name);
-    expect([...new Set(mounted)].sort()).toEqual([...volumes].sort());
-  });
-
-  test("gives registrar flags that it takes and that are not deprecated", () => {
-    expect(flags).toMatchObject({ deprecated: [], ignored: [], rest: [] });
-  });
-
-  test("means one socket by the driver's endpoint, the CSI address and the kubelet registration path", () => {
-    const driver = container("hostpath");
-    const endpoint = driver.args
-      .find((arg) => arg.startsWith("--endpoint="))
-      ?.replace("--endpoint=unix://", "");
-    expect(onHost(driver, endpoint ?? "")).toBe(flags?.kubeletRegistrationPath);
-    expect(onHost(registrar, flags?.csiAddress ?? "")).toBe(flags?.kubeletRegistrationPath);
-  });
-
-  test("puts the registration socket where kubelet looks", () => {
-    expect(onHost(registrar, `${flags?.pluginRegistrationPath}/x`)).toBe(
-      "/var/lib/kubelet/plugins_registry/x",
-    );
-  });
-
-  test("calls the driver by one name", () => {
-    expect(container("hostpath").args).toContain(`--drivername=${csiDriver.metadata.name}`);
-  });
-
-  test("probes the port that registrar serves", () => {
-    const port = registrar.ports?.find(({ name }) => name === registrar.livenessProbe?.httpGet.port);
-    expect(`:${port?.containerPort}`).toBe(flags?.httpEndpoint);
-    expect(registrar.livenessProbe?.httpGet.path).toBe("/healthz");
-  });
-
-  test("confines registrar", () => {
-    expect(registrar.securityContext).toEqual({
-      runAsUser: 0,
-      runAsGroup: 0,
-      readOnlyRootFilesystem: true,
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"] },
-      seccompProfile: { type: "RuntimeDefault" },
-    });
+test("examples/node-wide.yaml: it selects its own pods, and keeps no copy of the volumes below the drivers' folder", () => {
+  const daemonSet = parse(readText("examples/node-wide.yaml"));
+  const { metadata, spec } = podOf(daemonSet);
+  expect(metadata.labels).toMatchObject(daemonSet.spec.selector.matchLabels);
+  expect(daemonSet.spec.updateStrategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+  const mounts = spec.containers[0]?.volumeMounts ?? [];
+  expect(mounts.find(({ mountPath }) => mountPath === "/plugins")).toMatchObject({
+    readOnly: true,
+    mountPropagation: "HostToContainer",
   });
 });

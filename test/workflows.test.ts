@@ -49,6 +49,16 @@ test("every week there is what takes longer, by commands that exist", () => {
   }
 });
 
+const SUITES = Object.keys(scripts).filter((name) => name.startsWith("test:"));
+test.each(SUITES)("%s is run for a change or every week", (suite) => {
+  const commands = Object.values(workflow("weekly.yml").jobs).flatMap((job) => [
+    ...commandsOf(job),
+    ...(job.strategy?.matrix.command ?? []),
+  ]);
+  const names = [readText(".ci/run"), ...commands].join("\n").match(/test:[\w-]+/g) ?? [];
+  expect(names).toContain(suite);
+});
+
 describe("a release", () => {
   const { jobs } = workflow("release.yml");
 

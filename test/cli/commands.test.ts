@@ -1,13 +1,5 @@
 import { COMMANDS, correctCommand } from "../../src/cli/commands";
 
-test.each([
-  ["dmeo", "demo"],
-  ["kublet", "kubelet"],
-  ["drivr", "driver"],
-])("the first word %s is told to be %s", (word, meant) => {
-  expect(correctCommand(word)).toBe(`there is no command "${word}"; did you mean: registrar ${meant}?`);
-});
-
 test.each([undefined, "", "-dmeo", "--demo", "/csi/csi.sock", "true"])(
   "the first word %s is left to Go's grammar",
   (word) => {

@@ -93,23 +93,6 @@ const IN_DOCUMENTS = DOCUMENTS.flatMap((path) =>
 
 test.each(IN_DOCUMENTS)("$path: $line", ({ words }) => check(words));
 
-test.each(DOCUMENTS)("%s says of every fence what is in it", (path) => {
-  expect(fencesIn(readText(path), "")).toEqual([]);
-});
-
-test("a command with an unknown flag, script or path would be found", async () => {
-  const wrong = [
-    ["registrar", "--csi-adress=/csi/csi.sock"],
-    ["registrar", "doctor", "--csi-adress=/csi/csi.sock"],
-    ["kubectl", "exec", "POD", "--", "/csi-node-driver-registrar", "doctor", "--verbose"],
-    ["registrar", "--csi-address=/p/*/csi.sock", "--kubelet-registration-path=/p/csi.sock"],
-    ["npx", "--yes", `/registrar-${version}.tgz`, "doctor"],
-    // Without a terminal nobody can say yes.
-    ["npx", `./registrar-${version}.tgz`, "doctor"],
-    ["npm", "run", "nothing"],
-    ["curl", "localhost:9809/ready"],
-    ["docker", "build", "--build-arg", "BASE=x", "."],
-    ["rm", "-rf", "/"],
-  ];
-  for (const words of wrong) await expect(check(words)).rejects.toThrow();
+test("every fence says what is in it", () => {
+  expect(DOCUMENTS.filter((path) => fencesIn(readText(path), "").length > 0)).toEqual([]);
 });

@@ -24,41 +24,50 @@ function objectsIn(value: unknown): readonly Tree[] {
 
 const words = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 
-describe.each(PIECES)("$name", ({ text }) => {
+const READ = PIECES.map(({ name, text }) => {
   const documents = parseAllDocuments(text);
-  const objects = documents.flatMap((document) => objectsIn(document.toJS()));
+  return { name, documents, objects: documents.flatMap((document) => objectsIn(document.toJS())) };
+});
+/** The pieces in which an object has this field, with every such object. */
+const withField = (field: string) =>
+  READ.map(({ name, objects }) => ({ name, objects: objects.filter((object) => field in object) })).filter(
+    ({ objects }) => objects.length > 0,
+  );
 
-  test("is YAML", () => {
-    expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
-  });
+test.each(READ)("$name is YAML", ({ documents }) => {
+  expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+});
 
-  test("gives registrar flags that it takes and that are not deprecated", () => {
+test.each(withField("args"))(
+  "$name gives registrar flags that it takes and that are not deprecated",
+  ({ objects }) => {
     const lines = objects.flatMap((object) => [words(object.args), words(object.command).slice(1)]);
     for (const line of lines.filter((args) => args.some((word) => word.startsWith("--csi-address"))))
       expect(parseFlags(line)).toMatchObject({ flags: { deprecated: [], ignored: [], rest: [] } });
-  });
+  },
+);
 
-  test("asks paths that are served", () => {
-    const paths = objects.flatMap(({ httpGet }) => (httpGet ? [String((httpGet as Tree).path)] : []));
-    for (const path of paths) expect(path).toMatch(/^\/(healthz|livez|readyz)(\?driver=[\w.-]+)?$/);
-  });
+test.each(withField("httpGet"))("$name asks paths that are served", ({ objects }) => {
+  for (const { httpGet } of objects)
+    expect(String((httpGet as Tree).path)).toMatch(/^\/(healthz|livez|readyz)(\?driver=[\w.-]+)?$/);
+});
 
-  test("mounts no volume that it lacks", () => {
-    const mounted = objects.flatMap(({ volumeMounts }) => objectsIn(volumeMounts).map(({ name }) => name));
-    const volumes = objects.flatMap((object) => objectsIn(object.volumes).map(({ name }) => name));
-    expect(volumes).toEqual(expect.arrayContaining(mounted));
-  });
+test.each(withField("containers"))("$name mounts no volume that it lacks", ({ objects }) => {
+  for (const object of objects) {
+    const mounted = objectsIn(object.containers).flatMap(({ volumeMounts }) => objectsIn(volumeMounts));
+    const volumes = objectsIn(object.volumes).map(({ name }) => name);
+    expect(volumes).toEqual(expect.arrayContaining(mounted.map(({ name }) => name)));
+  }
+});
 
-  test("gives registrar, where it confines it, what it needs and no more", () => {
-    const contexts = objects.filter((object) => "runAsUser" in object);
-    for (const context of contexts)
-      expect(context).toEqual({
-        runAsUser: 0,
-        runAsGroup: 0,
-        readOnlyRootFilesystem: true,
-        allowPrivilegeEscalation: false,
-        capabilities: { drop: ["ALL"] },
-        seccompProfile: { type: "RuntimeDefault" },
-      });
-  });
+test.each(withField("runAsUser"))("$name gives registrar what it needs and no more", ({ objects }) => {
+  for (const context of objects)
+    expect(context).toEqual({
+      runAsUser: 0,
+      runAsGroup: 0,
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+      seccompProfile: { type: "RuntimeDefault" },
+    });
 });

@@ -1,5 +1,8 @@
-import { readFileSync } from "node:fs";
-import { nodeTest, onNode } from "./support/node";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createNodeFolder } from "../support/node-folder";
+import { runCommand } from "../support/run-command";
+import { parseLogLine } from "./support/log-line";
+import { nodeTest } from "./support/node";
 import { outsideContainer } from "./support/surroundings";
 
 /** Naming the directory stands for a container, which has one at /registration. */
@@ -47,42 +50,30 @@ test.each<readonly [first: string | undefined, code: number, args: readonly stri
   [undefined, 0, [...complete, probe]],
   [undefined, 0, [...complete, probe, ...twoPorts, "--csi-address="]],
   [undefined, 0, [inContainer, "--version"]],
-])(
-  "%s, exit code %i: %j",
-  onNode(async (node, first, code, args) => {
-    const registrar = node.cli(args);
-    expect((await registrar.exit()).code).toBe(code);
-    const [line] = registrar.stderr.split("\n").filter((text) => text !== "" && !text.startsWith("I"));
-    expect(line?.replace(/^E[^\]]*\] /, "")).toBe(first);
-  }),
-);
-
-test.each(["--version", "--help", "-h", "-help=false"])(
-  "%s ends with exit code 0",
-  onNode(async (node, flag) => {
-    const registrar = node.cli([flag]);
-    expect((await registrar.exit()).code).toBe(0);
-  }),
-);
-
-nodeTest("--version prints two words, the program as it was called and its version", async (node) => {
-  const registrar = node.cli(["--version"]);
-  await registrar.exit();
-  expect(registrar.stdout).toMatch(/^\S+ v\d+\.\d+\.\d+\n$/);
-  expect(registrar.stderr).toBe("");
+])("%s, exit code %i: %j", async (first, code, args) => {
+  const { status, stderr } = await runCommand(...args);
+  expect(status).toBe(code);
+  const [line] = stderr.split("\n").filter((text) => text !== "" && !text.startsWith("I"));
+  expect(line?.replace(/^E[^\]]*\] /, "")).toBe(first);
 });
 
-nodeTest("a bad flag is followed by what to do, on stderr", async (node) => {
-  const registrar = node.cli(["--nope"]);
-  await registrar.exit();
-  expect(registrar.stderr).toMatch(/^flag provided but not defined: -nope\nsee \S+ --help\n$/);
-  expect(registrar.stdout).toBe("");
+test.each([
+  ["--version", /^\S+ v\d+\.\d+\.\d+\n$/],
+  ["-help=false", /^Usage: /m],
+])("%s ends with exit code 0, and says it on stdout", async (flag, said) => {
+  expect(await runCommand(flag)).toEqual({ status: 0, stdout: expect.stringMatching(said), stderr: "" });
 });
 
-nodeTest("the lines before the error are the official's", async (node) => {
-  const registrar = node.cli([...complete, ...twoPorts]);
-  await registrar.exit();
-  expect(registrar.lines().map(({ severity, message }) => `${severity} ${message}`)).toEqual([
+test("a bad flag is followed by what to do, on stderr", async () => {
+  const { stdout, stderr } = await runCommand("--nope");
+  expect(stderr).toMatch(/^flag provided but not defined: -nope\nsee \S+ --help\n$/);
+  expect(stdout).toBe("");
+});
+
+test("the lines before the error are the official's", async () => {
+  const { stderr } = await runCommand(...complete, ...twoPorts);
+  const lines = stderr.trimEnd().split("\n").map(parseLogLine);
+  expect(lines.map((line) => `${line?.severity} ${line?.message}`)).toEqual([
     "I Version",
     "I Running node-driver-registrar",
     "E Only one of `--health-port` and `--http-endpoint` can be set",
@@ -110,18 +101,19 @@ test.each([
   ["--http-endpoint=nonsense", /http-endpoint "nonsense" is not a listen address/],
   ["--metrics-path=nope", /metrics-path "nope" is no path of a URL: it must begin with \//],
   ["--metrics-path=/healthz", /metrics-path "\/healthz" is served already/],
-])(
-  "%s ends with exit code 1 and leaves the reason in the termination log",
-  onNode(async (node, flag, reason) => {
-    await node.driver();
-    const registrar = node.registrar(
-      "--http-endpoint=localhost:0",
-      flag,
-      `--termination-log=${node.terminationLogPath}`,
-    );
-    expect((await registrar.exit()).code).toBe(1);
-    expect(registrar.lines().at(-1)?.fields.err).toMatch(reason);
-    expect(readFileSync(node.terminationLogPath, "utf8")).toMatch(reason);
-    expect(node.files()).toEqual([]);
-  }),
-);
+])("%s ends with exit code 1 and leaves the reason in the termination log", async (flag, reason) => {
+  await using folder = await createNodeFolder();
+  writeFileSync(folder.at("log"), "");
+  const { status, stderr } = await runCommand(
+    `--csi-address=${folder.csiAddress}`,
+    `--kubelet-registration-path=${folder.csiAddress}`,
+    `--plugin-registration-path=${folder.pluginDir}`,
+    "--http-endpoint=localhost:0",
+    flag,
+    `--termination-log=${folder.at("log")}`,
+  );
+  expect(status).toBe(1);
+  expect(parseLogLine(stderr.trimEnd().split("\n").at(-1) ?? "")?.fields.err).toMatch(reason);
+  expect(readFileSync(folder.at("log"), "utf8")).toMatch(reason);
+  expect(folder.files()).toEqual([]);
+});

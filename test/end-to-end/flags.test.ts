@@ -1,4 +1,4 @@
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { nodeTest, registered } from "./support/node";
 import { outsideContainer } from "./support/surroundings";
 
@@ -19,46 +19,16 @@ nodeTest("deprecated and removed flags are accepted, each with one warning", asy
   }
 });
 
-nodeTest("flags without effect are accepted in silence", async (node) => {
+nodeTest("the flags of a drop-in invocation bring no warning, nor do those without effect", async (node) => {
   await node.driver();
   const kubelet = await node.kubelet();
   const registrar = node.registrar(
-    ...["--automaxprocs", "--log-flush-frequency=1s", "--log-text-info-buffer-size=1Ki"],
-    ...["--log-json-info-buffer-size", "2M", "--timeout=1m30s", "--health-port=0"],
+    ...["--v=5", "--http-endpoint=:0", "--timeout=10s", "--logging-format=text", "--automaxprocs"],
+    ...["--log-flush-frequency=1s", "--log-text-info-buffer-size=1Ki", "--log-json-info-buffer-size=2M"],
   );
-  await registered(kubelet);
-  expect(registrar.lines().filter(({ text }) => /automaxprocs|flush|buffer/.test(text))).toEqual([]);
-});
-
-nodeTest("the flags of a drop-in invocation bring no warning", async (node) => {
-  await node.driver();
-  const kubelet = await node.kubelet();
-  const registrar = node.registrar("--v=5", "--http-endpoint=:0", "--timeout=10s", "--logging-format=text");
   await registered(kubelet);
   await registrar.reached("registered");
   expect(registrar.lines().filter(({ severity }) => severity !== "I")).toEqual([]);
-});
-
-nodeTest("words behind the flags are ignored with a warning, and the flags behind them too", async (node) => {
-  await node.driver();
-  const kubelet = await node.kubelet();
-  const registrar = node.registrar("word", "--http-endpoint=localhost:0");
-  await registered(kubelet);
-  expect(registrar.lines("Skipping HTTP server")).toHaveLength(1);
-  expect(registrar.lines().find(({ severity }) => severity === "W")?.fields).toEqual({
-    words: "word --http-endpoint=localhost:0",
-  });
-});
-
-nodeTest("a CSI address with one slash too few is warned of, once, and means what it meant", async (node) => {
-  const csiAddress = `unix://${relative(process.cwd(), node.csiAddress)}`;
-  await node.driver();
-  const registrar = node.registrar(`--csi-address=${csiAddress}`);
-  await registrar.reached("listening");
-  const told = registrar.lines().filter(({ message }) => message.startsWith("CSI address is relative"));
-  expect(told.map(({ severity, fields }) => [severity, fields])).toEqual([
-    ["W", { csiAddress, path: node.csiAddress }],
-  ]);
 });
 
 nodeTest("on a node, KUBELET_ROOT_DIR says where kubelet's directory is", async (node) => {
@@ -76,14 +46,4 @@ nodeTest("on a node, KUBELET_ROOT_DIR says where kubelet's directory is", async 
     flag: "--plugin-registration-path",
     value: pluginDir,
   });
-});
-
-nodeTest("a kubelet registration path that can hardly work is warned of, not refused", async (node) => {
-  await node.driver();
-  const registrar = node.registrar(
-    "--kubelet-registration-path=/var/lib/kubelet/plugins_registry/x/csi.sock",
-  );
-  const { fields } = await registrar.line("Kubelet will hardly reach the driver");
-  expect(fields.problem).toContain("plugins_registry");
-  await registrar.reached("listening");
 });

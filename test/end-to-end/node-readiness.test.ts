@@ -55,101 +55,56 @@ const start = (node: TestNode, flags: readonly string[], env: NodeJS.ProcessEnv)
     { ...NO_POD, ...env },
   );
 
-test.each(["NODE_NAME", "KUBE_NODE_NAME"])(
-  "the taint goes after kubelet's registration status, on the node of %s, and the endpoints tell",
-  onNode(async (node, variable) => {
-    server.setTaints([FOREIGN_TAINT, STARTUP_TAINT]);
-    const registrar = start(
-      node,
-      [TAINT_FLAG, "--node-condition={driver}/Registered", "--http-endpoint=127.0.0.1:0", "-v=5"],
-      { KUBECONFIG: kubeconfig, [variable]: NODE_NAME },
-    );
-    const { fields } = await registrar.line("HTTP server started");
-    const port = Number(fields.port);
-    await eventually(() => expect(server.watches).toBe(1));
-    await node.driver();
-    const kubelet = await node.kubelet();
-    await registered(kubelet);
-    await eventually(async () =>
-      expect((await askHttp(port, "/readyz?verbose")).body).toContain(
-        `[-]node-readiness failed (does not count): taint ${STARTUP_TAINT.key}:NoSchedule is still on: CSINode does not list`,
-      ),
-    );
-    await eventually(async () => expect((await askHttp(port, "/readyz")).status).toBe(200));
-    expect((await askHttp(port, "/readyz?require=node-readiness")).status).toBe(503);
-    expect((await askHttp(port, "/metrics")).body).toContain(
-      `registrar_startup_taint_overdue{driver_name="${DRIVER}",taint="${STARTUP_TAINT.key}"} 1`,
-    );
-    server.listed = [DRIVER];
-    await registrar.line("Startup taint removed");
-    await registrar.line("Node condition set");
-    expect(server.node?.spec.taints).toEqual([FOREIGN_TAINT]);
-    expect((await askHttp(port, "/readyz?require=node-readiness")).status).toBe(200);
-    const page = await askHttp(port, "/statusz", { headers: { accept: "application/json" } });
-    expect(JSON.parse(page.body).nodeReadiness).toMatchObject({
-      node: NODE_NAME,
-      taints: [{ driverName: DRIVER, present: false, removals: 1 }],
-      conditions: [{ type: `${DRIVER}/Registered`, status: "True" }],
-    });
-    // A clean stop leaves the condition as it is: the next registrar has the say.
-    const requests = server.requests.length;
-    await registrar.stop();
-    expect(server.node?.status.conditions).toMatchObject([{ status: "True" }]);
-    expect(server.requests.length).toBe(requests);
-  }),
-);
+nodeTest("the taint goes after kubelet's registration status, and the endpoints tell", async (node) => {
+  server.setTaints([FOREIGN_TAINT, STARTUP_TAINT]);
+  const registrar = start(
+    node,
+    [TAINT_FLAG, "--node-condition={driver}/Registered", "--http-endpoint=127.0.0.1:0", "-v=5"],
+    { KUBECONFIG: kubeconfig, KUBE_NODE_NAME: NODE_NAME },
+  );
+  const { fields } = await registrar.line("HTTP server started");
+  const port = Number(fields.port);
+  await eventually(() => expect(server.watches).toBe(1));
+  await node.driver();
+  const kubelet = await node.kubelet();
+  await registered(kubelet);
+  await eventually(async () =>
+    expect((await askHttp(port, "/readyz?verbose")).body).toContain(
+      `[-]node-readiness failed (does not count): taint ${STARTUP_TAINT.key}:NoSchedule is still on: CSINode does not list`,
+    ),
+  );
+  await eventually(async () => expect((await askHttp(port, "/readyz")).status).toBe(200));
+  expect((await askHttp(port, "/readyz?require=node-readiness")).status).toBe(503);
+  expect((await askHttp(port, "/metrics")).body).toContain(
+    `registrar_startup_taint_overdue{driver_name="${DRIVER}",taint="${STARTUP_TAINT.key}"} 1`,
+  );
+  server.listed = [DRIVER];
+  await registrar.line("Startup taint removed");
+  await registrar.line("Node condition set");
+  expect(server.node?.spec.taints).toEqual([FOREIGN_TAINT]);
+  expect((await askHttp(port, "/readyz?require=node-readiness")).status).toBe(200);
+  const page = await askHttp(port, "/statusz", { headers: { accept: "application/json" } });
+  expect(JSON.parse(page.body).nodeReadiness).toMatchObject({
+    node: NODE_NAME,
+    taints: [{ driverName: DRIVER, present: false, removals: 1 }],
+    conditions: [{ type: `${DRIVER}/Registered`, status: "True" }],
+  });
+  // A clean stop leaves the condition as it is: the next registrar has the say.
+  const requests = server.requests.length;
+  await registrar.stop();
+  expect(server.node?.status.conditions).toMatchObject([{ status: "True" }]);
+  expect(server.requests.length).toBe(requests);
+});
 
-nodeTest(
-  "an API server that is away, and a Node that is not there, change nothing for the registration",
-  async (node) => {
-    server.script = () => ({ kind: "reset" });
-    await node.driver();
-    const kubelet = await node.kubelet();
-    const registrar = start(node, [TAINT_FLAG, "--node-name=nowhere"], { KUBECONFIG: kubeconfig });
-    await registered(kubelet);
-    const { fields, severity } = await registrar.line(
-      "API server does not do what the node's readiness needs, trying again; the registration stands",
-    );
-    expect(severity).toBe("W");
-    expect(fields.check).toContain("does the API server run");
-    expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
-  },
-);
-
-test.each<[string, readonly string[], NodeJS.ProcessEnv, string]>([
-  [
-    "no node name",
-    [TAINT_FLAG],
-    { KUBERNETES_SERVICE_HOST: "h", KUBERNETES_SERVICE_PORT: "1" },
-    "need the node's name",
-  ],
-  ["no API server", [TAINT_FLAG, "--node-name=n"], {}, "this is no pod"],
-  ["a kubeconfig that is not there", [TAINT_FLAG, "--node-name=n"], { KUBECONFIG: "/no/such" }, "ENOENT"],
-  [
-    "a key that can be none",
-    ["--remove-startup-taint=a b", "--node-name=n"],
-    { KUBERNETES_SERVICE_HOST: "h", KUBERNETES_SERVICE_PORT: "1" },
-    "the key must be",
-  ],
-  ["such a key, with no API server", ["--remove-startup-taint=a b"], {}, "the key must be"],
-  ["a condition that can be none, with no API server", ["--node-condition=a b"], {}, "the type must be"],
-  [
-    "a negative delay",
-    ["--node-condition=a/b", "--node-condition-delay=-5s"],
-    {},
-    "Cannot start: node-condition-delay must not be negative",
-  ],
-  [
-    "kubelet's own condition",
-    ["--node-condition=Ready", "--node-name=n"],
-    { KUBERNETES_SERVICE_HOST: "h", KUBERNETES_SERVICE_PORT: "1" },
-    "kubelet's own",
-  ],
+test.each<[string, string, NodeJS.ProcessEnv, string]>([
+  ["no node name", TAINT_FLAG, { KUBERNETES_SERVICE_HOST: "h" }, "need the node's name"],
+  ["no API server", `${TAINT_FLAG} --node-name=n`, {}, "this is no pod"],
+  ["a negative delay", "--node-condition=a/b --node-condition-delay=-5s", {}, "must not be negative"],
 ])(
   "%s: exit 1 before anything is registered, and the reason is in the termination log",
   onNode(async (node, _what, flags, env, reason) => {
     await node.driver();
-    const registrar = start(node, flags, env);
+    const registrar = start(node, flags.split(" "), { KUBERNETES_SERVICE_PORT: "1", ...env });
     expect(await registrar.exit()).toEqual({ code: 1, signal: null });
     expect(readFileSync(node.terminationLogPath, "utf8")).toContain(reason);
     expect(node.files()).toEqual([]);
@@ -183,21 +138,6 @@ nodeTest("doctor with the registrar's arguments says what keeps the taint on", a
   expect(await doctor("--node-condition=Ready")).toMatchObject([
     { code: "CSI001", status: "problem", text: expect.stringContaining("kubelet's own") },
   ]);
-});
-
-nodeTest("one taint for all drivers of a node is refused", async (node) => {
-  const registrar = node.cli(
-    [
-      `--csi-address=${node.pluginDir}/*/csi.sock`,
-      `--plugin-registration-path=${node.pluginDir}`,
-      `--kubelet-registration-path=${node.pluginDir}/*/csi.sock`,
-      "--remove-startup-taint=a/b",
-      "--node-name=n",
-    ],
-    { ...NO_POD, KUBECONFIG: kubeconfig },
-  );
-  expect((await registrar.exit()).code).toBe(1);
-  expect(registrar.stderr).toContain("write {driver} for the driver's name");
 });
 
 test("without the flags nothing of it is loaded: it lies in parts of its own", () => {

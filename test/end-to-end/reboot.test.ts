@@ -1,9 +1,7 @@
-import { leaveDeadSocket } from "../support/foreign-socket";
-import { DRIVER, nodeTest, registered, type TestNode } from "./support/node";
+import { DRIVER, nodeTest, registered } from "./support/node";
 import { patience } from "./support/process";
 
-/** A registrar under another name than usual, as kubelet backs off from a dead socket under the usual one. */
-async function startUnderAlias(node: TestNode) {
+nodeTest("a dead socket from which kubelet backs off: registered under another name, soon", async (node) => {
   await node.driver();
   // Its first attempt fails, its second is a minute away.
   const kubelet = await node.kubelet({
@@ -16,16 +14,9 @@ async function startUnderAlias(node: TestNode) {
   const registrar = node.registrar();
   const { socketPath } = await registered(kubelet);
   await registrar.reached("registered");
-  return { kubelet, registrar, socketPath };
-}
 
-const visible = (node: TestNode) =>
-  node.files().flatMap((name) => (name.startsWith(".") ? [] : [`${node.pluginDir}/${name}`]));
-
-nodeTest("a dead socket from which kubelet backs off: registered under another name, soon", async (node) => {
-  const { registrar, socketPath } = await startUnderAlias(node);
   expect(socketPath).toMatch(new RegExp(`/${DRIVER}-[0-9a-z_]+-reg\\.sock$`));
-  expect(visible(node)).toEqual([socketPath]);
+  expect(node.visibleFiles().map((name) => `${node.pluginDir}/${name}`)).toEqual([socketPath]);
   const published = registrar.lines("Registration Server started").map(({ fields }) => fields);
   expect(published).toEqual([
     { socketPath: node.socketPath, found: "dead" },
@@ -33,37 +24,4 @@ nodeTest("a dead socket from which kubelet backs off: registered under another n
   ]);
   expect(await registrar.stop()).toEqual({ code: 0, signal: null });
   expect(node.files()).toEqual([]);
-});
-
-nodeTest("killed under the other name: the next one is registered again, with one socket", async (node) => {
-  const { kubelet, registrar } = await startUnderAlias(node);
-  registrar.kill("SIGKILL");
-  await registrar.exit();
-  const next = node.registrar();
-  const { socketPath } = await registered(kubelet, { nth: 2 });
-  await next.reached("registered");
-  expect(visible(node)).toEqual([socketPath]);
-});
-
-nodeTest(
-  "a second registrar takes over the other name: one socket, the first stands by and comes back",
-  async (node) => {
-    const { kubelet, registrar, socketPath } = await startUnderAlias(node);
-    const second = node.registrar();
-    await registrar.reached("standby");
-    expect((await registered(kubelet, { nth: 2 })).socketPath).toBe(socketPath);
-    expect(visible(node)).toEqual([socketPath]);
-    await second.stop();
-    await registrar.reached("registered", 2);
-    expect(visible(node)).toEqual([socketPath]);
-  },
-);
-
-nodeTest("a dead socket from which kubelet does not back off: the usual name stays", async (node) => {
-  await node.driver();
-  await leaveDeadSocket(node.socketPath);
-  const registrar = node.registrar();
-  await registrar.reached("listening");
-  const kubelet = await node.kubelet();
-  expect((await registered(kubelet)).socketPath).toBe(node.socketPath);
 });

@@ -1,11 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { startFakeRegistrar } from "../simulator/fake-registrar";
 import { nodeTest, onNode, refused, registered } from "./support/node";
 
 const REASON = 'error updating CSINode object: the API server said "no" & went away';
 const RESTARTING = "Registration process failed with error, restarting registration container";
 
-test.each(["1.20", "1.28", "1.35", "1.36"] as const)(
+test.each(["1.20", "1.36"] as const)(
   "refused by kubelet %s: answered, explained in its words, socket removed, exit code 1",
   onNode(async (node, version) => {
     await node.driver();
@@ -51,7 +50,6 @@ nodeTest("the default termination log is not made where kubelet made none", asyn
 
 /** Kubelets up to 1.35 never retry a failed registration: we publish again. From 1.36 they come back by themselves. */
 test.concurrent.each([
-  ["1.20", 3],
   ["1.35", 3],
   ["1.36", 1],
 ] as const)(
@@ -68,73 +66,3 @@ test.concurrent.each([
     expect(registrar.lines("Kubelet refused the driver again, for the same reason")).toHaveLength(1);
   }),
 );
-
-nodeTest("a refusal that repeats is told once, and then that it lasts, with the reason", async (node) => {
-  await node.driver();
-  const kubelet = await node.kubelet({
-    faults: [{ kind: "refuse", reason: REASON, times: 20 }],
-    timings: { backoffInitialMs: 20, backoffMaxMs: 50 },
-  });
-  const registrar = node.registrar("--on-registration-failure=retry");
-  await refused(kubelet);
-  const first = await registrar.line("Kubelet refused the driver");
-  await registered(kubelet);
-  await registrar.reached("registered");
-  const lines = registrar.lines();
-  const after = lines.slice(lines.indexOf(first) + 1);
-  expect(after.map(({ message, fields }) => `${message} ${fields.to ?? fields.status ?? ""}`)).toEqual([
-    "Registration state changed asked",
-    "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace ",
-    "Received NotifyRegistrationStatus call plugin_registered:true",
-    "Registration state changed registered",
-  ]);
-  expect(after[1]).toMatchObject({ severity: "E", fields: { err: expect.stringContaining(REASON) } });
-});
-
-nodeTest("a refusal with another text is told too", async (node) => {
-  await node.driver();
-  const kubelet = await node.kubelet({
-    faults: [
-      { kind: "refuse", reason: "first", times: 1 },
-      { kind: "refuse", reason: "second", times: 1 },
-    ],
-  });
-  const registrar = node.registrar("--on-registration-failure=retry");
-  await registered(kubelet);
-  const errors = registrar.lines().filter(({ severity }) => severity === "E");
-  expect(errors.map(({ fields }) => /first|second/.exec(fields.err ?? "")?.[0])).toEqual(["first", "second"]);
-});
-
-nodeTest(
-  "registered elsewhere, with retry: stands by without harm, and takes over when the other goes",
-  async (node) => {
-    await node.driver();
-    const kubelet = await node.kubelet();
-    const info = { name: "disk.csi.example.com", endpoint: node.csiAddress };
-    const other = await startFakeRegistrar({ socketPath: `${node.pluginDir}/other.sock`, info });
-    await registered(kubelet);
-    const registrar = node.registrar("--on-registration-failure=retry");
-    await registrar.reached("standby");
-    const { fields } = await registrar.line("Standing by for the registrar that holds the socket");
-    expect(fields.socketPath).toBe(`${node.pluginDir}/other.sock`);
-    expect(node.files().filter((name) => !name.startsWith("."))).toEqual(["other.sock"]);
-    expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
-    await other.close();
-    await registered(kubelet, { nth: 2 });
-    await registrar.reached("registered");
-  },
-);
-
-nodeTest("registered elsewhere, without retry: exit code 1, and the other stays registered", async (node) => {
-  await node.driver();
-  const kubelet = await node.kubelet();
-  const info = { name: "disk.csi.example.com", endpoint: node.csiAddress };
-  const other = await startFakeRegistrar({ socketPath: `${node.pluginDir}/other.sock`, info });
-  await registered(kubelet);
-  const registrar = node.registrar();
-  expect((await registrar.exit()).code).toBe(1);
-  expect((await registrar.line(RESTARTING)).fields.hint).toContain("another socket");
-  expect(node.files()).toEqual(["other.sock"]);
-  expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
-  await other.close();
-});

@@ -1,44 +1,8 @@
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { identityOf } from "../support/identity-of";
-import { DRIVER, nodeTest, onNode, registered, type TestNode } from "./support/node";
-
-/** A folder in which the registration socket's path has this many bytes. */
-function folderFor(node: TestNode, bytes: number): string {
-  const parent = dirname(node.pluginDir);
-  const rest = bytes - Buffer.byteLength(join(parent, "/x", `/${DRIVER}-reg.sock`)) + 1;
-  const folder = join(parent, "d".repeat(rest));
-  mkdirSync(folder);
-  expect(Buffer.byteLength(join(folder, `${DRIVER}-reg.sock`))).toBe(bytes);
-  return folder;
-}
-
-nodeTest("a socket path of 107 bytes works", async (node) => {
-  await node.driver();
-  const pluginDir = folderFor(node, 107);
-  const kubelet = await node.kubelet({ pluginRegistrationPath: pluginDir });
-  node.registrar(`--plugin-registration-path=${pluginDir}`);
-  await registered(kubelet);
-});
-
-nodeTest("a socket path of 108 bytes: exit code 1 with both lengths, and nothing is left", async (node) => {
-  await node.driver();
-  const pluginDir = folderFor(node, 108);
-  const registrar = node.registrar(`--plugin-registration-path=${pluginDir}`);
-  expect(await registrar.exit()).toEqual({ code: 1, signal: null });
-  const { fields } = await registrar.line("Failed to listen on socket");
-  expect(fields.err).toMatch(/has 108 bytes.* 107/);
-  expect(readdirSync(pluginDir)).toEqual([]);
-});
+import { DRIVER, nodeTest, refused, registered } from "./support/node";
 
 nodeTest("a socket that a killed registrar left behind is replaced", async (node) => {
   await node.driver();
@@ -51,42 +15,45 @@ nodeTest("a socket that a killed registrar left behind is replaced", async (node
   expect((await registrar.line("Registration Server started")).fields.found).toBe("dead");
 });
 
-const FOREIGN: readonly (readonly [what: string, make: (path: string) => void])[] = [
-  ["a file", (path) => writeFileSync(path, "mine")],
-  ["a folder", (path) => mkdirSync(path)],
-  ["a symlink to a file", (path) => symlinkSync("/etc/hostname", path)],
-  ["a symlink to nothing", (path) => symlinkSync("/nowhere", path)],
-];
+nodeTest("a symlink in the socket's place is left alone: exit code 1", async (node) => {
+  await node.driver();
+  symlinkSync("/etc/hostname", node.socketPath);
+  const registrar = node.registrar();
+  expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+  expect((await registrar.line("Failed to listen on socket")).fields.err).toContain("is not a socket");
+  expect(readlinkSync(node.socketPath)).toBe("/etc/hostname");
+  expect(node.files()).toEqual([`${DRIVER}-reg.sock`]);
+});
 
-test.each(FOREIGN)(
-  "%s in the socket's place is left alone: exit code 1",
-  onNode(async (node, _, make) => {
-    await node.driver();
-    make(node.socketPath);
-    const before = describe(node.socketPath);
-    const registrar = node.registrar();
+nodeTest("a plugin registration directory that is not there: exit code 1", async (node) => {
+  await node.driver();
+  const registrar = node.registrar("--plugin-registration-path=/nowhere/at/all");
+  expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+  expect((await registrar.line("Failed to listen on socket")).fields.err).toMatch(/ENOENT.*is it mounted/);
+});
+
+nodeTest(
+  "a driver whose name would lead out of the directory: exit code 1, nothing created",
+  async (node) => {
+    await node.driver({ name: "../evil" });
+    const before = readdirSync(dirname(node.pluginDir));
+    const registrar = node.registrar(`--termination-log=${node.terminationLogPath}`);
     expect(await registrar.exit()).toEqual({ code: 1, signal: null });
-    expect((await registrar.line("Failed to listen on socket")).fields.err).toContain("is not a socket");
-    expect(describe(node.socketPath)).toEqual(before);
-    expect(node.files()).toEqual([`${DRIVER}-reg.sock`]);
-  }),
+    const errors = registrar.lines().filter(({ severity }) => severity === "E");
+    expect(errors.map(({ text }) => text)).toEqual([expect.stringContaining("CSI driver name")]);
+    expect(readFileSync(node.terminationLogPath, "utf8")).toContain("CSI driver name");
+    expect(readdirSync(dirname(node.pluginDir))).toEqual(before);
+    expect(node.files()).toEqual([]);
+  },
 );
 
-function describe(path: string): unknown {
-  const stats = lstatSync(path);
-  const content = stats.isFile() ? readFileSync(path, "utf8") : stats.isSymbolicLink() && readlinkSync(path);
-  return { ino: stats.ino, mode: stats.mode, mtimeMs: stats.mtimeMs, content };
-}
-
-test.each([
-  ["is not there", "/nowhere/at/all", /ENOENT.*is it mounted/],
-  ["is a file", "/etc/hostname", /hostname/],
-])(
-  "a plugin registration directory that %s: exit code 1",
-  onNode(async (node, _, directory, reason) => {
-    await node.driver();
-    const registrar = node.registrar(`--plugin-registration-path=${directory}`);
-    expect(await registrar.exit()).toEqual({ code: 1, signal: null });
-    expect((await registrar.line("Failed to listen on socket")).fields.err).toMatch(reason);
-  }),
-);
+/** The API server, which decides, allows less than the specification: kubelet refuses it. */
+nodeTest("a driver whose name is against the specification is warned of and announced", async (node) => {
+  const name = 'ümlaut %s{"a":"b"}';
+  await node.driver({ name });
+  const kubelet = await node.kubelet();
+  const registrar = node.registrar();
+  expect((await refused(kubelet, name)).socketPath).toBe(join(node.pluginDir, `${name}-reg.sock`));
+  expect((await registrar.exit()).code).toBe(1);
+  expect(registrar.lines().filter(({ severity }) => severity === "W")).toHaveLength(1);
+});

@@ -24,12 +24,20 @@ export interface JestReport {
 
 const DONE_WITHIN_MS = 20 * 60_000;
 
-/** The suites of `npm test`, in this checkout as it is built, on another Node; which is also `node` and npm's for them. */
+const CONFIGS = ["jest.config.js", "test/process/jest.config.js"];
+
+/** `npm test` and `test:process` in this checkout as it is built, on another Node; which is also `node` and npm's for them. */
 export async function runSuites(node: NodeRelease): Promise<string> {
+  const results: string[] = [];
+  for (const config of CONFIGS) results.push(await runSuite(node, config));
+  return results.join("; ");
+}
+
+async function runSuite(node: NodeRelease, config: string): Promise<string> {
   await using folder = await createTempFolder();
   const file = folder.at("report.json");
   // What a failed test leaves open does not keep it from ending.
-  const options = ["--json", `--outputFile=${file}`, "--forceExit"];
+  const options = [`--config=${config}`, "--json", `--outputFile=${file}`, "--forceExit"];
   const jest = [join(ROOT, "node_modules", "jest", "bin", "jest.js"), ...options];
   const env = { PATH: [node.folder, process.env.PATH].join(delimiter) };
   const startedAt = performance.now();

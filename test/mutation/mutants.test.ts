@@ -1,9 +1,12 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
 import { ROOT } from "../package/support/packed-package";
+import { inOneLine } from "./equivalent";
+import { EQUIVALENTS } from "./equivalents";
 import { MUTANTS } from "./mutants";
 import { mutated } from "./mutated";
+import { PURE_GROUPS } from "./pure-files";
 
 test.each(MUTANTS)("$file: $what", (mutant) => {
   const text = readFileSync(join(ROOT, mutant.file), "utf8");
@@ -11,4 +14,29 @@ test.each(MUTANTS)("$file: $what", (mutant) => {
   expect(changed).not.toBe(text);
   // It compiles: what does not would be noticed by every test.
   expect(() => transformSync(changed, { loader: "ts" })).not.toThrow();
+});
+
+const TESTS = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" }).map((name) =>
+  join("test", name),
+);
+
+test("each has tests that are there", () => {
+  const named = [...new Set(MUTANTS.flatMap(({ tests }) => tests))];
+  const isThere = (beginning: string) =>
+    TESTS.some((path) => path.startsWith(beginning) && path.endsWith(".test.ts"));
+  expect(named.filter((beginning) => !isThere(beginning))).toEqual([]);
+});
+
+test("the pure files and their tests are there", () => {
+  const named = PURE_GROUPS.flatMap(({ files, tests }) => [...files, ...tests]);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test("every equivalent is of a file that is mutated, and of lines that it has", () => {
+  const files = PURE_GROUPS.flatMap((group) => group.files);
+  for (const { file, from, to } of EQUIVALENTS) {
+    expect(files).toContain(file);
+    expect(inOneLine(readFileSync(join(ROOT, file), "utf8"))).toContain(from);
+    expect([from, to].map(inOneLine)).toEqual([from, to]);
+  }
 });

@@ -28,15 +28,3 @@ test("--version is the package's", async () => {
     stderr: "",
   });
 });
-
-test("--help shows the flags", async () => {
-  const { code, stdout, stderr } = await registrar("--help");
-  expect(code).toBe(0);
-  expect(`${stdout}${stderr}`).toContain("--csi-address");
-});
-
-test("demo --list names the scenarios", async () => {
-  const { code, stdout } = await registrar("demo", "--list");
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^registration\b/m);
-});

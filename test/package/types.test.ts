@@ -89,8 +89,6 @@ test.each([
   ["node16, beside the types of browsers", ["--module", "node16"]],
   ["nodenext", ["--module", "nodenext", ...FOR_NODE]],
   ["bundler, ES modules", ["--module", "esnext", "--moduleResolution", "bundler", ...FOR_NODE]],
-  ["bundler, CommonJS", ["--module", "commonjs", "--moduleResolution", "bundler", ...FOR_NODE]],
-  ["bundler, as written", ["--module", "preserve", ...FOR_NODE]],
 ])("an ES module and a CommonJS one find the types with %s", async (_resolution, moduleOptions) => {
   // Our declarations are checked too, and those of what they use.
   const checked = await consumer.checkTypes(["consumer.mts", "consumer.cts"], moduleOptions);

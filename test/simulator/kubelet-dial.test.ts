@@ -6,8 +6,9 @@ test.each(["close", "restart"] as const)("nothing of a dial that a %s cuts short
   await using node = await createSimulatedNode();
   const silent = createServer();
   let connections = 0;
-  silent.on("connection", () => {
+  silent.on("connection", (socket) => {
     connections += 1;
+    socket.on("error", () => {}).resume(); // Unread, it would not see that kubelet has hung up, and stay open.
   });
   await new Promise<void>((resolve) => silent.listen(`${node.pluginDir}/silent.sock`, resolve));
   await using _silent = { [Symbol.asyncDispose]: async () => void silent.close() };

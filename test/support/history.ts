@@ -31,6 +31,7 @@ export function createHistory<T>(name: string): History<T> {
     return new Promise((resolve, reject) => {
       let position = from;
       const timer = setTimeout(() => giveUp(`it did not come within ${PATIENCE_MS / 1_000} s`), PATIENCE_MS);
+      timer.unref(); // A wait that nobody minds any more keeps no process.
       function stop(): void {
         clearTimeout(timer);
         watchers.delete(look);

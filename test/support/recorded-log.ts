@@ -1,4 +1,5 @@
 import { createLogger, type Logger, type LogRecord } from "../../src/logging/logger";
+import { createHistory } from "./history";
 
 /** A logger that keeps what it is told. */
 export interface RecordedLog {
@@ -12,29 +13,14 @@ export interface RecordedLog {
 
 /** Info lines beyond `verbosity` are not recorded; by default all are. */
 export function recordLog(verbosity = 10): RecordedLog {
-  const records: LogRecord[] = [];
-  const waiting = new Set<() => void>();
-  const all = (message: string) => records.filter((record) => record.message === message);
+  const history = createHistory<LogRecord>("the log");
   return {
-    records,
-    all,
-    when: (message, count = 1) =>
-      new Promise((resolve) => {
-        const look = () => {
-          const record = all(message)[count - 1];
-          if (record === undefined) return;
-          waiting.delete(look);
-          resolve(record);
-        };
-        waiting.add(look);
-        look();
-      }),
-    logger: createLogger({
-      enabled: (wanted) => wanted <= verbosity,
-      write: (record) => {
-        records.push(record);
-        for (const look of [...waiting]) look();
-      },
-    }),
+    records: history.all(),
+    all: (message) => history.all().filter((record) => record.message === message),
+    when: (message, count = 1) => {
+      let times = 0;
+      return history.waitFor((record) => record.message === message && ++times === count);
+    },
+    logger: createLogger({ enabled: (wanted) => wanted <= verbosity, write: history.add }),
   };
 }

@@ -44,7 +44,7 @@ export interface TestRegistrar extends AsyncDisposable {
 }
 
 export async function startTestRegistrar(
-  node: TestNode,
+  node: Pick<TestNode, "options">,
   options: Partial<RegistrarOptions> = {},
   signal?: AbortSignal,
 ): Promise<TestRegistrar> {

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { startRegistrar } from "../../../src/registrar/start-registrar";
 import { startCsiDriver } from "../../../src/simulator/csi-driver";
 import { eventually } from "../../support/eventually";
+import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
-import { startCommand } from "./support/command";
 
 // As under `kubectl debug node`: the host's root is a folder here, and whoever runs on the host has the host's paths.
 
@@ -19,11 +19,9 @@ async function onHost(use: (host: TempFolder) => Promise<void>): Promise<void> {
 }
 
 async function run(host: TempFolder, command: string, ...words: readonly string[]) {
-  using doctor = startCommand([command, `--host-root=${host.path}`, "--timeout=1m", ...words], {
-    FORCE_COLOR: "",
-  });
-  const code = await doctor.exitCode();
-  return { code, text: doctor.lines.join("\n") };
+  const line = [command, `--host-root=${host.path}`, "--timeout=1m", ...words];
+  const { status, stdout } = await runCommand(...line);
+  return { code: status, text: stdout };
 }
 
 const driverOn = (host: TempFolder) =>

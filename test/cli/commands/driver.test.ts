@@ -99,14 +99,3 @@ test("a place where it cannot listen is one line and exit code 1", async () => {
   expect(stderr).toMatch(/^registrar driver: cannot listen on \/nowhere\/csi\.sock: .*\n$/);
   expect(status).toBe(1);
 });
-
-test("a second driver leaves the socket of one that lives alone", () =>
-  withDriver([], async (driver, csiAddress) => {
-    await driver.line(/listening on/);
-    const { status, stderr } = await runCommand("driver", "--csi-address", csiAddress, "--name", "y.csi");
-    expect(stderr).toMatch(/^registrar driver: somebody listens on .* already/);
-    expect(status).toBe(1);
-    const client = createUnixClient(csiAddress);
-    expect(await callUnary(client, identity.GetPluginInfo, {}, bounds)).toMatchObject({ name: "x.csi" });
-    client.close();
-  }));

@@ -116,14 +116,3 @@ test("a folder that it cannot watch is one line and exit code 1", async () => {
   expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: EEXIST; .*\n$/);
   expect(status).toBe(1);
 });
-
-const onLinux = process.platform === "linux" ? test : test.skip;
-onLinux("a folder that cannot be made ends it, in /proc too (on Linux only)", async () => {
-  const { status, stderr } = await runCommand(
-    "kubelet",
-    "--plugin-registration-path",
-    "/proc/registrar-test/x",
-  );
-  expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: ENOENT/);
-  expect(status).toBe(1);
-});

@@ -1,16 +1,19 @@
-import { startCsiDriver } from "../../../src/testing";
+import { type CsiDriverOptions, startCsiDriver } from "../../../src/testing";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { startCommand } from "./support/command";
 
-/** What the command prints in JSON, beside a driver. */
-async function legacyJson(...flags: readonly string[]): Promise<unknown> {
+/** The command beside a driver. */
+async function legacy(driver: Partial<CsiDriverOptions>, ...flags: readonly string[]) {
   await using folder = await createTempFolder();
   const csiAddress = folder.at("csi.sock");
-  await using _driver = await startCsiDriver({ csiAddress, name: "x.csi", nodeId: "n7" });
-  using legacy = startCommand(["legacy", "--csi-address", csiAddress, "-o", "json", ...flags]);
-  expect(await legacy.exitCode()).toBe(0);
-  return JSON.parse(legacy.lines.join("\n"));
+  await using _driver = await startCsiDriver({ csiAddress, name: "x.csi", nodeId: "n7", ...driver });
+  return await runCommand("legacy", "--csi-address", csiAddress, ...flags);
+}
+
+async function legacyJson(...flags: readonly string[]): Promise<unknown> {
+  const { status, stdout } = await legacy({}, "-o", "json", ...flags);
+  expect(status).toBe(0);
+  return JSON.parse(stdout);
 }
 
 test("node-register annotates the Node with the driver's node ID", async () => {
@@ -33,25 +36,14 @@ test("kubernetes-register creates the CSIDriver of that time", async () => {
 });
 
 test("prints YAML if nothing else is asked for", async () => {
-  await using folder = await createTempFolder();
-  const csiAddress = folder.at("csi.sock");
-  await using _driver = await startCsiDriver({ csiAddress, name: "x.csi", nodeId: "n7" });
-  using legacy = startCommand(["legacy", "--csi-address", csiAddress]);
-  expect(await legacy.exitCode()).toBe(0);
-  expect(legacy.lines).toContain("kind: Node");
+  expect(await legacy({})).toMatchObject({ status: 0, stdout: expect.stringMatching(/^kind: Node$/m) });
 });
 
 test("a driver without the calls is an error of one line", async () => {
-  await using folder = await createTempFolder();
-  const csiAddress = folder.at("csi.sock");
-  await using _driver = await startCsiDriver({
-    csiAddress,
-    name: "x.csi",
-    faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", message: "not yet" }],
-  });
-  using legacy = startCommand(["legacy", "--csi-address", csiAddress]);
-  expect(await legacy.exitCode()).toBe(1);
-  expect(legacy.stderr).toMatch(/^registrar legacy: the CSI driver did not answer: .*not yet\n$/);
+  const fails = { kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", message: "not yet" } as const;
+  const { status, stderr } = await legacy({ faults: [fails] });
+  expect(stderr).toMatch(/^registrar legacy: the CSI driver did not answer: .*not yet\n$/);
+  expect(status).toBe(1);
 });
 
 test("it needs a driver's address", async () => {

@@ -20,14 +20,7 @@ async function makeNode() {
     csiAddress,
     driver: () => startCsiDriver({ csiAddress, name: "x.csi" }),
     kubelet: () => startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 10 }),
-    registrar: () =>
-      startTestRegistrar({
-        csiAddress,
-        pluginRegistrationPath,
-        options: paths,
-        socketPath: String,
-        [Symbol.asyncDispose]: async () => {},
-      }),
+    registrar: () => startTestRegistrar({ options: paths }),
   };
 }
 

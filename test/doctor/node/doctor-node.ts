@@ -52,8 +52,7 @@ export async function createDoctorNode(): Promise<DoctorNode> {
     kubelet: folder.kubelet,
     registrar: async (options) => {
       const paths = { ...node, kubeletRegistrationPath: csiAddress };
-      const whole = { ...node, options: paths, socketPath: (name: string) => folder.at("reg", name) };
-      return keep(await startTestRegistrar({ ...whole, [Symbol.asyncDispose]: async () => {} }, options));
+      return keep(await startTestRegistrar({ options: paths }, options));
     },
     plugin: (fileName, info) => folder.plugin({ socketPath: join(directory, fileName), info }),
     tree: () =>

@@ -1,7 +1,7 @@
-import { mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { mkdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { createNodeFolder as createFolder } from "../../support/node-folder";
 import { removeFolder } from "../../support/remove-folder";
-import { createTempFolder } from "../../support/temp-folder";
 
 export interface DriverPaths {
   /** The CSI driver socket as the host, and so kubelet, sees it. */
@@ -25,14 +25,12 @@ export interface NodeFolder extends AsyncDisposable {
 }
 
 export async function createNodeFolder(): Promise<NodeFolder> {
-  const folder = await createTempFolder();
-  const root = folder.path;
-  const pluginRegistrationPath = join(root, "plugins_registry");
-  await mkdir(pluginRegistrationPath);
+  const folder = await createFolder();
+  const { pluginDir } = folder;
 
   async function addDriver(name: string): Promise<DriverPaths> {
-    const hostFolder = join(root, "plugins", name);
-    const containerFolder = join(root, `csi-${name}`);
+    const hostFolder = folder.at("plugins", name);
+    const containerFolder = folder.at(`csi-${name}`);
     await mkdir(hostFolder, { recursive: true });
     await rm(containerFolder, { force: true }); // the driver may have been here before
     await symlink(hostFolder, containerFolder);
@@ -41,25 +39,19 @@ export async function createNodeFolder(): Promise<NodeFolder> {
     return {
       kubeletRegistrationPath,
       csiAddress,
-      registrationSocketPath: join(pluginRegistrationPath, `${name}-reg.sock`),
+      registrationSocketPath: folder.socketPathOf(name),
       args: [
         `--csi-address=${csiAddress}`,
         `--kubelet-registration-path=${kubeletRegistrationPath}`,
-        `--plugin-registration-path=${pluginRegistrationPath}`,
+        `--plugin-registration-path=${pluginDir}`,
       ],
     };
   }
-  async function visibleSockets(): Promise<readonly string[]> {
-    return (await readdir(pluginRegistrationPath)).filter((name) => !name.startsWith("."));
-  }
-  async function removePluginDirectory(): Promise<void> {
-    removeFolder(pluginRegistrationPath);
-  }
   return {
-    pluginRegistrationPath,
+    pluginRegistrationPath: pluginDir,
     addDriver,
-    removePluginDirectory,
-    visibleSockets,
+    removePluginDirectory: async () => removeFolder(pluginDir),
+    visibleSockets: async () => folder.visibleFiles(),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }

@@ -11,6 +11,8 @@ import { renderSvg } from "./svg";
 
 export interface PerformanceOptions extends StageOptions {
   readonly teller: Storyteller;
+  /** How long a step may take. @default 10 s */
+  readonly stepMs?: number;
   /** Where to save a picture of what happened. */
   readonly svg?: string | undefined;
   /** Ends the play when aborted. */
@@ -27,7 +29,7 @@ export type Ending =
 /** Plays scenarios one after the other on one stage. However it ends, it leaves no process and, unless kept, no file. */
 export async function perform(
   scenarios: readonly Scenario[],
-  { teller, svg, signal, ...options }: PerformanceOptions,
+  { teller, stepMs, svg, signal, ...options }: PerformanceOptions,
 ): Promise<Ending> {
   // Checked before anything is played, so that a path that cannot be written fails at once.
   if (svg !== undefined) save(svg, "");
@@ -42,7 +44,7 @@ export async function perform(
       const { title, about } = scenario;
       teller.heading(scenarios.length > 1 ? `${index + 1}. ${title}` : title, about);
       timeline.add({ kind: "chapter", title, atMs: Date.now() });
-      const play = createPlay({ stage, teller, startedAt, signal });
+      const play = createPlay({ stage, teller, startedAt, stepMs, signal });
       if (index === 0 && scenario !== registration) await setTheScene(play);
       await scenario.play(play);
     }

@@ -14,12 +14,14 @@ export interface PlayOptions {
   readonly teller: Storyteller;
   /** When the demo began, in milliseconds since 1970. */
   readonly startedAt: number;
+  /** How long a step may take. @default 10 s */
+  readonly stepMs?: number | undefined;
   /** Ends the play when aborted. */
   readonly signal: AbortSignal;
 }
 
 /** Makes what one scenario works with. */
-export function createPlay({ stage, teller, startedAt, signal }: PlayOptions): Play {
+export function createPlay({ stage, teller, startedAt, stepMs = STEP_MS, signal }: PlayOptions): Play {
   const { timeline } = stage;
   let steps = 0;
   let deedAt = Date.now();
@@ -28,9 +30,9 @@ export function createPlay({ stage, teller, startedAt, signal }: PlayOptions): P
   let toldMs = 0;
 
   const within = (awaited: string) => {
-    const tooLate = new MissedStep(`waited ${durationText(STEP_MS)} for ${awaited}: it did not happen`);
+    const tooLate = new MissedStep(`waited ${durationText(stepMs)} for ${awaited}: it did not happen`);
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(tooLate), STEP_MS);
+    const timer = setTimeout(() => timeout.abort(tooLate), stepMs);
     return {
       signal: AbortSignal.any([signal, stage.mishap, timeout.signal]),
       end: () => clearTimeout(timer),

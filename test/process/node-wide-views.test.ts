@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { httpOf } from "../end-to-end/support/http";
+import { nodeTest } from "../end-to-end/support/node";
+import { allRegistered, by, driverFoldersOf, nameOf, socketOf } from "../end-to-end/support/node-wide";
 import { eventually } from "../support/eventually";
-import { httpOf } from "./support/http";
-import { nodeTest } from "./support/node";
-import { allRegistered, by, driverFoldersOf, nameOf, namesOf, socketOf } from "./support/node-wide";
 
 const [A, B] = [nameOf(0), nameOf(1)];
 const [REFUSED, DENIED, BLOCKED] = ["refused", "denied", "blocked"].map(
@@ -99,15 +99,4 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   expect([...spoken].toSorted()).toEqual(
     [A, B, REFUSED, BLOCKED].map((name) => `${csiAddress(name)} ${name}`).toSorted(),
   );
-});
-
-nodeTest("a thousand files that are no drivers cost nothing that a driver would notice", async (node) => {
-  const { add, registrar: start, folder } = driverFoldersOf(node);
-  const kubelet = await node.kubelet();
-  start();
-  await add(nameOf(0));
-  for (let number = 0; number < 1_000; number++) writeFileSync(`${folder}/${number}`, "");
-  const names = namesOf(5);
-  for (const name of names.slice(1)) await add(name);
-  await allRegistered(kubelet, names);
 });

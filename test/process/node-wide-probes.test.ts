@@ -1,9 +1,5 @@
-import { promisify } from "node:util";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
-import { loadProtos } from "../../src/grpc/protos";
-import { startForeignSocket } from "../support/foreign-socket";
-import { nodeTest, refused, registered, type TestNode } from "./support/node";
-import { type DriverFolders, driverFoldersOf, nameOf, socketOf } from "./support/node-wide";
+import { nodeTest, refused, registered } from "../end-to-end/support/node";
+import { type DriverFolders, driverFoldersOf, nameOf } from "../end-to-end/support/node-wide";
 
 const [A, B] = [nameOf(0), nameOf(1)];
 
@@ -13,8 +9,6 @@ async function probe({ registrar }: DriverFolders, mode: "health" | "ready", ...
   const { code } = await probing.exit();
   return { code, said: probing.stderr };
 }
-
-const registrationSocket = (node: TestNode, name: string) => `${node.pluginDir}/${socketOf(name)}`;
 
 nodeTest("healthy while a registrar answers; not when it is frozen, nor when it is dead", async (node) => {
   const folders = driverFoldersOf(node);
@@ -51,33 +45,6 @@ nodeTest(
     expect(await probe(folders, "health")).toMatchObject({ code: 1, said: expect.stringContaining(B) });
   },
 );
-
-nodeTest("healthy as long as one driver's socket answers, as /healthz is", async (node) => {
-  const folders = driverFoldersOf(node);
-  for (const name of [A, B]) await folders.add(name);
-  await using _hanging = await startForeignSocket(registrationSocket(node, B));
-  await folders.registrar().reached("listening");
-  expect(await probe(folders, "health")).toEqual({ code: 0, said: "" });
-});
-
-nodeTest("a registrar of another kind answers for its own driver, not for the others", async (node) => {
-  const folders = driverFoldersOf(node);
-  await folders.add(A);
-  const other = new Server();
-  const info = { type: "CSIPlugin", name: A, endpoint: folders.csiAddress(A), supportedVersions: ["1.0.0"] };
-  other.addService(loadProtos().registration, {
-    GetInfo: (_call: unknown, answer: (error: null, info: object) => void) => answer(null, info),
-    NotifyRegistrationStatus: () => {},
-  });
-  const bind = promisify(other.bindAsync.bind(other));
-  await bind(`unix:${registrationSocket(node, A)}`, ServerCredentials.createInsecure());
-  expect(await probe(folders, "health")).toEqual({ code: 0, said: "" });
-  await folders.add(B);
-  const { code, said } = await probe(folders, "health");
-  expect(code).toBe(1);
-  expect(said).toContain(`no registrar for ${B} at`);
-  other.forceShutdown();
-});
 
 nodeTest("not ready while a driver is refused: the probe names it", async (node) => {
   const folders = driverFoldersOf(node);

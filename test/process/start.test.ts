@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { nodeTest, registered, registrarArguments } from "./support/node";
+import { nodeTest, registered, registrarArguments } from "../end-to-end/support/node";
 
 /**
  * What Node loads when a program names it, and a sidecar needs for no registration: each takes from 1 to 4 ms of a

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
+import { nodeTest } from "../end-to-end/support/node";
+import { allRegistered, driverFoldersOf, socketsIn } from "../end-to-end/support/node-wide";
 import { eventually } from "../support/eventually";
 import { countInotifyWatches } from "../support/resources";
-import { nodeTest } from "./support/node";
-import { allRegistered, driverFoldersOf, socketsIn } from "./support/node-wide";
 
 const AT_ONCE = 50;
 const ROUNDS = 5;

@@ -1,27 +1,15 @@
 import type { Socket } from "node:net";
-import { encodeLiterals } from "../../../src/grpc/hpack/encoder";
-import type { HeaderField } from "../../../src/grpc/hpack/static-table";
-import { CLIENT_PREFACE, encodeFrame, FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
-import { loadProtos, type PluginIdentity } from "../../../src/grpc/protos";
-import { type ForeignSocket, startForeignSocket } from "../../support/foreign-socket";
+import { encodeLiterals } from "../../src/grpc/hpack/encoder";
+import type { HeaderField } from "../../src/grpc/hpack/static-table";
+import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../src/grpc/http2/frames";
+import { loadProtos, type PluginIdentity } from "../../src/grpc/protos";
+import { frame, PING, SETTINGS } from "../grpc/wire";
 
 /** What a driver does with a connection. */
 export type Behaviour = (connection: Socket) => void;
 
-/** A driver that may break every rule: it is given bare connections. Ended, it leaves its socket file behind. */
-export function startHostileDriver(path: string, behave: Behaviour): Promise<ForeignSocket> {
-  return startForeignSocket(path, behave);
-}
-
-const SETTINGS = 4;
-export const PING = 6;
-
-export function frame(type: number, flags = 0, streamId = 0, payload: Buffer = Buffer.alloc(0)): Buffer {
-  return encodeFrame(type, flags, streamId, payload);
-}
-
 /** What an HTTP/2 server says first; also what changes its mind later. */
-export const HELLO = frame(SETTINGS);
+export const HELLO = frame(SETTINGS, 0, 0);
 
 /** Speaks HTTP/2 as far as to say hello, does this on every call that comes, and that when a ping is answered. */
 export function onCall(

@@ -1,18 +1,8 @@
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { DRIVER, nodeTest, onNode, registered } from "../end-to-end/support/node";
+import { insideOf, registrarIn, type Surroundings } from "../end-to-end/support/surroundings";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
-import { DRIVER, nodeTest, onNode, registered } from "./support/node";
-import { insideOf, registrarIn, type Surroundings } from "./support/surroundings";
 
 const FAILED = "Failed to listen on socket";
 
@@ -83,82 +73,6 @@ function fill(folder: string): void {
     for (let number = 0; ; number++) writeFileSync(join(folder, `filler-${number}`), "");
   }).toThrow(/ENOSPC/);
 }
-
-nodeTest("a folder that takes nothing more for a while: tried again until it does", async (node) => {
-  await node.driver();
-  const registrar = registrarIn(node, { asOrdinaryUser: true });
-  await node.kubelet();
-  await registrar.reached("registered");
-
-  registrar.kill("SIGSTOP");
-  rmSync(node.socketPath);
-  chmodSync(node.pluginDir, 0o500);
-  registrar.kill("SIGCONT");
-  expect((await registrar.line(FAILED)).fields.err).toMatch(/EACCES/);
-  chmodSync(node.pluginDir, 0o700);
-  await registrar.reached("registered", 2);
-});
-
-nodeTest(
-  "a symlink to a living socket of somebody else's: not followed, not removed, exit code 1",
-  async (node) => {
-    await node.driver();
-    const target = join(dirname(node.pluginDir), "other.sock");
-    await using other = await startForeignSocket(target);
-    symlinkSync(target, node.socketPath);
-    const registrar = node.registrar();
-    expect(await registrar.exit()).toEqual({ code: 1, signal: null });
-    expect((await registrar.line(FAILED)).fields.err).toContain("is not a socket");
-    expect(readlinkSync(node.socketPath)).toBe(target);
-    expect(other.connections()).toBe(0);
-  },
-);
-
-const LATER: readonly (readonly [
-  what: string,
-  put: (path: string, elsewhere: string) => void | Promise<void>,
-])[] = [
-  ["a symlink to a living socket", (path, elsewhere) => symlinkSync(elsewhere, path)],
-  ["a folder", (path) => mkdirSync(path)],
-  ["a file", (path) => writeFileSync(path, "mine")],
-];
-
-test.each(LATER)(
-  "%s put in the socket's place later is left alone, and the driver registered again when it is gone",
-  onNode(async (node, _what, put) => {
-    await node.driver();
-    const elsewhere = join(dirname(node.pluginDir), "other.sock");
-    await using other = await startForeignSocket(elsewhere);
-    const registrar = node.registrar();
-    await node.kubelet();
-    await registrar.reached("registered");
-
-    registrar.kill("SIGSTOP");
-    rmSync(node.socketPath);
-    await put(node.socketPath, elsewhere);
-    const { ino } = lstatSync(node.socketPath);
-    registrar.kill("SIGCONT");
-    expect((await registrar.line(FAILED)).fields.err).toContain("is not a socket");
-    expect(lstatSync(node.socketPath).ino).toBe(ino);
-    rmSync(node.socketPath, { recursive: true });
-    await registrar.reached("registered", 2);
-    expect(other.connections()).toBe(0);
-    expect(lstatSync(elsewhere).isSocket()).toBe(true);
-  }),
-);
-
-nodeTest("what is put in the socket's place is there when the registrar has stopped", async (node) => {
-  await node.driver();
-  const registrar = node.registrar();
-  await registrar.reached("listening");
-  registrar.kill("SIGSTOP");
-  rmSync(node.socketPath);
-  symlinkSync("/nowhere", node.socketPath);
-  registrar.kill("SIGTERM");
-  registrar.kill("SIGCONT");
-  await registrar.exit();
-  expect(readlinkSync(node.socketPath)).toBe("/nowhere");
-});
 
 nodeTest("a symlink named like an alias of ours is neither followed nor taken for one", async (node) => {
   await node.driver();

@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { METHODS } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { type HttpClient, httpOf } from "../end-to-end/support/http";
+import { nodeTest, type TestNode } from "../end-to-end/support/node";
+import type { CliProcess } from "../end-to-end/support/process";
+import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "../end-to-end/support/resources";
 import { eventually } from "../support/eventually";
-import { type HttpClient, httpOf } from "./support/http";
-import { nodeTest, type TestNode } from "./support/node";
-import type { CliProcess } from "./support/process";
-import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "./support/resources";
 
 const PROBE = "GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n";
 
@@ -67,58 +66,23 @@ nodeTest("clients that hold their connections, 200 of each kind, keep no probe o
   await eventually(() => expect(descriptorsOf(registrar)).toBeLessThan(before + 10));
 });
 
-/** What is sent whole; the connection ends in some way, and the answer begins so. */
+/** What is sent whole, and how the answer begins, if there is one. The parser's own tests have more. */
 const BREAKS_RULES: readonly (readonly [what: string, sent: string, answer: RegExp])[] = [
   ["garbage", "\xff\xfe\x00\x01".repeat(1_000), /^$/],
   ["TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /^$/],
   ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", /^HTTP\/1\.1 400 /],
-  ["a request line of a megabyte", `GET /${"a".repeat(1_000_000)} HTTP/1.1\r\n\r\n`, /^$/],
   ["a header of a megabyte", `GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${"a".repeat(1_000_000)}\r\n\r\n`, /^$/],
-  ["ten thousand headers", `GET /healthz HTTP/1.1\r\nhost: x\r\n${"x: y\r\n".repeat(10_000)}\r\n`, /^$/],
-  ["no host", "GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],
-  [
-    "two lengths",
-    "POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
-    /^HTTP\/1\.1 400 /,
-  ],
-  [
-    "length and chunks, as smugglers do",
-    "POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n",
-    /^HTTP\/1\.1 400 /,
-  ],
-  [
-    "an upgrade",
-    "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: upgrade, close\r\nupgrade: websocket\r\n\r\n",
-    /^HTTP\/1\.1 200 /,
-  ],
-  [
-    "a tunnel",
-    "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
-    /^HTTP\/1\.1 404 /,
-  ],
+  ["a tunnel", "CONNECT a:443 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", /^HTTP\/1\.1 404 /],
 ];
 
 /** Paths that lead nowhere but where they say, whatever they look like. */
-const ODD_PATHS: readonly string[] = [
-  ...[
-    "//healthz",
-    "/./healthz",
-    "/../healthz",
-    "/healthz/",
-    "/healthz%00",
-    "/%68ealthz",
-    "/healthz;x",
-    "/HEALTHZ",
-  ],
-  ...["/../../../../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/etc/passwd", "/statusz/../../etc/passwd"],
-  ...[
-    "http://example.com/healthz",
-    "/healthz\\",
-    "/__proto__",
-    "/constructor",
-    "/debug/pprof/",
-    "/debug/pprof/heap",
-  ],
+const ODD_PATHS = [
+  "//healthz",
+  "/../healthz",
+  "/%68ealthz",
+  "/..%2f..%2fetc/passwd",
+  "/__proto__",
+  "/debug/pprof/",
 ];
 
 nodeTest("what breaks the rules is cut off or answered, and nothing else happens", async (node) => {
@@ -130,37 +94,8 @@ nodeTest("what breaks the rules is cut off or answered, and nothing else happens
     expect([what, (await said).slice(0, 200)]).toEqual([what, expect.stringMatching(answer)]);
   }
   for (const path of ODD_PATHS) expect([path, (await http.get(path)).status]).toEqual([path, 404]);
-  for (const query of [
-    "?%",
-    "?%%%&=&&",
-    `?${"x&".repeat(5_000)}`,
-    "?verbose=%ff%00",
-    "?exclude=%1b[2J%0aforged",
-  ]) {
-    const { status, body } = await http.get(`/readyz${query}`);
-    expect([query, status]).toEqual([query, 200]);
-    expect(body).not.toContain("\u001b");
-    expect(body).not.toMatch(/^forged/m);
-  }
-  await expectUnharmed(registrar, http);
-});
-
-nodeTest("every method is answered, and nothing but GET and HEAD is asked of the checks", async (node) => {
-  const { registrar, http } = await serve(node);
-  for (const method of METHODS.filter((one) => one !== "CONNECT")) {
-    const { status } = await http.get("/readyz", { method });
-    expect([method, status]).toEqual([method, method === "GET" || method === "HEAD" ? 200 : 405]);
-  }
-  await expectUnharmed(registrar, http);
-});
-
-nodeTest("of 10000 requests in one breath on one connection one is answered at most", async (node) => {
-  const { registrar, http } = await serve(node);
-  const socket = await dial(http);
-  const said = text(socket).catch(() => "");
-  socket.write(PROBE.repeat(10_000));
-  socket.end();
-  expect((await said).split("HTTP/1.1 200 OK").length - 1).toBeLessThanOrEqual(1);
+  const { status, body } = await http.get("/readyz?exclude=%1b[2J%0aforged");
+  expect([status, body.includes("\u001b"), /^forged/m.test(body)]).toEqual([200, false, false]);
   await expectUnharmed(registrar, http);
 });
 

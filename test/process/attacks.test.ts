@@ -1,16 +1,13 @@
 import { connect } from "node:net";
-import * as fc from "fast-check";
-import { chunkLengths, connections, inChunks } from "../grpc/arbitrary-connections";
+import { type HttpClient, httpOf } from "../end-to-end/support/http";
+import { nodeTest, onNode, registered } from "../end-to-end/support/node";
+import { descriptorsOf, residentKilobytes } from "../end-to-end/support/resources";
 import { ATTACKS } from "../grpc/attacks";
 import { openCall, openCallInHuffman, times } from "../grpc/attacks/attack";
 import { connectRaw } from "../grpc/served-acceptor";
-import { bytesOf, DATA, frame, getInfoCall, HEADERS, HELLO, headerBlock, PING, RAW_PATH } from "../grpc/wire";
+import { bytesOf, DATA, frame, HEADERS, HELLO, headerBlock, PING } from "../grpc/wire";
 import { eventually } from "../support/eventually";
-import { expectProperty } from "../support/fuzz";
-import { gone } from "./support/clients";
-import { type HttpClient, httpOf } from "./support/http";
-import { nodeTest, onNode, registered } from "./support/node";
-import { descriptorsOf, residentKilobytes } from "./support/resources";
+import { flood } from "../support/hostile-driver";
 
 /** As long as a registrar of these tests may live; alone, none of them takes a tenth of it. */
 const LIMIT_MS = 110_000;
@@ -22,13 +19,13 @@ const FLOODS_EACH = 8;
 const SMALL_ATTACKS = BYTES_OF_ATTACKS.filter(({ length }) => length < FLOOD_BYTES);
 
 /** Says these bytes on a connection of its own, and leaves. */
-async function visit(path: string, chunks: readonly Buffer[]): Promise<void> {
-  const client = connect(path);
-  client.on("error", () => {}); // It may cut us off while we write.
-  client.resume();
-  for (const chunk of chunks) client.write(chunk);
-  const closed = gone(client);
-  client.end();
+async function visit(path: string, bytes: Buffer): Promise<void> {
+  // It may cut us off while we write.
+  const client = connect(path)
+    .on("error", () => {})
+    .resume();
+  const closed = new Promise<void>((resolve) => client.once("close", () => resolve()));
+  client.end(bytes);
   await closed;
 }
 
@@ -38,7 +35,7 @@ async function attack(path: string, rounds: number): Promise<void> {
     round % FLOODS_EACH === 0 ? BYTES_OF_ATTACKS : SMALL_ATTACKS,
   ).flat();
   const one = async () => {
-    for (let bytes = all.pop(); bytes !== undefined; bytes = all.pop()) await visit(path, [bytes]);
+    for (let bytes = all.pop(); bytes !== undefined; bytes = all.pop()) await visit(path, bytes);
   };
   await Promise.all(Array.from({ length: 10 }, one));
 }
@@ -67,28 +64,6 @@ nodeTest(
     expect((await heapBytes(http)) - heap).toBeLessThan(1_000_000);
     await registered(await node.kubelet());
     await registrar.reached("registered");
-  },
-  LIMIT_MS,
-);
-
-nodeTest(
-  "random connections harm nobody, and kubelet registers the driver",
-  async (node) => {
-    await node.driver();
-    const registrar = node.registrar();
-    await registrar.reached("listening");
-    const descriptors = descriptorsOf(registrar);
-    await expectProperty(
-      { runs: 120, given: fc.tuple(connections, chunkLengths) },
-      async ([sent, lengths]) => {
-        await visit(node.socketPath, inChunks(sent, lengths));
-      },
-    );
-    await eventually(() => expect(descriptorsOf(registrar)).toBeLessThanOrEqual(descriptors));
-    await registered(await node.kubelet());
-    await registrar.reached("registered");
-    // Every line is in klog's form: nobody writes past our log.
-    expect(registrar.lines()).toHaveLength(registrar.stderr.trimEnd().split("\n").length);
   },
   LIMIT_MS,
 );
@@ -145,22 +120,22 @@ test.each<[string, (streamId: number) => Buffer]>([
 );
 
 nodeTest(
-  "a client that sends a byte at a time is answered, while kubelet registers the driver",
+  "10 clients that send pings without end, and read no answer, neither block kubelet nor grow us",
   async (node) => {
     await node.driver();
-    const registrar = node.registrar();
+    const registrar = node.registrar("--http-endpoint=localhost:0");
     await registrar.reached("listening");
-    using slow = connectRaw(node.socketPath);
-    const bytes = Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]);
-    const half = bytes.length / 2;
-    const send = async (part: Buffer) => {
-      for (const byte of part)
-        await new Promise<void>((resolve) => slow.socket.write(Buffer.of(byte), () => resolve()));
-    };
-    await send(bytes.subarray(0, half));
+    const clients = Array.from({ length: 10 }, () => connect(node.socketPath).on("error", () => {}));
+    const pings = times(1_000, () => frame(PING, 0, 0, Buffer.alloc(8)));
+    for (const client of clients) {
+      client.write(HELLO);
+      flood(client, pings);
+    }
     await registered(await node.kubelet());
-    await send(bytes.subarray(half));
-    expect(await slow.statusOf(1)).toBe("0");
+    await registrar.reached("registered");
+    expect(await (await httpOf(registrar)).get("/readyz")).toMatchObject({ status: 200 });
+    expect(residentKilobytes(registrar)).toBeLessThan(150_000);
+    for (const client of clients) client.destroy();
   },
 );
 

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect, type NetConnectOpts, type Socket } from "node:net";
+import { httpOf } from "../end-to-end/support/http";
+import { nodeTest, registered } from "../end-to-end/support/node";
+import { descriptorsOf } from "../end-to-end/support/resources";
+import { registrarIn } from "../end-to-end/support/surroundings";
 import { eventually } from "../support/eventually";
-import { httpOf } from "./support/http";
-import { nodeTest, registered } from "./support/node";
-import { descriptorsOf } from "./support/resources";
-import { registrarIn } from "./support/surroundings";
 
 const LIMIT = 64;
 const CONNECTIONS = 500;

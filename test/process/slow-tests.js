@@ -1,0 +1,8 @@
+/** What starts many processes, floods one, or packs the package: `npm run test:process` runs these, `npm test` does not. */
+module.exports = [
+  "test/process/",
+  "test/package/",
+  "test/charts/charts.test.ts",
+  "test/docs/doctor-session.test.ts",
+  "test/cli/commands/doctor-cluster.test.ts",
+];
