@@ -1,8 +1,8 @@
 import { BACKOFF } from "../backoff";
 import type { Logger } from "../logging/logger";
+import type { NodeView } from "./api/node";
 import type { Outcome } from "./api/node-api";
 import { conditionFor, planCondition } from "./condition";
-import type { NodeView } from "./node";
 import type { ObservedRegistration } from "./observed-registrations";
 import { earlier, type Pass, type PassOutcome } from "./pass";
 import { createRewritePace } from "./rewrite-pace";

@@ -1,6 +1,6 @@
 import { RegistrarError } from "../errors";
 import { isQualifiedName } from "../resource-name";
-import type { NodeCondition, NodeView } from "./node";
+import type { NodeCondition, NodeView } from "./api/node";
 import type { ObservedRegistration } from "./observed-registrations";
 import { DRIVER_PLACEHOLDER } from "./startup-taint";
 

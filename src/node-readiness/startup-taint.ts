@@ -1,6 +1,7 @@
 import { RegistrarError } from "../errors";
 import { isQualifiedName } from "../resource-name";
-import type { NodeView, Taint } from "./node";
+import type { NodeView, Taint } from "./api/node";
+import type { PatchOperation } from "./api/node-api";
 
 /** Which taints are startup taints of a driver. */
 export interface StartupTaint {
@@ -9,11 +10,6 @@ export interface StartupTaint {
   /** Undefined: taints of every effect. */
   readonly effect: string | undefined;
 }
-
-/** One operation of a JSON Patch (RFC 6902). */
-export type PatchOperation =
-  | { readonly op: "test"; readonly path: string; readonly value: unknown }
-  | { readonly op: "remove"; readonly path: string };
 
 export const DRIVER_PLACEHOLDER = "{driver}";
 

@@ -1,6 +1,6 @@
 import { BACKOFF, type Backoff, backoffMs } from "../backoff";
 import type { Logger } from "../logging/logger";
-import type { Taint } from "./node";
+import type { Taint } from "./api/node";
 import type { ObservedRegistration } from "./observed-registrations";
 import { earlier, type Pass, type PassOutcome } from "./pass";
 import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText } from "./startup-taint";

@@ -1,5 +1,5 @@
+import type { NodeCondition, NodeView } from "../../src/node-readiness/api/node";
 import { conditionFor, parseConditionType, planCondition } from "../../src/node-readiness/condition";
-import type { NodeCondition, NodeView } from "../../src/node-readiness/node";
 import { registrationIn } from "./support/controlled-registrations";
 
 const TYPE = "disk.csi.example.com/Registered";

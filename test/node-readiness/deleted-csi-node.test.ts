@@ -1,4 +1,4 @@
-import { driversIn } from "../../src/node-readiness/node";
+import { driversIn } from "../../src/node-readiness/api/node";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { only } from "../../src/registrar/registrations";

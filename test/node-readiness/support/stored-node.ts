@@ -1,4 +1,4 @@
-import type { NodeCondition, Taint } from "../../../src/node-readiness/node";
+import type { NodeCondition, Taint } from "../../../src/node-readiness/api/node";
 
 /** A Node object as a server keeps it. */
 export interface StoredNode {

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { ApiAccess } from "../../../../src/node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../../../src/node-readiness/api/client";
 import type { ApiAnswer } from "../../../../src/node-readiness/api/failure";
-import { driversIn, type NodeView, parseNode, type Taint } from "../../../../src/node-readiness/node";
+import { driversIn, type NodeView, parseNode, type Taint } from "../../../../src/node-readiness/api/node";
 import { type ControlPlane, startControlPlane } from "../../../cluster/support/control-plane";
 import { createTempFolder } from "../../../support/temp-folder";
 import { DRIVER } from "../../support/controlled-registrations";
