@@ -1,6 +1,7 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { messageOf } from "../../errors";
 import { boundText } from "../../logging/bound";
+import { readAll } from "../../node-readiness/api/json";
 import { list, numberOrNone, text, textOrNone, tree } from "../objects";
 
 /** One list, of all namespaces. */
@@ -33,6 +34,8 @@ export interface ListApi extends Disposable {
 
 /** Half of what kubectl asks for: a page is parsed as a whole, and each is garbage afterwards. */
 const PAGE_ITEMS = 250;
+/** 250 items of 256 kB: a page that is larger ends the list with an error. */
+const MAX_PAGE_BYTES = 64 << 20;
 /** Pages under way at once: more would only make the API server's queue longer, and our memory larger. */
 const AT_ONCE = 2;
 /** Enough for a large page of a busy server; and for somebody who is asked to log in. */
@@ -101,10 +104,8 @@ interface Answer {
 }
 
 async function readAnswer(response: IncomingMessage): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
   const { statusCode = 0, headers } = response;
-  const raw = Buffer.concat(chunks).toString("utf8");
+  const raw = (await readAll(response, MAX_PAGE_BYTES)).toString("utf8");
   const seconds = Number(headers["retry-after"]);
   const isBusy = statusCode === 429 || statusCode === 503;
   return {
