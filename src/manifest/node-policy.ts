@@ -1,4 +1,5 @@
-import { DRIVER_PLACEHOLDER, type StartupTaint } from "../node-readiness/startup-taint";
+import { DRIVER_PLACEHOLDER } from "../node-readiness/driver-template";
+import type { StartupTaint } from "../node-readiness/startup-taint";
 import type { Manifest } from "./manifest";
 
 /** What the registrar's service account may change of a Node. */

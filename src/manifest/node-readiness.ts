@@ -1,6 +1,7 @@
 import { SERVICE_ACCOUNT_FOLDER } from "../node-readiness/api/access";
+import { DRIVER_PLACEHOLDER } from "../node-readiness/driver-template";
 import { neededRules } from "../node-readiness/rbac";
-import { DRIVER_PLACEHOLDER, type StartupTaint } from "../node-readiness/startup-taint";
+import type { StartupTaint } from "../node-readiness/startup-taint";
 import { POD } from "./daemon-set";
 import type { Manifest } from "./manifest";
 import { nodePolicy } from "./node-policy";
