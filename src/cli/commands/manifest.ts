@@ -1,6 +1,5 @@
 import { invalidOption, messageOf } from "../../errors";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../kubelet-roots";
-import type { Manifest } from "../../manifest/manifest";
 import {
   FS_GROUP_POLICIES,
   LIFECYCLE_MODES,
@@ -12,14 +11,16 @@ import {
 import { makeManifests, makeNodeWideManifests } from "../../manifest/parts";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
+import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
-import { addNodeReadiness, readinessFlags, readinessRuleFlag } from "./manifest-node-readiness";
+import { nodeAccessFrom, readinessFlags, readinessRuleFlag } from "./manifest-node-readiness";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
   image: { ...textFlag("image of the registrar"), demandOption: true },
   "driver-image": textFlag("image of the driver"),
   "node-wide": switchFlag("one registrar for every driver of a node, in place of a driver's own"),
+  "allow-drivers": textFlag("with --node-wide: only these drivers, a,b,..., as the registrar takes them"),
   "driver-arg": listFlag(
     "argument of the driver, instead of the usual two; repeatable, written --driver-arg=ARG",
     String,
@@ -51,7 +52,7 @@ const flags = {
   },
   "fs-group-policy": {
     ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
-    default: FS_GROUP_POLICIES[0],
+    defaultDescription: FS_GROUP_POLICIES[0],
   },
   "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
@@ -62,7 +63,7 @@ const flags = {
 /** What a node-wide registrar's manifest has no use for. */
 const FOR_A_DRIVER = [
   ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "attach-required", "pod-info-on-mount"],
-  ...["lifecycle-mode", "storage-capacity", "storage-class", "node-readiness-rule"],
+  ...["lifecycle-mode", "fs-group-policy", "storage-capacity", "storage-class", "node-readiness-rule"],
 ] as const;
 
 /**
@@ -92,22 +93,21 @@ export const runManifest = createCommand(
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
-  async (values) => {
-    const { renderManifests } = await import("../../manifest/yaml");
-    return print(renderManifests(makeAll(values)));
-  },
+  async (values) => print(makeAll(values)),
 );
 
 type Values = FlagValues<typeof flags>;
 
-function makeAll(values: Values): readonly Manifest[] {
+function makeAll(values: Values): string {
   const { distribution, include, driverName, driverImage } = values;
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
   const parts = include?.flat();
   if (values.nodeWide) {
     const given = FOR_A_DRIVER.filter((flag) => values[camelCase(flag)] !== undefined);
     if (given.length > 0) throw invalidOption(`--${given[0]} means nothing with --node-wide`);
-    return addNodeReadiness(makeNodeWideManifests({ ...values, kubeletRoot }, parts), values);
+    const drivers = nameListsFrom(values).allow;
+    const access = nodeAccessFrom(values, { drivers, isNodeWide: true });
+    return makeNodeWideManifests({ ...values, kubeletRoot }, parts, access);
   }
   if (driverName === undefined || driverImage === undefined) {
     const missing = [
@@ -117,6 +117,7 @@ function makeAll(values: Values): readonly Manifest[] {
     const text = `it needs ${missing.filter(Boolean).join(" and ")}, or --node-wide; see registrar manifest --help`;
     throw invalidOption(text);
   }
+  if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
   const options: ManifestOptions = {
     ...values,
     driverName,
@@ -127,7 +128,8 @@ function makeAll(values: Values): readonly Manifest[] {
     lifecycleModes: values.lifecycleMode,
     storageClassName: values.storageClass,
   };
-  return addNodeReadiness(makeManifests(resolveManifestOptions(options)), values, driverName);
+  const access = nodeAccessFrom(values, { drivers: [driverName], isNodeWide: false });
+  return makeManifests(resolveManifestOptions(options), access);
 }
 
 function camelCase(flag: (typeof FOR_A_DRIVER)[number]): keyof Values {

@@ -1,8 +1,14 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { createApiClient } from "../../../src/node-readiness/api/client";
 import type { ApiAnswer } from "../../../src/node-readiness/api/failure";
+import { eventually } from "../../support/eventually";
+import { runCommand } from "../../support/run-command";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
-import { type Cluster, startCluster, writeManifest } from "./support/cluster";
+import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+import { nodeFields } from "./support/node-fields";
 
 let cluster: Cluster;
 beforeAll(async () => {
@@ -95,6 +101,95 @@ describe("the policy and RBAC that manifest writes", () => {
     expect(await cluster.node(options?.node ?? "node-1")).toEqual(before);
   });
 
+  test("freeze each field of the Node that the API server lets an administrator change", async () => {
+    const fields = await nodeFields(cluster);
+    expect(fields.length).toBeGreaterThan(30);
+    const stored = async () => {
+      const { metadata, ...node } = JSON.parse(
+        await cluster.controlPlane.kubectl(
+          "get",
+          "node",
+          "node-2",
+          "-o",
+          "json",
+          "--show-managed-fields=false",
+        ),
+      );
+      return { ...node, metadata: { ...metadata, resourceVersion: "" } };
+    };
+    const changed: string[] = [];
+    for (const { part, field, body } of fields) {
+      const status = part === "status";
+      const before = await stored();
+      const answer = await patch(body, { type: "merge-patch", node: "node-2", from: "node-2", status });
+      expect([field, await stored()]).toEqual([field, before]);
+      const contentType = "application/merge-patch+json";
+      const path = `/api/v1/nodes/node-2${status ? "/status" : ""}`;
+      await cluster.admin.call({ method: "PATCH", path, body, contentType }, signal);
+      if (isDeepStrictEqual(await stored(), before)) continue;
+      changed.push(`${part}.${field}`);
+      expect([field, answer]).toMatchObject([field, { failure: { kind: "forbidden" } }]);
+    }
+    expect(changed).toEqual(
+      expect.arrayContaining([
+        ...["metadata.annotations", "metadata.finalizers", "metadata.labels", "metadata.ownerReferences"],
+        ...["spec.podCIDR", "spec.providerID", "spec.taints", "spec.unschedulable"],
+        ...["status.addresses", "status.allocatable", "status.capacity", "status.conditions"],
+        ...["status.daemonEndpoints", "status.declaredFeatures", "status.features", "status.images"],
+        ...["status.nodeInfo", "status.phase", "status.runtimeHandlers", "status.volumesAttached"],
+        ...["status.volumesInUse"],
+      ]),
+    );
+  });
+
+  test("let nobody be made the owner of a field, who would remove it when he applies again", async () => {
+    const { controlPlane } = cluster;
+    const applied = { apiVersion: "v1", kind: "Node", metadata: { name: "node-1", labels: { mine: "1" } } };
+    const file = join(cluster.folder, "node.json");
+    writeFileSync(file, JSON.stringify(applied));
+    await controlPlane.kubectl("apply", "--server-side", "--field-manager=somebody", "-f", file);
+    const managers = async () =>
+      JSON.parse(
+        await controlPlane.kubectl("get", "node", "node-1", "-o", "json", "--show-managed-fields"),
+      ).metadata.managedFields.filter(
+        ({ operation }: { readonly operation: string }) => operation === "Apply",
+      );
+    const before = await managers();
+    expect(before).toHaveLength(1);
+    const claim = (fields: object) => ({
+      metadata: { managedFields: [{ ...before[0], fieldsV1: { ...before[0].fieldsV1, ...fields } }] },
+    });
+    for (const fields of [
+      { "f:spec": { "f:taints": {} } },
+      { "f:metadata": { "f:labels": { "f:mine": {}, "f:kubernetes.io/os": {} } } },
+    ]) {
+      const answer = await patch(claim(fields), { type: "merge-patch" });
+      expect(answer).toMatchObject({ kind: "failed", failure: { kind: "forbidden" } });
+      expect(await managers()).toEqual(before);
+    }
+    expect(await patch([{ op: "remove", path: "/spec/taints/1" }])).toMatchObject({ kind: "answered" });
+  });
+
+  test("let the startup taint go that somebody applied", async () => {
+    const file = join(cluster.folder, "taint.json");
+    const metadata = { name: "node-1", labels: { mine: "1" } };
+    const spec = { taints: [FOREIGN_TAINT, STARTUP_TAINT] };
+    writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "Node", metadata, spec }));
+    const words = ["--server-side", "--force-conflicts", "--field-manager=somebody"];
+    await cluster.controlPlane.kubectl("apply", ...words, "-f", file);
+    expect(await patch([{ op: "remove", path: "/spec/taints/1" }])).toMatchObject({ kind: "answered" });
+    expect((await cluster.node("node-1")).taints).toEqual([FOREIGN_TAINT]);
+  });
+
+  test("allow to remove the own condition, and no other", async () => {
+    const remove = (type: string) => ({ status: { conditions: [{ $patch: "delete", type }] } });
+    await cluster.writeStatus("node-1", condition("Ready").status);
+    await patch(condition(OWN_CONDITION), onStatus);
+    expect(await patch(remove("Ready"), onStatus)).toMatchObject({ failure: { kind: "forbidden" } });
+    expect(await patch(remove(OWN_CONDITION), onStatus)).toMatchObject({ kind: "answered" });
+    expect((await cluster.node("node-1")).conditions).toMatchObject([{ type: "Ready" }]);
+  });
+
   test("allow nothing else: no list of nodes, no other object", async () => {
     const client = createApiClient(await cluster.accessFrom("node-1"));
     for (const path of ["/api/v1/nodes", "/api/v1/pods", "/api/v1/namespaces/kube-system/secrets"])
@@ -125,20 +220,45 @@ describe("the policy and RBAC that manifest writes", () => {
   });
 });
 
-test("what manifest writes for every driver of a node passes the API server's validation", async () => {
-  const words = ["--node-wide", "--image=registrar:v1"];
-  const { execFileSync } = await import("node:child_process");
-  const yaml = execFileSync(process.execPath, [
-    "dist/cli.js",
-    "manifest",
-    ...words,
-    "--startup-taint={driver}/agent-not-ready:NoExecute",
-    "--node-condition={driver}/Registered",
-  ]).toString();
-  expect(await cluster.apply(yaml)).toContain("validatingadmissionpolicy");
-  const policy = await cluster.controlPlane.kubectl(
-    ...["get", "validatingadmissionpolicy", "csi-registrar", "-o", "json"],
-  );
-  expect(JSON.parse(policy).status?.typeChecking?.expressionWarnings ?? []).toEqual([]);
-  await expect(writeManifest("--startup-taint=node.kubernetes.io/not-ready")).rejects.toThrow();
+describe("what manifest writes for every driver of a node", () => {
+  const nodeWide = async (...words: readonly string[]) => {
+    const flags = ["--startup-taint={driver}/not-ready:NoExecute", "--node-condition={driver}/Ready"];
+    const { stdout } = await runCommand(
+      "manifest",
+      "--node-wide",
+      "--image=r:1",
+      `--name=${ACCOUNT}`,
+      ...flags,
+      ...words,
+    );
+    return stdout;
+  };
+  const removable = async (domains: readonly string[]) => {
+    const removed: string[] = [];
+    for (const domain of domains) {
+      await cluster.setTaints("node-1", [{ key: `${domain}/not-ready`, effect: "NoExecute" }]);
+      const answer = await patch([{ op: "remove", path: "/spec/taints/0" }]);
+      const written = await patch(condition(`${domain}/Ready`), onStatus);
+      expect(written.kind).toBe(answer.kind);
+      if (answer.kind === "answered") removed.push(domain);
+    }
+    return removed;
+  };
+  const DOMAINS = [DRIVER, "nfs.csi.k8s.io", "node.kubernetes.io", "readiness.k8s.io", "node.cilium.io"];
+
+  test("passes the API server's validation, and leaves out what a driver's name would make others'", async () => {
+    await cluster.apply(await nodeWide());
+    const policy = await cluster.controlPlane.kubectl(
+      ...["get", "validatingadmissionpolicy", ACCOUNT, "-o", "json"],
+    );
+    expect(JSON.parse(policy).status?.typeChecking?.expressionWarnings ?? []).toEqual([]);
+    await eventually(async () => expect(await removable([DRIVER])).toEqual([DRIVER]));
+    expect(await removable(DOMAINS)).toEqual([DRIVER, "nfs.csi.k8s.io"]);
+  });
+
+  test("with a list of drivers allows their taints and conditions alone", async () => {
+    await cluster.apply(await nodeWide(`--allow-drivers=x.csi.example.com,${DRIVER}`));
+    await eventually(async () => expect(await removable(["nfs.csi.k8s.io"])).toEqual([]));
+    expect(await removable([...DOMAINS, "x.csi.example.com"])).toEqual([DRIVER, "x.csi.example.com"]);
+  });
 });
