@@ -106,7 +106,7 @@ export function nodePolicy(
               [
                 "variables.applied.all(m, variables.oldApplied.exists(o, o.manager == m.manager &&",
                 "  m.fieldsV1.all(k, k in o.fieldsV1 && (m.fieldsV1[k] == o.fieldsV1[k] || k == 'f:spec' &&",
-                "    m.fieldsV1[k].all(f, f in o.fieldsV1[k] && m.fieldsV1[k][f] == o.fieldsV1[k][f]))))",
+                "    m.fieldsV1[k].all(f, f in o.fieldsV1[k] && m.fieldsV1[k][f] == o.fieldsV1[k][f])))))",
               ].join("\n"),
             ),
           ]}

@@ -13,6 +13,12 @@ import { nodeFields } from "./support/node-fields";
 let cluster: Cluster;
 beforeAll(async () => {
   cluster = await startCluster();
+  // The API server enforces a new policy seconds after it has stored it.
+  await eventually(async () =>
+    expect(await patch({ metadata: { labels: { probe: `${writes++}` } } }, merge)).toMatchObject({
+      failure: { kind: "forbidden" },
+    }),
+  );
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -33,8 +39,10 @@ async function patch(
   return answer;
 }
 
+/** Each differs from the one before: a patch that changes nothing is allowed. */
+let writes = 0;
 const condition = (type: string) => ({
-  status: { conditions: [{ type, status: "True", reason: "Test", message: "" }] },
+  status: { conditions: [{ type, status: "True", reason: `Test${writes++}`, message: "" }] },
 });
 const merge = { type: "strategic-merge-patch" };
 const onStatus = { ...merge, status: true };
