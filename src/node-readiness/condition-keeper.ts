@@ -1,15 +1,6 @@
 import { BACKOFF } from "../backoff";
 import type { Logger } from "../logging/logger";
-import type { NodeView } from "./api/node";
-import type { Outcome } from "./api/node-api";
-import {
-  conditionFor,
-  findForgettable,
-  MAX_CONDITIONS,
-  planCondition,
-  planForgetting,
-  type WantedCondition,
-} from "./condition";
+import { conditionFor, findForgettable, MAX_CONDITIONS, planCondition, planForgetting } from "./condition";
 import { type ConditionSubject, createConditionSubjects, NOT_OURS } from "./condition-subjects";
 import { DRIVER_PLACEHOLDER } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";
@@ -58,58 +49,52 @@ export function createConditionKeeper(
   const pace = createRewritePace(BACKOFF.conditionFight, { ...(random && { random }) });
   let isFullTold = false;
 
-  /** Whether CSINode lists the driver; not looked up for what the Node says already, or may not be written yet. */
-  const isListed = async (
-    subject: ConditionSubject,
-    node: NodeView,
-    pass: Pass,
-  ): Promise<Outcome<boolean>> => {
-    const { registration, driverName } = subject;
-    if (registration.state !== "registered" || driverName === undefined)
-      return { kind: "done", value: false };
-    const wanted = conditionFor(subject.type, { registration, driverName, listed: true });
-    if (wanted === undefined || planCondition(node, wanted, new Date(pass.now)) === undefined)
-      return { kind: "done", value: true };
-    if (pace.waitMs(wanted.type, textOf(wanted, node), pass.now) > 0) return { kind: "done", value: true };
-    const drivers = await pass.listedDrivers();
-    return drivers.kind === "failed" ? drivers : { kind: "done", value: drivers.value.includes(driverName) };
-  };
-
   const passFor = async (subject: ConditionSubject, pass: Pass): Promise<PassOutcome> => {
-    const { registration, driverName } = subject;
-    const { node } = pass.store;
+    const { registration, driverName, type } = subject;
+    const { store, now } = pass;
+    const { node } = store;
     if (node === undefined) return { kind: "settled" };
-    const listing = await isListed(subject, node, pass);
-    if (listing.kind === "failed")
-      return { kind: "failed", doing: "reading CSINode", failure: listing.failure };
-    const listed = listing.value;
+    /** What is to be written, and how long to leave it alone; undefined where the Node says it already. */
+    const plan = (listed: boolean) => {
+      const wanted = conditionFor(type, { registration, driverName, listed });
+      const patch = wanted && planCondition(node, wanted, new Date(now));
+      if (wanted === undefined || patch === undefined) return undefined;
+      const value = `${node.uid} ${wanted.status} ${wanted.reason}`;
+      return { wanted, patch, value, waitMs: pace.waitMs(type, value, now) };
+    };
+    let listed = registration.state === "registered" && driverName !== undefined;
+    // CSINode is read only for what would be written now.
+    if (listed && plan(true)?.waitMs === 0) {
+      const drivers = await pass.listedDrivers();
+      if (drivers.kind === "failed")
+        return { kind: "failed", doing: "reading CSINode", failure: drivers.failure };
+      listed = drivers.value.some((name) => name === driverName);
+    }
     const lookAgainMs = registration.state === "registered" && !listed ? LOOK_AGAIN_MS : undefined;
 
-    if (listed || NOT_OURS.includes(registration.state)) missingSince.delete(subject.type);
-    else if (!missingSince.has(subject.type)) missingSince.set(subject.type, pass.now);
-    const leftMs = (missingSince.get(subject.type) ?? -Infinity) + delayMs - pass.now;
+    if (listed || NOT_OURS.includes(registration.state)) missingSince.delete(type);
+    else if (!missingSince.has(type)) missingSince.set(type, now);
+    const leftMs = (missingSince.get(type) ?? -Infinity) + delayMs - now;
     if (leftMs > 0) return { kind: "settled", againInMs: earlier(leftMs, lookAgainMs) };
 
-    const wanted = conditionFor(subject.type, { registration, driverName, listed });
-    const patch = wanted && planCondition(node, wanted, new Date(pass.now));
-    if (wanted === undefined || patch === undefined) return { kind: "settled", againInMs: lookAgainMs };
-    const value = textOf(wanted, node);
-    const waitMs = pace.waitMs(wanted.type, value, pass.now);
+    const planned = plan(listed);
+    if (planned === undefined) return { kind: "settled", againInMs: lookAgainMs };
+    const { wanted, patch, value, waitMs } = planned;
     if (waitMs > 0) return { kind: "settled", againInMs: earlier(waitMs, lookAgainMs) };
     const patched = await pass.api.patchStatus(patch, pass.signal);
     if (patched.kind === "failed")
       return { kind: "failed", doing: "setting the node's condition", failure: patched.failure };
-    pass.store.see(patched.value);
-    writes.set(subject.type, (writes.get(subject.type) ?? 0) + 1);
+    store.see(patched.value);
+    writes.set(type, (writes.get(type) ?? 0) + 1);
     const { status, reason } = wanted;
     const facts = {
-      condition: subject.type,
+      condition: type,
       status,
       reason,
       ...(driverName === undefined ? {} : { csiDriverName: driverName }),
     };
     log.info("Node condition set", facts);
-    if (pace.wrote(wanted.type, value, pass.now))
+    if (pace.wrote(type, value, now))
       log.warn("Node condition is changed by somebody else again and again, writing it less often", {
         ...facts,
         check: "which other registrar of this node keeps the same condition for this driver?",
@@ -172,5 +157,3 @@ export function createConditionKeeper(
       }),
   };
 }
-
-const textOf = ({ status, reason }: WantedCondition, { uid }: NodeView) => `${uid} ${status} ${reason}`;

@@ -11,12 +11,9 @@ import type { FlagValues } from "../command-line";
 export const readinessFlags = {
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
-  "kubernetes-version": {
-    ...textFlag("the cluster's version, where the registrar gets access to its node"),
-    defaultDescription: `1.${POLICY_MINOR} or later`,
-  },
+  "kubernetes-version": textFlag(`the cluster's version, if it is before 1.${POLICY_MINOR}`),
   unconfined: {
-    ...switchFlag(`before 1.${POLICY_MINOR}: give it access to every node, as no policy can confine it`),
+    ...switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
     implies: "kubernetes-version",
   },
 } as const;

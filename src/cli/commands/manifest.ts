@@ -19,12 +19,9 @@ const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
   image: { ...textFlag("image of the registrar"), demandOption: true },
   "driver-image": textFlag("image of the driver"),
-  "node-wide": switchFlag("one registrar for every driver of a node, in place of a driver's own"),
-  "allow-drivers": textFlag("with --node-wide: only these drivers, a,b,..., as the registrar takes them"),
-  "driver-arg": listFlag(
-    "argument of the driver, instead of the usual two; repeatable, written --driver-arg=ARG",
-    String,
-  ),
+  "node-wide": switchFlag("one registrar for every driver of a node"),
+  "allow-drivers": textFlag("with --node-wide: only these drivers, a,b,..."),
+  "driver-arg": listFlag("argument of the driver, repeatable, written --driver-arg=ARG", String),
   include: {
     ...listFlag(`what to write, separated by commas: ${PARTS.join(", ")}, all`, parseParts),
     defaultDescription: "csidriver,daemonset",

@@ -2,50 +2,29 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createApiClient } from "../../../src/node-readiness/api/client";
-import type { ApiAnswer } from "../../../src/node-readiness/api/failure";
-import { eventually } from "../../support/eventually";
-import { runCommand } from "../../support/run-command";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
-import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+import { type Cluster, startCluster } from "./support/cluster";
 import { nodeFields } from "./support/node-fields";
+import {
+  condition,
+  merge,
+  onStatus,
+  type PatchOptions,
+  patchNode,
+  policyEnforced,
+} from "./support/patch-node";
 
 let cluster: Cluster;
 beforeAll(async () => {
   cluster = await startCluster();
-  // The API server enforces a new policy seconds after it has stored it.
-  await eventually(async () =>
-    expect(await patch({ metadata: { labels: { probe: `${writes++}` } } }, merge)).toMatchObject({
-      failure: { kind: "forbidden" },
-    }),
-  );
+  await policyEnforced(cluster);
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
 const { signal } = new AbortController();
+const patch = (body: object, options?: PatchOptions) => patchNode(cluster, body, options);
 const OWN_CONDITION = `${DRIVER}/Registered`;
-
-async function patch(
-  body: object,
-  { node = "node-1", from = "node-1", status = false, type = "json-patch" } = {},
-): Promise<ApiAnswer> {
-  const client = createApiClient(await cluster.accessFrom(from));
-  const path = `/api/v1/nodes/${node}${status ? "/status" : ""}`;
-  const answer = await client.call(
-    { method: "PATCH", path, body, contentType: `application/${type}+json` },
-    signal,
-  );
-  client.close();
-  return answer;
-}
-
-/** Each differs from the one before: a patch that changes nothing is allowed. */
-let writes = 0;
-const condition = (type: string) => ({
-  status: { conditions: [{ type, status: "True", reason: `Test${writes++}`, message: "" }] },
-});
-const merge = { type: "strategic-merge-patch" };
-const onStatus = { ...merge, status: true };
 
 describe("the policy and RBAC that manifest writes", () => {
   beforeEach(async () => {
@@ -63,7 +42,7 @@ describe("the policy and RBAC that manifest writes", () => {
     expect(conditions).toMatchObject([{ type: OWN_CONDITION, status: "True" }]);
   });
 
-  test.each<[string, object, Parameters<typeof patch>[1], string]>([
+  test.each<[string, object, PatchOptions, string]>([
     [
       "another node's taint",
       [{ op: "remove", path: "/spec/taints/1" }],
@@ -225,48 +204,5 @@ describe("the policy and RBAC that manifest writes", () => {
     );
     expect(answer).toMatchObject({ kind: "failed", failure: { kind: "forbidden" } });
     client.close();
-  });
-});
-
-describe("what manifest writes for every driver of a node", () => {
-  const nodeWide = async (...words: readonly string[]) => {
-    const flags = ["--startup-taint={driver}/not-ready:NoExecute", "--node-condition={driver}/Ready"];
-    const { stdout } = await runCommand(
-      "manifest",
-      "--node-wide",
-      "--image=r:1",
-      `--name=${ACCOUNT}`,
-      ...flags,
-      ...words,
-    );
-    return stdout;
-  };
-  const removable = async (domains: readonly string[]) => {
-    const removed: string[] = [];
-    for (const domain of domains) {
-      await cluster.setTaints("node-1", [{ key: `${domain}/not-ready`, effect: "NoExecute" }]);
-      const answer = await patch([{ op: "remove", path: "/spec/taints/0" }]);
-      const written = await patch(condition(`${domain}/Ready`), onStatus);
-      expect(written.kind).toBe(answer.kind);
-      if (answer.kind === "answered") removed.push(domain);
-    }
-    return removed;
-  };
-  const DOMAINS = [DRIVER, "nfs.csi.k8s.io", "node.kubernetes.io", "readiness.k8s.io", "node.cilium.io"];
-
-  test("passes the API server's validation, and leaves out what a driver's name would make others'", async () => {
-    await cluster.apply(await nodeWide());
-    const policy = await cluster.controlPlane.kubectl(
-      ...["get", "validatingadmissionpolicy", ACCOUNT, "-o", "json"],
-    );
-    expect(JSON.parse(policy).status?.typeChecking?.expressionWarnings ?? []).toEqual([]);
-    await eventually(async () => expect(await removable([DRIVER])).toEqual([DRIVER]));
-    expect(await removable(DOMAINS)).toEqual([DRIVER, "nfs.csi.k8s.io"]);
-  });
-
-  test("with a list of drivers allows their taints and conditions alone", async () => {
-    await cluster.apply(await nodeWide(`--allow-drivers=x.csi.example.com,${DRIVER}`));
-    await eventually(async () => expect(await removable(["nfs.csi.k8s.io"])).toEqual([]));
-    expect(await removable([...DOMAINS, "x.csi.example.com"])).toEqual([DRIVER, "x.csi.example.com"]);
   });
 });
