@@ -26,7 +26,7 @@ export const BACKOFF = {
   unlistedDriver: { initialMs: 200, maxMs: 10_000, jitter: 0.5 },
   /** Registering a driver anew that CSINode lacks all the same. */
   reregistration: { initialMs: 60_000, maxMs: 3_600_000, jitter: 0.5 },
-  /** Removing a taint that somebody puts back again and again, beyond the first three times in a minute. */
+  /** Removing a taint that somebody puts back again and again, beyond the first three times. */
   taintFight: { initialMs: 1_000, maxMs: 30_000, jitter: 0.5 },
   /** Writing a condition that somebody changes again and again, beyond the first three times. */
   conditionFight: { initialMs: 1_000, maxMs: 300_000, jitter: 0.5 },

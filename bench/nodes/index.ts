@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
+import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
+import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
+import { runNodeReadiness } from "../../src/node-readiness/run-node-readiness";
 import { type ControlPlane, startControlPlane } from "../../test/cluster/support/control-plane";
 import { createRegistrations } from "../../test/node-readiness/support/controlled-registrations";
 import { createTempFolder } from "../../test/support/temp-folder";
@@ -43,14 +45,17 @@ async function measure(controlPlane: ControlPlane, count: number, say: Bench["sa
     token: { kind: "value", value: token },
   } as const;
   const registrations = createRegistrations();
-  let crowd: readonly ReturnType<typeof startNodeReadiness>[] = [];
+  let crowd: readonly ReturnType<typeof runNodeReadiness>[] = [];
   await phase("registrars with a startup taint start", async () => {
     crowd = names.map((nodeName) =>
-      startNodeReadiness(registrations, {
-        nodeName,
-        access,
-        startupTaints: ["{driver}/agent-not-ready"],
-      }),
+      runNodeReadiness(
+        registrations,
+        resolveNodeReadinessOptions({ nodeName, access, startupTaints: ["{driver}/agent-not-ready"] }),
+        {
+          log: silentLogger,
+          pace: { csiNode: { ...CSI_NODE_PACE, lookEveryMs: LOOK_EVERY_MS } },
+        },
+      ),
     );
     while ((await readServerCost(controlPlane)).watches < count) await delay(200);
     return [];

@@ -1,15 +1,27 @@
 import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { delimiter, dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import { invalidOption, messageOf } from "../errors";
 import type { ApiAccess } from "../node-readiness/api/access";
-import { accessFromKubeconfig } from "../node-readiness/api/kubeconfig";
+import { accessFromKubeconfigs, type Kubeconfig } from "../node-readiness/api/kubeconfig";
 
-/** The way that a kubeconfig file leads. Throws INVALID_OPTION with the file's name. */
-export function readKubeconfig(file: string): ApiAccess {
+/** Reads the files that KUBECONFIG lists; missing ones of several are skipped. Throws INVALID_OPTION. */
+export function readKubeconfig(list: string): ApiAccess {
+  const files = list.split(delimiter).filter((file) => file !== "");
   try {
-    return accessFromKubeconfig(parse(readFileSync(file, "utf8")), dirname(resolve(file)));
+    const found = files.flatMap((file) => readFile(file, files.length > 1));
+    if (found.length === 0) throw new Error("none of these files exists");
+    return accessFromKubeconfigs(found);
   } catch (error) {
-    throw invalidOption(`KUBECONFIG ${file}: ${messageOf(error)}`, { cause: error });
+    throw invalidOption(`KUBECONFIG ${list}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function readFile(file: string, mayBeMissing: boolean): readonly Kubeconfig[] {
+  try {
+    return [{ config: parse(readFileSync(file, "utf8")), folder: dirname(resolve(file)) }];
+  } catch (error) {
+    if (mayBeMissing && (error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { boundText } from "../logging/bound";
-import type { NodeReadinessStatus } from "../node-readiness/start-node-readiness";
+import type { NodeReadinessStatus } from "../node-readiness/run-node-readiness";
 import type { HealthCheck } from "./health-checks";
 import type { MetricRow, Sample } from "./metric-table";
 

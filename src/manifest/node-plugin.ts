@@ -1,69 +1,89 @@
-import { daemonSetObject, hostPath, POD } from "./daemon-set";
-import type { Manifest } from "./manifest";
+import { daemonSet, hostPath } from "./daemon-set";
+import type { NodeAccess } from "./node-access";
 import type { ResolvedManifestOptions } from "./options";
-import { registrarComments, registrarContainer } from "./registrar-container";
+import { items, scalar, type Yaml, yaml } from "./template";
 
-const DRIVER_CONTAINER = "driver";
-
-/** The node plugin: the driver, of which much must be guessed, and the registrar beside it, on every Linux node. */
-export function nodePlugin(options: ResolvedManifestOptions): Manifest {
+/** The node plugin: the driver, of which much must be guessed, and the registrar beside it. */
+export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess): Yaml {
   const { kubeletRoot, pluginPath } = options;
-  return {
-    about: [
-      "The driver and, beside it, the registrar that tells kubelet of it. No RBAC: neither is given a token.",
-      "Outside of kube-system, allow privileged pods: label the namespace pod-security.kubernetes.io/enforce: privileged.",
-    ],
-    object: daemonSetObject({
-      ...options,
-      rollingUpdate: { maxUnavailable: "10%", maxSurge: 0 },
-      defaultContainer: DRIVER_CONTAINER,
-      containers: [registrarContainer(options), driverContainer(options)],
-      volumes: [
-        hostPath("plugin-dir", pluginPath, "DirectoryOrCreate"),
-        hostPath("registration-dir", `${kubeletRoot}/plugins_registry`),
-        hostPath("pods-dir", `${kubeletRoot}/pods`),
-        hostPath("plugins-dir", `${kubeletRoot}/plugins`),
-        hostPath("dev-dir", "/dev"),
-      ],
-    }),
-    comments: {
-      "spec.updateStrategy.rollingUpdate.maxSurge":
-        "Never two pods of one driver on a node: kubelet knows one endpoint for a driver's name.",
-      [`${POD}.priorityClassName`]:
-        "A node without its node plugin runs no pod that has a volume: start early, go last.",
-      ...registrarComments(`${POD}.containers.0`),
-      [`${POD}.containers.1`]: [
-        "A placeholder for your driver: correct its arguments, privileges, mounts and resources. It must listen on",
-        "/csi/csi.sock and answer NodeGetInfo with a node ID.",
-      ],
-      [`${POD}.containers.1.volumeMounts.1`]:
-        "Volumes are mounted below these; without Bidirectional, pods would see empty directories.",
-      [`${POD}.volumes.1`]: [
-        "Where kubelet looks for registration sockets. Directory, not DirectoryOrCreate: if it is missing, the path is",
-        "wrong for this node (see --kubelet-root), and a pod that cannot start says so.",
-      ],
+  return daemonSet({
+    options,
+    access,
+    about: yaml`
+      # The driver and, beside it, the registrar that tells kubelet of it. ${access ? "Only the registrar is given a token." : "No RBAC: neither is given a token."}
+      # Outside of kube-system, allow privileged pods: label the namespace pod-security.kubernetes.io/enforce: privileged.
+    `,
+    update: yaml`
+      updateStrategy:
+        type: RollingUpdate
+        rollingUpdate:
+          maxUnavailable: 10%
+          # Never two pods of one driver on a node: kubelet knows one endpoint for a driver's name.
+          maxSurge: 0
+    `,
+    annotations: yaml`
+      annotations:
+        kubectl.kubernetes.io/default-container: driver
+    `,
+    registrar: {
+      args: yaml`
+        # The driver's socket as this container sees it, then as kubelet does, on the host.
+        - --csi-address=/csi/csi.sock
+        - --kubelet-registration-path=${options.kubeletRegistrationPath}
+        # A refusal is tried again after 1 s to 30 s, not after the minutes of a crash loop, and alerts see it.
+        - --on-registration-failure=retry
+        - --http-endpoint=:${options.httpPort}
+        - --v=2
+      `,
+      alive:
+        "200 from the first moment, also while the driver is still starting: no startup probe is needed.",
+      ready: "200 once kubelet has registered the driver, and as long as the socket is ours.",
+      memory: "32Mi",
+      maxMemory: "100Mi",
+      mount: yaml`
+        - name: plugin-dir
+          mountPath: /csi
+          readOnly: true
+      `,
     },
-  };
+    driver: driverContainer(options),
+    folder: hostPath("plugin-dir", pluginPath, "DirectoryOrCreate"),
+    volumes: yaml`
+      ${hostPath("pods-dir", `${kubeletRoot}/pods`)}
+      ${hostPath("plugins-dir", `${kubeletRoot}/plugins`)}
+      ${hostPath("dev-dir", "/dev")}
+    `,
+  });
 }
 
-function driverContainer({ driverImage, driverArgs, kubeletRoot }: ResolvedManifestOptions) {
-  const mounted = (name: string, mountPath: string) => ({
-    name,
-    mountPath,
-    mountPropagation: "Bidirectional",
-  });
-  return {
-    name: DRIVER_CONTAINER,
-    image: driverImage,
-    args: driverArgs,
-    env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
-    securityContext: { privileged: true },
-    resources: { requests: { cpu: "10m", memory: "32Mi" } },
-    volumeMounts: [
-      { name: "plugin-dir", mountPath: "/csi" },
-      mounted("pods-dir", `${kubeletRoot}/pods`),
-      mounted("plugins-dir", `${kubeletRoot}/plugins`),
-      { name: "dev-dir", mountPath: "/dev" },
-    ],
-  };
-}
+const driverContainer = ({ driverImage, driverArgs, kubeletRoot }: ResolvedManifestOptions) => yaml`
+  # A placeholder for your driver: correct its arguments, privileges, mounts and resources. It must listen on
+  # /csi/csi.sock and answer NodeGetInfo with a node ID.
+  - name: driver
+    image: ${scalar(driverImage)}
+    args:${driverArgs.length === 0 ? " []" : ""}
+      ${items(driverArgs)}
+    env:
+      - name: NODE_NAME
+        valueFrom:
+          fieldRef:
+            fieldPath: spec.nodeName
+    securityContext:
+      privileged: true
+    resources:
+      requests:
+        cpu: 10m
+        memory: 32Mi
+    volumeMounts:
+      - name: plugin-dir
+        mountPath: /csi
+      # Volumes are mounted below these; without Bidirectional, pods would see empty directories.
+      - name: pods-dir
+        mountPath: ${kubeletRoot}/pods
+        mountPropagation: Bidirectional
+      - name: plugins-dir
+        mountPath: ${kubeletRoot}/plugins
+        mountPropagation: Bidirectional
+      - name: dev-dir
+        mountPath: /dev
+`;

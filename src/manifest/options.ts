@@ -43,6 +43,12 @@ export interface BasicOptions {
   readonly httpPort?: number | undefined;
 }
 
+/** What the manifest of a node-wide registrar is made of. */
+export interface NodeWideOptions extends BasicOptions {
+  /** As `--allow-drivers` takes it. Default: every driver. */
+  readonly allowDrivers?: string | undefined;
+}
+
 /** What the manifest of a driver is made of. */
 export interface ManifestOptions extends BasicOptions {
   /** What the driver answers to GetPluginInfo. */

@@ -1,14 +1,22 @@
 import { alertRules } from "./alert-rules";
-import { csiDriver } from "./csi-driver-kind";
-import { inlinePod } from "./inline-pod";
-import type { Manifest } from "./manifest";
+import { type NodeAccess, type NodeAccessOptions, nodeAccess } from "./node-access";
 import { nodePlugin } from "./node-plugin";
-import { type NodeWideOptions, nodeWideDaemonSet, resolveNodeWide } from "./node-wide";
-import { PARTS, type Part, type ResolvedBasics, type ResolvedManifestOptions, refusePart } from "./options";
-import { podMonitor } from "./pod-monitor";
-import { storageClass } from "./storage-class";
+import { nodeWideDaemonSet } from "./node-wide";
+import { csiDriver, inlinePod, podMonitor, storageClass } from "./objects";
+import {
+  type NodeWideOptions,
+  PARTS,
+  type Part,
+  type ResolvedBasics,
+  type ResolvedManifestOptions,
+  refusePart,
+  resolveBasics,
+} from "./options";
+import { streamOf, type Yaml } from "./template";
 
-const MAKERS: Readonly<Record<Part, (options: ResolvedManifestOptions) => Manifest>> = {
+type Maker<Options> = (options: Options, access?: NodeAccess) => Yaml;
+
+const MAKERS: Readonly<Record<Part, Maker<ResolvedManifestOptions>>> = {
   csidriver: csiDriver,
   daemonset: nodePlugin,
   storageclass: storageClass,
@@ -17,15 +25,13 @@ const MAKERS: Readonly<Record<Part, (options: ResolvedManifestOptions) => Manife
   alerts: alertRules,
 };
 
-/** The objects that the options ask for, in the order in which they are to be applied. */
-export function makeManifests(options: ResolvedManifestOptions): readonly Manifest[] {
-  return options.parts.map((part) => MAKERS[part](options));
+/** The YAML of the objects that the options ask for, in the order in which they are to be applied. Throws INVALID_OPTION. */
+export function makeManifests(options: ResolvedManifestOptions, access?: NodeAccessOptions): string {
+  return write(options, options.parts, MAKERS, access);
 }
 
 /** Those parts that have nothing of a single driver. */
-const NODE_WIDE_MAKERS: Readonly<
-  Partial<Record<Part, (options: ResolvedBasics & NodeWideOptions) => Manifest>>
-> = {
+const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, Maker<ResolvedBasics>>>> = {
   daemonset: nodeWideDaemonSet,
   podmonitor: podMonitor,
   alerts: alertRules,
@@ -33,12 +39,30 @@ const NODE_WIDE_MAKERS: Readonly<
 
 /** The same for one registrar that serves every driver of a node. Throws INVALID_OPTION. */
 export function makeNodeWideManifests(
-  options: NodeWideOptions,
+  { allowDrivers, ...options }: NodeWideOptions,
   parts: readonly Part[] = ["daemonset"],
-): readonly Manifest[] {
-  const basics = { ...resolveNodeWide(options), allowDrivers: options.allowDrivers };
-  return PARTS.filter((part) => parts.includes(part)).map((part) => {
-    const make = NODE_WIDE_MAKERS[part] ?? refusePart(part, Object.keys(NODE_WIDE_MAKERS));
-    return make(basics);
+  access?: NodeAccessOptions,
+): string {
+  const basics = { ...resolveBasics(options, "csi-registrar"), allowDrivers };
+  return write(
+    basics,
+    PARTS.filter((part) => parts.includes(part)),
+    NODE_WIDE_MAKERS,
+    access,
+  );
+}
+
+/** What gives access to the API server goes with the DaemonSet, and is left out without it. */
+function write<Options extends ResolvedBasics>(
+  options: Options,
+  parts: readonly Part[],
+  makers: Readonly<Partial<Record<Part, Maker<Options>>>>,
+  wanted: NodeAccessOptions | undefined,
+): string {
+  const access = wanted && parts.includes("daemonset") ? nodeAccess(options, wanted) : undefined;
+  const documents = parts.map((part) => {
+    const make = makers[part] ?? refusePart(part, Object.keys(makers));
+    return make(options, access);
   });
+  return streamOf([...(access?.before ?? []), ...documents, ...(access?.after ?? [])]);
 }

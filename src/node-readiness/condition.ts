@@ -1,8 +1,7 @@
 import { RegistrarError } from "../errors";
-import { isQualifiedName } from "../resource-name";
-import type { NodeCondition, NodeView } from "./node";
+import type { NodeCondition, NodeView } from "./api/node";
+import { isTemplate, patternOf } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";
-import { DRIVER_PLACEHOLDER } from "./startup-taint";
 
 /** What a Node's condition is to say; when it was written is no part of it. */
 export interface WantedCondition {
@@ -20,10 +19,18 @@ export function parseConditionType(text: string): string {
     throw new RegistrarError("INVALID_OPTION", `node condition ${JSON.stringify(text)}: ${why}`);
   };
   if (known.includes(text)) refuse("this one is kubelet's own");
-  if (!isQualifiedName(text.replaceAll(DRIVER_PLACEHOLDER, "driver.example.com")))
-    refuse("the type must be NAME or DNS-NAME/NAME, as example.com/CSIDriverRegistered is");
+  if (!isTemplate(text))
+    refuse(
+      "the type must be NAME or DNS-NAME/NAME, as example.com/CSIDriverRegistered is; with {driver} DNS-NAME/NAME",
+    );
   return text;
 }
+
+const GONE_REASON = "DriverGone";
+/** A driver that has been gone for so long does not come back. */
+export const GONE_FOR_GOOD_MS = 60 * 60_000;
+/** A Node has room for some 1,000; every one is sent to everybody who watches Nodes. */
+export const MAX_CONDITIONS = 64;
 
 /** Of kubelet's words, in an object that everybody reads. */
 const MAX_WORDS = 500;
@@ -60,7 +67,7 @@ export function conditionFor(
     case "asked":
       return no("NotRegistered", `kubelet has not registered ${driver}`);
     case "gone":
-      return no("DriverGone", `${driver} is gone from this node`);
+      return no(GONE_REASON, `${driver} is gone from this node`);
     case "standby":
     case "stopping":
     case "stopped":
@@ -80,10 +87,34 @@ export function planCondition(node: NodeView, wanted: WantedCondition, now: Date
   if (current?.status === wanted.status && current.reason === wanted.reason) return undefined;
   const time = now.toISOString().replace(/\.\d+/, "");
   const since = current?.status === wanted.status ? current.lastTransitionTime : undefined;
-  const condition: NodeCondition & { readonly lastHeartbeatTime: string } = {
+  const condition: NodeCondition = {
     ...wanted,
     lastHeartbeatTime: time,
     lastTransitionTime: since ?? time,
   };
   return { status: { conditions: [condition] } };
+}
+
+/** The conditions of drivers that are gone for good, and when the next one will be; `live` are not among them. */
+export function findForgettable(
+  node: NodeView,
+  template: string,
+  { live, now }: { readonly live: readonly string[]; readonly now: number },
+): { readonly types: readonly string[]; readonly nextInMs: number | undefined } {
+  const pattern = new RegExp(patternOf(template));
+  const gone = node.conditions
+    .filter(({ type, reason }) => reason === GONE_REASON && pattern.test(type) && !live.includes(type))
+    .map(({ type, lastHeartbeatTime = "" }) => ({ type, at: Date.parse(lastHeartbeatTime) || 0 }))
+    .sort((one, other) => one.at - other.at);
+  const excess = live.length + gone.length - MAX_CONDITIONS;
+  const kept = gone.filter(({ at }, place) => place >= excess && now - at < GONE_FOR_GOOD_MS);
+  return {
+    types: gone.filter((one) => !kept.includes(one)).map(({ type }) => type),
+    nextInMs: kept[0] && kept[0].at + GONE_FOR_GOOD_MS - now,
+  };
+}
+
+/** The patch of the Node's status that removes conditions. */
+export function planForgetting(types: readonly string[]): object {
+  return { status: { conditions: types.map((type) => ({ $patch: "delete", type })) } };
 }

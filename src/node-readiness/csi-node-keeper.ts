@@ -1,7 +1,8 @@
-import { BACKOFF, type Backoff, backoffMs } from "../backoff";
+import { BACKOFF, type Backoff } from "../backoff";
 import type { Logger } from "../logging/logger";
 import type { ObservedRegistration } from "./observed-registrations";
 import { earlier, type Pass, type PassOutcome } from "./pass";
+import { createRewritePace } from "./rewrite-pace";
 
 /** When to look at CSINode, and what to wait for before a driver is registered anew; milliseconds. */
 export interface CsiNodePace {
@@ -9,10 +10,7 @@ export interface CsiNodePace {
   readonly lookEveryMs: number;
   /** CSINode must lack the driver for so long: kubelet may be about to write it. */
   readonly graceMs: number;
-  /**
-   * Between two times that one driver is registered anew. A driver that was listed for the longest of these starts
-   * afresh.
-   */
+  /** Between two times that one driver is registered anew. */
   readonly again: Backoff;
 }
 
@@ -46,10 +44,6 @@ interface Memory {
   /** When to look because of this driver, milliseconds since the epoch; undefined while nothing is wrong with it. */
   lookAt: number | undefined;
   reregistrations: number;
-  /** Those of `reregistrations` that count for the pace. */
-  attempt: number;
-  /** Not registered anew before, milliseconds since the epoch. */
-  notBefore: number;
 }
 
 interface Subject {
@@ -72,6 +66,7 @@ export function createCsiNodeKeeper({
 }): CsiNodeKeeper {
   const log = parentLog.named("csi-node-keeper");
   const memories = new Map<string, Memory>();
+  const fight = createRewritePace(pace.again, { freeRewrites: 0, random });
   /** When to look though nothing is known to be wrong; undefined while no driver is registered. */
   let nextLookAt: number | undefined;
   const afterLeisure = (now: number) => now + (pace.lookEveryMs / 2) * (1 + random());
@@ -79,13 +74,7 @@ export function createCsiNodeKeeper({
   const memoryOf = (driverName: string): Memory => {
     const known = memories.get(driverName);
     if (known !== undefined) return known;
-    const fresh = {
-      lackingSince: undefined,
-      lookAt: undefined,
-      reregistrations: 0,
-      attempt: 0,
-      notBefore: 0,
-    };
+    const fresh = { lackingSince: undefined, lookAt: undefined, reregistrations: 0 };
     memories.set(driverName, fresh);
     return fresh;
   };
@@ -97,17 +86,15 @@ export function createCsiNodeKeeper({
         log.info("CSINode lists the driver again", { csiDriverName: driverName });
       memory.lackingSince = undefined;
       memory.lookAt = undefined;
-      if (now > memory.notBefore + pace.again.maxMs) memory.attempt = 0;
       return;
     }
     memory.lackingSince ??= now;
-    const due = Math.max(memory.lackingSince + pace.graceMs, memory.notBefore);
+    const due = Math.max(memory.lackingSince + pace.graceMs, now + fight.waitMs(driverName, "", now));
     memory.lookAt = due;
     if (now < due) return;
     memory.lookAt = now + pace.graceMs;
     if (!reregister()) return; // Kubelet is asking about the driver, and will write CSINode itself.
-    memory.notBefore = now + backoffMs(pace.again, memory.attempt, random);
-    memory.attempt += 1;
+    fight.wrote(driverName, "", now);
     memory.reregistrations += 1;
     log.warn("CSINode lacks the driver, though kubelet has registered it: registering it anew", {
       csiDriverName: driverName,

@@ -12,4 +12,5 @@ export {
   observeRegistrations,
 } from "./observed-registrations";
 export type { NodeReadinessOptions } from "./options";
-export { type NodeReadiness, type NodeReadinessStatus, startNodeReadiness } from "./start-node-readiness";
+export type { NodeReadiness, NodeReadinessStatus } from "./run-node-readiness";
+export { startNodeReadiness } from "./start-node-readiness";

@@ -1,8 +1,8 @@
 import { type Backoff, backoffMs } from "../backoff";
 import { createWakeUp } from "../pause";
 import type { ApiFailure } from "./api/failure";
+import { isOlder, type NodeView } from "./api/node";
 import type { NodeApi, WatchEvent } from "./api/node-api";
-import { isOlder, type NodeView } from "./node";
 
 /** When to do what; milliseconds. */
 export interface WatchPace {

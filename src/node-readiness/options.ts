@@ -1,13 +1,10 @@
-import type { Backoff } from "../backoff";
 import { invalidOption } from "../errors";
-import { flag, kindOf, listOf, milliseconds, text } from "../options/option-kinds";
-import { optional, optionsOf, readOptions, required } from "../options/read-options";
+import { flag, listOf, milliseconds, text } from "../options/option-kinds";
+import { optional, readOptions, required } from "../options/read-options";
 import { type ApiAccess, apiAccess } from "./api/access";
 import { parseConditionType } from "./condition";
-import { CSI_NODE_PACE, type CsiNodePace } from "./csi-node-keeper";
-import { WATCH_PACE, type WatchPace } from "./node-watch";
-import { DRIVER_PLACEHOLDER, parseStartupTaint, type StartupTaint } from "./startup-taint";
-import { TAINT_PACE, type TaintPace } from "./taint-keeper";
+import { DRIVER_PLACEHOLDER } from "./driver-template";
+import { parseStartupTaint, type StartupTaint } from "./startup-taint";
 
 /** What a node's readiness is made of. */
 export interface NodeReadinessOptions {
@@ -29,14 +26,6 @@ export interface NodeReadinessOptions {
    * of a node-wide registrar.
    */
   readonly severalDrivers?: boolean | undefined;
-  /** How patient it is. Defaults: see there. */
-  readonly pace?:
-    | {
-        readonly watch?: WatchPace | undefined;
-        readonly taint?: TaintPace | undefined;
-        readonly csiNode?: CsiNodePace | undefined;
-      }
-    | undefined;
 }
 
 /** Options with every default filled in. */
@@ -46,23 +35,7 @@ export interface ResolvedNodeReadinessOptions {
   readonly startupTaints: readonly StartupTaint[];
   readonly condition: string | undefined;
   readonly conditionDelayMs: number;
-  readonly pace: { readonly watch: WatchPace; readonly taint: TaintPace; readonly csiNode: CsiNodePace };
 }
-
-const share = kindOf("a number, 0 to 1", (given) =>
-  typeof given === "number" && given >= 0 && given <= 1 ? given : undefined,
-);
-const wait = required(milliseconds());
-const waitOrNone = required(milliseconds({ orZero: true }));
-const backoff = required(optionsOf<Backoff>({ initialMs: wait, maxMs: wait, jitter: optional(share) }));
-const pace = optionsOf<ResolvedNodeReadinessOptions["pace"]>({
-  watch: optional(optionsOf<WatchPace>({ retry: backoff, lastsMs: wait, spreadMs: waitOrNone }), WATCH_PACE),
-  taint: optional(optionsOf<TaintPace>({ unlisted: backoff, fight: backoff }), TAINT_PACE),
-  csiNode: optional(
-    optionsOf<CsiNodePace>({ lookEveryMs: wait, graceMs: waitOrNone, again: backoff }),
-    CSI_NODE_PACE,
-  ),
-});
 
 /** RFC 1123 subdomain, as every Node is called. */
 const NODE_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -86,7 +59,6 @@ export function resolveNodeReadinessOptions(
       condition: optional(text),
       conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
       severalDrivers: optional(flag, isNodeWide),
-      pace: optional(pace, { watch: WATCH_PACE, taint: TAINT_PACE, csiNode: CSI_NODE_PACE }),
     },
   );
   if (!NODE_NAME.test(given.nodeName))

@@ -1,57 +1,49 @@
 import { type Backoff, backoffMs } from "../backoff";
 
-/** What was written, of which a repetition means that somebody changed it. */
-export interface Written {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  /** Of the Node. */
-  readonly uid: string;
-}
-
-/** Tells how long to leave alone what somebody else changes again and again. Times are milliseconds since the epoch. */
+/**
+ * Two writers that undo each other: how long to leave alone what somebody else keeps changing. Times are milliseconds
+ * since the epoch.
+ */
 export interface RewritePace {
-  /** How long to wait before this is written; 0 or less for not at all. */
-  waitMs(wanted: Written, now: number): number;
-  /** It has been written. Answers whether from now on there are waits, where there were none. */
-  wrote(written: Written, now: number): boolean;
+  /** How long to wait before the same value is written to `name` again; 0 for another value. */
+  waitMs(name: string, value: string, now: number): number;
+  /** Notes that it was written. Answers whether the waits begin with this write. */
+  wrote(name: string, value: string, now: number): boolean;
 }
-
-/** So often the same is written again at once. */
-const FREE_REWRITES = 3;
 
 interface Memory {
-  readonly last: Written;
+  readonly value: string;
   readonly at: number;
-  /** How often something was written that had been written before. */
+  /** How often a value was written that had been written before. */
   readonly rewrites: number;
-  /** The same is not written again before. */
   readonly notBefore: number;
 }
 
 /**
- * Makes a pace at which nothing was written yet. What is new is never held back: the Node is another one, or what we have
- * to say is. Peace that lasts for twice the longest wait makes all waits short again.
+ * Makes a pace. The same value is rewritten at once `freeRewrites` times, then after growing waits. A new value, and a
+ * write after twice the longest wait without one, waits for nothing.
  */
-export function createRewritePace(backoff: Backoff, random: () => number = Math.random): RewritePace {
+export function createRewritePace(
+  backoff: Backoff,
+  {
+    freeRewrites = 3,
+    random = Math.random,
+  }: { readonly freeRewrites?: number; readonly random?: () => number } = {},
+): RewritePace {
   const memories = new Map<string, Memory>();
-
-  const repeats = (memory: Memory | undefined, { uid, status, reason }: Written): memory is Memory =>
-    memory?.last.uid === uid && memory.last.status === status && memory.last.reason === reason;
-
   return {
-    waitMs: (wanted, now) => {
-      const memory = memories.get(wanted.type);
-      return repeats(memory, wanted) ? memory.notBefore - now : 0;
+    waitMs: (name, value, now) => {
+      const memory = memories.get(name);
+      return memory?.value === value ? Math.max(0, memory.notBefore - now) : 0;
     },
-    wrote: (written, now) => {
-      const memory = memories.get(written.type);
-      const isPeace = memory === undefined || now - memory.at > 2 * backoff.maxMs;
-      const before = isPeace ? 0 : memory.rewrites;
-      const rewrites = before + (repeats(memory, written) ? 1 : 0);
-      const beyond = rewrites - FREE_REWRITES;
+    wrote: (name, value, now) => {
+      for (const [known, { at }] of memories) if (now - at > 2 * backoff.maxMs) memories.delete(known);
+      const memory = memories.get(name);
+      const before = memory?.rewrites ?? 0;
+      const rewrites = before + (memory?.value === value ? 1 : 0);
+      const beyond = rewrites - freeRewrites;
       const notBefore = beyond < 0 ? now : now + backoffMs(backoff, beyond, random);
-      memories.set(written.type, { last: written, at: now, rewrites, notBefore });
+      memories.set(name, { value, at: now, rewrites, notBefore });
       return beyond === 0 && before < rewrites;
     },
   };

@@ -1,6 +1,7 @@
 import { RegistrarError } from "../errors";
-import { isQualifiedName } from "../resource-name";
-import type { NodeView, Taint } from "./node";
+import type { NodeView, Taint } from "./api/node";
+import type { PatchOperation } from "./api/node-api";
+import { fillIn, isTemplate } from "./driver-template";
 
 /** Which taints are startup taints of a driver. */
 export interface StartupTaint {
@@ -10,16 +11,7 @@ export interface StartupTaint {
   readonly effect: string | undefined;
 }
 
-/** One operation of a JSON Patch (RFC 6902). */
-export type PatchOperation =
-  | { readonly op: "test"; readonly path: string; readonly value: unknown }
-  | { readonly op: "remove"; readonly path: string };
-
-export const DRIVER_PLACEHOLDER = "{driver}";
-
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-/** A stand-in for the driver's name, to check the rest of a key with. */
-const SOME_DRIVER = "driver.example.com";
 /** Taints that others keep: who takes them off gets them back, and a node in trouble gets pods. */
 const KEPT_BY_OTHERS: Readonly<Record<string, string>> = {
   "node.kubernetes.io": "Kubernetes' node controllers put it on and take it off",
@@ -38,8 +30,10 @@ export function parseStartupTaint(text: string): StartupTaint {
     throw new RegistrarError("INVALID_OPTION", `startup taint ${JSON.stringify(text)}: ${why}`);
   };
   if (key.includes("=")) refuse("give the key without a value, as in example.com/agent-not-ready:NoSchedule");
-  if (!isQualifiedName(key.replaceAll(DRIVER_PLACEHOLDER, SOME_DRIVER)))
-    refuse("the key must be NAME or DNS-NAME/NAME, as example.com/agent-not-ready is");
+  if (!isTemplate(key))
+    refuse(
+      "the key must be NAME or DNS-NAME/NAME, as example.com/agent-not-ready is; with {driver} DNS-NAME/NAME",
+    );
   if (rest.length > 0 || (effect !== undefined && !EFFECTS.includes(effect)))
     refuse(`the effect must be one of ${EFFECTS.join(", ")}`);
   const [prefix = ""] = key.split("/");
@@ -48,15 +42,15 @@ export function parseStartupTaint(text: string): StartupTaint {
   return { key, effect };
 }
 
-/** The startup taints of one driver. */
+/** The startup taints of one driver, without those that its name would make others'. */
 export function startupTaintsOf(
   driverName: string,
   startupTaints: readonly StartupTaint[],
 ): readonly StartupTaint[] {
-  return startupTaints.map(({ key, effect }) => ({
-    key: key.replaceAll(DRIVER_PLACEHOLDER, driverName),
-    effect,
-  }));
+  return startupTaints.flatMap(({ key: template, effect }) => {
+    const key = fillIn(template, driverName);
+    return key === undefined ? [] : [{ key, effect }];
+  });
 }
 
 /** Those of a Node's taints that are meant. */

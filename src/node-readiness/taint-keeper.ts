@@ -1,15 +1,16 @@
 import { BACKOFF, type Backoff, backoffMs } from "../backoff";
 import type { Logger } from "../logging/logger";
-import type { Taint } from "./node";
+import type { NodeView, Taint } from "./api/node";
 import type { ObservedRegistration } from "./observed-registrations";
 import { earlier, type Pass, type PassOutcome } from "./pass";
+import { createRewritePace } from "./rewrite-pace";
 import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText } from "./startup-taint";
 
 /** How often to do what others may undo. */
 export interface TaintPace {
   /** While CSINode does not list a driver that kubelet says is registered. */
   readonly unlisted: Backoff;
-  /** Between removals of a taint that somebody puts back again and again, beyond the first three in a minute. */
+  /** Between removals of a taint that somebody puts back again and again. */
   readonly fight: Backoff;
 }
 
@@ -29,7 +30,7 @@ export interface TaintStatus {
   /** Why it is still on, where it should be gone. */
   readonly hindrance: string | undefined;
   readonly removals: number;
-  /** From kubelet's registration status to the moment when it was seen to be gone. */
+  /** From kubelet's registration status to the moment when the API server answered that it is gone. */
   readonly lastRemovalMs: number | undefined;
 }
 
@@ -41,8 +42,7 @@ export interface TaintKeeper {
 
 /** Conflicts in a row that are answered at once: each brings the newest state along. */
 const TRIES_AT_ONCE = 5;
-const FIGHT_WINDOW_MS = 60_000;
-const FREE_REMOVALS = 3;
+const PUT_BACK = "Startup taint was removed, and somebody put it back";
 
 interface Due {
   readonly driverName: string;
@@ -55,14 +55,13 @@ interface Memory {
   lastRemovalMs: number | undefined;
   overdueSince: number | undefined;
   hindrance: string | undefined;
-  /** When it was removed, within the last minute. */
-  recent: readonly number[];
 }
 
-const asStartupTaint = ({ taint: { key, effect } }: Due): StartupTaint => ({ key, effect });
+/** Names that drivers may have had before those that are no longer here are forgotten. */
+const MAX_MEMORIES = 256;
 
-const isSame = (one: Due, other: Due) =>
-  one.driverName === other.driverName && one.taint.key === other.taint.key;
+const nameOf = (driverName: string, { key }: Pick<Taint, "key">) => `${driverName}\n${key}`;
+const fightOf = ({ driverName, taint }: Due) => `${nameOf(driverName, taint)}\n${taint.effect}`;
 
 /** Makes a keeper of the startup taints `wanted`, which may have `{driver}` in them. */
 export function createTaintKeeper(
@@ -70,84 +69,68 @@ export function createTaintKeeper(
   { log: parentLog, pace = TAINT_PACE }: { readonly log: Logger; readonly pace?: TaintPace | undefined },
 ): TaintKeeper {
   const log = parentLog.named("taint-keeper");
+  const fight = createRewritePace(pace.fight);
   /** By driver and key. */
   const memories = new Map<string, Memory>();
-  /** Patched away and not yet seen to be gone. */
-  let unconfirmed: readonly Due[] = [];
   let unlistedPasses = 0;
 
-  const memoryOf = (driverName: string, key: string): Memory => {
-    const name = `${driverName}\n${key}`;
-    const known = memories.get(name);
-    if (known !== undefined) return known;
-    const fresh = {
-      removals: 0,
-      lastRemovalMs: undefined,
-      overdueSince: undefined,
-      hindrance: undefined,
-      recent: [],
-    };
-    memories.set(name, fresh);
-    return fresh;
+  const memoryOf = (driverName: string, taint: Pick<Taint, "key">): Memory => {
+    const name = nameOf(driverName, taint);
+    const fresh = { removals: 0, lastRemovalMs: undefined, overdueSince: undefined, hindrance: undefined };
+    const memory = memories.get(name) ?? fresh;
+    memories.set(name, memory);
+    return memory;
   };
 
-  const findDue = (registrations: readonly ObservedRegistration[], { store }: Pick<Pass, "store">) => {
-    const { node } = store;
-    if (node === undefined) return [];
-    return registrations.flatMap(({ driverName, state, registeredAt = 0 }): Due[] => {
+  const findDue = (registrations: readonly ObservedRegistration[], node: NodeView): readonly Due[] =>
+    registrations.flatMap(({ driverName, state, registeredAt = 0 }) => {
       if (driverName === undefined || state !== "registered") return [];
       const taints = findTaints(node, startupTaintsOf(driverName, wanted));
       return taints.map((taint) => ({ driverName, registeredAt, taint }));
     });
+
+  /** Forgets drivers that are not here, and what was wrong with taints that are not there. */
+  const tidy = (registrations: readonly ObservedRegistration[], due: readonly Due[]) => {
+    const known = registrations.map(({ driverName }) => driverName);
+    const present = due.map(({ driverName, taint }) => nameOf(driverName, taint));
+    for (const [name, memory] of memories) {
+      if (memories.size > MAX_MEMORIES && !known.includes(name.split("\n")[0])) memories.delete(name);
+      if (present.includes(name)) continue;
+      memory.overdueSince = undefined;
+      memory.hindrance = undefined;
+    }
   };
 
-  /** What is remembered of taints that are not there. */
-  const forgettable = (present: readonly Due[]) => {
-    const kept = present.map(({ driverName, taint }) => memoryOf(driverName, taint.key));
-    return [...memories.values()].filter((memory) => !kept.includes(memory));
-  };
-
-  /** Reads the Node anew and says of what was patched away whether it is gone. */
-  const confirm = async ({ api, store, signal }: Pass): Promise<PassOutcome | undefined> => {
-    const got = await api.getNode(signal);
-    if (got.kind === "failed") return { kind: "failed", doing: "reading the Node", failure: got.failure };
-    store.see(got.value);
+  /** Says of each taint that was patched away whether the Node that the API server answered is without it. */
+  const note = (removed: readonly Due[], node: NodeView) => {
     const now = Date.now();
-    for (const { driverName, registeredAt, taint } of unconfirmed) {
-      const memory = memoryOf(driverName, taint.key);
+    for (const one of removed) {
+      const { driverName, registeredAt, taint } = one;
+      const memory = memoryOf(driverName, taint);
       const facts = { taint: taintText(taint), csiDriverName: driverName };
-      memory.recent = [...memory.recent, now];
-      if (findTaints(got.value, [taint]).length > 0) {
-        log.warn("Startup taint was removed, and somebody put it back", facts);
-        continue;
-      }
+      const isFight = fight.wrote(fightOf(one), node.uid, now);
+      const isGone = findTaints(node, [taint]).length === 0;
+      if (isFight || !isGone) log.warn(PUT_BACK, facts);
+      if (!isGone) continue;
       memory.removals += 1;
       memory.lastRemovalMs = now - registeredAt;
       memory.overdueSince = undefined;
       memory.hindrance = undefined;
       log.info("Startup taint removed", { ...facts, afterRegistration: `${memory.lastRemovalMs / 1000}s` });
     }
-    unconfirmed = [];
-    return undefined;
-  };
-
-  /** How long to leave a taint alone that comes back again and again. */
-  const waitOf = (memory: Memory, now: number): number => {
-    memory.recent = memory.recent.filter((at) => now - at < FIGHT_WINDOW_MS);
-    const beyond = memory.recent.length - FREE_REMOVALS;
-    const last = memory.recent.at(-1);
-    return beyond < 0 || last === undefined ? 0 : last + backoffMs(pace.fight, beyond, () => 0) - now;
   };
 
   const remove = async (due: readonly Due[], pass: Pass): Promise<PassOutcome | undefined> => {
     const { store, api, signal } = pass;
+    const taints = due.map(({ taint }) => taint);
     for (let attempt = 1; ; attempt += 1) {
-      const patch = store.node && planRemoval(store.node, due.map(asStartupTaint));
+      const patch = store.node && planRemoval(store.node, taints);
       if (patch === undefined) return undefined;
       const patched = await api.patchNode(patch, signal);
       if (patched.kind === "done") {
-        unconfirmed = due;
-        return confirm(pass);
+        note(due, patched.value);
+        store.see(patched.value);
+        return undefined;
       }
       if (patched.failure.kind !== "conflict" || attempt >= TRIES_AT_ONCE)
         return { kind: "failed", doing: "removing startup taints", failure: patched.failure };
@@ -160,34 +143,27 @@ export function createTaintKeeper(
 
   return {
     pass: async (registrations, pass) => {
-      if (unconfirmed.length > 0) {
-        const outcome = await confirm(pass);
-        if (outcome !== undefined) return outcome;
-      }
+      const { node } = pass.store;
+      const present = node === undefined ? [] : findDue(registrations, node);
+      tidy(registrations, present);
       let againInMs: number | undefined;
-      const present = findDue(registrations, pass);
-      for (const memory of forgettable(present)) {
-        memory.overdueSince = undefined;
-        memory.hindrance = undefined;
-      }
-      const due = present.filter(({ driverName, taint }) => {
-        const memory = memoryOf(driverName, taint.key);
+      const due = present.filter((one) => {
+        const memory = memoryOf(one.driverName, one.taint);
         memory.overdueSince ??= pass.now;
-        const wait = waitOf(memory, pass.now);
-        memory.hindrance = wait > 0 ? "somebody puts it back again and again" : undefined;
-        if (wait > 0) againInMs = earlier(againInMs, wait);
-        return wait <= 0;
+        const waitMs = fight.waitMs(fightOf(one), node?.uid ?? "", pass.now);
+        memory.hindrance = waitMs > 0 ? "somebody puts it back again and again" : undefined;
+        if (waitMs > 0) againInMs = earlier(againInMs, waitMs);
+        return waitMs <= 0;
       });
       if (due.length === 0) return { kind: "settled", againInMs };
 
       const listed = await pass.listedDrivers();
       if (listed.kind === "failed")
         return { kind: "failed", doing: "reading CSINode", failure: listed.failure };
-      const [ready, unlisted] = [true, false].map((is) =>
-        due.filter(({ driverName }) => listed.value.includes(driverName) === is),
-      ) as [Due[], Due[]];
+      const ready = due.filter(({ driverName }) => listed.value.includes(driverName));
+      const unlisted = due.filter((one) => !ready.includes(one));
       for (const { driverName, taint } of unlisted) {
-        memoryOf(driverName, taint.key).hindrance = "CSINode does not list the driver";
+        memoryOf(driverName, taint).hindrance = "CSINode does not list the driver";
         if (unlistedPasses === 3)
           log.warn("Startup taint stays: kubelet says that it registered the driver, CSINode lacks it", {
             taint: taintText(taint),
@@ -196,15 +172,11 @@ export function createTaintKeeper(
       }
       unlistedPasses = unlisted.length > 0 ? unlistedPasses + 1 : 0;
       const failed = await remove(ready, pass);
-      if (failed !== undefined) {
-        const why = failed.kind === "failed" ? failed.failure.message : undefined;
-        for (const { driverName, taint } of ready) memoryOf(driverName, taint.key).hindrance = why;
+      if (failed?.kind === "failed") {
+        for (const { driverName, taint } of ready)
+          memoryOf(driverName, taint).hindrance = failed.failure.message;
         return failed;
       }
-      // What was put back meanwhile is judged anew at once; what waits, for peace or for CSINode, has its time.
-      const still = findDue(registrations, pass);
-      if (ready.some((removed) => still.some((due) => isSame(due, removed))))
-        return { kind: "settled", againInMs: 0 };
       const retryMs = unlisted.length > 0 ? backoffMs(pace.unlisted, unlistedPasses - 1) : undefined;
       return { kind: "settled", againInMs: earlier(againInMs, retryMs) };
     },
@@ -213,15 +185,15 @@ export function createTaintKeeper(
         if (driverName === undefined) return [];
         return startupTaintsOf(driverName, wanted).map((startupTaint) => {
           const found = store.node ? findTaints(store.node, [startupTaint])[0] : undefined;
-          const memory = memoryOf(driverName, startupTaint.key);
+          const memory = memories.get(nameOf(driverName, startupTaint));
           return {
             driverName,
             taint: found ? taintText(found) : startupTaint.key,
             present: found !== undefined,
-            overdueSince: found ? memory.overdueSince : undefined,
-            hindrance: found ? memory.hindrance : undefined,
-            removals: memory.removals,
-            lastRemovalMs: memory.lastRemovalMs,
+            overdueSince: found ? memory?.overdueSince : undefined,
+            hindrance: found ? memory?.hindrance : undefined,
+            removals: memory?.removals ?? 0,
+            lastRemovalMs: memory?.lastRemovalMs,
           };
         });
       }),

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { NODE_READINESS_METRICS } from "../../src/diagnostics/node-readiness";
-import { nodeWideDaemonSet } from "../../src/manifest/node-wide";
 import { PARTS, type Part, resolveManifestOptions } from "../../src/manifest/options";
-import { makeManifests } from "../../src/manifest/parts";
-import { renderManifests } from "../../src/manifest/yaml";
+import { makeManifests, makeNodeWideManifests } from "../../src/manifest/parts";
+import { scalar } from "../../src/manifest/template";
 
 const EXAMPLES = join(__dirname, "..", "..", "examples");
 const read = (name: string) => readFileSync(join(EXAMPLES, name), "utf8");
@@ -24,16 +23,14 @@ interface DaemonSet {
 
 /** What `registrar manifest` writes for the driver of `examples/daemonset.yaml`. */
 const write = (parts: readonly Part[], image = "registrar:v0.1.0") =>
-  renderManifests(
-    makeManifests(
-      resolveManifestOptions({
-        driverName: "hostpath.csi.k8s.io",
-        name: "csi-hostpath-node",
-        image,
-        driverImage: "hostpathplugin:v1",
-        parts,
-      }),
-    ),
+  makeManifests(
+    resolveManifestOptions({
+      driverName: "hostpath.csi.k8s.io",
+      name: "csi-hostpath-node",
+      image,
+      driverImage: "hostpathplugin:v1",
+      parts,
+    }),
   );
 
 test.each([
@@ -44,9 +41,8 @@ test.each([
 });
 
 test("the node-wide DaemonSet is that of examples/node-wide.yaml", () => {
-  const { object } = nodeWideDaemonSet({ image: "registrar:v0.1.0" });
-  expect(object).toEqual(parse(read("node-wide.yaml")));
-  expect(parse(renderManifests([nodeWideDaemonSet({ image: "registrar:v0.1.0" })]))).toEqual(object);
+  const written = makeNodeWideManifests({ image: "registrar:v0.1.0" });
+  expect(parse(written)).toEqual(parse(read("node-wide.yaml")));
 });
 
 test.each([
@@ -56,7 +52,7 @@ test.each([
   [{ image: "r:1", kubeletRoot: "var" }, "kubelet-root"],
   [{ image: "r:1", httpPort: 0 }, "http-port"],
 ])("node-wide with %j is refused", (options, flag) => {
-  expect(() => nodeWideDaemonSet(options)).toThrow(
+  expect(() => makeNodeWideManifests(options)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(flag) }),
   );
 });
@@ -106,32 +102,66 @@ test("all parts are one stream of documents without a fault, each with comments"
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(125);
 });
 
-test("what comments and folds change is nothing of the objects", () => {
-  const manifests = makeManifests(
-    resolveManifestOptions({ driverName: "x.csi", image: "a", driverImage: "b", parts: PARTS }),
-  );
-  const read = parseAllDocuments(renderManifests(manifests)).map((document) => document.toJS());
-  expect(read).toEqual(manifests.map(({ object }) => object));
+test.each([
+  ...[
+    "a",
+    "-x",
+    "--v=5",
+    "--endpoint=unix:///csi/csi.sock",
+    "$(NODE_NAME)",
+    "",
+    "-",
+    "---",
+    "- a",
+    "a:",
+    "a: b",
+  ],
+  ...[
+    "a #b",
+    "*a",
+    "&a",
+    "!a",
+    "{a",
+    "[a",
+    "'a",
+    '"a',
+    "\\",
+    "a\nb",
+    "~",
+    "null",
+    "0.5",
+    ".inf",
+    "1:30",
+    "é",
+  ],
+])("%j is the same text in YAML 1.1", (text) => {
+  expect(parse(`a: ${scalar(text)}\nb:\n  - ${scalar(text)}\n`, { version: "1.1" })).toEqual({
+    a: text,
+    b: [text],
+  });
+});
+
+test("a driver without arguments has an empty list", () => {
+  const options = {
+    driverName: "x.csi",
+    image: "a",
+    driverImage: "b",
+    driverArgs: [],
+    parts: ["daemonset"] as const,
+  };
+  const { spec } = parse(makeManifests(resolveManifestOptions(options)));
+  expect(spec.template.spec.containers[1].args).toEqual([]);
 });
 
 test.each(["y", "on", "off", "no", "1e3", "0x1f", "12345"])(
   "%s stays a word, in Kubernetes' YAML 1.1 too",
   (name) => {
     const options = { driverName: "x.csi", image: "a", driverImage: "b", name, namespace: name };
-    const text = renderManifests(makeManifests(resolveManifestOptions(options)));
+    const text = makeManifests(resolveManifestOptions(options));
     expect(text).toContain(`name: "${name}"`);
     expect(text).toContain(`namespace: "${name}"`);
   },
 );
-
-test("a comment on what is not there is a fault of ours", () => {
-  const manifest = {
-    about: [],
-    object: { apiVersion: "v1", kind: "Pod", metadata: { name: "x" } },
-    comments: { "spec.none": "nothing" },
-  };
-  expect(() => renderManifests([manifest])).toThrow("no spec.none to comment on");
-});
 
 describe("the alerts", () => {
   const { groups } = parse(read("alerts.yaml")).spec;

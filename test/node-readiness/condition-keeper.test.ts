@@ -1,3 +1,4 @@
+import { MAX_CONDITIONS } from "../../src/node-readiness/condition";
 import { createConditionKeeper } from "../../src/node-readiness/condition-keeper";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
@@ -40,16 +41,20 @@ function createPlay({ delayMs = 0 } = {}) {
     registrations: [] as readonly ObservedRegistration[],
     somebodyWrites: (condition: { readonly status: string; readonly reason: string } | undefined) =>
       write(play.uid, condition),
+    status: () => keeper.status(play.registrations, { store }),
     said: () => store.node?.conditions.map(({ status, reason }) => `${status} ${reason}`),
     pass: async () => {
       const outcome = await keeper.pass(play.registrations, {
         api: {
           patchStatus: async (patch: {
-            readonly status: { readonly conditions: readonly [{ status: string; reason: string }] };
+            readonly status: {
+              readonly conditions: readonly [{ status: string; reason: string; $patch?: "delete" }];
+            };
           }) => {
-            const [{ status, reason }] = patch.status.conditions;
-            play.writes.push({ at: play.now, said: `${status} ${reason}` });
-            write(play.uid, { status, reason });
+            const [condition] = patch.status.conditions;
+            const { status, reason, $patch = `${status} ${reason}` } = condition;
+            play.writes.push({ at: play.now, said: $patch });
+            write(play.uid, $patch === "delete" ? undefined : condition);
             const value = store.node;
             if (play.opponent) write(play.uid, play.opponent);
             return { kind: "done", value };
@@ -171,6 +176,35 @@ test("gone is said only of a driver that was registered here", async () => {
   play.registrations = [];
   await play.pass();
   expect(play.said()).toEqual(["False DriverGone"]);
+});
+
+test("the condition of a driver that has been gone for an hour is removed, and not written again", async () => {
+  const play = createPlay();
+  play.registrations = [registrationIn("registered")];
+  await play.pass();
+  play.registrations = [];
+  await play.pass();
+  expect(await play.pass()).toBe(60 * MINUTE_MS);
+  await play.spend(3 * 60 * MINUTE_MS);
+  expect(play.writes.map(({ said }) => said)).toEqual(["True Registered", "False DriverGone", "delete"]);
+  expect(play.log.all("Node condition removed, its driver is gone for good")).toHaveLength(1);
+  play.registrations = [registrationIn("registered")];
+  await play.pass();
+  expect(play.said()).toEqual(["True Registered"]);
+});
+
+test("drivers under ever new names get so many conditions, and one warning", async () => {
+  const play = createPlay();
+  const nameOf = (at: number) => `d${at}.csi.example.com`;
+  play.registrations = Array.from({ length: 100 }, (_, at) => registrationIn("listening", nameOf(at)));
+  await play.pass();
+  await play.pass();
+  expect(play.writes.length).toBeLessThanOrEqual(2 * MAX_CONDITIONS);
+  expect(play.status().map(({ type }) => type)).toContain(`${nameOf(0)}/Registered`);
+  expect(play.status()).toHaveLength(MAX_CONDITIONS);
+  expect(
+    play.log.all("Node has as many conditions of drivers as it gets, more drivers get none"),
+  ).toHaveLength(1);
 });
 
 test("a driver whose name is not to be registered here, or not known yet, gets no condition", async () => {

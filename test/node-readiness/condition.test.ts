@@ -1,5 +1,11 @@
-import { conditionFor, parseConditionType, planCondition } from "../../src/node-readiness/condition";
-import type { NodeCondition, NodeView } from "../../src/node-readiness/node";
+import type { NodeCondition, NodeView } from "../../src/node-readiness/api/node";
+import {
+  conditionFor,
+  findForgettable,
+  MAX_CONDITIONS,
+  parseConditionType,
+  planCondition,
+} from "../../src/node-readiness/condition";
 import { registrationIn } from "./support/controlled-registrations";
 
 const TYPE = "disk.csi.example.com/Registered";
@@ -67,6 +73,41 @@ test.each<[string, NodeView, object | undefined]>([
   expect(planCondition(node, WANTED, NOW)).toEqual(patch);
 });
 
+describe("of the conditions of drivers that are gone", () => {
+  const MINUTE_MS = 60_000;
+  const agoMinutes = (count: number) => new Date(NOW.getTime() - count * MINUTE_MS).toISOString();
+  const goneSince = (type: string, minutes: number): NodeCondition => ({
+    ...{ type, status: "False", reason: "DriverGone", lastHeartbeatTime: agoMinutes(minutes) },
+  });
+  const find = (conditions: readonly NodeCondition[], live: readonly string[] = []) =>
+    findForgettable(nodeWith(...conditions), "{driver}/Registered", { live, now: NOW.getTime() });
+
+  test("those are removed that have been for an hour, and nobody else's", () => {
+    const conditions = [
+      goneSince("a.example/Registered", 60),
+      goneSince("b.example/Registered", 59),
+      goneSince("c.example/Registered", 30),
+      goneSince("live.example/Registered", 90),
+      goneSince("d.example/Other", 90),
+      goneSince("Registered", 90),
+      { ...goneSince("e.example/Registered", 90), reason: "NotRegistered" },
+    ];
+    expect(find(conditions, ["live.example/Registered"])).toEqual({
+      types: ["a.example/Registered"],
+      nextInMs: MINUTE_MS,
+    });
+    expect(find([])).toEqual({ types: [], nextInMs: undefined });
+  });
+
+  test("the oldest go at once where there are too many", () => {
+    const conditions = Array.from({ length: MAX_CONDITIONS }, (_, at) =>
+      goneSince(`d${at}.x/Registered`, at % 50),
+    );
+    expect(find(conditions).types).toEqual([]);
+    expect(find(conditions, ["a", "b"]).types).toEqual(["d49.x/Registered", "d48.x/Registered"]);
+  });
+});
+
 test.each(["CSIDriverRegistered", "example.com/CSIDriverRegistered", "{driver}/Registered"])(
   "%s is a type",
   (text) => {
@@ -76,6 +117,7 @@ test.each(["CSIDriverRegistered", "example.com/CSIDriverRegistered", "{driver}/R
 
 test.each([
   ["Ready", "kubelet's own"],
+  ["{driver}", "with {driver} DNS-NAME/NAME"],
   ["", "the type must be"],
   ["a b", "the type must be"],
   ["A.B/c", "the type must be"],

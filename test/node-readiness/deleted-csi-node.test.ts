@@ -1,6 +1,7 @@
-import { driversIn } from "../../src/node-readiness/node";
+import { driversIn } from "../../src/node-readiness/api/node";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
-import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
+import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
+import { runNodeReadiness } from "../../src/node-readiness/run-node-readiness";
 import { only } from "../../src/registrar/registrations";
 import { startRegistrar } from "../../src/registrar/start-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
@@ -32,10 +33,10 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
     }),
   );
   await registrar.ready;
-  await using readiness = startNodeReadiness(
+  await using readiness = runNodeReadiness(
     observeRegistrations(only(registrar)),
-    { nodeName: NODE_NAME, access: server.access, condition: "a/b", pace: { csiNode: QUICK } },
-    { logger: log.logger },
+    resolveNodeReadinessOptions({ nodeName: NODE_NAME, access: server.access, condition: "a/b" }),
+    { log: log.logger, pace: { csiNode: QUICK } },
   );
   expect(server.listed).toEqual([DRIVER]);
 

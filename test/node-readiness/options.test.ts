@@ -7,7 +7,6 @@ import { only } from "../../src/registrar/registrations";
 import { createRegistrations } from "./support/controlled-registrations";
 
 const ACCESS = { server: "https://10.0.0.1:443", authority: undefined };
-const BACKOFF = { initialMs: 1, maxMs: 2, jitter: 0.5 };
 
 const refused = (act: () => unknown) => {
   try {
@@ -20,8 +19,6 @@ const refused = (act: () => unknown) => {
 };
 
 test("takes what there is to be told, and fills in the rest", () => {
-  const retry = { ...BACKOFF, maxMs: 3 };
-  const watch = { retry, lastsMs: 4, spreadMs: 0 };
   const access: ApiAccess = {
     server: "https://[::1]:6443/prefix",
     authority: { kind: "file", path: "/ca" },
@@ -29,11 +26,10 @@ test("takes what there is to be told, and fills in the rest", () => {
     token: { kind: "value", value: "t" },
   };
   const given = { nodeName: "node-1", access, startupTaints: ["{driver}/a:NoSchedule"], condition: "a/b" };
-  expect(resolveNodeReadinessOptions({ ...given, conditionDelayMs: 0, pace: { watch } })).toMatchObject({
+  expect(resolveNodeReadinessOptions({ ...given, conditionDelayMs: 0 })).toMatchObject({
     access,
     startupTaints: [{ key: "{driver}/a", effect: "NoSchedule" }],
     conditionDelayMs: 0,
-    pace: { watch, taint: expect.anything(), csiNode: expect.anything() },
   });
   expect(resolveNodeReadinessOptions({ nodeName: "n", access: ACCESS })).toMatchObject({
     startupTaints: [],
@@ -60,14 +56,9 @@ test.each<[given: object, says: string]>([
   [{ startupTaints: ["a b"] }, 'startup taint "a b": the key must be'],
   [{ condition: 5 }, "condition is 5; it takes a text"],
   [{ severalDrivers: "yes" }, 'severalDrivers is "yes"; it takes true or false'],
-  [
-    { pace: { watch: { lastsMs: 1000 } } },
-    "pace: watch: retry is missing; it takes an object with initialMs",
-  ],
-  [
-    { pace: { taint: { unlisted: { ...BACKOFF, jitter: 2 }, fight: BACKOFF } } },
-    "jitter is 2; it takes a number, 0",
-  ],
+  [{ pace: {} }, 'there is no option "pace"'],
+  [{ startupTaints: ["{driver}"] }, "with {driver} DNS-NAME/NAME"],
+  [{ condition: "{driver}" }, "with {driver} DNS-NAME/NAME"],
 ])("refuses %j", (given, says) => {
   const options = { nodeName: "node-1", access: ACCESS, ...given };
   const message = refused(() => startNodeReadiness(createRegistrations(), options as never));

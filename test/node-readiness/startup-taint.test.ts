@@ -1,4 +1,4 @@
-import type { NodeView, Taint } from "../../src/node-readiness/node";
+import type { NodeView, Taint } from "../../src/node-readiness/api/node";
 import {
   parseStartupTaint,
   planRemoval,
@@ -63,6 +63,8 @@ test.each([
   ["Example.com/x", "the key must be"],
   ["a/b/c", "the key must be"],
   ["{node}/x", "the key must be"],
+  ["{driver}", "with {driver} DNS-NAME/NAME"],
+  ["{driver}:NoExecute", "with {driver} DNS-NAME/NAME"],
   [`${"a".repeat(64)}`, "the key must be"],
   ["a/b:Never", "the effect must be one of NoSchedule"],
   ["a/b:NoSchedule:", "the effect must be one of"],
@@ -81,6 +83,25 @@ test("the driver's name takes its place", () => {
     { key: "disk.csi.example.com/agent-not-ready", effect: "NoExecute" },
     { key: "a/b", effect: undefined },
   ]);
+});
+
+test.each([
+  ["{driver}/a", "disk.csi.example.com", true],
+  ["{driver}/a", "nfs.csi.k8s.io", true],
+  ["{driver}/a", "kubernetes.io", false],
+  ["{driver}/a", "node.kubernetes.io", false],
+  ["{driver}/a", "readiness.k8s.io", false],
+  ["{driver}/a", "csi.k8s.io", false],
+  ["{driver}/a", "node.cilium.io", false],
+  ["{driver}/a", "karpenter.sh", false],
+  ["{driver}/a", "mykubernetes.io", true],
+  ["{driver}/a", "Upper.example.com", false],
+  ["node.{driver}/a", "kubernetes.io", false],
+  ["example.com/{driver}", "node.kubernetes.io", true],
+  ["example.com/{driver}.x", "x".repeat(63), false],
+  ["a/b", "node.kubernetes.io", true],
+])("the taint %s of the driver %s is the driver's own: %s", (key, driver, isOwn) => {
+  expect(startupTaintsOf(driver, [{ key, effect: undefined }])).toHaveLength(isOwn ? 1 : 0);
 });
 
 test("a taint is shown as kubectl writes it", () => {

@@ -1,6 +1,5 @@
 import { invalidOption, messageOf } from "../../errors";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../kubelet-roots";
-import type { Manifest } from "../../manifest/manifest";
 import {
   FS_GROUP_POLICIES,
   LIFECYCLE_MODES,
@@ -10,11 +9,12 @@ import {
   resolveManifestOptions,
 } from "../../manifest/options";
 import { makeManifests, makeNodeWideManifests } from "../../manifest/parts";
+import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
-import { addNodeReadiness, readinessFlags, readinessRuleFlag } from "./manifest-node-readiness";
+import { nodeAccessFrom, readinessFlags, readinessRuleFlag } from "./manifest-node-readiness";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
@@ -22,10 +22,7 @@ const flags = {
   "driver-image": textFlag("image of the driver"),
   "node-wide": switchFlag("one registrar for every driver of a node, in place of a driver's own"),
   "allow-drivers": textFlag("with --node-wide, the registrar's own: these names only, a,b=/path,..."),
-  "driver-arg": listFlag(
-    "argument of the driver, instead of the usual two; repeatable, written --driver-arg=ARG",
-    String,
-  ),
+  "driver-arg": listFlag("argument of the driver, repeatable, written --driver-arg=ARG", String),
   include: {
     ...listFlag(`what to write, separated by commas: ${PARTS.join(", ")}, all`, parseParts),
     defaultDescription: "csidriver,daemonset",
@@ -53,7 +50,7 @@ const flags = {
   },
   "fs-group-policy": {
     ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
-    default: FS_GROUP_POLICIES[0],
+    defaultDescription: FS_GROUP_POLICIES[0],
   },
   "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
@@ -64,7 +61,7 @@ const flags = {
 /** What a node-wide registrar's manifest has no use for. */
 const FOR_A_DRIVER = [
   ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "attach-required", "pod-info-on-mount"],
-  ...["lifecycle-mode", "storage-capacity", "storage-class", "node-readiness-rule"],
+  ...["lifecycle-mode", "fs-group-policy", "storage-capacity", "storage-class", "node-readiness-rule"],
 ] as const;
 
 /**
@@ -94,25 +91,22 @@ export const runManifest = createCommand(
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
-  async (values) => {
-    const { renderManifests } = await import("../../manifest/yaml");
-    return print(renderManifests(makeAll(values)));
-  },
+  async (values) => print(makeAll(values)),
 );
 
 type Values = FlagValues<typeof flags>;
 
-function makeAll(values: Values): readonly Manifest[] {
+function makeAll(values: Values): string {
   const { distribution, include, driverName, driverImage } = values;
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
   const parts = include?.flat();
   if (values.nodeWide) {
     const given = FOR_A_DRIVER.filter((flag) => values[camelCase(flag)] !== undefined);
     if (given.length > 0) throw invalidOption(`--${given[0]} means nothing with --node-wide`);
-    nameListsFrom(values);
-    return addNodeReadiness(makeNodeWideManifests({ ...values, kubeletRoot }, parts), values);
+    const drivers = allowedNames(nameListsFrom(values));
+    const access = nodeAccessFrom(values, { drivers, isNodeWide: true });
+    return makeNodeWideManifests({ ...values, kubeletRoot }, parts, access);
   }
-  if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
   if (driverName === undefined || driverImage === undefined) {
     const missing = [
       driverName === undefined && "--driver-name",
@@ -121,6 +115,7 @@ function makeAll(values: Values): readonly Manifest[] {
     const text = `it needs ${missing.filter(Boolean).join(" and ")}, or --node-wide; see registrar manifest --help`;
     throw invalidOption(text);
   }
+  if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
   const options: ManifestOptions = {
     ...values,
     driverName,
@@ -131,7 +126,8 @@ function makeAll(values: Values): readonly Manifest[] {
     lifecycleModes: values.lifecycleMode,
     storageClassName: values.storageClass,
   };
-  return addNodeReadiness(makeManifests(resolveManifestOptions(options)), values, driverName);
+  const access = nodeAccessFrom(values, { drivers: [driverName], isNodeWide: false });
+  return makeManifests(resolveManifestOptions(options), access);
 }
 
 function camelCase(flag: (typeof FOR_A_DRIVER)[number]): keyof Values {

@@ -1,8 +1,9 @@
 import { messageOf } from "../../errors";
 import { type ApiAccess, readSecret } from "../../node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../node-readiness/api/client";
+import { fieldsOf } from "../../node-readiness/api/json";
+import type { NodeView } from "../../node-readiness/api/node";
 import { createNodeApi, type Outcome } from "../../node-readiness/api/node-api";
-import { fieldsOf, type NodeView } from "../../node-readiness/node";
 import { neededRules, type PolicyRule } from "../../node-readiness/rbac";
 import type { StartupTaint } from "../../node-readiness/startup-taint";
 

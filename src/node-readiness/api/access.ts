@@ -26,9 +26,12 @@ const secret = optional(
   variant<Secret>({ value: { value: required(text) }, file: { path: required(text) } }),
 );
 
-/** Whether it says where an API server is. */
-export const isServer = (given: unknown): given is string =>
-  typeof given === "string" && URL.canParse(given) && new URL(given).protocol === "https:";
+/** Whether it is the address of an API server: no query, no credentials in it, which would be ignored. */
+export function isServer(given: unknown): given is string {
+  if (typeof given !== "string" || !URL.canParse(given)) return false;
+  const { protocol, search, hash, username, password } = new URL(given);
+  return protocol === "https:" && search + hash + username + password === "";
+}
 
 const server = kindOf("https://HOST:PORT", (given) => (isServer(given) ? given : undefined));
 

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, type RequestOptions, request } from "node:https";
 import { messageOf } from "../../errors";
+import { boundText } from "../../logging/bound";
 import { type ApiAccess, readSecret } from "./access";
 import { type ApiAnswer, type ApiFailure, failureOf } from "./failure";
-import { readJsonLines } from "./json-lines";
+import { parseJson, readAll, readJsonLines } from "./json";
 import { startTimeLimit } from "./time-limit";
 
 /** One call. */
@@ -37,8 +38,6 @@ export interface ApiClient {
 const CALL_TIMEOUT_MS = 10_000;
 /** A connection that is not used for so long is closed: steady state needs none but the watch's. */
 const UNUSED_MS = 10_000;
-/** Nothing that we ask for is nearly as large: etcd takes 1.5 MB. */
-const MAX_ANSWER_BYTES = 8 << 20;
 /** The kernel finds out that the other side is gone. */
 const KEEP_ALIVE_AFTER_MS = 30_000;
 
@@ -60,7 +59,7 @@ export function createApiClient(access: ApiAccess): ApiClient {
       protocol,
       hostname: hostname.replace(/^\[|\]$/g, ""),
       port: port || 443,
-      path: `${pathname === "/" ? "" : pathname}${path}`,
+      path: `${pathname.replace(/\/+$/, "")}${path}`,
       method,
       headers: {
         accept: "application/json",
@@ -72,16 +71,21 @@ export function createApiClient(access: ApiAccess): ApiClient {
       minVersion: "TLSv1.2",
       ...(ca === undefined ? {} : { ca }),
       ...(cert === undefined || key === undefined ? {} : { cert, key }),
-      ...(access.serverName === undefined ? {} : { servername: access.serverName }),
+      ...(access.serverName ? { servername: access.serverName } : {}),
     };
   };
 
-  /** Resolves with the head of the answer. */
+  /** Resolves with the head of the answer. Rejects when the request ends without one, or the server switches protocols. */
   const send = (options: RequestOptions, body: unknown, signal: AbortSignal) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       calls += 1;
       request({ ...options, signal }, resolve)
+        .once("upgrade", (_response, socket) => {
+          socket.destroy();
+          reject(new Error("HTTP status 101: the server speaks another protocol than HTTP here"));
+        })
         .once("error", reject)
+        .once("close", () => reject(new Error("the connection was closed before an answer")))
         .end(body === undefined ? undefined : JSON.stringify(body));
     });
 
@@ -107,14 +111,15 @@ export function createApiClient(access: ApiAccess): ApiClient {
     using limit = startTimeLimit(signal, idleMs, `nothing came in ${idleMs / 1000} s`);
     const followed = await attempt(
       async () => {
-        const response = await send(ready.value, undefined, limit.signal);
+        // On a connection of its own: the agent's are for calls, and it closes a silent one.
+        const response = await send({ ...ready.value, agent: false }, undefined, limit.signal);
         response.socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
         if (response.statusCode !== 200) {
           const answer = answerOf(response, await readAll(response));
           return answer.kind === "failed" ? answer.failure : undefined;
         }
         onOpen();
-        for await (const object of readJsonLines(response, MAX_ANSWER_BYTES)) {
+        for await (const object of readJsonLines(response)) {
           limit.refresh();
           onObject(object);
         }
@@ -151,29 +156,22 @@ async function attempt<Value>(
   }
 }
 
-function answerOf(response: IncomingMessage, body: string): ApiAnswer {
-  const code = response.statusCode ?? 0;
-  const isJson = /\bjson\b/.test(response.headers["content-type"] ?? "");
-  const object = isJson ? parseJson(body) : body;
-  if (code >= 200 && code < 300 && isJson && object !== undefined) return { kind: "answered", object };
-  return { kind: "failed", failure: failureOf(code, object, response.headers["retry-after"]) };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-async function readAll(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+function answerOf(response: IncomingMessage, body: Buffer): ApiAnswer {
+  const { statusCode: code = 0, headers } = response;
+  const type = headers["content-type"] ?? "no content type";
+  const isGood = code >= 200 && code < 300;
+  const unexpected = (why: string): ApiAnswer => ({
+    kind: "failed",
+    failure: { kind: "unexpected", message: boundText(`HTTP status ${code}: ${why}`) },
+  });
+  let object: unknown;
+  if (/\bjson\b/.test(type)) {
+    try {
+      object = parseJson(body);
+    } catch (error) {
+      if (isGood) return unexpected(messageOf(error));
+    }
+  } else if (isGood) return unexpected(`the answer is not JSON but ${type}`);
+  if (isGood) return { kind: "answered", object };
+  return { kind: "failed", failure: failureOf(code, object, headers["retry-after"]) };
 }

@@ -1,5 +1,5 @@
 import { boundText } from "../../logging/bound";
-import { fieldsOf } from "../node";
+import { fieldsOf } from "./json";
 
 /** Why a call to the API server came to nothing. */
 export type ApiFailure =
@@ -26,6 +26,9 @@ export type ApiAnswer =
   | { readonly kind: "answered"; readonly object: unknown }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 
+/** The longest wait that a server may ask for: a registrar that waits for hours looks dead. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
 /** What a status code and, if there is one, a Status object mean (API conventions, "HTTP Status codes"). */
 export function failureOf(code: number, body: unknown, retryAfter: string | undefined): ApiFailure {
   const { kind, reason, message: told } = fieldsOf(body);
@@ -36,7 +39,8 @@ export function failureOf(code: number, body: unknown, retryAfter: string | unde
     message: isTold ? `HTTP status ${code}: ${message}` : message,
   } as const;
   const seconds = Number(retryAfter);
-  const retryAfterMs = retryAfter !== undefined && seconds >= 0 ? seconds * 1000 : undefined;
+  const retryAfterMs =
+    retryAfter !== undefined && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
   switch (code) {
     case 401:
       return { kind: "unauthorized", message };
@@ -55,6 +59,6 @@ export function failureOf(code: number, body: unknown, retryAfter: string | unde
     case 504:
       return { kind: "unavailable", message, retryAfterMs };
     default:
-      return code === 200 ? { kind: "unexpected", message } : unexpected;
+      return unexpected;
   }
 }

@@ -1,53 +1,74 @@
 import { resolve } from "node:path";
 import { RegistrarError } from "../../errors";
 import { text } from "../../options/option-kinds";
-import { fieldsOf, listOf } from "../node";
 import { type ApiAccess, isServer, type Secret } from "./access";
+import { fieldsOf, listOf } from "./json";
+
+/** A parsed kubeconfig file, and its folder: paths in the file are relative to it. */
+export interface Kubeconfig {
+  readonly config: unknown;
+  readonly folder: string;
+}
 
 /**
- * The way that a kubeconfig's current context leads; `config` is the parsed file, paths in it are relative to `folder`.
- * Throws INVALID_OPTION where it leads nowhere, leaves the server unproven, or wants a program run for a token.
+ * Reads the current context of a kubeconfig; `config` is the parsed file, paths in it are relative to `folder`. Throws
+ * INVALID_OPTION when there is no such context, TLS is not verified, or the file asks for something unsupported.
  */
 export function accessFromKubeconfig(config: unknown, folder: string): ApiAccess {
   text.read(folder, "accessFromKubeconfig: folder");
-  const { "current-context": current, contexts, clusters, users } = fieldsOf(config);
-  const context = entryOf(contexts, "contexts", current, "context");
-  const cluster = entryOf(clusters, "clusters", context.cluster, "cluster");
-  const user = entryOf(users, "users", context.user, "user");
-  const { server, "tls-server-name": serverName } = cluster;
+  return accessFromKubeconfigs([{ config, folder }]);
+}
+
+/** The same for several files: the first that sets a value or has an entry of a name wins, as in client-go. */
+export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
+  const current = files.map(({ config }) => wordOf(fieldsOf(config)["current-context"])).find(Boolean);
+  const context = entryOf(files, "contexts", current, "context");
+  const cluster = entryOf(files, "clusters", context.fields.cluster, "cluster");
+  const user = entryOf(files, "users", context.fields.user, "user");
+  const { server } = cluster.fields;
   if (!isServer(server)) return refuse(`the server must be https://HOST:PORT, not ${JSON.stringify(server)}`);
-  if (cluster["insecure-skip-tls-verify"] === true)
+  if (cluster.fields["insecure-skip-tls-verify"] === true)
     refuse("insecure-skip-tls-verify is refused: give the server's certificate-authority");
-  for (const way of ["exec", "auth-provider", "username"])
-    if (user[way] !== undefined)
+  if (wordOf(cluster.fields["proxy-url"]) !== undefined)
+    refuse("a cluster with proxy-url is not supported: the registrar connects to the API server itself");
+  for (const way of ["exec", "auth-provider", "username", "as"])
+    if ((user.fields[way] ?? "") !== "")
       refuse(`a user with ${way} is not supported: give token, tokenFile or client-certificate`);
-  const secret = (entry: Fields, name: string, fileName = name): Secret | undefined => {
-    const data = entry[`${name}-data`] ?? undefined;
-    if (typeof data === "string")
-      return { kind: "value", value: Buffer.from(data, "base64").toString("utf8") };
-    const path = entry[fileName];
-    return typeof path === "string" ? { kind: "file", path: resolve(folder, path) } : undefined;
-  };
-  const token: Secret | undefined =
-    typeof user.token === "string"
-      ? { kind: "value", value: user.token }
-      : secret(user, "token", "tokenFile");
+  const token = wordOf(user.fields.token);
   return {
     server,
-    authority: secret(cluster, "certificate-authority"),
-    serverName: typeof serverName === "string" ? serverName : undefined,
-    token,
-    certificate: secret(user, "client-certificate"),
-    key: secret(user, "client-key"),
+    authority: secretOf(cluster, "certificate-authority"),
+    serverName: wordOf(cluster.fields["tls-server-name"]),
+    // A file wins over a token beside it: it is the one that is renewed.
+    token:
+      secretOf(user, "token", "tokenFile") ??
+      (token === undefined ? undefined : { kind: "value", value: token }),
+    certificate: secretOf(user, "client-certificate"),
+    key: secretOf(user, "client-key"),
   };
 }
 
-type Fields = ReturnType<typeof fieldsOf>;
+interface Entry {
+  readonly fields: ReturnType<typeof fieldsOf>;
+  readonly folder: string;
+}
 
-function entryOf(list: unknown, listName: string, wanted: unknown, field: string): Fields {
-  const found = listOf(list).find((entry) => fieldsOf(entry).name === wanted);
-  if (found === undefined) refuse(`there is no ${JSON.stringify(wanted)} among its ${listName}`);
-  return fieldsOf(fieldsOf(found)[field]);
+/** A text, undefined when it is empty: client-go takes an empty one as none. */
+const wordOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+function secretOf({ fields, folder }: Entry, name: string, fileName = name): Secret | undefined {
+  const data = wordOf(fields[`${name}-data`]);
+  if (data !== undefined) return { kind: "value", value: Buffer.from(data, "base64").toString("utf8") };
+  const path = wordOf(fields[fileName]);
+  return path === undefined ? undefined : { kind: "file", path: resolve(folder, path) };
+}
+
+function entryOf(files: readonly Kubeconfig[], listName: string, wanted: unknown, field: string): Entry {
+  for (const { config, folder } of files) {
+    const found = listOf(fieldsOf(config)[listName]).find((entry) => fieldsOf(entry).name === wanted);
+    if (found !== undefined) return { fields: fieldsOf(fieldsOf(found)[field]), folder };
+  }
+  return refuse(`there is no ${JSON.stringify(wanted)} among its ${listName}`);
 }
 
 function refuse(why: string): never {

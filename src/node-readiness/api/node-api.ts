@@ -1,7 +1,12 @@
-import { driversIn, fieldsOf, type NodeView, parseNode } from "../node";
-import type { PatchOperation } from "../startup-taint";
 import type { ApiCall, ApiClient } from "./client";
 import { type ApiFailure, failureOf } from "./failure";
+import { fieldsOf } from "./json";
+import { driversIn, type NodeView, parseNode } from "./node";
+
+/** One operation of a JSON Patch (RFC 6902). */
+export type PatchOperation =
+  | { readonly op: "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string };
 
 /** What was asked for, or why it is not to be had. */
 export type Outcome<Value> =

@@ -43,6 +43,13 @@ export function checkNameLists({ allow = [], deny = [] }: NameLists): void {
     );
 }
 
+/** Every name that can be registered; undefined where the lists do not say them one by one. */
+export function allowedNames({ allow, deny = [] }: NameLists): readonly string[] | undefined {
+  const names = allow?.map((entry) => parseAllowed(entry).name);
+  if (names === undefined || names.includes(NAME_IN_PATH)) return undefined;
+  return [...new Set(names)].filter((name) => !deny.includes(name));
+}
+
 /** Why a driver of this name behind this socket is not to be registered; undefined where it is. */
 export function whyUnwanted(
   name: string,

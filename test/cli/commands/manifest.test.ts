@@ -74,6 +74,43 @@ test.each([["--node-wide"], ["--node-wide=true"], ["-node-wide"]])(
   },
 );
 
+const READINESS = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
+
+test("the policy comes before the rights that it confines, and both before the DaemonSet", async () => {
+  const kinds = objectsIn((await run(...READINESS, "--node-readiness-rule")).stdout).map(({ kind }) => kind);
+  expect(kinds).toEqual([
+    ...["ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"],
+    ...["ClusterRole", "ClusterRoleBinding", "CSIDriver", "DaemonSet", "NodeReadinessRule"],
+  ]);
+});
+
+test("for a cluster without the policy rights are written only when they may be unconfined", async () => {
+  const old = [...READINESS, "--kubernetes-version=v1.29.3"];
+  const { status, stdout, stderr } = await run(...old);
+  expect([status, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain("Kubernetes 1.29 has no ValidatingAdmissionPolicy v1");
+  const written = (await run(...old, "--unconfined")).stdout;
+  expect(objectsIn(written).map(({ kind }) => kind)).not.toContain("ValidatingAdmissionPolicy");
+  expect(written).toContain("it may change every node");
+  expect((await run(...READINESS, "--kubernetes-version=1.30")).stdout).toBe(
+    (await run(...READINESS)).stdout,
+  );
+});
+
+test("--node-wide takes the drivers: the registrar's argument, and one taint and condition for each", async () => {
+  const words = ["--node-wide", "--image=r:1", ...READINESS];
+  const { stdout } = await runCommand("manifest", ...words, "--allow-drivers=a.example.com,nfs.csi.k8s.io");
+  const objects = objectsIn(stdout);
+  const policy = JSON.stringify(objects.find(({ kind }) => kind === "ValidatingAdmissionPolicy"));
+  expect(policy).toContain("t.key in ['a.example.com/agent-not-ready', 'nfs.csi.k8s.io/agent-not-ready']");
+  expect(policy).toContain("c.type in ['a.example.com/Registered', 'nfs.csi.k8s.io/Registered']");
+  const [registrar] = objects.find(({ kind }) => kind === "DaemonSet").spec.template.spec.containers;
+  expect(registrar.args).toContain("--allow-drivers=a.example.com,nfs.csi.k8s.io");
+  expect((await runCommand("manifest", ...words)).stdout).toContain(
+    "matches('^[-.a-zA-Z0-9]+/agent-not-ready$')",
+  );
+});
+
 test("a slash behind kubelet's root is taken off", async () => {
   expect((await run("--kubelet-root=/data/kubelet/")).stdout).toBe(
     (await run("--kubelet-root=/data/kubelet")).stdout,
@@ -83,7 +120,19 @@ test("a slash behind kubelet's root is taken off", async () => {
 test.each([
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
   [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
+  [
+    ["--node-wide", "--image=a", "--fs-group-policy=None"],
+    /--fs-group-policy means nothing with --node-wide/,
+  ],
   [[...REQUIRED, "--allow-drivers=a"], /--allow-drivers needs --node-wide/],
+  [
+    ["--node-wide", "--image=a", "--startup-taint={driver}/x", "--allow-drivers=node.kubernetes.io"],
+    /\{driver\}\/x with driver node.kubernetes.io is invalid, or belongs to others/,
+  ],
+  [[...REQUIRED, "--startup-taint={driver}"], /with \{driver\} DNS-NAME\/NAME/],
+  [[...REQUIRED, "--unconfined"], /unconfined.*kubernetes-version/],
+  [[...REQUIRED, "--kubernetes-version=2"], /--kubernetes-version "2" is no version of Kubernetes/],
+  [[...REQUIRED, "--kubernetes-version=1.30", "--unconfined"], /--unconfined is for clusters before 1.30/],
   [["--node-wide", "--image=a", "--include=csidriver"], /--include csidriver is for a single driver/],
   [
     ["--driver-name=a_b", "--image=a", "--driver-image=b"],

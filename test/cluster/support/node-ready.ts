@@ -1,4 +1,5 @@
-import { withNodeReadiness } from "../../../src/manifest/node-readiness";
+import { parse } from "yaml";
+import { nodeAccess } from "../../../src/manifest/node-access";
 import { clusterOf, eachOf } from "./faults";
 import type { DaemonSet } from "./objects";
 import type { Role, Scenario } from "./play";
@@ -6,20 +7,36 @@ import type { Change } from "./stage";
 
 /** The objects that `registrar manifest --startup-taint` adds, and the DaemonSet with its access to the API server. */
 function withAccess(daemonSet: DaemonSet) {
-  const startupTaints = [{ key: "{driver}/agent-not-ready", effect: undefined }];
-  const manifests = withNodeReadiness(
-    [{ about: [], comments: {}, object: { apiVersion: "apps/v1", ...daemonSet } }],
+  const { name, namespace = "default" } = daemonSet.metadata;
+  const access = nodeAccess(
+    { name, namespace },
     {
-      startupTaints,
+      startupTaints: [{ key: "{driver}/agent-not-ready", effect: undefined }],
       condition: undefined,
-      driverName: undefined,
+      drivers: undefined,
       readinessRule: false,
+      isUnconfined: false,
     },
   );
-  const objects = manifests.map(({ object }) => object);
+  const read = ({ lines }: { readonly lines: readonly string[] }) => parse(lines.join("\n"));
+  const { template } = daemonSet.spec;
+  const add = (container: Record<string, unknown>) => ({
+    ...container,
+    ...read(access.env),
+    args: [...(container.args as readonly string[]), ...read(access.args)],
+    volumeMounts: [...(container.volumeMounts as readonly object[]), ...read(access.mount)],
+  });
+  const pod = {
+    ...template.spec,
+    ...read(access.serviceAccount),
+    containers: template.spec.containers.map((container) =>
+      container.name === "registrar" ? add({ ...container }) : container,
+    ),
+    volumes: [...((template.spec.volumes ?? []) as readonly object[]), ...read(access.volume)],
+  };
   return {
-    rights: objects.filter(({ kind }) => kind !== "DaemonSet"),
-    spec: objects.find(({ kind }) => kind === "DaemonSet")?.spec as DaemonSet["spec"],
+    rights: access.before.map(read),
+    spec: { ...daemonSet.spec, template: { ...template, spec: pod } } as DaemonSet["spec"],
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Status } from "../../../src/doctor/findings/finding";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "../../../src/doctor/node/node-readiness-facts";
 import type { ApiFailure } from "../../../src/node-readiness/api/failure";
-import type { Taint } from "../../../src/node-readiness/node";
+import type { Taint } from "../../../src/node-readiness/api/node";
 import { findingsOf, healthyFacts } from "./healthy-facts";
 
 const TARGET: NodeReadinessTarget = {

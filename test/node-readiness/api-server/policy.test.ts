@@ -1,37 +1,30 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { createApiClient } from "../../../src/node-readiness/api/client";
-import type { ApiAnswer } from "../../../src/node-readiness/api/failure";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
-import { type Cluster, startCluster, writeManifest } from "./support/cluster";
+import { type Cluster, startCluster } from "./support/cluster";
+import { nodeFields } from "./support/node-fields";
+import {
+  condition,
+  merge,
+  onStatus,
+  type PatchOptions,
+  patchNode,
+  policyEnforced,
+} from "./support/patch-node";
 
 let cluster: Cluster;
 beforeAll(async () => {
   cluster = await startCluster();
+  await policyEnforced(cluster);
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
 const { signal } = new AbortController();
+const patch = (body: object, options?: PatchOptions) => patchNode(cluster, body, options);
 const OWN_CONDITION = `${DRIVER}/Registered`;
-
-async function patch(
-  body: object,
-  { node = "node-1", from = "node-1", status = false, type = "json-patch" } = {},
-): Promise<ApiAnswer> {
-  const client = createApiClient(await cluster.accessFrom(from));
-  const path = `/api/v1/nodes/${node}${status ? "/status" : ""}`;
-  const answer = await client.call(
-    { method: "PATCH", path, body, contentType: `application/${type}+json` },
-    signal,
-  );
-  client.close();
-  return answer;
-}
-
-const condition = (type: string) => ({
-  status: { conditions: [{ type, status: "True", reason: "Test", message: "" }] },
-});
-const merge = { type: "strategic-merge-patch" };
-const onStatus = { ...merge, status: true };
 
 describe("the policy and RBAC that manifest writes", () => {
   beforeEach(async () => {
@@ -49,7 +42,7 @@ describe("the policy and RBAC that manifest writes", () => {
     expect(conditions).toMatchObject([{ type: OWN_CONDITION, status: "True" }]);
   });
 
-  test.each<[string, object, Parameters<typeof patch>[1], string]>([
+  test.each<[string, object, PatchOptions, string]>([
     [
       "another node's taint",
       [{ op: "remove", path: "/spec/taints/1" }],
@@ -95,6 +88,95 @@ describe("the policy and RBAC that manifest writes", () => {
     expect(await cluster.node(options?.node ?? "node-1")).toEqual(before);
   });
 
+  test("freeze each field of the Node that the API server lets an administrator change", async () => {
+    const fields = await nodeFields(cluster);
+    expect(fields.length).toBeGreaterThan(30);
+    const stored = async () => {
+      const { metadata, ...node } = JSON.parse(
+        await cluster.controlPlane.kubectl(
+          "get",
+          "node",
+          "node-2",
+          "-o",
+          "json",
+          "--show-managed-fields=false",
+        ),
+      );
+      return { ...node, metadata: { ...metadata, resourceVersion: "" } };
+    };
+    const changed: string[] = [];
+    for (const { part, field, body } of fields) {
+      const status = part === "status";
+      const before = await stored();
+      const answer = await patch(body, { type: "merge-patch", node: "node-2", from: "node-2", status });
+      expect([field, await stored()]).toEqual([field, before]);
+      const contentType = "application/merge-patch+json";
+      const path = `/api/v1/nodes/node-2${status ? "/status" : ""}`;
+      await cluster.admin.call({ method: "PATCH", path, body, contentType }, signal);
+      if (isDeepStrictEqual(await stored(), before)) continue;
+      changed.push(`${part}.${field}`);
+      expect([field, answer]).toMatchObject([field, { failure: { kind: "forbidden" } }]);
+    }
+    expect(changed).toEqual(
+      expect.arrayContaining([
+        ...["metadata.annotations", "metadata.finalizers", "metadata.labels", "metadata.ownerReferences"],
+        ...["spec.podCIDR", "spec.providerID", "spec.taints", "spec.unschedulable"],
+        ...["status.addresses", "status.allocatable", "status.capacity", "status.conditions"],
+        ...["status.daemonEndpoints", "status.declaredFeatures", "status.features", "status.images"],
+        ...["status.nodeInfo", "status.phase", "status.runtimeHandlers", "status.volumesAttached"],
+        ...["status.volumesInUse"],
+      ]),
+    );
+  });
+
+  test("let nobody be made the owner of a field, who would remove it when he applies again", async () => {
+    const { controlPlane } = cluster;
+    const applied = { apiVersion: "v1", kind: "Node", metadata: { name: "node-1", labels: { mine: "1" } } };
+    const file = join(cluster.folder, "node.json");
+    writeFileSync(file, JSON.stringify(applied));
+    await controlPlane.kubectl("apply", "--server-side", "--field-manager=somebody", "-f", file);
+    const managers = async () =>
+      JSON.parse(
+        await controlPlane.kubectl("get", "node", "node-1", "-o", "json", "--show-managed-fields"),
+      ).metadata.managedFields.filter(
+        ({ operation }: { readonly operation: string }) => operation === "Apply",
+      );
+    const before = await managers();
+    expect(before).toHaveLength(1);
+    const claim = (fields: object) => ({
+      metadata: { managedFields: [{ ...before[0], fieldsV1: { ...before[0].fieldsV1, ...fields } }] },
+    });
+    for (const fields of [
+      { "f:spec": { "f:taints": {} } },
+      { "f:metadata": { "f:labels": { "f:mine": {}, "f:kubernetes.io/os": {} } } },
+    ]) {
+      const answer = await patch(claim(fields), { type: "merge-patch" });
+      expect(answer).toMatchObject({ kind: "failed", failure: { kind: "forbidden" } });
+      expect(await managers()).toEqual(before);
+    }
+    expect(await patch([{ op: "remove", path: "/spec/taints/1" }])).toMatchObject({ kind: "answered" });
+  });
+
+  test("let the startup taint go that somebody applied", async () => {
+    const file = join(cluster.folder, "taint.json");
+    const metadata = { name: "node-1", labels: { mine: "1" } };
+    const spec = { taints: [FOREIGN_TAINT, STARTUP_TAINT] };
+    writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "Node", metadata, spec }));
+    const words = ["--server-side", "--force-conflicts", "--field-manager=somebody"];
+    await cluster.controlPlane.kubectl("apply", ...words, "-f", file);
+    expect(await patch([{ op: "remove", path: "/spec/taints/1" }])).toMatchObject({ kind: "answered" });
+    expect((await cluster.node("node-1")).taints).toEqual([FOREIGN_TAINT]);
+  });
+
+  test("allow to remove the own condition, and no other", async () => {
+    const remove = (type: string) => ({ status: { conditions: [{ $patch: "delete", type }] } });
+    await cluster.writeStatus("node-1", condition("Ready").status);
+    await patch(condition(OWN_CONDITION), onStatus);
+    expect(await patch(remove("Ready"), onStatus)).toMatchObject({ failure: { kind: "forbidden" } });
+    expect(await patch(remove(OWN_CONDITION), onStatus)).toMatchObject({ kind: "answered" });
+    expect((await cluster.node("node-1")).conditions).toMatchObject([{ type: "Ready" }]);
+  });
+
   test("allow nothing else: no list of nodes, no other object", async () => {
     const client = createApiClient(await cluster.accessFrom("node-1"));
     for (const path of ["/api/v1/nodes", "/api/v1/pods", "/api/v1/namespaces/kube-system/secrets"])
@@ -123,22 +205,4 @@ describe("the policy and RBAC that manifest writes", () => {
     expect(answer).toMatchObject({ kind: "failed", failure: { kind: "forbidden" } });
     client.close();
   });
-});
-
-test("what manifest writes for every driver of a node passes the API server's validation", async () => {
-  const words = ["--node-wide", "--image=registrar:v1"];
-  const { execFileSync } = await import("node:child_process");
-  const yaml = execFileSync(process.execPath, [
-    "dist/cli.js",
-    "manifest",
-    ...words,
-    "--startup-taint={driver}/agent-not-ready:NoExecute",
-    "--node-condition={driver}/Registered",
-  ]).toString();
-  expect(await cluster.apply(yaml)).toContain("validatingadmissionpolicy");
-  const policy = await cluster.controlPlane.kubectl(
-    ...["get", "validatingadmissionpolicy", "csi-registrar", "-o", "json"],
-  );
-  expect(JSON.parse(policy).status?.typeChecking?.expressionWarnings ?? []).toEqual([]);
-  await expect(writeManifest("--startup-taint=node.kubernetes.io/not-ready")).rejects.toThrow();
 });

@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { readKubeconfig } from "../../../src/cli/kubeconfig";
 import { inClusterAccess, readSecret } from "../../../src/node-readiness/api/access";
 import { accessFromKubeconfig } from "../../../src/node-readiness/api/kubeconfig";
 import { createTempFolder } from "../../support/temp-folder";
@@ -69,6 +70,39 @@ test("a kubeconfig's current context leads the way", () => {
   });
 });
 
+test("a tokenFile wins over a token beside it, and an empty text is none, as in client-go", () => {
+  const user = { token: "old", tokenFile: "token", "client-certificate-data": "", "client-key": "" };
+  const cluster = { ...SERVER, "certificate-authority": "", "tls-server-name": "", "proxy-url": "" };
+  expect(accessFromKubeconfig(config(cluster, user), "/home")).toEqual({
+    server: SERVER.server,
+    authority: { kind: "value", value: "CA" },
+    serverName: undefined,
+    token: { kind: "file", path: "/home/token" },
+    certificate: undefined,
+    key: undefined,
+  });
+});
+
+test("KUBECONFIG may list files: the first that has an entry wins, each with its own folder", async () => {
+  await using folder = await createTempFolder();
+  const write = (name: string, content: object) => {
+    mkdirSync(folder.at(name));
+    writeFileSync(folder.at(`${name}/config`), JSON.stringify(content));
+    return folder.at(`${name}/config`);
+  };
+  const one = write("one", { "current-context": "", users: [{ name: "u", user: { tokenFile: "token" } }] });
+  const two = write("two", config({ server: "https://two", "certificate-authority": "ca" }, { token: "t" }));
+  const three = write("three", { ...config({ server: "https://three" }, {}), "current-context": "none" });
+  expect(readKubeconfig(`${folder.at("missing")}:${one}:${two}::${three}`)).toMatchObject({
+    server: "https://two",
+    authority: { kind: "file", path: folder.at("two/ca") },
+    token: { kind: "file", path: folder.at("one/token") },
+  });
+  expect(() => readKubeconfig(folder.at("missing"))).toThrow(`KUBECONFIG ${folder.at("missing")}: ENOENT`);
+  const missing = `${folder.at("a")}:${folder.at("b")}`;
+  expect(() => readKubeconfig(missing)).toThrow(`KUBECONFIG ${missing}: none of these files exists`);
+});
+
 test.each<[string, unknown, string]>([
   ["no file at all", undefined, "no undefined among its contexts"],
   [
@@ -85,6 +119,10 @@ test.each<[string, unknown, string]>([
   ],
   ["a server that is not proven", config({ ...SERVER, "insecure-skip-tls-verify": true }, {}), "is refused"],
   ["a program", config(SERVER, { exec: { command: "aws" } }), "exec is not supported"],
+  ["a query", config({ server: "https://h/?a=b" }, {}), 'must be https://HOST:PORT, not "https://h/?a=b"'],
+  ["a password in the address", config({ server: "https://u:p@h" }, {}), "must be https://HOST:PORT"],
+  ["a proxy", config({ ...SERVER, "proxy-url": "http://p" }, {}), "proxy-url is not supported"],
+  ["another identity", config(SERVER, { token: "t", as: "root" }), "as is not supported"],
   ["a password", config(SERVER, { username: "u", password: "p" }), "username is not supported"],
 ])("%s is refused", (_what, value, why) => {
   expect(() => accessFromKubeconfig(value, "/home")).toThrow(why);

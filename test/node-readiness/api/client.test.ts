@@ -110,6 +110,32 @@ test.each<[string, Fault, object]>([
   ["422", status(422), { kind: "conflict", message: "told" }],
   ["410", status(410), { kind: "expired", message: "told" }],
   ["429", status(429, "7"), { kind: "unavailable", retryAfterMs: 7000 }],
+  ["a Retry-After of years", status(429, "1e9"), { kind: "unavailable", retryAfterMs: 60_000 }],
+  [
+    "a success that is not JSON",
+    { kind: "page", code: 200, contentType: "text/html", text: "<h1>Log in</h1>" },
+    { kind: "unexpected", message: "HTTP status 200: the answer is not JSON but text/html" },
+  ],
+  [
+    "2 MB of nested arrays",
+    {
+      kind: "page",
+      code: 200,
+      contentType: "application/json",
+      text: "[".repeat(1 << 20) + "]".repeat(1 << 20),
+    },
+    { kind: "unexpected", message: "HTTP status 200: the answer has more than 50000 arrays and objects" },
+  ],
+  [
+    "more than 2 MB",
+    { kind: "page", code: 200, contentType: "application/json", text: `"${"x".repeat(2 << 20)}"` },
+    { kind: "unreachable", message: "the answer has more than 2097152 bytes" },
+  ],
+  [
+    "101: another protocol",
+    { kind: "switch-protocols" },
+    { kind: "unreachable", message: "HTTP status 101: the server speaks another protocol than HTTP here" },
+  ],
   ["503 without a time", status(503), { kind: "unavailable", retryAfterMs: undefined }],
   [
     "a redirect, which is not followed",
@@ -150,6 +176,20 @@ test("a call without an answer ends with its signal", async () => {
   };
   const client = createApiClient(server.access);
   expect(await client.call(getNode, abort.signal)).toMatchObject({ kind: "failed" });
+  client.close();
+});
+
+test("a watch has a connection of its own", async () => {
+  await using server = await startScriptedApiServer(certificate);
+  const client = createApiClient(server.access);
+  expect((await client.call(getNode, signal)).kind).toBe("answered");
+  const stop = new AbortController();
+  const options = { signal: stop.signal, idleMs: 60_000, onOpen: () => stop.abort() };
+  await client.follow("/api/v1/nodes?watch=true&resourceVersion=999", options, () => {});
+  expect((await client.call(getNode, signal)).kind).toBe("answered");
+  const [first, watch, second] = server.requests.map(({ port }) => port);
+  expect(watch).not.toBe(first);
+  expect(second).toBe(first);
   client.close();
 });
 

@@ -1,5 +1,9 @@
-import type { NodeReadinessOptions } from "../../../src/node-readiness/options";
-import { type NodeReadiness, startNodeReadiness } from "../../../src/node-readiness/start-node-readiness";
+import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../../src/node-readiness/options";
+import {
+  type NodeReadiness,
+  type NodeReadinessPace,
+  runNodeReadiness,
+} from "../../../src/node-readiness/run-node-readiness";
 import { type RecordedLog, recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
 import { type Certificate, makeCertificate } from "./certificates";
@@ -19,7 +23,7 @@ export interface Fixture extends AsyncDisposable {
 }
 
 /** Nobody waits long in a test. */
-export const QUICK_PACE: NonNullable<NodeReadinessOptions["pace"]> = {
+export const QUICK_PACE: NodeReadinessPace = {
   watch: { retry: { initialMs: 10, maxMs: 50 }, lastsMs: 60_000, spreadMs: 10 },
   taint: { unlisted: { initialMs: 10, maxMs: 50 }, fight: { initialMs: 10, maxMs: 50 } },
 };
@@ -27,17 +31,19 @@ export const QUICK_PACE: NonNullable<NodeReadinessOptions["pace"]> = {
 /** Starts all of it; `prepare` sees the server first. */
 export async function startFixture(
   certificate: Certificate,
-  options: Partial<NodeReadinessOptions> = { startupTaints: ["{driver}/agent-not-ready"] },
+  { pace = QUICK_PACE, ...options }: Partial<NodeReadinessOptions> & { readonly pace?: NodeReadinessPace } = {
+    startupTaints: ["{driver}/agent-not-ready"],
+  },
   prepare: (server: ScriptedApiServer) => void = () => {},
 ): Promise<Fixture> {
   const server = await startScriptedApiServer(certificate);
   prepare(server);
   const registrations = createRegistrations();
   const log = recordLog();
-  const readiness = startNodeReadiness(
+  const readiness = runNodeReadiness(
     registrations,
-    { nodeName: NODE_NAME, access: server.access, pace: QUICK_PACE, ...options },
-    { logger: log.logger },
+    resolveNodeReadinessOptions({ nodeName: NODE_NAME, access: server.access, ...options }),
+    { log: log.logger, pace },
   );
   return {
     server,

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { ApiAccess } from "../../../src/node-readiness/api/access";
-import type { NodeCondition, Taint } from "../../../src/node-readiness/node";
+import type { NodeCondition, Taint } from "../../../src/node-readiness/api/node";
 import type { Certificate } from "./certificates";
 import { applyJsonPatch, mergeConditions, type StoredNode } from "./stored-node";
 
@@ -20,6 +20,8 @@ export interface SeenRequest {
   readonly url: string;
   readonly token: string | undefined;
   readonly resourceVersion: string | null;
+  /** The client's: tells its connections apart. */
+  readonly port: number | undefined;
 }
 
 /** What is answered in place of the truth: a status code, a broken connection, or silence. */
@@ -28,6 +30,7 @@ export type Fault =
   /** A proxy's page, or what else is no Kubernetes Status. */
   | { readonly kind: "page"; readonly code: number; readonly contentType: string; readonly text: string }
   | { readonly kind: "reset" }
+  | { readonly kind: "switch-protocols" }
   | { readonly kind: "silence" };
 
 /** An API server of one Node that does what the real one cannot be made to do. */
@@ -88,6 +91,8 @@ export async function startScriptedApiServer(
     const fault = server.script(seen);
     if (fault?.kind === "reset") return void request.socket.destroy();
     if (fault?.kind === "silence") return;
+    if (fault?.kind === "switch-protocols")
+      return void request.socket.write("HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
     if (fault?.kind === "status") return refuse(response, fault.code, fault.message, fault.retryAfter);
     if (fault?.kind === "page")
       return void response.writeHead(fault.code, { "content-type": fault.contentType }).end(fault.text);
@@ -171,7 +176,7 @@ export async function startScriptedApiServer(
   return server;
 }
 
-function readRequest({ url = "/", method, headers }: IncomingMessage): SeenRequest {
+function readRequest({ url = "/", method, headers, socket }: IncomingMessage): SeenRequest {
   const { pathname, searchParams } = new URL(url, "https://server");
   const kinds: Readonly<Record<string, SeenRequest["kind"]>> = {
     [`GET /api/v1/nodes/${NODE_NAME}`]: "get-node",
@@ -186,6 +191,7 @@ function readRequest({ url = "/", method, headers }: IncomingMessage): SeenReque
     url,
     token: headers.authorization?.replace("Bearer ", ""),
     resourceVersion: searchParams.get("resourceVersion"),
+    port: socket.remotePort,
   };
 }
 

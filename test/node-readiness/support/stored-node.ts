@@ -1,4 +1,4 @@
-import type { NodeCondition, Taint } from "../../../src/node-readiness/node";
+import type { NodeCondition, Taint } from "../../../src/node-readiness/api/node";
 
 /** A Node object as a server keeps it. */
 export interface StoredNode {
@@ -35,10 +35,12 @@ export function mergeConditions(
   patch: { readonly status: { readonly conditions: readonly NodeCondition[] } },
 ): StoredNode {
   const given = patch.status.conditions;
+  const isDeleted = (condition: object) => "$patch" in condition;
   const merged = node.status.conditions.map((old) => ({
     ...old,
     ...given.find(({ type }) => type === old.type),
   }));
   const added = given.filter(({ type }) => node.status.conditions.every((old) => old.type !== type));
-  return { ...node, status: { conditions: [...merged, ...added] } };
+  const conditions = [...merged, ...added].filter((condition) => !isDeleted(condition));
+  return { ...node, status: { conditions } };
 }

@@ -1,4 +1,4 @@
-import { checkNameLists, whyUnwanted } from "../../../src/registrar/node-wide/name-lists";
+import { allowedNames, checkNameLists, whyUnwanted } from "../../../src/registrar/node-wide/name-lists";
 
 const A = "a.csi.example.com";
 const at = (folder: string) => `/plugins/${folder}/csi.sock`;
@@ -44,4 +44,12 @@ test.each([
   expect(() => checkNameLists(lists)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(text) }),
   );
+});
+
+test.each([
+  [{}, undefined],
+  [{ allow: ["a", "b=/p/*/s", "b=/q/s", "c"], deny: ["c"] }, ["a", "b"]],
+  [{ allow: ["a", "*=/p/*/s"] }, undefined],
+])("the names that %j can register, one by one", (lists, names) => {
+  expect(allowedNames(lists)).toEqual(names);
 });

@@ -1,5 +1,5 @@
 import type { ApiFailure } from "../../../node-readiness/api/failure";
-import type { NodeView, Taint } from "../../../node-readiness/node";
+import type { NodeView, Taint } from "../../../node-readiness/api/node";
 import { neededRules, rulesText } from "../../../node-readiness/rbac";
 import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/startup-taint";
 import {

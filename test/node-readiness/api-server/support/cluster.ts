@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { ApiAccess } from "../../../../src/node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../../../src/node-readiness/api/client";
 import type { ApiAnswer } from "../../../../src/node-readiness/api/failure";
-import { driversIn, type NodeView, parseNode, type Taint } from "../../../../src/node-readiness/node";
+import { driversIn, type NodeView, parseNode, type Taint } from "../../../../src/node-readiness/api/node";
 import { type ControlPlane, startControlPlane } from "../../../cluster/support/control-plane";
 import { createTempFolder } from "../../../support/temp-folder";
 import { DRIVER } from "../../support/controlled-registrations";
@@ -57,6 +57,7 @@ export async function startCluster(
     "--node-condition={driver}/Registered",
   ],
 ): Promise<Cluster> {
+  const yaml = await writeManifest(...words);
   const folder = await createTempFolder();
   const controlPlane = await startControlPlane({ folder: folder.path, nodes: NODES });
   const authority = { kind: "file", path: controlPlane.caFile } as const;
@@ -88,7 +89,10 @@ export async function startCluster(
     writeFileSync(file, yaml);
     return controlPlane.kubectl("apply", "--server-side", "--validate=strict", "-f", file);
   };
-  await apply(await writeManifest(...words));
+  await apply(yaml).catch(async (error) => {
+    await controlPlane.close();
+    throw error;
+  });
   for (const node of NODES)
     await create(`/api/v1/namespaces/${NAMESPACE}/pods`, {
       kind: "Pod",

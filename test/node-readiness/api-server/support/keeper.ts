@@ -1,5 +1,12 @@
-import type { NodeReadinessOptions } from "../../../../src/node-readiness/options";
-import { type NodeReadiness, startNodeReadiness } from "../../../../src/node-readiness/start-node-readiness";
+import {
+  type NodeReadinessOptions,
+  resolveNodeReadinessOptions,
+} from "../../../../src/node-readiness/options";
+import {
+  type NodeReadiness,
+  type NodeReadinessPace,
+  runNodeReadiness,
+} from "../../../../src/node-readiness/run-node-readiness";
 import { type RecordedLog, recordLog } from "../../../support/recorded-log";
 import { type ControlledRegistrations, createRegistrations } from "../../support/controlled-registrations";
 import type { Cluster } from "./cluster";
@@ -14,19 +21,19 @@ export interface Keeper extends AsyncDisposable {
 /** Starts it on node-1, with the rights of a pod there. */
 export async function startKeeper(
   cluster: Cluster,
-  options: Partial<NodeReadinessOptions> = {},
+  { pace, ...options }: Partial<NodeReadinessOptions> & { readonly pace?: NodeReadinessPace } = {},
 ): Promise<Keeper> {
   const registrations = createRegistrations();
   const log = recordLog();
-  const readiness = startNodeReadiness(
+  const readiness = runNodeReadiness(
     registrations,
-    {
+    resolveNodeReadinessOptions({
       nodeName: "node-1",
       access: options.access ?? (await cluster.accessFrom("node-1")),
       startupTaints: ["{driver}/agent-not-ready"],
       ...options,
-    },
-    { logger: log.logger },
+    }),
+    { log: log.logger, pace },
   );
   return { registrations, log, readiness, [Symbol.asyncDispose]: readiness.close };
 }

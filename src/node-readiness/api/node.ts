@@ -1,3 +1,5 @@
+import { fieldsOf, listOf } from "./json";
+
 /** One taint as the API server has it. Fields that we do not know are kept: a patch compares whole taints. */
 export interface Taint {
   readonly key: string;
@@ -13,6 +15,7 @@ export interface NodeCondition {
   readonly reason?: string;
   readonly message?: string;
   readonly lastTransitionTime?: string;
+  readonly lastHeartbeatTime?: string;
 }
 
 /** What of a Node object matters here. */
@@ -53,13 +56,4 @@ export function isOlder(view: NodeView, than: NodeView): boolean {
   const [one, other] = [view.resourceVersion, than.resourceVersion];
   if (view.uid !== than.uid || !/^\d+$/.test(one) || !/^\d+$/.test(other)) return false;
   return BigInt(one) < BigInt(other);
-}
-
-/** The fields of what should be an object, of anything else none. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,0 +1,160 @@
+import { invalidOption } from "../errors";
+import { SERVICE_ACCOUNT_FOLDER } from "../node-readiness/api/access";
+import { DRIVER_PLACEHOLDER, fillIn } from "../node-readiness/driver-template";
+import { neededRules } from "../node-readiness/rbac";
+import { type NodePolicyOptions, nodePolicy } from "./node-policy";
+import type { ResolvedBasics } from "./options";
+import { items, scalar, type Yaml, yaml } from "./template";
+
+/** What a registrar is to do with its Node. */
+export interface NodeAccessOptions extends NodePolicyOptions {
+  /** Whether to write a rule for the node readiness controller; needs a condition of one driver. */
+  readonly readinessRule: boolean;
+  /** Whether the cluster has no ValidatingAdmissionPolicy: then the rights are those of every node. */
+  readonly isUnconfined: boolean;
+}
+
+/** Objects that give a registrar access to its Node, and what its DaemonSet needs for it. */
+export interface NodeAccess {
+  /** To be applied before the DaemonSet; the policy comes before the rights that it confines. */
+  readonly before: readonly Yaml[];
+  readonly after: readonly Yaml[];
+  readonly serviceAccount: Yaml;
+  readonly args: Yaml;
+  readonly env: Yaml;
+  readonly mount: Yaml;
+  readonly volume: Yaml;
+}
+
+/** Makes them. Throws INVALID_OPTION for a driver whose name would make a taint or condition that of others. */
+export function nodeAccess(
+  basics: Pick<ResolvedBasics, "name" | "namespace">,
+  options: NodeAccessOptions,
+): NodeAccess {
+  const { startupTaints, condition, drivers = [] } = options;
+  for (const template of [...startupTaints.map(({ key }) => key), condition ?? ""])
+    for (const driver of drivers)
+      if (fillIn(template, driver) === undefined)
+        throw invalidOption(
+          `${template} with driver ${driver} is invalid, or belongs to others than the driver`,
+        );
+  const [name, namespace] = [scalar(basics.name), scalar(basics.namespace)];
+  return {
+    before: [
+      yaml`
+        # The registrar's identity at the API server.
+        apiVersion: v1
+        kind: ServiceAccount
+        metadata:
+          name: ${name}
+          namespace: ${namespace}
+      `,
+      ...(options.isUnconfined ? [] : nodePolicy(basics, options)),
+      ...rights(name, namespace, options),
+    ],
+    after: readinessRule(basics.name, options),
+    serviceAccount: yaml`serviceAccountName: ${name}`,
+    args: items([
+      ...startupTaints.map(({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`),
+      ...(condition === undefined ? [] : [`--node-condition=${condition}`]),
+    ]),
+    env: yaml`
+      env:
+        - name: NODE_NAME
+          valueFrom:
+            fieldRef:
+              fieldPath: spec.nodeName
+    `,
+    mount: yaml`
+      - name: api-access
+        mountPath: ${SERVICE_ACCOUNT_FOLDER}
+        readOnly: true
+    `,
+    volume: yaml`
+      # The token is bound to the pod, and so says which node it is on. Only the registrar has it.
+      - name: api-access
+        projected:
+          sources:
+            - serviceAccountToken:
+                path: token
+                expirationSeconds: 3600
+            - configMap:
+                name: kube-root-ca.crt
+                items:
+                  - key: ca.crt
+                    path: ca.crt
+    `,
+  };
+}
+
+function rights(
+  name: string,
+  namespace: string,
+  { startupTaints, condition, isUnconfined }: NodeAccessOptions,
+): readonly Yaml[] {
+  const rules = neededRules({ taints: startupTaints.length > 0, condition: condition !== undefined });
+  return [
+    yaml`
+      # What it may do. RBAC cannot say "to its own node": ${isUnconfined ? "it may change every node." : "the policy above does."}
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: ClusterRole
+      metadata:
+        name: ${name}
+      rules:
+        ${rules.map(
+          ({ apiGroups, resources, verbs }) => yaml`
+            - apiGroups:
+                ${items(apiGroups)}
+              resources:
+                ${items(resources)}
+              verbs:
+                ${items(verbs)}
+          `,
+        )}
+    `,
+    yaml`
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: ClusterRoleBinding
+      metadata:
+        name: ${name}
+      roleRef:
+        apiGroup: rbac.authorization.k8s.io
+        kind: ClusterRole
+        name: ${name}
+      subjects:
+        - kind: ServiceAccount
+          name: ${name}
+          namespace: ${namespace}
+    `,
+  ];
+}
+
+/** For clusters with the node readiness controller of kubernetes-sigs. */
+function readinessRule(
+  name: string,
+  { condition, drivers: [driverName] = [], readinessRule: isWanted }: NodeAccessOptions,
+): readonly Yaml[] {
+  if (!isWanted || condition === undefined || driverName === undefined) return [];
+  return [
+    yaml`
+      # The node readiness controller keeps a taint on each node whose condition is not True. With bootstrap-only it
+      # goes for good once it was.
+      apiVersion: readiness.node.x-k8s.io/v1alpha1
+      kind: NodeReadinessRule
+      metadata:
+        name: ${scalar(name)}
+      spec:
+        conditions:
+          - type: ${scalar(condition.replaceAll(DRIVER_PLACEHOLDER, driverName))}
+            requiredStatus: "True"
+        enforcementMode: continuous
+        taint:
+          key: readiness.k8s.io/${name}
+          value: pending
+          effect: NoSchedule
+        nodeSelector:
+          matchLabels:
+            kubernetes.io/os: linux
+    `,
+  ];
+}

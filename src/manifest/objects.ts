@@ -1,0 +1,108 @@
+import type { ResolvedBasics, ResolvedManifestOptions } from "./options";
+import { items, scalar, type Yaml, yaml } from "./template";
+
+const FS_GROUP = {
+  ReadWriteOnceWithFSType:
+    "Kubelet gives files to the pod's fsGroup if the volume has a file system and one writer.",
+  File: "Kubelet always gives the volume's files to the pod's fsGroup.",
+  None: "Kubelet leaves the owner of the volume's files alone.",
+} as const;
+
+/** What the cluster must know about the driver: CSIDriver of storage.k8s.io/v1. */
+export function csiDriver(options: ResolvedManifestOptions): Yaml {
+  const { driverName, attachRequired, podInfoOnMount, storageCapacity, fsGroupPolicy } = options;
+  const attach = attachRequired
+    ? "Kubelet mounts a volume once it is attached: run an external-attacher with the controller."
+    : "There is nothing to attach, so kubelet does not wait for an external-attacher.";
+  const podInfo = podInfoOnMount
+    ? "NodePublishVolume gets the pod's name, and whether the volume is an inline one."
+    : "NodePublishVolume does not get the pod's name.";
+  const capacity = storageCapacity
+    ? "The scheduler reads CSIStorageCapacity objects, which the external-provisioner must publish."
+    : "The scheduler does not check the free capacity.";
+  return yaml`
+    # What the cluster must know about the driver. attachRequired and the modes cannot be changed later.
+    apiVersion: storage.k8s.io/v1
+    kind: CSIDriver
+    metadata:
+      name: ${scalar(driverName)}
+    spec:
+      # ${attach}
+      attachRequired: ${attachRequired}
+      # ${podInfo}
+      podInfoOnMount: ${podInfoOnMount}
+      # Persistent: by PersistentVolumeClaim. Ephemeral: inline in a pod, created and deleted with it; the driver must
+      # support that by creating the volume in NodePublishVolume.
+      volumeLifecycleModes:
+        ${items(options.lifecycleModes)}
+      # ${FS_GROUP[fsGroupPolicy]}
+      fsGroupPolicy: ${fsGroupPolicy}
+      # ${capacity}
+      storageCapacity: ${storageCapacity}
+  `;
+}
+
+/** A StorageClass that asks the driver for volumes. */
+export const storageClass = ({ driverName, storageClassName }: ResolvedManifestOptions): Yaml => yaml`
+  # PersistentVolumeClaims name it. It needs the driver's controller, with an external-provisioner.
+  apiVersion: storage.k8s.io/v1
+  kind: StorageClass
+  metadata:
+    name: ${scalar(storageClassName)}
+  provisioner: ${scalar(driverName)}
+  reclaimPolicy: Delete
+  # The volume is created where its first pod runs, so that the node's topology counts.
+  volumeBindingMode: WaitForFirstConsumer
+`;
+
+/** A pod with an inline volume, which the driver creates and deletes with the pod. */
+export const inlinePod = ({ driverName, name, namespace }: ResolvedManifestOptions): Yaml => yaml`
+  # A pod to try the driver: \`kubectl exec\` into it and look at /data. If the namespace enforces a pod security
+  # standard, the CSIDriver needs the label security.kubernetes.io/csi-ephemeral-volume-profile.
+  apiVersion: v1
+  kind: Pod
+  metadata:
+    name: ${scalar(`${name.slice(0, 56)}-inline`)}
+    namespace: ${scalar(namespace)}
+  spec:
+    terminationGracePeriodSeconds: 1
+    containers:
+      - name: shell
+        image: busybox:1.37
+        command:
+          - sleep
+          - infinity
+        volumeMounts:
+          - name: data
+            mountPath: /data
+    volumes:
+      - name: data
+        csi:
+          driver: ${scalar(driverName)}
+          # Parameters for the driver, strings only: see its documentation.
+          volumeAttributes: {}
+`;
+
+/** How Prometheus finds the registrars' metrics: PodMonitor of the Prometheus Operator. */
+export const podMonitor = ({ name, namespace }: Pick<ResolvedBasics, "name" | "namespace">): Yaml => yaml`
+  # Makes the Prometheus Operator scrape the registrar in each pod. Your Prometheus loads only the PodMonitors that its
+  # podMonitorSelector matches: add the labels that it requires.
+  apiVersion: monitoring.coreos.com/v1
+  kind: PodMonitor
+  metadata:
+    name: ${scalar(name)}
+    namespace: ${scalar(namespace)}
+  spec:
+    selector:
+      matchLabels:
+        app.kubernetes.io/name: ${scalar(name)}
+    podMetricsEndpoints:
+      - port: healthz
+        path: /metrics
+        interval: 30s
+        # A registration belongs to a node: put the node's name on it, in alerts too.
+        relabelings:
+          - sourceLabels:
+              - __meta_kubernetes_pod_node_name
+            targetLabel: node
+`;

@@ -1,0 +1,60 @@
+/** The longest answer, and the longest line of a watch: etcd takes objects up to 1.5 MB. */
+export const MAX_JSON_BYTES = 2 << 20;
+/** Arrays and objects in one text. An empty one takes 2 bytes of text and 70 of memory. */
+const MAX_COLLECTIONS = 50_000;
+const OPENING_BYTES = [0x5b, 0x7b]; // [ and {
+
+/** The fields of an object; no fields for any other value. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/** The items of an array; no items for any other value. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Parses JSON. Throws for invalid JSON, and for a text whose value would take far more memory than the text. */
+export function parseJson(bytes: Buffer): unknown {
+  let collections = 0;
+  for (const opening of OPENING_BYTES)
+    for (let at = bytes.indexOf(opening); at >= 0; at = bytes.indexOf(opening, at + 1)) {
+      collections += 1;
+      if (collections > MAX_COLLECTIONS)
+        throw new Error(`the answer has more than ${MAX_COLLECTIONS} arrays and objects`);
+    }
+  return JSON.parse(bytes.toString("utf8"));
+}
+
+/** Reads a stream to its end. Throws when it has more than `maxBytes`. */
+export async function readAll(source: AsyncIterable<Buffer>, maxBytes = MAX_JSON_BYTES): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of source) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Reads JSON values, one per line, as they arrive. Throws for a line that is invalid or longer than MAX_JSON_BYTES. */
+export async function* readJsonLines(
+  source: AsyncIterable<Buffer>,
+): AsyncGenerator<unknown, void, undefined> {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of source) {
+    let start = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      const line = Buffer.concat([...pieces, chunk.subarray(start, end)]);
+      pieces = [];
+      bytes = 0;
+      start = end + 1;
+      if (line.some((byte) => byte > 0x20)) yield parseJson(line);
+    }
+    if (start < chunk.length) pieces.push(chunk.subarray(start));
+    bytes += chunk.length - start;
+    if (bytes > MAX_JSON_BYTES) throw new Error(`a line of the answer has more than ${MAX_JSON_BYTES} bytes`);
+  }
+}

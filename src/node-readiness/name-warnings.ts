@@ -1,0 +1,26 @@
+import type { Logger } from "../logging/logger";
+import { fillIn } from "./driver-template";
+import type { ObservedRegistration } from "./observed-registrations";
+
+/** Warns, once while a driver is here, that its name makes a taint or condition one of others. */
+export function createNameWarnings(
+  templates: readonly string[],
+  log: Logger,
+): (registrations: readonly ObservedRegistration[]) => void {
+  let warned: readonly string[] = [];
+  return (registrations) => {
+    const names = [...new Set(registrations.flatMap(({ driverName }) => driverName ?? []))];
+    const refused = names.filter((name) =>
+      templates.some((template) => fillIn(template, name) === undefined),
+    );
+    for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
+      log
+        .named("node-readiness")
+        .warn("Driver's name is that of others, its taints and conditions are left alone", {
+          csiDriverName,
+          names: templates.join(", "),
+          check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
+        });
+    warned = refused;
+  };
+}

@@ -1,0 +1,57 @@
+import { eventually } from "../../support/eventually";
+import { runCommand } from "../../support/run-command";
+import { DRIVER } from "../support/controlled-registrations";
+import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+import { condition, onStatus, patchNode, policyEnforced } from "./support/patch-node";
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+  await policyEnforced(cluster);
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+const patch = (body: object, options?: object) => patchNode(cluster, body, options);
+
+describe("what manifest writes for every driver of a node", () => {
+  const nodeWide = async (...words: readonly string[]) => {
+    const flags = ["--startup-taint={driver}/not-ready:NoExecute", "--node-condition={driver}/Ready"];
+    const { stdout } = await runCommand(
+      "manifest",
+      "--node-wide",
+      "--image=r:1",
+      `--name=${ACCOUNT}`,
+      ...flags,
+      ...words,
+    );
+    return stdout;
+  };
+  const removable = async (domains: readonly string[]) => {
+    const removed: string[] = [];
+    for (const domain of domains) {
+      await cluster.setTaints("node-1", [{ key: `${domain}/not-ready`, effect: "NoExecute" }]);
+      const answer = await patch([{ op: "remove", path: "/spec/taints/0" }]);
+      const written = await patch(condition(`${domain}/Ready`), onStatus);
+      expect(written.kind).toBe(answer.kind);
+      if (answer.kind === "answered") removed.push(domain);
+    }
+    return removed;
+  };
+  const DOMAINS = [DRIVER, "nfs.csi.k8s.io", "node.kubernetes.io", "readiness.k8s.io", "node.cilium.io"];
+
+  test("passes the API server's validation, and leaves out what a driver's name would make others'", async () => {
+    await cluster.apply(await nodeWide());
+    const policy = await cluster.controlPlane.kubectl(
+      ...["get", "validatingadmissionpolicy", ACCOUNT, "-o", "json"],
+    );
+    expect(JSON.parse(policy).status?.typeChecking?.expressionWarnings ?? []).toEqual([]);
+    await eventually(async () => expect(await removable([DRIVER])).toEqual([DRIVER]));
+    expect(await removable(DOMAINS)).toEqual([DRIVER, "nfs.csi.k8s.io"]);
+  });
+
+  test("with a list of drivers allows their taints and conditions alone", async () => {
+    await cluster.apply(await nodeWide(`--allow-drivers=x.csi.example.com,${DRIVER}`));
+    await eventually(async () => expect(await removable(["nfs.csi.k8s.io"])).toEqual([]));
+    expect(await removable([...DOMAINS, "x.csi.example.com"])).toEqual([DRIVER, "x.csi.example.com"]);
+  });
+});

@@ -1,0 +1,44 @@
+import { createApiClient } from "../../../../src/node-readiness/api/client";
+import type { ApiAnswer } from "../../../../src/node-readiness/api/failure";
+import { eventually } from "../../../support/eventually";
+import type { Cluster } from "./cluster";
+
+/** Which Node is patched, from where, and how. */
+export interface PatchOptions {
+  readonly node?: string;
+  readonly from?: string;
+  readonly status?: boolean;
+  readonly type?: string;
+}
+
+export const merge = { type: "strategic-merge-patch" };
+export const onStatus = { ...merge, status: true };
+
+/** Patches a Node with the rights of a pod on `from`. */
+export async function patchNode(
+  cluster: Cluster,
+  body: object,
+  { node = "node-1", from = "node-1", status = false, type = "json-patch" }: PatchOptions = {},
+): Promise<ApiAnswer> {
+  const client = createApiClient(await cluster.accessFrom(from));
+  const path = `/api/v1/nodes/${node}${status ? "/status" : ""}`;
+  const call = { method: "PATCH", path, body, contentType: `application/${type}+json` } as const;
+  const answer = await client.call(call, new AbortController().signal);
+  client.close();
+  return answer;
+}
+
+let writes = 0;
+/** A patch of the status. Each differs from the one before: a patch that changes nothing is allowed. */
+export const condition = (type: string) => ({
+  status: { conditions: [{ type, status: "True", reason: `Test${writes++}`, message: "" }] },
+});
+
+/** The API server enforces a new policy seconds after it has stored it. */
+export async function policyEnforced(cluster: Cluster): Promise<void> {
+  await eventually(async () =>
+    expect(await patchNode(cluster, condition("Probe"), onStatus)).toMatchObject({
+      failure: { kind: "forbidden" },
+    }),
+  );
+}
