@@ -51,7 +51,7 @@ const flags = {
   },
   "fs-group-policy": {
     ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
-    default: FS_GROUP_POLICIES[0],
+    defaultDescription: FS_GROUP_POLICIES[0],
   },
   "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
@@ -62,7 +62,7 @@ const flags = {
 /** What a node-wide registrar's manifest has no use for. */
 const FOR_A_DRIVER = [
   ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "attach-required", "pod-info-on-mount"],
-  ...["lifecycle-mode", "storage-capacity", "storage-class", "node-readiness-rule"],
+  ...["lifecycle-mode", "fs-group-policy", "storage-capacity", "storage-class", "node-readiness-rule"],
 ] as const;
 
 /**
