@@ -1,5 +1,4 @@
-import { boundText } from "../logging/bound";
-import { escapeUnprintable } from "../logging/escape";
+import { boundText, escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
 import { type HealthCheck, runChecks } from "./health-checks";

@@ -1,5 +1,3 @@
-import { boundText } from "../logging/bound";
-import { escapeJson } from "../logging/escape";
 import type { DriverStatus } from "../registrar/registration/driver-status";
 import type { Registration } from "../registrar/registration/registration";
 import { type PublishReason, STATE_NAMES } from "../registrar/registration/state";
@@ -151,9 +149,7 @@ export const METRICS: readonly MetricRow[] = [
     kind: "gauge",
     name: "registrar_driver_info",
     help: "What the CSI driver told of itself",
-    ...ofDriverBy("vendor_version", ({ identity }) =>
-      identity ? [[escapeJson(boundText(identity.vendorVersion)), 1]] : [],
-    ),
+    ...ofDriverBy("vendor_version", ({ identity }) => (identity ? [[identity.vendorVersion, 1]] : [])),
   },
   {
     kind: "gauge",
@@ -166,7 +162,7 @@ export const METRICS: readonly MetricRow[] = [
         const { trouble } = status();
         if (trouble === undefined || csiAddress === undefined) return [];
         if (trouble.kind === "not-wanted") return []; // As configured: an alert would never end.
-        return [{ labels: { csi_address: escapeJson(csiAddress), reason: trouble.kind }, value: 1 }];
+        return [{ labels: { csi_address: csiAddress, reason: trouble.kind }, value: 1 }];
       }),
   },
   {

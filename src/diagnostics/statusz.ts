@@ -1,5 +1,4 @@
-import { boundText } from "../logging/bound";
-import { escapeJson } from "../logging/escape";
+import { boundText, escapeJson } from "../logging/escape";
 import { reasonOf } from "../registrar/registration/reason";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
@@ -25,7 +24,11 @@ export function createStatusRoute(
     };
     if (!wantsJson) return textAnswer(200, asText(page));
     const headers = { "content-type": "application/json" };
-    return { status: 200, headers, body: `${escapeJson(JSON.stringify(page, null, 2))}\n` };
+    return {
+      status: 200,
+      headers,
+      body: `${escapeJson(JSON.stringify(page, (_, value) => (typeof value === "string" ? boundText(value) : value), 2))}\n`,
+    };
   };
 }
 
@@ -46,7 +49,7 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
   const { state, history, identity, connected, registrationSocketPath, tally } = status;
   return {
     name: identity?.name,
-    vendorVersion: identity && boundText(identity.vendorVersion),
+    vendorVersion: identity?.vendorVersion,
     connected,
     state,
     reason: reasonOf(status),
@@ -89,7 +92,7 @@ function plain(text: string): string {
   return quoted === `"${text}"` ? text : quoted;
 }
 
-const quote = (text: string) => escapeJson(JSON.stringify(text));
+const quote = (text: string) => escapeJson(JSON.stringify(boundText(text)));
 
 type Change = Driver["history"][number];
 

@@ -8,6 +8,9 @@ const needsEscape = () => /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 const PLAIN_JSON = /^[ -~\n]*$/;
 
+/** The most characters of one value in a log line or on a page: peers may send megabytes, and kubelet's longest texts have hundreds. */
+export const MAX_VALUE_LENGTH = 4_096;
+
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
   "\\": "\\\\",
@@ -45,6 +48,12 @@ export function escapeJson(json: string): string {
   return json.replace(unprintable(), (character) =>
     character === "\n" ? character : character.split("").map(escapeUnit).join(""),
   );
+}
+
+/** The text, or, if it is too long, its beginning and its length. */
+export function boundText(text: string): string {
+  if (text.length <= MAX_VALUE_LENGTH) return text;
+  return `${text.slice(0, MAX_VALUE_LENGTH)} [cut, ${text.length} characters in all]`;
 }
 
 /** The text as one line: only what could start a new line or control a terminal is escaped. */

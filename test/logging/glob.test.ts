@@ -1,4 +1,4 @@
-import { compileGlob } from "../../src/logging/glob";
+import { compileGlob } from "../../src/logging/vmodule";
 
 // Outcomes of Go's filepath.Match (Go 1.26).
 test.each([

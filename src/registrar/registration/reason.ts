@@ -1,4 +1,4 @@
-import { boundText } from "../../logging/bound";
+import { boundText } from "../../logging/escape";
 import type { DriverStatus } from "./driver-status";
 
 /** Why a driver's registration stands where it does, in a few words; undefined where the state says it all. */
