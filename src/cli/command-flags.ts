@@ -1,5 +1,5 @@
 import { nearWord } from "../options/near-word";
-import { parseDurationMs, parseInt64 } from "./go-values";
+import { parseDurationMs } from "./go-values";
 
 // The kinds of flags that our own commands have, as yargs wants them declared. What `coerce` throws is shown to the
 // user after the flag's name.
@@ -71,7 +71,6 @@ export function parseDuration(text: string): number {
 
 /** Throws unless the text is a whole number, 0 or more. */
 export function parseCount(text: string): number {
-  const parsed = parseInt64(text);
-  if ("value" in parsed && parsed.value >= 0) return parsed.value;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new Error(`"${text}" is not a whole number`);
 }

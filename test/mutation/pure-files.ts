@@ -42,5 +42,5 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("options/near-word", "options/read-options"),
   mirrored("cli/go-flags", "cli/go-values", "cli/klog-values"),
   mirrored("logging/escape", "logging/json-line", "logging/klog-text"),
-  mirrored("logging/glob", "logging/vmodule", "logging/repeats"),
+  mirrored("logging/vmodule", "logging/repeats"),
 ];
