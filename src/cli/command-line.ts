@@ -1,6 +1,6 @@
 import type { CamelCaseKey, InferredOptionTypes, Options } from "yargs";
 import { messageOf, RegistrarError } from "../errors";
-import { nearWord } from "../options/near-word";
+import { nearWord } from "../near-word";
 import { print } from "./print";
 
 /** Words in the grammar of our commands. */

@@ -1,4 +1,4 @@
-import { nearWord } from "../options/near-word";
+import { nearWord } from "../near-word";
 import { acceptedFlags, flagTable } from "./flags";
 import { type GoFlag, parseGoFlags } from "./go-flags";
 import { correctArgument } from "./meant-flag";

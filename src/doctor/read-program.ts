@@ -1,4 +1,4 @@
-import { nearWord } from "../options/near-word";
+import { nearWord } from "../near-word";
 import type { Deployment, LiteralVariable, OfficialImage } from "./deployment";
 import { list, type Tree, text, tree } from "./objects";
 

@@ -1,10 +1,10 @@
 import { BACKOFF, backoffMs } from "../backoff";
 import { invalidOption } from "../errors";
 import type { LoggerOption } from "../logging/logger-option";
-import { show } from "../options/option-kinds";
 import { readOptions } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
 import { createWakeUp } from "../pause";
+import { show } from "../refuse-option";
 import { createApiClient } from "./api/client";
 import { createNodeApi } from "./api/node-api";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
