@@ -35,15 +35,10 @@ const loadOtherParts = {
   },
 };
 
-/**
- * What each part begins with. `performance.now()` is the same clock from another zero: Node loads eleven modules of its own
- * when `performance` is first named, a twentieth of a start.
- */
-const BANNER = [
-  "(function(exports,require,module,__filename,__dirname){",
-  "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;",
-  "const monotonicNow=()=>{const[seconds,nanoseconds]=process.hrtime();return seconds*1e3+nanoseconds/1e6};",
-].join("");
+/** What each part begins with. */
+const BANNER =
+  "(function(exports,require,module,__filename,__dirname){" +
+  "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;";
 
 /** Names are kept: a stack trace in somebody's log is worth more than a shorter file. */
 async function bundle(contents, { banner, footer, plugins, define }) {
@@ -60,7 +55,7 @@ async function bundle(contents, { banner, footer, plugins, define }) {
     legalComments: "none",
     banner: { js: banner },
     footer: { js: footer },
-    define: { "import.meta.url": "importMetaUrl", "performance.now": "monotonicNow", ...define },
+    define: { "import.meta.url": "importMetaUrl", ...define },
     plugins: [loadOtherParts, leaveOut, stampLogLines, ...plugins],
     logLevel: "warning",
   });

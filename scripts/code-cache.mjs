@@ -1,5 +1,6 @@
 // node scripts/code-cache.mjs [CLI]: cli/*.cache beside it, V8's code cache of what a registration runs, for the Node that
 // runs this. It is for an image, whose Node is known; src/cli/parts.ts reads it.
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -19,7 +20,8 @@ for (const file of readdirSync(parts)) if (file.endsWith(".cache")) rmSync(join(
 // after its start, sets none here.
 const { setFlagsFromString } = v8;
 setFlagsFromString("--no-flush-bytecode");
-v8.setFlagsFromString = () => {};
+const flagsOfCli = new Set();
+v8.setFlagsFromString = (flag) => flagsOfCli.add(flag);
 const { Script } = vm;
 const scripts = new Map();
 vm.Script = class extends Script {
@@ -33,6 +35,10 @@ const folder = mkdtempSync(join(tmpdir(), "code-cache-"));
 process.on("exit", (code) => {
   rmSync(folder, { recursive: true, force: true });
   if (code !== 0) return;
+  const known = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
+  for (const flag of flagsOfCli)
+    if (!known.includes(`\n  --${flag.replace(/^--(?:no-)?|=.*$/g, "")} (`))
+      throw new Error(`this Node's V8 would print an error at each start: it does not know ${flag}`);
   setFlagsFromString("--flush-bytecode");
   for (const [cache, script] of scripts) {
     const cachedData = script.createCachedData();

@@ -1,6 +1,6 @@
 import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
-import { oneOf } from "./options/option-kinds";
+import { readWord } from "./refuse-option";
 
 /** What an event source tells: a union whose field `kind` says which. */
 export interface KindOfEvent {
@@ -54,8 +54,8 @@ export function createEventSource<Event extends KindOfEvent>(
   const listeners = new Set<(event: Event) => unknown>();
   const iterations = new Set<() => void>();
   let ended = false;
-  const known = oneOf(Object.keys(kinds) as Event["kind"][]);
-  const checkKind = (given: unknown, whose: string) => known.read(given, `${whose}: kind`);
+  const known = Object.keys(kinds) as Event["kind"][];
+  const checkKind = (given: unknown, whose: string) => readWord(given, `${whose}: kind`, known);
 
   const add = (listener: (event: Event) => unknown) => {
     listeners.add(listener);

@@ -15,13 +15,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "mounts.ts": [],
   "guarded-call.ts": [],
   "resource-name.ts": [],
+  "near-word.ts": [],
+  "refuse-option.ts": ["errors.ts", "near-word.ts"],
   "host-path.ts": ["kubelet-roots.ts", "mounts.ts"],
   logging: ["errors.ts", "guarded-call.ts"],
   sockets: ["errors.ts", "backoff.ts", "pause.ts", "mounts.ts", "logging"],
-  options: ["errors.ts", "pause.ts", "logging", "sockets"],
-  "event-source.ts": ["errors.ts", "guarded-call.ts", "options"],
+  "event-source.ts": ["errors.ts", "guarded-call.ts", "refuse-option.ts"],
+  options: ["errors.ts", "near-word.ts", "pause.ts", "refuse-option.ts", "logging", "sockets"],
   grpc: ["errors.ts", "logging", "sockets"],
   registrar: [
+    "refuse-option.ts",
     "errors.ts",
     "backoff.ts",
     "event-source.ts",
@@ -35,9 +38,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "sockets",
     "grpc",
   ],
-  serving: ["errors.ts", "guarded-call.ts", "pause.ts", "logging", "options", "sockets", "grpc", "registrar"],
+  serving: [
+    "near-word.ts",
+    "refuse-option.ts",
+    "errors.ts",
+    "guarded-call.ts",
+    "pause.ts",
+    "logging",
+    "options",
+    "sockets",
+    "grpc",
+    "registrar",
+  ],
   // It only listens: what it listens to knows nothing of it, and nobody but cli starts it, and doctor asks with its client.
   "node-readiness": [
+    "refuse-option.ts",
     "errors.ts",
     "backoff.ts",
     "pause.ts",
@@ -64,6 +79,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   manifest: ["errors.ts", "kubelet-roots.ts", "resource-name.ts", "sockets", "registrar", "node-readiness"],
   doctor: [
+    "near-word.ts",
     "errors.ts",
     "kubelet-roots.ts",
     "mounts.ts",
@@ -77,6 +93,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "kubelet-rules",
   ],
   cli: [
+    "near-word.ts",
     "event-source.ts",
     "errors.ts",
     "pause.ts",
@@ -173,6 +190,11 @@ test("nothing but the test kit, and the commands that show or replace parts of a
 test("no folder or file imports another that imports it, at any depth, not even for a type", () => {
   expect(roomsOf("a/b/c.ts", "a/d.ts")).toEqual(["a/b", "a/d.ts"]);
   expect(findCircles()).toEqual([]);
+});
+
+test("the tools at the top of src/ import nothing of its folders", () => {
+  const tools = Object.entries(MAY_IMPORT).filter(([part]) => /^(?!index|testing).*\.ts$/.test(part));
+  expect(tools.filter(([, allowed]) => !allowed.every((part) => part.endsWith(".ts")))).toEqual([]);
 });
 
 test("process is used by the command line only", () => {

@@ -1,35 +1,32 @@
-import { nearWord } from "../options/near-word";
-import { parseDurationMs, parseInt64 } from "./go-values";
+import { nearWord } from "../near-word";
+import { parseDurationMs } from "./go-values";
 
 // The kinds of flags that our own commands have, as yargs wants them declared. What `coerce` throws is shown to the
 // user after the flag's name.
 
 /** Takes any text, also an empty one. */
-export const textFlag = (describe: string) => ({ type: "string", requiresArg: true, describe }) as const;
+export const textFlag = (describe: string) => ({ type: "string", describe }) as const;
 
 /** Takes a text each time it is given; `parse` makes a value of each. */
 export const listFlag = <Value>(describe: string, parse: (text: string) => Value) =>
   ({
     type: "string",
     array: true,
-    requiresArg: true,
     describe,
     coerce: (texts: readonly string[]): readonly Value[] => texts.map(parse),
   }) as const;
 
 /** Takes `500ms`, `1m30s`; the value is in milliseconds. */
 export const durationFlag = (describe: string) =>
-  ({ type: "string", requiresArg: true, describe, coerce: parseDuration }) as const;
+  ({ type: "string", describe, coerce: parseDuration }) as const;
 
 /** Takes a whole number, 0 or more. */
-export const countFlag = (describe: string) =>
-  ({ type: "string", requiresArg: true, describe, coerce: parseCount }) as const;
+export const countFlag = (describe: string) => ({ type: "string", describe, coerce: parseCount }) as const;
 
 /** Takes one of the choices. */
 export const choiceFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
   ({
     type: "string",
-    requiresArg: true,
     describe: `${describe}: ${choices.join(", ")}`,
     coerce: (text: string): Choice => parseChoice(text, choices),
   }) as const;
@@ -74,7 +71,6 @@ export function parseDuration(text: string): number {
 
 /** Throws unless the text is a whole number, 0 or more. */
 export function parseCount(text: string): number {
-  const parsed = parseInt64(text);
-  if ("value" in parsed && parsed.value >= 0) return parsed.value;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new Error(`"${text}" is not a whole number`);
 }

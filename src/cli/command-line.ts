@@ -1,6 +1,6 @@
 import type { CamelCaseKey, InferredOptionTypes, Options } from "yargs";
-import { RegistrarError } from "../errors";
-import { nearWord } from "../options/near-word";
+import { messageOf, RegistrarError } from "../errors";
+import { nearWord } from "../near-word";
 import { print } from "./print";
 
 /** Words in the grammar of our commands. */
@@ -44,8 +44,8 @@ const EXIT_USAGE = 2;
 const WIDTH = 100;
 
 /**
- * Makes one of our commands: reads its flags, prints its help, and turns a failure that is no bug into one line on
- * stderr and exit code 1. A mistake on the command line exits with 2 and names the flag that was probably meant.
+ * Makes one of our commands: reads its flags, prints its help, and turns a RegistrarError into one line on stderr and
+ * exit code 1. A mistake on the command line exits with 2 and names the flag that was probably meant.
  *
  * These commands have GNU's grammar, parsed by yargs; a single dash works like two. The drop-in default command has
  * Go's grammar and shares nothing with this file. A command that takes its flags translates them first.
@@ -54,133 +54,125 @@ export function createCommand<const Flags extends FlagRows>(
   commandLine: CommandLine<Flags>,
   run: (flags: FlagValues<Flags>, remark: string | undefined) => Promise<number>,
 ): (argv: readonly string[]) => Promise<number> {
-  const printError = (text: string) => process.stderr.write(`registrar ${commandLine.name}: ${text}\n`);
+  const { name, flags: rows } = commandLine;
+  const failWith = (exitCode: number, text: string) => {
+    process.stderr.write(`registrar ${name}: ${text}\n`);
+    return exitCode;
+  };
   return async (argv) => {
-    const parser = await createParser(commandLine);
-    if (argv.some((word) => /^--?h(elp)?(=|$)/.test(word))) {
-      return print(`${withoutTypes(await parser.getHelp())}\n`);
-    }
+    if (argv.some((word) => /^--?h(elp)?(=|$)/.test(word))) return print(`${await helpOf(commandLine)}\n`);
     const translated: Translation = commandLine.translate?.(argv) ?? { words: argv };
-    if ("problem" in translated) {
-      printError(translated.problem);
-      return EXIT_USAGE;
-    }
-    const { words } = translated;
+    if ("problem" in translated) return failWith(EXIT_USAGE, translated.problem);
     let flags: FlagValues<Flags>;
     try {
-      flags = parser.parseSync([...words]) as unknown as FlagValues<Flags>;
+      flags = valuesOf(name, rows, await parseWords(rows, translated.words)) as FlagValues<Flags>;
     } catch (error) {
-      printError(explain(error, words, commandLine));
-      return EXIT_USAGE;
+      return failWith(EXIT_USAGE, messageOf(error));
     }
     const problem = commandLine.check?.(flags);
-    if (problem !== undefined) {
-      printError(problem);
-      return EXIT_USAGE;
-    }
+    if (problem !== undefined) return failWith(EXIT_USAGE, problem);
     try {
       return await run(flags, translated.remark);
     } catch (error) {
       if (!(error instanceof RegistrarError)) throw error;
-      printError(error.message);
-      return commandLine.failureExitCode ?? EXIT_FAILURE;
+      return failWith(commandLine.failureExitCode ?? EXIT_FAILURE, error.message);
     }
   };
 }
 
-/** yargs is a large ES module, so it is loaded only for one of our commands. Here it prints nothing and never exits. */
-async function createParser({
-  name,
-  describe,
-  flags,
-  examples,
-  notes,
-}: Omit<CommandLine<FlagRows>, "check" | "translate">) {
+/** yargs is a large ES module, so it is loaded only for a help text. */
+async function helpOf({ name, describe, flags, examples, notes }: CommandLine<FlagRows>): Promise<string> {
   const { default: yargs } = await import("yargs");
-  const rows = Object.entries(flags).map(([flag, row]) => [flag, told(flag, row)]);
+  // Without types: each description says what the flag takes.
+  const rows = Object.entries(flags).map(([flag, row]) => {
+    const { alias, demandOption = false, defaultDescription = row.default } = row;
+    const shown = { alias: alias ?? [], demandOption, describe: row.describe, group: "Flags:" };
+    return [flag, { ...shown, ...(defaultDescription !== undefined && { defaultDescription }) }];
+  });
   return yargs([])
     .scriptName("registrar")
     .locale("en")
     .help(false)
     .version(false)
-    .exitProcess(false)
-    .fail(false)
-    .strictOptions()
-    .demandCommand(0, 0)
-    .parserConfiguration({
-      "boolean-negation": false,
-      "dot-notation": false,
-      "greedy-arrays": false,
-      "parse-numbers": false,
-      "short-option-groups": false,
-    })
     .wrap(Math.min(process.stdout.columns ?? WIDTH, WIDTH))
     .usage(`${describe}\n\nUsage: $0 ${name} [flags]`)
     .options(Object.fromEntries(rows) as Record<string, Options>)
-    .group(Object.keys(flags), "Flags:")
     .example(examples.map((example) => [`$0 ${example}`]))
-    .epilogue(notes.join("\n"));
+    .epilogue(notes.join("\n"))
+    .getHelp();
 }
 
-/** The row, which rejects a second value, and whose errors name the flag. */
-function told(flag: string, row: Options): Options {
-  const { coerce = (value: unknown) => value } = row;
-  const byDefault = typeof row.default === "string" ? { defaultDescription: row.default } : {};
-  return {
-    ...row,
-    ...byDefault,
-    coerce: (value: unknown) => {
-      if (Array.isArray(value) && row.array !== true) throw new Error(`--${flag} is given more than once`);
-      try {
-        return coerce(value);
-      } catch (error) {
-        throw new Error(`--${flag}: ${(error as Error).message}`);
-      }
+/** What is given: a text, a list of texts where a flag is given again, true without a value; in `_` all other words. */
+interface Arguments {
+  readonly _: readonly unknown[];
+  readonly [flag: string]: unknown;
+}
+
+/** Reads the words with yargs' parser, which knows of each flag only whether it takes a value, and its alias. */
+async function parseWords(rows: FlagRows, words: readonly string[]): Promise<Arguments> {
+  const { Parser } = await import("yargs/helpers");
+  const entries = Object.entries(rows);
+  return Parser([...words], {
+    boolean: entries.filter(([, { type }]) => type === "boolean").map(([flag]) => flag),
+    alias: Object.fromEntries(entries.map(([flag, { alias }]) => [flag, alias ?? []])) as Record<
+      string,
+      string[]
+    >,
+    configuration: {
+      "boolean-negation": false,
+      "camel-case-expansion": false,
+      "dot-notation": false,
+      "parse-numbers": false,
+      "short-option-groups": false,
+      "strip-aliased": true,
     },
-  };
+  });
 }
 
-/** The help without the types that yargs adds: each description says what the flag takes. */
-function withoutTypes(help: string): string {
-  return help
-    .replace(/\[(?:string|boolean|array)\]/g, (type) => " ".repeat(type.length))
-    .replace(/ +$/gm, "");
+/** The value of each flag, by its row. Throws with what to tell whoever typed the command line. */
+function valuesOf(command: string, rows: FlagRows, { _: words, ...given }: Arguments): object {
+  const advice = `see registrar ${command} --help`;
+  const refuse = (problem: string) => {
+    throw new Error(problem);
+  };
+  const unknown = Object.keys(given).find((flag) => !Object.hasOwn(rows, flag));
+  if (unknown !== undefined) refuse(noSuchFlag(unknown, Object.keys(rows), command));
+  if (words.length > 0) refuse(`it takes flags only, no other words; ${advice}`);
+  const isGiven = (flag: unknown) => Object.hasOwn(given, String(flag));
+  const missing = Object.keys(rows).filter((flag) => rows[flag]?.demandOption && !isGiven(flag));
+  if (missing.length > 0) refuse(`it needs --${missing.join(" and --")}; ${advice}`);
+  const values = Object.entries(rows).map(([flag, row]) => {
+    if (!isGiven(flag)) return [flag, readFlag(flag, row, row.default)];
+    if (given[flag] === true && row.type !== "boolean") refuse(`--${flag} needs a value; ${advice}`);
+    if (row.implies !== undefined && !isGiven(row.implies))
+      refuse(`--${flag} needs --${row.implies} beside it; ${advice}`);
+    if (row.conflicts !== undefined && isGiven(row.conflicts))
+      refuse(`give --${flag} or --${row.conflicts}, not both; ${advice}`);
+    return [flag, readFlag(flag, row, given[flag])];
+  });
+  return Object.fromEntries(values.map(([flag, value]) => [camelCase(String(flag)), value]));
 }
+
+/** The value of what was given for a flag; throws with the flag's name. */
+function readFlag(
+  flag: string,
+  { array, coerce = (value: unknown) => value }: Options,
+  given: unknown,
+): unknown {
+  if (given === undefined) return undefined;
+  if (Array.isArray(given) && !array) throw new Error(`--${flag} is given more than once`);
+  try {
+    return coerce(array ? [given].flat() : given);
+  } catch (error) {
+    throw new Error(`--${flag}: ${messageOf(error)}`);
+  }
+}
+
+const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /** Says that a command has no such flag, and which was probably meant. */
 export function noSuchFlag(flag: string, known: readonly string[], command: string): string {
   const near = nearWord(flag, known);
   const advice = near === undefined ? `see registrar ${command} --help` : `did you mean --${near}?`;
   return `there is no flag --${flag}; ${advice}`;
-}
-
-/** yargs' message for a mistake, in better words where we have them. */
-function explain(
-  error: unknown,
-  argv: readonly string[],
-  { name, flags }: Pick<CommandLine<FlagRows>, "name" | "flags">,
-): string {
-  if (!(error instanceof Error)) throw error;
-  const advice = `see registrar ${name} --help`;
-  const known = Object.keys(flags);
-  const unknown = argv
-    .filter((word) => /^--?[^-]/.test(word))
-    .map((word) => word.replace(/^--?|=.*$/gs, ""))
-    .find((flag) => !known.includes(flag));
-  const [what = ""] =
-    /^(?:Unknown arg|Missing req|Not enough arg|Implications|Too many)/.exec(error.message) ?? [];
-  const [, names = "", needed = ""] = /:\s*(.*?)(?: -> (.*))?$/.exec(error.message) ?? [];
-  if (unknown !== undefined && /^(?:Unknown|Missing)/.test(what)) return noSuchFlag(unknown, known, name);
-  switch (what) {
-    case "Missing req":
-      return `it needs --${names.split(", ").join(" and --")}; ${advice}`;
-    case "Not enough arg":
-      return `--${names} needs a value; ${advice}`;
-    case "Implications":
-      return `--${names} needs --${needed} beside it; ${advice}`;
-    case "Too many":
-      return `it takes flags only, no other words; ${advice}`;
-    default:
-      return error.message;
-  }
 }

@@ -1,4 +1,4 @@
-import { nearWord } from "../options/near-word";
+import { nearWord } from "../near-word";
 import type { CommandSummary } from "./help";
 
 /** One of our commands beside the drop-in default. */
@@ -47,20 +47,22 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** What people type out of habit, and what they mean. */
-const MEANT: Readonly<Record<string, string>> = {
-  help: "registrar --help",
-  version: "registrar --version",
-  check: "registrar doctor",
-  diagnose: "registrar doctor",
-  analyze: "registrar doctor -f FILE",
-  health: "registrar --mode=health-probe",
-  ready: "registrar --mode=ready-probe",
-  probe: "registrar --mode=ready-probe",
-  run: "registrar with flags and no word",
-  start: "registrar with flags and no word",
-  serve: "registrar with flags and no word",
-  register: "registrar with flags and no word",
-};
+const MEANT: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    help: "registrar --help",
+    version: "registrar --version",
+    check: "registrar doctor",
+    diagnose: "registrar doctor",
+    analyze: "registrar doctor -f FILE",
+    health: "registrar --mode=health-probe",
+    ready: "registrar --mode=ready-probe",
+    probe: "registrar --mode=ready-probe",
+    run: "registrar with flags and no word",
+    start: "registrar with flags and no word",
+    serve: "registrar with flags and no word",
+    register: "registrar with flags and no word",
+  }),
+);
 
 /**
  * What to tell somebody whose first word is a command that we do not have; undefined for every other first word, such
@@ -74,7 +76,7 @@ export function correctCommand(firstWord: string | undefined): string | undefine
     return undefined;
   const names = COMMANDS.map(({ name }) => name);
   const near = nearWord(firstWord.toLowerCase(), names);
-  const meant = MEANT[firstWord.toLowerCase()] ?? (near && `registrar ${near}`);
+  const meant = MEANT.get(firstWord.toLowerCase()) ?? (near && `registrar ${near}`);
   const advice = meant === undefined ? `the commands are ${names.join(", ")}` : `did you mean: ${meant}?`;
   return `there is no command "${firstWord}"; ${advice}`;
 }

@@ -1,5 +1,5 @@
 import { quoteGo } from "../logging/escape";
-import { nearWord } from "../options/near-word";
+import { nearWord } from "../near-word";
 import { type GoFlag, parseGoFlags } from "./go-flags";
 import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
 import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";
@@ -189,16 +189,18 @@ function defaultOf(row: Row): unknown {
 
 const PROBE_MODES = ["health-probe", "ready-probe"];
 /** What people call a probe elsewhere. */
-const PROBE_WORDS: Readonly<Record<string, string>> = {
-  health: "health-probe",
-  healthz: "health-probe",
-  live: "health-probe",
-  livez: "health-probe",
-  liveness: "health-probe",
-  ready: "ready-probe",
-  readyz: "ready-probe",
-  readiness: "ready-probe",
-};
+const PROBE_WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    health: "health-probe",
+    healthz: "health-probe",
+    live: "health-probe",
+    livez: "health-probe",
+    liveness: "health-probe",
+    ready: "ready-probe",
+    readyz: "ready-probe",
+    readiness: "ready-probe",
+  }),
+);
 /** The official registrar's, which proves nothing. */
 export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
@@ -224,7 +226,7 @@ function parseMode(text: string): Parsed<string> {
   const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
   if (text === "" || modes.includes(text)) return { value: text };
   const word = text.toLowerCase();
-  const meant = PROBE_WORDS[word] ?? nearWord(word, modes);
+  const meant = PROBE_WORDS.get(word) ?? nearWord(word, modes);
   if (meant !== undefined) return { error: `did you mean ${meant}?` };
   return /probe$/i.test(text) ? { error: `the probes are ${modes.join(", ")}` } : { value: text };
 }

@@ -23,22 +23,15 @@ export function parseVmodule(text: string): Parsed<readonly VmoduleRule[]> {
   return { value };
 }
 
-const factorOf: Readonly<Record<string, number>> = {
-  ...{ n: 1e-9, u: 1e-6, m: 1e-3, "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 },
-  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
-};
-const quantityPattern = /^([+-]?[0-9]*(?:\.[0-9]*)?)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+const quantityPattern = /^([+-]?[0-9]*\.?[0-9]*)(?:[numkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,18})?$/;
 
-/** A resource quantity of Kubernetes (`512`, `1Ki`, `2M`, `1e3`) as a number, fractions rounded up. */
+/** The number of a resource quantity of Kubernetes (`512`, `1Ki`, `2M`, `1e3`), without its unit: the flag has no effect. */
 export function parseQuantity(text: string): Parsed<number> {
-  const [, amount = "", suffix = ""] = quantityPattern.exec(text) ?? [];
-  if (amount + suffix === "") {
+  const [, amount] = quantityPattern.exec(text) ?? [];
+  if (text === "" || amount === undefined)
     return {
       error: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
     };
-  }
-  const factor = /^[eE][-+]?[0-9]{1,18}$/.test(suffix) ? Number(`1${suffix}`) : factorOf[suffix];
-  if (factor === undefined) return { error: "unable to parse quantity's suffix" };
   // A number without digits ("-", ".") is zero, as in apimachinery.
-  return { value: Math.ceil(Number.parseFloat(amount) * factor) || 0 };
+  return { value: Number.parseFloat(amount) || 0 };
 }

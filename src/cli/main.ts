@@ -78,7 +78,10 @@ function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-if (missedSigterm()) process.exit(EXIT_SIGTERM);
+if (missedSigterm()) {
+  printError("registrar: SIGTERM came while Node was starting: ended before it began to register");
+  process.exit(EXIT_SIGTERM);
+}
 endOnSignals();
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),

@@ -1,4 +1,4 @@
-import { nearWord } from "../options/near-word";
+import { nearWord } from "../near-word";
 import { acceptedFlags, flagTable } from "./flags";
 import { type GoFlag, parseGoFlags } from "./go-flags";
 import { correctArgument } from "./meant-flag";
@@ -8,21 +8,23 @@ export type OfficialRelease = number;
 
 const LATEST: OfficialRelease = 217;
 /** The releases that brought a flag; the other flags are as old as v1.1. */
-const SINCE: Readonly<Record<string, OfficialRelease>> = {
-  "plugin-registration-path": 200,
-  "health-port": 200,
-  timeout: 201,
-  "http-endpoint": 201,
-  mode: 203,
-  "enable-pprof": 204,
-  "logging-format": 211,
-  "log-flush-frequency": 211,
-  "log-text-split-stream": 211,
-  "log-text-info-buffer-size": 211,
-  "log-json-split-stream": 211,
-  "log-json-info-buffer-size": 211,
-  automaxprocs: 214,
-};
+const SINCE: ReadonlyMap<string, OfficialRelease> = new Map(
+  Object.entries({
+    "plugin-registration-path": 200,
+    "health-port": 200,
+    timeout: 201,
+    "http-endpoint": 201,
+    mode: 203,
+    "enable-pprof": 204,
+    "logging-format": 211,
+    "log-flush-frequency": 211,
+    "log-text-split-stream": 211,
+    "log-text-info-buffer-size": 211,
+    "log-json-split-stream": 211,
+    "log-json-info-buffer-size": 211,
+    automaxprocs: 214,
+  }),
+);
 /** The last release with klog's flags. */
 const LAST_WITH_KLOG: OfficialRelease = 210;
 /** Those with which it ends unless they are off, as it has no flag for the feature gate that they ask for. */
@@ -41,7 +43,7 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   const { kubeconfig: _beforeV11, ...klog } = removed;
   return new Map<string, GoFlag>([
     ...Object.entries<GoFlag>({ ...dropIn, ...deprecated, mode }).filter(
-      ([name]) => (SINCE[name] ?? 0) <= release,
+      ([name]) => (SINCE.get(name) ?? 0) <= release,
     ),
     ...(release <= LAST_WITH_KLOG ? Object.entries<GoFlag>(klog) : []),
   ]);
@@ -70,7 +72,7 @@ export function askOfficial(words: readonly string[], release: OfficialRelease |
 }
 
 function adviceOn(flag: string | undefined, known: ReadonlyMap<string, GoFlag>): string {
-  const since = SINCE[flag ?? ""];
+  const since = SINCE.get(flag ?? "");
   if (flag === undefined) return correctArgument();
   if (since !== undefined)
     return `take --${flag} out, or take a release from v${Math.floor(since / 100)}.${since % 100} on`;

@@ -1,4 +1,4 @@
-import { escapeGo, escapeUnprintable } from "../logging/escape";
+import { boundText, escapeUnprintable } from "../logging/escape";
 import type { StateName } from "../registrar/model/state";
 import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
@@ -42,7 +42,7 @@ export function readinessChecks(
     return [{ name: driver, run: async () => why }];
   }
   const checks = wanted.flatMap((registration) => {
-    const prefix = registrations.scope === "one-driver" ? "" : `${escapeGo(nameOf(registration))}/`;
+    const prefix = registrations.scope === "one-driver" ? "" : `${nameOf(registration)}/`;
     return checksOf(registration, options).map((check) => ({ ...check, name: `${prefix}${check.name}` }));
   });
   return [...checks, ...uncounted.map(uncountedCheck)];
@@ -63,7 +63,7 @@ function stateText({ status }: Registration): string {
 /** A socket that was found and whose driver does not count: it fails nothing, but is not passed over in silence. */
 function uncountedCheck(registration: Registration): HealthCheck {
   return {
-    name: escapeGo(registration.csiAddress ?? nameOf(registration)),
+    name: registration.csiAddress ?? nameOf(registration),
     run: async () => undefined,
     note: () => {
       const status = registration.status();
@@ -141,10 +141,12 @@ export async function runChecks(
   },
 ): Promise<{ readonly passed: boolean; readonly body: string }> {
   const lines: string[] = [];
+  // A name, a reason and a query may hold any text of a driver, kubelet or client.
+  const say = (line: string) => lines.push(escapeUnprintable(boundText(line)));
   let passed = true;
   for (const { name, informative = false, run, note } of checks) {
     if (exclude.includes(name)) {
-      lines.push(`[+]${name} excluded: ok`);
+      say(`[+]${name} excluded: ok`);
       continue;
     }
     const problem = await run();
@@ -152,14 +154,12 @@ export async function runChecks(
     passed &&= problem === undefined || !counts;
     const failed = `failed${counts ? "" : " (does not count)"}`;
     const said = note?.();
-    const passing = said === undefined ? `[+]${name} ok` : `[+]${name} ok: ${escapeUnprintable(said)}`;
-    lines.push(problem === undefined ? passing : `[-]${name} ${failed}: ${escapeUnprintable(problem)}`);
+    const passing = said === undefined ? `[+]${name} ok` : `[+]${name} ok: ${said}`;
+    say(problem === undefined ? passing : `[-]${name} ${failed}: ${problem}`);
   }
   const unknown = exclude.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0)
-    lines.push(
-      `warn: some health checks cannot be excluded: no matches for ${escapeUnprintable(unknown.join(", "))}`,
-    );
+    say(`warn: some health checks cannot be excluded: no matches for ${unknown.join(", ")}`);
   if (passed && !verbose) return { passed, body: "ok" };
   return { passed, body: `${lines.join("\n")}\n${path} check ${passed ? "passed" : "failed"}\n` };
 }

@@ -1,4 +1,3 @@
-import { escapeJson } from "../logging/escape";
 import { type PublishReason, STATE_NAMES } from "../registrar/model/state";
 import type { DriverStatus } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
@@ -150,9 +149,7 @@ export const METRICS: readonly MetricRow[] = [
     kind: "gauge",
     name: "registrar_driver_info",
     help: "What the CSI driver told of itself",
-    ...ofDriverBy("vendor_version", ({ identity }) =>
-      identity ? [[escapeJson(identity.vendorVersion), 1]] : [],
-    ),
+    ...ofDriverBy("vendor_version", ({ identity }) => (identity ? [[identity.vendorVersion, 1]] : [])),
   },
   {
     kind: "gauge",
@@ -165,7 +162,7 @@ export const METRICS: readonly MetricRow[] = [
         const { trouble } = status();
         if (trouble === undefined || csiAddress === undefined) return [];
         if (trouble.kind === "not-wanted") return []; // As configured: an alert would never end.
-        return [{ labels: { csi_address: escapeJson(csiAddress), reason: trouble.kind }, value: 1 }];
+        return [{ labels: { csi_address: csiAddress, reason: trouble.kind }, value: 1 }];
       }),
   },
   {

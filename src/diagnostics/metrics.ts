@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import { grpcCodeName } from "../grpc/unary";
+import { boundText, escapeJson } from "../logging/escape";
 import type { DriverCall } from "../registrar/model/events";
 import type { Registrations } from "../registrar/registrations";
 import { counted } from "./health-checks";
@@ -53,6 +54,13 @@ export function createMetricsRoute(
   };
 }
 
+/** Drivers choose names and versions: prom-client escapes quotes and line feeds, and no terminal's escapes. */
+function printable(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(labels).map(([name, value]) => [name, escapeJson(boundText(value))]),
+  );
+}
+
 async function loadMetrics(
   registrations: Registrations,
   facts: ProcessFacts,
@@ -74,7 +82,7 @@ async function loadMetrics(
       collect() {
         this.reset();
         const read = readsAll ? registrations.all : counted(registrations);
-        for (const { labels = {}, value } of samples(facts, read)) this.inc(labels, value);
+        for (const { labels = {}, value } of samples(facts, read)) this.inc(printable(labels), value);
       },
     });
   }
@@ -92,7 +100,7 @@ async function loadMetrics(
       if (names.size < MAX_DRIVER_NAMES) names.add(driverName);
       const name = names.has(driverName) ? driverName : UNKNOWN_DRIVER;
       const labels = { driver_name: name, method_name: method, grpc_status_code: grpcCodeName(code) };
-      operations.observe(labels, durationMs / 1000);
+      operations.observe(printable(labels), durationMs / 1000);
     },
   };
 }

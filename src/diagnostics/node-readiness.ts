@@ -1,4 +1,3 @@
-import { boundText } from "../logging/bound";
 import type { NodeReadinessStatus } from "../node-readiness/run-node-readiness";
 import type { HealthCheck } from "./health-checks";
 import type { MetricRow, Sample } from "./metric-table";
@@ -18,10 +17,8 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
       const { api, taints } = view();
       const overdue = taints.find(({ overdueSince }) => overdueSince !== undefined);
       if (overdue !== undefined)
-        return boundText(
-          `taint ${overdue.taint} is still on${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
-        );
-      return api.trouble && boundText(`${api.trouble.doing}: ${api.trouble.message}`);
+        return `taint ${overdue.taint} is still on${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`;
+      return api.trouble && `${api.trouble.doing}: ${api.trouble.message}`;
     },
   };
 }
@@ -44,7 +41,7 @@ export function describeNodeReadiness({
       ...(trouble && {
         trouble: trouble.kind,
         doing: trouble.doing,
-        message: boundText(trouble.message),
+        message: trouble.message,
         since: time(trouble.since),
       }),
     },

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, isIP, type Server } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../errors";
+import { boundText, escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import { createCrowd } from "../sockets/crowd";
 import { type HttpAnswer, textAnswer } from "./http/answer";
@@ -53,7 +54,7 @@ export function startDiagnosticsServer(
       return route ? await route(request, signal) : textAnswer(404, "404 page not found\n");
     } catch (error) {
       if (!signal.aborted) log.error(error, "HTTP request failed", { path: request.path });
-      return textAnswer(500, `${messageOf(error)}\n`);
+      return textAnswer(500, `${escapeUnprintable(boundText(messageOf(error)))}\n`);
     }
   };
   // A client that has said all may still wait for its answer.

@@ -1,4 +1,4 @@
-import { escapeJson } from "../logging/escape";
+import { boundText, escapeJson } from "../logging/escape";
 import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
@@ -24,7 +24,11 @@ export function createStatusRoute(
     };
     if (!wantsJson) return textAnswer(200, asText(page));
     const headers = { "content-type": "application/json" };
-    return { status: 200, headers, body: `${escapeJson(JSON.stringify(page, null, 2))}\n` };
+    return {
+      status: 200,
+      headers,
+      body: `${escapeJson(JSON.stringify(page, (_, value) => (typeof value === "string" ? boundText(value) : value), 2))}\n`,
+    };
   };
 }
 
@@ -88,7 +92,7 @@ function plain(text: string): string {
   return quoted === `"${text}"` ? text : quoted;
 }
 
-const quote = (text: string) => escapeJson(JSON.stringify(text));
+const quote = (text: string) => escapeJson(JSON.stringify(boundText(text)));
 
 type Change = Driver["history"][number];
 

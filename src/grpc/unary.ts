@@ -1,6 +1,6 @@
 import { type CallOptions, type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
-import { boundText, boundTexts } from "../logging/bound";
+import { boundText, boundTexts } from "../logging/escape";
 import { failureText } from "./failure-text";
 import { createOwningClient } from "./owned-connections";
 import type { Unary } from "./protos";

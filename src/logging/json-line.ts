@@ -1,7 +1,6 @@
 import { pino } from "pino";
 import { messageOf } from "../errors";
-import { boundText } from "./bound";
-import { escapeJson } from "./escape";
+import { boundText, escapeJson } from "./escape";
 import type { LineHeader } from "./klog-sink";
 import type { LogRecord } from "./logger";
 

@@ -1,6 +1,5 @@
 import { messageOf } from "../errors";
-import { boundText } from "./bound";
-import { escapeGo, escapeJson, quoteGo } from "./escape";
+import { boundText, escapeGo, escapeJson, quoteGo } from "./escape";
 import type { LineHeader } from "./klog-sink";
 import type { LogRecord } from "./logger";
 

@@ -1,8 +1,8 @@
 import { invalidOption } from "../errors";
 import type { LoggerOption } from "../logging/logger-option";
-import { show } from "../options/option-kinds";
 import { readOptions } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
+import { show } from "../refuse-option";
 import type { ObservedRegistrations } from "./observed-registrations";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./options";
 import { type NodeReadiness, runNodeReadiness } from "./run-node-readiness";

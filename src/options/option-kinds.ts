@@ -1,10 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
-import { invalidOption } from "../errors";
 import { LONGEST_WAIT_MS } from "../pause";
+import { isObject, readWord, refuseOption, show, wordsTaken } from "../refuse-option";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../sockets/socket-path";
-import { nearWord } from "./near-word";
-
-const MAX_SHOWN_LENGTH = 60;
 
 /** A kind of values that an option may have. */
 export interface OptionKind<Value> {
@@ -12,42 +9,6 @@ export interface OptionKind<Value> {
   readonly takes: string;
   /** The value as it is used. Throws INVALID_OPTION, with `name` in front. */
   readonly read: (given: unknown, name: string) => Value;
-}
-
-/** Throws INVALID_OPTION with what was given and what is taken. */
-export function refuseOption(name: string, given: unknown, takes: string): never {
-  const text =
-    given === undefined
-      ? `${name} is missing; it takes ${takes}`
-      : `${name} is ${show(given)}; it takes ${takes}`;
-  throw invalidOption(text);
-}
-
-/** What somebody gave, short enough for a message. */
-export function show(given: unknown): string {
-  switch (typeof given) {
-    case "string": {
-      const shown = given.length > MAX_SHOWN_LENGTH ? `${given.slice(0, MAX_SHOWN_LENGTH)}…` : given;
-      return JSON.stringify(shown);
-    }
-    case "function":
-      return "a function";
-    case "object":
-      return given === null ? "null" : withArticle(typeOf(given));
-    default:
-      return String(given);
-  }
-}
-
-/** Whether it is an object with fields, and no Map, Date, promise or the like: those have none. */
-export const isObject = (given: unknown): given is object => typeOf(given) === "Object";
-
-/** `Map`, `Array`, `Null`: what it is built in as. */
-const typeOf = (given: unknown) => Object.prototype.toString.call(given).slice("[object ".length, -1);
-
-function withArticle(type: string): string {
-  const noun = type === "Object" || type === "Array" ? type.toLowerCase() : type;
-  return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
 /** A kind by what it accepts: `accept` answers undefined for a value that cannot be used. */
@@ -77,18 +38,10 @@ export const signal = kindOf("an AbortSignal", (given) => {
   return isSignal ? (given as AbortSignal) : undefined;
 });
 
-export const oneOf = <Word extends string>(words: readonly Word[]): OptionKind<Word> => {
-  const takes = `one of ${words.map((word) => JSON.stringify(word)).join(", ")}`;
-  return {
-    takes,
-    read: (given, name) => {
-      const word = words.find((word) => word === given);
-      if (word !== undefined) return word;
-      const meant = typeof given === "string" ? nearWord(given, words) : undefined;
-      return refuseOption(name, given, takes + (meant === undefined ? "" : `; did you mean "${meant}"?`));
-    },
-  };
-};
+export const oneOf = <Word extends string>(words: readonly Word[]): OptionKind<Word> => ({
+  takes: wordsTaken(words),
+  read: (given, name) => readWord(given, name, words),
+});
 
 export const wholeNumber = (least: number, most: number): OptionKind<number> =>
   kindOf(`a whole number, ${least} to ${most}`, (given) =>

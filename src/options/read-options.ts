@@ -1,6 +1,7 @@
 import { invalidOption } from "../errors";
-import { nearWord } from "./near-word";
-import { isObject, type OptionKind, oneOf, refuseOption, show } from "./option-kinds";
+import { nearWord } from "../near-word";
+import { isObject, refuseOption, show } from "../refuse-option";
+import { type OptionKind, oneOf } from "./option-kinds";
 
 /** One option: the value to use for what was given, which is undefined where nothing was. */
 export type Option<Value> = (given: unknown, name: string) => Value;

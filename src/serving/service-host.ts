@@ -2,8 +2,8 @@ import { invalidOption } from "../errors";
 import type { ServiceHost } from "../grpc/acceptor";
 import { loadProtos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
-import { nearWord } from "../options/near-word";
-import { show } from "../options/option-kinds";
+import { nearWord } from "../near-word";
+import { show } from "../refuse-option";
 import type { CsiServiceDefinition, CsiServiceHost } from "./options";
 import { type CsiMethodHandler, unaryMethod } from "./unary-method";
 

@@ -115,7 +115,7 @@ test("values arrive typed, a repeated flag's last one", () => {
     v: 5,
     healthPort: 31,
     version: false,
-    logTextInfoBufferSize: 2048,
+    logTextInfoBufferSize: 2,
     onRegistrationFailure: "retry",
     requireDriver: true,
   });

@@ -1,6 +1,6 @@
 import { parseFlags } from "../../src/cli/flags";
 
-test.each(["", "registration", "node-register", "kubelet", "normal", "probes-are-off"])(
+test.each(["", "constructor", "registration", "node-register", "kubelet", "normal", "probes-are-off"])(
   "the mode %j is a normal run, as it is to the official",
   (mode) => {
     expect(parseFlags([`--mode=${mode}`])).toMatchObject({ kind: "flags", flags: { mode } });

@@ -15,6 +15,7 @@ test.each([
   [["--automaxprocs"], 213, /-automaxprocs -> take --automaxprocs out, or take a release from v2\.14 on$/],
   [["--timeout=1s"], 103, /-timeout -> .*v2\.1 on$/],
   [["--csi-adress=/x"], 217, /-csi-adress -> .*did you mean --csi-address\?$/],
+  [["--constructor=1"], undefined, /-constructor -> correct that argument$/],
   [["--quite-another"], undefined, /-quite-another -> correct that argument$/],
   [["--timeout=1"], undefined, /^invalid value "1" for flag -timeout: .* -> correct/],
   [["--v=5", "--log-text-split-stream"], 217, /-log-text-split-stream needs the feature .* -> take/],

@@ -1,6 +1,9 @@
 import { createRoutes } from "../../src/diagnostics";
 import { silentLogger } from "../../src/logging/logger";
-import { PROCESS_FACTS } from "../support/diagnostics";
+import { PROCESS_FACTS, serveDiagnostics } from "../support/diagnostics";
+import { UNPRINTABLE } from "../support/nasty-texts";
+import { createTestNode, startTestRegistrar } from "../support/registrar-node";
+import { startScriptedDriver } from "../support/scripted-driver";
 
 function pathsWith(metricsPath: string, profiledCommandLine?: readonly string[]): readonly string[] {
   const fleet = { scope: "one-driver", all: [], subscribe: () => () => {} } as never;
@@ -39,4 +42,31 @@ test.each(pathsWith("/metrics").filter((path) => path !== "/metrics"))(
 test("a path of the profiles is taken while these are served", () => {
   expect(pathsWith("/debug/pprof/heap")).toHaveLength(5);
   expect(() => pathsWith("/debug/pprof/heap", ["registrar"])).toThrow(/is served already/);
+});
+
+const FORGED = "\u001b[2Jx\n[+]forged ok\u0085";
+const PATHS = ["/healthz", "/livez?verbose", "/readyz?verbose", "/statusz", "/metrics"];
+
+test.each([
+  ...PATHS.map((path) => [path, path]),
+  ...["driver", "exclude", "require"].map((key) => [`a forged ${key}`, `?verbose&${key}=${FORGED}`]),
+  ...["driver", "exclude"].map((key) => [`a long ${key}`, `?${key}=${"x".repeat(15_000)}`]),
+  ["a forged path", `/${FORGED}`],
+])("%s: neither a driver nor a client can forge a line, or make it long", async (_, text = "") => {
+  const path = encodeURI(text.replace(/^\?/, "/readyz?"));
+  await using node = await createTestNode();
+  const vendorVersion = `${FORGED}${"v".repeat(100_000)}`;
+  await using _driver = await startScriptedDriver(node.csiAddress, { name: "x.csi", vendorVersion });
+  await using started = await startTestRegistrar(node);
+  await using http = await serveDiagnostics(started);
+  await started.state("listening");
+  for (const accept of ["text/plain", "application/json"]) {
+    const { body } = await http.ask(path, "GET", { accept });
+    expect(body.length).toBeLessThan(60_000);
+    for (const line of body.split("\n")) {
+      expect(line).not.toMatch(UNPRINTABLE);
+      expect(line).not.toMatch(/^\[\+\]forged/);
+      expect(line.length).toBeLessThan(6_000);
+    }
+  }
 });

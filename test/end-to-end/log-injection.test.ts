@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { boundText } from "../../src/logging/bound";
-import { escapeJson } from "../../src/logging/escape";
+import { boundText, escapeJson } from "../../src/logging/escape";
 import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
 import { httpOf } from "./support/http";
 import { parseLogLine } from "./support/log-line";

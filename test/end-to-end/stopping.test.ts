@@ -43,6 +43,9 @@ describeWithNamespaces("as process 1, which gets no signal that nobody catches",
       { command: [...command, ...registrarCommand()] },
     );
     expect(await registrar.exit()).toEqual({ code: 143, signal: null });
+    expect(registrar.stderr).toBe(
+      "registrar: SIGTERM came while Node was starting: ended before it began to register\n",
+    );
     expect(node.files()).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { boundText, boundTexts } from "../../src/logging/bound";
+import { boundText, boundTexts } from "../../src/logging/escape";
 
 test("a long text is cut to its bound, and a second bound changes nothing", () => {
   const cut = boundText("x".repeat(100), 40);

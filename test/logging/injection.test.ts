@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { boundText, MAX_VALUE_LENGTH } from "../../src/logging/bound";
+import { boundText, MAX_VALUE_LENGTH } from "../../src/logging/escape";
 import { createJsonLine } from "../../src/logging/json-line";
 import { createKlogSink } from "../../src/logging/klog-sink";
 import { textLine } from "../../src/logging/klog-text";

@@ -1,4 +1,4 @@
-import { MAX_VALUE_LENGTH } from "../../src/logging/bound";
+import { MAX_VALUE_LENGTH } from "../../src/logging/escape";
 import { createJsonLine, klogJson } from "../../src/logging/json-line";
 import type { LogRecord } from "../../src/logging/logger";
 import { recordOf } from "../support/log-record";

@@ -78,10 +78,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   })),
   ofNoMatch("src/cli/go-values.ts", "const [, sign, literal] = intLiteral.exec(text) ?? [];"),
   ofNoMatch("src/cli/go-flags.ts", "const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?/s.exec(word) ?? [];"),
-  ofNoMatch(
-    "src/cli/klog-values.ts",
-    'const [, amount = "", suffix = ""] = quantityPattern.exec(text) ?? [];',
-  ),
   {
     file: "src/grpc/unary-request.ts",
     from: "if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;",

@@ -44,8 +44,8 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("grpc/http2/chunk-reader"),
   mirrored("grpc/hpack/decoder", "grpc/hpack/encoder", "grpc/hpack/huffman"),
   mirrored("node-readiness/condition", "node-readiness/startup-taint", "node-readiness/rewrite-pace"),
-  mirrored("options/near-word", "options/read-options"),
+  mirrored("near-word", "options/read-options"),
   mirrored("cli/go-flags", "cli/go-values", "cli/klog-values"),
   mirrored("logging/escape", "logging/json-line", "logging/klog-text"),
-  mirrored("logging/glob", "logging/vmodule", "logging/repeats"),
+  mirrored("logging/vmodule", "logging/repeats"),
 ];

@@ -28,9 +28,8 @@ export const runLegacy = createCommand(
       "Exit codes: 0 printed, or stopped by a signal; 1 no answer within a minute; 2 bad flag.",
     ],
   },
-  async ({ node: nodeName, output, ...flags }) => {
-    const signal = untilStopped();
-    const object = await unlessStopped(legacyObject({ ...flags, nodeName, signal }));
+  async ({ csiAddress, mode, node, output }) => {
+    const object = await unlessStopped(legacyObject(mode, csiAddress, node, untilStopped()));
     if (object === undefined) return 0;
     if (output === "json") writeLine(JSON.stringify(object));
     else (await createObjectPrinter())(object);

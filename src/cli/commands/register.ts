@@ -23,14 +23,13 @@ import {
 import { warnAboutFlags, warnAboutWords } from "../flag-warnings";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
-import { collectAfterCrowds, collectWhenQuiet, keepHeapSmall } from "../garbage";
+import { collectWhenQuiet, keepHeapSmall } from "../garbage";
 import { nameListsFrom } from "../name-lists";
 import { nodeDirectory, type PathResolution, resolvePaths } from "../paths";
 import { isNodeWide, patternsOf } from "../pattern-warnings";
 import { abortOnSignals } from "../signals";
 import { writeTerminationLog } from "../termination-log";
 import { version } from "../version";
-import { warmUpWhileWaiting } from "../warm-up";
 
 /**
  * The default command: registers one CSI driver and runs until a signal or a failure ends it. Resolves with the exit
@@ -70,8 +69,6 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     const registrations = "all" in registrar ? registrar : only(registrar);
     void keepHeapSmall();
     collectWhenQuiet(registrations);
-    collectAfterCrowds();
-    warmUpWhileWaiting(registrations);
     await using nodeReadiness = keepNodeReady?.(registrations, log);
     const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.status, log);
     const outcome = await registrar.closed;

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { messageOf } from "../../errors";
-import { boundText } from "../../logging/bound";
+import { boundText } from "../../logging/escape";
 import { list, numberOrNone, text, textOrNone, tree } from "../rules/objects";
 
 /** One list, of all namespaces. */

@@ -1,4 +1,4 @@
-import { boundText } from "../../logging/bound";
+import { boundText } from "../../logging/escape";
 import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../rules/objects";
 import type { PodTrouble, RegistrarPod, RegistrarSet, Restarts } from "./facts";
 

@@ -2,7 +2,7 @@ import type { Client } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../errors";
 import type { PluginIdentity, Protos, Unary } from "../../grpc/protos";
 import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../../grpc/unary";
-import { boundTexts } from "../../logging/bound";
+import { boundTexts } from "../../logging/escape";
 import { REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "../../registrar/registration/self-check";
 import type { Answer, DriverFacts, RegistrationFacts, RegistrationReport, SocketFacts } from "./facts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, type RequestOptions, request } from "node:https";
 import { messageOf } from "../../errors";
-import { boundText } from "../../logging/bound";
+import { boundText } from "../../logging/escape";
 import { type ApiAccess, readSecret } from "./access";
 import { type ApiAnswer, type ApiFailure, failureOf } from "./failure";
 import { parseJson, readAll, readJsonLines } from "./json";

@@ -1,4 +1,4 @@
-import { boundText } from "../../logging/bound";
+import { boundText } from "../../logging/escape";
 import { fieldsOf } from "./json";
 
 /** Why a call to the API server came to nothing. */

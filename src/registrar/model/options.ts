@@ -8,11 +8,11 @@ import {
   milliseconds,
   type OptionKind,
   oneOf,
-  refuseOption,
   text,
 } from "../../options/option-kinds";
 import { type OptionTable, optional, readOptions, required } from "../../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../../options/start-options";
+import { refuseOption } from "../../refuse-option";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../../sockets/socket-path";
 import { absoluteCsiAddress, parseCsiAddress } from "./csi-address";
 

@@ -2,7 +2,7 @@ import { markPlace, type RegistrarError } from "../../errors";
 import type { EventSource, Events } from "../../event-source";
 import { startGrpcAcceptor } from "../../grpc/acceptor";
 import type { Protos } from "../../grpc/protos";
-import { boundText } from "../../logging/bound";
+import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";

@@ -76,6 +76,17 @@ test.each<readonly [words: string, complaint: string]>([
     "kubelet --plugin-registration-path x --slow dial=1s",
     '--slow: "dial" is not one of its values; one of GetInfo, NodeGetInfo, NotifyRegistrationStatus',
   ],
+  ["driver -o json", "it needs --csi-address and --name; see registrar driver --help"],
+  ["status -w --hots-root /x", "there is no flag --hots-root; did you mean --host-root?"],
+  ["driver --constructor x", "there is no flag --constructor; see registrar driver --help"],
+  [
+    "manifest --node-wide --image r:1 --fs-group-policy File",
+    "--fs-group-policy means nothing with --node-wide",
+  ],
+  [
+    "manifest --node-wide --image r:1 --kubelet-root /k --distribution k3s",
+    "give --kubelet-root or --distribution, not both; see registrar manifest --help",
+  ],
   [
     "demo --scenario socket-delete",
     '--scenario: "socket-delete" is not one of its values; did you mean socket-deleted?',
@@ -99,6 +110,7 @@ test.each([
   ["version", "did you mean: registrar --version?"],
   ["check", "did you mean: registrar doctor?"],
   ["word", "the commands are demo, kubelet"],
+  ["constructor", "the commands are demo, kubelet"],
 ])("the word %s starts no registrar: it ends with 2, and says what was meant", async (word, advice) => {
   const { status, stdout, stderr } = await runCommand(word, "--csi-address=/x");
   expect(stderr).toContain(`registrar: there is no command "${word}"; ${advice}`);

@@ -1,4 +1,4 @@
-import { nearWord } from "../../src/options/near-word";
+import { nearWord } from "../src/near-word";
 
 const COMMANDS = ["demo", "kubelet", "driver", "doctor"];
 
