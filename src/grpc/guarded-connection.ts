@@ -2,11 +2,15 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { RegistrarError } from "../errors";
 import { type ChunkReader, createChunkConsumer } from "./http2/chunk-reader";
-import { CLIENT_PREFACE, FrameType, readFrameHeader } from "./http2/frames";
+import { CLIENT_PREFACE, FrameFlag, FrameType, readFrameHeader } from "./http2/frames";
 import { gatherHeaderBlock } from "./http2/header-block";
+import { refuse } from "./http2/protocol-violation";
 
 /** Most bytes of one header block: what Node takes. */
 const MAX_HEADER_BYTES = 65_536;
+
+/** An answer has two, and perhaps 1xx before them: a flood of those takes Node hundreds of megabytes outside of V8's heap. */
+const MAX_BLOCKS_WITHOUT_END = 64;
 
 /**
  * A socket as Node's HTTP/2 gets it: a header block of the peer arrives whole or not at all. A server's that goes on and
@@ -62,8 +66,14 @@ function* forwardFrames(
   pass: (bytes: Buffer) => void,
 ): Generator<void, void, void> {
   if (peer === "client") yield* bytes.passOn(CLIENT_PREFACE.length, pass);
+  let blocks = 0;
   for (;;) {
     const frame = yield* readFrameHeader(bytes, Number.POSITIVE_INFINITY);
+    if (peer === "server") {
+      if (frame.type === FrameType.HEADERS) blocks += 1;
+      if (frame.type <= FrameType.HEADERS && frame.flags & FrameFlag.END_STREAM) blocks = 0;
+      if (blocks > MAX_BLOCKS_WITHOUT_END) refuse(`${blocks} header blocks without the end of an answer`);
+    }
     if (frame.type === FrameType.HEADERS) {
       const { asSent } = yield* gatherHeaderBlock(bytes, frame, MAX_HEADER_BYTES);
       for (const piece of asSent) pass(piece);

@@ -9,6 +9,12 @@ export const MAX_FRAME_BYTES = 16_384;
 
 const FRAME_HEADER_BYTES = 9;
 
+/** What stands before each gRPC message in DATA frames: a byte that says whether it is compressed, four for its length. */
+export const MESSAGE_PREFIX_BYTES = 5;
+
+/** The largest message that a gRPC client or server takes by default, in every language. */
+export const MAX_MESSAGE_BYTES: number = 4 * 1024 * 1024;
+
 /** The frame types that matter here (RFC 9113, section 6). */
 export const FrameType = {
   DATA: 0,
