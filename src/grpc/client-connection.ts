@@ -7,9 +7,11 @@ import { type ChunkReader, createChunkConsumer } from "./http2/chunk-reader";
 import {
   CLIENT_PREFACE,
   encodeFrame,
+  encodeGoaway,
   FrameFlag,
   type FrameHeader,
   FrameType,
+  Http2Error,
   MAX_FRAME_BYTES,
   readFrameHeader,
 } from "./http2/frames";
@@ -17,19 +19,18 @@ import { gatherHeaderBlock } from "./http2/header-block";
 import { refuse } from "./http2/protocol-violation";
 import { encodeSettings, parseInitialWindows, Setting } from "./http2/settings";
 import type { ServedMethod } from "./served-method";
-import { CALL_WINDOW, createServerCalls, type ServerCalls } from "./server-calls";
+import { callWindow, createServerCalls, type ServerCalls } from "./server-calls";
 
 /** A client that is being served. */
 export interface ClientConnection {
   readonly socket: Socket;
-  readonly calls: Pick<ServerCalls, "everCalled" | "running">;
+  readonly calls: Pick<ServerCalls, "everCalled" | "running" | "unfinishedBytes">;
   /** How the client broke HTTP/2 or a bound, for which the connection is closed; undefined while it did not. */
   readonly violation: string | undefined;
   /** Takes no more calls, lets those that run be answered, then hangs up. */
   leave(): void;
 }
 
-const LAST_STREAM_BYTES = 4;
 const SETTINGS_ACK = encodeFrame(FrameType.SETTINGS, FrameFlag.ACK, 0, Buffer.alloc(0));
 
 /**
@@ -45,7 +46,13 @@ export function createClientConnection(
   {
     limits,
     methods,
-  }: { readonly limits: GrpcAcceptorLimits; readonly methods: ReadonlyMap<string, ServedMethod> },
+    unfinishedOfAll,
+  }: {
+    readonly limits: GrpcAcceptorLimits;
+    readonly methods: ReadonlyMap<string, ServedMethod>;
+    /** Bytes of unfinished requests on all connections. */
+    readonly unfinishedOfAll: () => number;
+  },
 ): ClientConnection {
   const decode = createHpackDecoder({ maxFields: limits.maxHeaderFields, maxBytes: limits.maxHeaderBytes });
   let isGreeted = false;
@@ -58,13 +65,13 @@ export function createClientConnection(
   const hangUpIfIdle = () => {
     if (isLeaving && calls.running === 0) socket.end(() => socket.destroy());
   };
-  const allowance = createFrameAllowance(limits.maxConcurrentStreams);
+  const allowance = createFrameAllowance();
   const calls = createServerCalls({
     ...limits,
     methods,
+    unfinishedOfAll,
     write,
     onAnswer: allowance.renew,
-    onSent: allowance.sent,
     onIdle: hangUpIfIdle,
   });
 
@@ -106,7 +113,8 @@ export function createClientConnection(
     for (;;) {
       const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
       const { type, flags, streamId, length } = frame;
-      if (type !== FrameType.DATA || !calls.isRunning(streamId)) allowance.spend();
+      const bringsSomething = length > 0 || (flags & FrameFlag.END_STREAM) !== 0;
+      if (type !== FrameType.DATA || !calls.isRunning(streamId) || !bringsSomething) allowance.spend();
       switch (type) {
         case FrameType.HEADERS: {
           const { block } = yield* gatherHeaderBlock(bytes, frame, limits.maxHeaderBytes);
@@ -150,11 +158,7 @@ export function createClientConnection(
     if (isLeaving) return;
     isLeaving = true;
     calls.close();
-    if (isGreeted) {
-      const payload = Buffer.alloc(2 * LAST_STREAM_BYTES);
-      payload.writeUInt32BE(calls.newestStream);
-      write(encodeFrame(FrameType.GOAWAY, 0, 0, payload));
-    }
+    if (isGreeted) write(encodeGoaway(calls.newestStream, Http2Error.NO_ERROR));
     hangUpIfIdle();
   }
 
@@ -166,9 +170,10 @@ export function createClientConnection(
     } catch (error) {
       if (!(error instanceof RegistrarError)) throw error;
       violation = error.message;
-      socket.destroy();
+      if (isGreeted) write(encodeGoaway(calls.newestStream, Http2Error.PROTOCOL_ERROR, violation));
     }
-    socket.uncork();
+    socket.uncork(); // Writes at once, as far as the client has read.
+    if (violation !== undefined) socket.destroy();
     if (socket.writableNeedDrain) socket.pause();
   });
   socket.on("drain", () => socket.resume());
@@ -185,11 +190,11 @@ export function createClientConnection(
   };
 }
 
-function ourSettings({ maxConcurrentStreams, maxHeaderBytes }: GrpcAcceptorLimits): Buffer {
+function ourSettings(limits: GrpcAcceptorLimits): Buffer {
   return encodeSettings([
-    [Setting.MAX_CONCURRENT_STREAMS, maxConcurrentStreams],
-    [Setting.INITIAL_WINDOW_SIZE, CALL_WINDOW],
-    [Setting.MAX_HEADER_LIST_SIZE, maxHeaderBytes],
+    [Setting.MAX_CONCURRENT_STREAMS, limits.maxConcurrentStreams],
+    [Setting.INITIAL_WINDOW_SIZE, callWindow(limits)],
+    [Setting.MAX_HEADER_LIST_SIZE, limits.maxHeaderBytes],
   ]);
 }
 

@@ -2,9 +2,6 @@ import { status } from "@grpc/grpc-js";
 import { refuse } from "./http2/protocol-violation";
 import { MESSAGE_PREFIX_BYTES } from "./message-prefix";
 
-/** The largest message that we take needs five of the largest frames; kubelet's comes in one. */
-export const MAX_DATA_FRAMES = 64;
-
 /** Small pieces of a message are kept together in blocks of so much. */
 const BLOCK_BYTES = 1_024;
 
@@ -17,7 +14,7 @@ export interface CallFailure {
 export type UnaryRequest = ReturnType<typeof createUnaryRequest>;
 
 /**
- * Gathers what a client sends in one unary call: one message in a bounded number of frames, of at most `maxMessageBytes`.
+ * Gathers what a client sends in one unary call: one message, of at most `maxMessageBytes`.
  * Refuses what no such call has. Keeps copies, as a slice keeps its chunk, and small pieces together: an object for each
  * would take a hundred times what a client sends byte by byte.
  */
@@ -25,7 +22,6 @@ export function createUnaryRequest(maxMessageBytes: number) {
   const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
   const blocks: Buffer[] = [];
   let filledOfLast = 0;
-  let frames = 0;
   let prefixBytes = 0;
   let bytes = 0;
   const missing = () => prefix.readUInt32BE(1) - bytes;
@@ -49,11 +45,6 @@ export function createUnaryRequest(maxMessageBytes: number) {
     /** What is kept so far. */
     get bytes() {
       return bytes;
-    },
-    /** A DATA frame begins. */
-    frame(): void {
-      frames += 1;
-      if (frames > MAX_DATA_FRAMES) refuse(`a call of more than ${MAX_DATA_FRAMES} DATA frames`);
     },
     /** The next of what DATA frames hold, without their padding. Returns why the call is to end here, if it is. */
     content(piece: Buffer): CallFailure | undefined {

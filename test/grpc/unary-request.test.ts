@@ -43,12 +43,6 @@ test.each([
   for (const outcome of send(hex)) expect(outcome).toEqual(refusal);
 });
 
-test("64 frames are taken, and one more is refused", () => {
-  const request = createUnaryRequest(MAX_BYTES);
-  for (let count = 0; count < 64; count++) request.frame();
-  expect(() => request.frame()).toThrow("a call of more than 64 DATA frames");
-});
-
 test("only the bytes of a message are kept, not the chunks that they came in", () => {
   const request = createUnaryRequest(100);
   const chunk = Buffer.alloc(65_536);

@@ -85,6 +85,14 @@ export function encodeNumberFrame(type: number, streamId: number, value: number)
   return encodeFrame(type, 0, streamId, payload);
 }
 
+/** Writes GOAWAY: calls after `lastStreamId` are not answered. Clients log `reason`. */
+export function encodeGoaway(lastStreamId: number, code: number, reason = ""): Buffer {
+  const payload = Buffer.alloc(8);
+  payload.writeUInt32BE(lastStreamId);
+  payload.writeUInt32BE(code, 4);
+  return encodeFrame(FrameType.GOAWAY, 0, 0, Buffer.concat([payload, Buffer.from(reason)]));
+}
+
 /** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */
 export const HTTP2_ERRORS: readonly string[] = [
   "NO_ERROR",

@@ -5,6 +5,9 @@ import type { Logger } from "../../logging/logger";
 import type { PluginType } from "./plugin-type";
 import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check-protocol";
 
+/** Most characters of kubelet's text. It may quote the driver's, which may have megabytes. */
+const MAX_KUBELET_TEXT_LENGTH = 4_096;
+
 /** Most characters of a reason. */
 const MAX_REASON_LENGTH = 1_000;
 
@@ -66,7 +69,8 @@ export function addRegistrationService(
           supportedVersions: options.supportedVersions,
         };
       }),
-      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((status) => {
+      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((told) => {
+        const status = { ...told, error: firstOf(told.error, MAX_KUBELET_TEXT_LENGTH) };
         const repeats = status.error !== "" && status.error === lastError;
         lastError = status.error;
         log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
@@ -80,7 +84,12 @@ export function addRegistrationService(
 
 /** A header is ASCII, and not long. */
 function encodeReason(reason: string): string {
-  return encodeURIComponent(Buffer.from(reason.slice(0, MAX_REASON_LENGTH)).toString());
+  return encodeURIComponent(firstOf(reason, MAX_REASON_LENGTH));
+}
+
+/** The first characters of a text, as a copy: a slice would keep all of it. Half of a surrogate pair is replaced. */
+function firstOf(text: string, most: number): string {
+  return Buffer.from(text.slice(0, most)).toString();
 }
 
 /** The registration status in protobuf's text form, as the official registrar logs it. */

@@ -11,6 +11,9 @@ export type Outcome =
   | { readonly answered: number }
   | "ignored";
 
+/** What frame-allowance.ts says of a flood. */
+export const NO_CALL: Outcome = { closed: "200 frames that lead to no call" };
+
 /** Something that a hostile or broken client does on one connection. */
 export interface Attack {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
 import { bytesOf, DATA, frame, GOAWAY, getInfoCall, HEADERS, PING, RST_STREAM, SETTINGS } from "../wire";
-import { type Attack, attack, type Outcome, openCall, times, uint32 } from "./attack";
+import { type Attack, attack, NO_CALL, type Outcome, openCall, times, uint32 } from "./attack";
 
 const PRIORITY_FRAME = 2;
 const PUSH_PROMISE = 5;
@@ -16,7 +16,6 @@ const reset = (streamId: number) => frame(RST_STREAM, 0, streamId, uint32(CANCEL
 const goodCall = (streamId: number) => getInfoCall(streamId, "localhost");
 const ping = frame(PING, 0, 0, Buffer.alloc(8));
 const NO_SETTINGS: Outcome = { closed: "a client that does not begin with SETTINGS" };
-const NO_CALL: Outcome = { closed: "200 frames that lead to no call" };
 const TOO_WIDE: Outcome = { closed: "a window of more than 2147483647 bytes" };
 
 /** Connections and their frames. The names are the rows of a table in docs/security.md. */

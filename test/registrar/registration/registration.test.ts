@@ -50,6 +50,20 @@ test("a registrar remembers its latest changes of state, however many there were
   expect(history.at(-1)).toMatchObject({ to: "refused" });
 });
 
+test.each([70_000, 4_194_000])(
+  "a refusal of %d bytes ends a registrar, which keeps 4 kB of it",
+  async (length) => {
+    await using _driver = await startScriptedDriver(node.csiAddress, { name });
+    await using started = await startTestRegistrar(node, { onRegistrationFailure: "exit" });
+    await started.state("listening");
+    await registerOnce(node.socketPath(name), "no".padEnd(length, "x"));
+    expect(await started.registrar.closed).toMatchObject({
+      kind: "refused",
+      reason: "no".padEnd(4_096, "x"),
+    });
+  },
+);
+
 test("a registrar that has ended is not healthy", async () => {
   const { registrar } = await startTestRegistrar(node);
   expect(await registrar.selfCheck()).toEqual({ kind: "ok" });
