@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { startGrpcAcceptor } from "../grpc/acceptor";
 import { loadProtos } from "../grpc/protos";
-import { callUnary, createUnixClient, unaryHandler } from "../grpc/unary";
+import { callUnary, createUnixClient } from "../grpc/unary";
+import { unaryHandler } from "../grpc/unary-handler";
 import { silentLogger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
 

@@ -4,8 +4,8 @@ import { createPacedWarning } from "../logging/paced-warning";
 import { createCrowd } from "../sockets/crowd";
 import { DEFAULT_GRPC_ACCEPTOR_LIMITS, type GrpcAcceptorLimits } from "./acceptor-limits";
 import { type ClientConnection, createClientConnection } from "./client-connection";
-import type { ServedMethod } from "./served-method";
-import type { UnaryHandler } from "./unary";
+
+import type { ServedMethod, UnaryHandler } from "./unary-handler";
 
 /** Where services are added. */
 export interface ServiceHost {

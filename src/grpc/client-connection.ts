@@ -18,8 +18,9 @@ import {
 import { gatherHeaderBlock } from "./http2/header-block";
 import { refuse } from "./http2/protocol-violation";
 import { encodeSettings, parseInitialWindows, Setting } from "./http2/settings";
-import type { ServedMethod } from "./served-method";
-import { callWindow, createServerCalls, type ServerCalls } from "./server-calls";
+import { createServerCalls, type ServerCalls } from "./server-calls";
+import type { ServedMethod } from "./unary-handler";
+import { callWindow } from "./unary-request";
 
 /** A client that is being served. */
 export interface ClientConnection {
@@ -193,7 +194,7 @@ export function createClientConnection(
 function ourSettings(limits: GrpcAcceptorLimits): Buffer {
   return encodeSettings([
     [Setting.MAX_CONCURRENT_STREAMS, limits.maxConcurrentStreams],
-    [Setting.INITIAL_WINDOW_SIZE, callWindow(limits)],
+    [Setting.INITIAL_WINDOW_SIZE, callWindow(limits.maxMessageBytes)],
     [Setting.MAX_HEADER_LIST_SIZE, limits.maxHeaderBytes],
   ]);
 }

@@ -5,8 +5,8 @@ import { encodeFrame, encodeNumberFrame, FrameFlag, FrameType, Http2Error } from
 import { refuse } from "./http2/protocol-violation";
 import { parseCallHead, type RequestMetadata } from "./request-fields";
 import { createSendWindows } from "./send-windows";
-import { answerOf, type ServedMethod } from "./served-method";
-import { type CallFailure, createUnaryRequest, type UnaryRequest } from "./unary-request";
+import { answerOf, type CallFailure, type ServedMethod } from "./unary-handler";
+import { createUnaryRequest, type UnaryRequest, withMessagePrefix } from "./unary-request";
 
 export interface ServerCallsOptions {
   /** By path. */
@@ -25,10 +25,6 @@ export interface ServerCallsOptions {
 /** Unfinished requests of one connection that are never too much: kubelet's have a few hundred bytes. */
 const SMALL_BYTES = 65_536;
 
-/** A window for the largest message and some padding: so no call needs to be told of more. */
-export const callWindow = ({ maxMessageBytes }: { readonly maxMessageBytes: number }): number =>
-  maxMessageBytes + SMALL_BYTES;
-
 /** How often a client is told that the connection's window has room again. */
 const WINDOW_UPDATE_BYTES = 16_384;
 
@@ -37,8 +33,6 @@ interface Call {
   readonly metadata: RequestMetadata;
   readonly request: UnaryRequest;
   readonly peerGone: AbortController;
-  /** Bytes of DATA frames. */
-  received: number;
   requestEnded: boolean;
 }
 
@@ -111,7 +105,9 @@ export function createServerCalls({
       return;
     }
     writeHeaders(streamId, 0, [...RESPONSE_HEAD, ...metadata]);
-    windows.send(streamId, answer, () => finish(streamId, true, [["grpc-status", `${status.OK}`]]));
+    windows.send(streamId, withMessagePrefix(answer), () =>
+      finish(streamId, true, [["grpc-status", `${status.OK}`]]),
+    );
   }
 
   function endRequest(streamId: number): void {
@@ -136,7 +132,7 @@ export function createServerCalls({
     } else {
       const request = createUnaryRequest(limits.maxMessageBytes);
       const call = { method, metadata: head.metadata, request, peerGone: new AbortController() };
-      running.set(streamId, { ...call, received: 0, requestEnded: false });
+      running.set(streamId, { ...call, requestEnded: false });
       windows.open(streamId);
       if (endsRequest) endRequest(streamId);
     }
@@ -190,10 +186,7 @@ export function createServerCalls({
         write(encodeNumberFrame(FrameType.WINDOW_UPDATE, 0, received));
         received = 0;
       }
-      const call = running.get(streamId);
-      if (call === undefined) return;
-      call.received += length;
-      if (call.received > callWindow(limits)) refuse("more DATA in a call than its window takes");
+      running.get(streamId)?.request.frame(length);
     },
 
     content(streamId: number, piece: Buffer): void {

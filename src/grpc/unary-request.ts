@@ -1,15 +1,16 @@
 import { status } from "@grpc/grpc-js";
+import { MESSAGE_PREFIX_BYTES } from "./http2/frames";
 import { refuse } from "./http2/protocol-violation";
-import { MESSAGE_PREFIX_BYTES } from "./message-prefix";
+import type { CallFailure } from "./unary-handler";
 
 /** Small pieces of a message are kept together in blocks of so much. */
 const BLOCK_BYTES = 1_024;
 
-/** How a call ends without a response. */
-export interface CallFailure {
-  readonly code: status;
-  readonly details: string;
-}
+/** Padding, which counts as the message does. */
+const MOST_PADDING_BYTES = 65_536;
+
+/** The window of one call: with room for the largest message, no client needs to be told of more. */
+export const callWindow = (maxMessageBytes: number): number => maxMessageBytes + MOST_PADDING_BYTES;
 
 export type UnaryRequest = ReturnType<typeof createUnaryRequest>;
 
@@ -22,6 +23,7 @@ export function createUnaryRequest(maxMessageBytes: number) {
   const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
   const blocks: Buffer[] = [];
   let filledOfLast = 0;
+  let received = 0;
   let prefixBytes = 0;
   let bytes = 0;
   const missing = () => prefix.readUInt32BE(1) - bytes;
@@ -46,6 +48,11 @@ export function createUnaryRequest(maxMessageBytes: number) {
     get bytes() {
       return bytes;
     },
+    /** A DATA frame of so many bytes begins. */
+    frame(length: number): void {
+      received += length;
+      if (received > callWindow(maxMessageBytes)) refuse("more DATA in a call than its window takes");
+    },
     /** The next of what DATA frames hold, without their padding. Returns why the call is to end here, if it is. */
     content(piece: Buffer): CallFailure | undefined {
       const ofPrefix = piece.copy(prefix, prefixBytes);
@@ -69,4 +76,11 @@ export function createUnaryRequest(maxMessageBytes: number) {
       return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };
     },
   };
+}
+
+/** A message as it goes into DATA frames: not compressed. */
+export function withMessagePrefix(message: Buffer): Buffer {
+  const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
 }

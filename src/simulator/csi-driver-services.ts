@@ -10,7 +10,7 @@ import type {
   ProbeResponse,
   Protos,
 } from "../grpc/protos";
-import { unaryHandler } from "../grpc/unary";
+import { unaryHandler } from "../grpc/unary-handler";
 import type { CsiAnswerResult, EmitCsiDriverEvent } from "./csi-driver-events";
 import type { CsiDriverFault, CsiMethod, ResolvedCsiDriverOptions } from "./csi-driver-options";
 import type { FaultScript } from "./faults";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MAX_FRAME_BYTES } from "../../src/grpc/http2/frames";
-import { withMessagePrefix } from "../../src/grpc/message-prefix";
+import { withMessagePrefix } from "../../src/grpc/unary-request";
 import { eventually } from "../support/eventually";
 import { openCall, times } from "./attacks/attack";
 import { connectRaw, INFO, protos, serveAcceptor } from "./served-acceptor";

@@ -1,5 +1,4 @@
-import { withMessagePrefix } from "../../src/grpc/message-prefix";
-import { createUnaryRequest } from "../../src/grpc/unary-request";
+import { createUnaryRequest, withMessagePrefix } from "../../src/grpc/unary-request";
 import { bytesOf } from "./wire";
 
 const MAX_BYTES = 4;
@@ -41,6 +40,17 @@ test.each([
 ])("%s are refused", (_name, hex) => {
   const refusal = expect.objectContaining({ code: "PROTOCOL", message: "a call of more than one message" });
   for (const outcome of send(hex)) expect(outcome).toEqual(refusal);
+});
+
+test("a message gets its length before it", () => {
+  expect(withMessagePrefix(Buffer.from("abc")).toString("hex")).toBe("0000000003616263");
+});
+
+test("DATA of a message and 64 kB of padding is taken, and a byte more is refused", () => {
+  const request = createUnaryRequest(MAX_BYTES);
+  request.frame(MAX_BYTES);
+  request.frame(65_536);
+  expect(() => request.frame(1)).toThrow("more DATA in a call than its window takes");
 });
 
 test("only the bytes of a message are kept, not the chunks that they came in", () => {

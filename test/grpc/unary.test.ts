@@ -1,12 +1,7 @@
 import { once } from "node:events";
 import { status } from "@grpc/grpc-js";
-import {
-  type CallContext,
-  callUnary,
-  createUnixClient,
-  grpcCodeName,
-  statusCodeOf,
-} from "../../src/grpc/unary";
+import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../../src/grpc/unary";
+import type { CallContext } from "../../src/grpc/unary-handler";
 import { INFO, protos, type ServeOptions, serveAcceptor } from "./served-acceptor";
 
 /** So long that a test which waits for it fails. */

@@ -35,7 +35,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("diagnostics/http/request-head"),
   mirrored("diagnostics/listen-address"),
   mirrored("grpc/request-fields", "grpc/failure-text", "grpc/frame-allowance"),
-  mirrored("grpc/unary-request", "grpc/message-prefix", "grpc/send-windows"),
+  mirrored("grpc/unary-request", "grpc/unary-request", "grpc/send-windows"),
   mirrored("grpc/http2/chunk-reader"),
   mirrored("grpc/hpack/decoder", "grpc/hpack/encoder", "grpc/hpack/huffman"),
   mirrored("node-readiness/condition", "node-readiness/startup-taint", "node-readiness/rewrite-pace"),

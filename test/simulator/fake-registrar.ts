@@ -1,6 +1,6 @@
 import { startGrpcAcceptor } from "../../src/grpc/acceptor";
 import { loadProtos, type PluginInfo, type RegistrationStatus } from "../../src/grpc/protos";
-import { unaryHandler } from "../../src/grpc/unary";
+import { unaryHandler } from "../../src/grpc/unary-handler";
 import { silentLogger } from "../../src/logging/logger";
 import { listenUntilCrash } from "../../src/simulator/crashable-socket";
 import { createEventLog, type EventStream } from "../../src/simulator/event-stream";

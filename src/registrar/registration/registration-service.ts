@@ -1,6 +1,6 @@
 import type { ServiceHost } from "../../grpc/acceptor";
 import type { Protos, RegistrationStatus } from "../../grpc/protos";
-import { unaryHandler } from "../../grpc/unary";
+import { unaryHandler } from "../../grpc/unary-handler";
 import type { Logger } from "../../logging/logger";
 import type { PluginType } from "./plugin-type";
 import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check-protocol";
