@@ -14,13 +14,13 @@ export function createFrameAllowance(now: () => number = () => performance.now()
   let left = FRAMES;
   let earnedAt = now();
   return {
-    /** Refuses the frame that is one too many. */
-    spend(): void {
+    /** Refuses the frame that is one too many; one that takes as much time as several counts as so many. */
+    spend(frames = 1): void {
       const time = now();
       left = Math.min(FRAMES, left + ((time - earnedAt) / 1_000) * EARNED_PER_SECOND);
       earnedAt = time;
-      if (left < 1) refuse(`${FRAMES} frames that lead to no call`);
-      left -= 1;
+      if (left < frames) refuse(`${FRAMES} frames that lead to no call`);
+      left -= frames;
     },
     /** A call was answered: all may be spent again. */
     renew(): void {

@@ -1,6 +1,15 @@
 import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
 import { bytesOf, DATA, frame, GOAWAY, getInfoCall, HEADERS, PING, RST_STREAM, SETTINGS } from "../wire";
-import { type Attack, attack, NO_CALL, type Outcome, openCall, times, uint32 } from "./attack";
+import {
+  type Attack,
+  attack,
+  NO_CALL,
+  type Outcome,
+  openCall,
+  openCallInHuffman,
+  times,
+  uint32,
+} from "./attack";
 
 const PRIORITY_FRAME = 2;
 const PUSH_PROMISE = 5;
@@ -65,6 +74,11 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack(
       "DATA of a call that has ended",
       [openCall(1), reset(1), times(3_000, () => frame(DATA, 0, 1))],
+      NO_CALL,
+    ),
+    attack(
+      "30 calls with 8 kB of Huffman code, given up",
+      times(30, (n) => Buffer.concat([openCallInHuffman(2 * n + 1, 7), reset(2 * n + 1)])),
       NO_CALL,
     ),
     attack(
