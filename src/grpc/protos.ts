@@ -1,16 +1,20 @@
 import { fromJSON, type MethodDefinition } from "@grpc/proto-loader";
-import type { IdentityDefinition } from "./contracts/csi/v1/Identity";
-import type { NodeDefinition } from "./contracts/csi/v1/Node";
-import descriptors from "./contracts/descriptors.json";
-import type { RegistrationDefinition } from "./contracts/pluginregistration/Registration";
+import {
+  DESCRIPTORS,
+  type IdentityDefinition,
+  type NodeDefinition,
+  type RegistrationDefinition,
+} from "./contracts";
 
-export type { GetPluginCapabilitiesResponse as PluginCapabilities } from "./contracts/csi/v1/GetPluginCapabilitiesResponse";
-export type { GetPluginInfoResponse as PluginIdentity } from "./contracts/csi/v1/GetPluginInfoResponse";
-export type { NodeGetCapabilitiesResponse as NodeCapabilities } from "./contracts/csi/v1/NodeGetCapabilitiesResponse";
-export type { NodeGetInfoResponse as NodeInfo } from "./contracts/csi/v1/NodeGetInfoResponse";
-export type { ProbeResponse } from "./contracts/csi/v1/ProbeResponse";
-export type { PluginInfo } from "./contracts/pluginregistration/PluginInfo";
-export type { RegistrationStatus } from "./contracts/pluginregistration/RegistrationStatus";
+export type {
+  GetPluginCapabilitiesResponse as PluginCapabilities,
+  GetPluginInfoResponse as PluginIdentity,
+  NodeGetCapabilitiesResponse as NodeCapabilities,
+  NodeGetInfoResponse as NodeInfo,
+  PluginInfo,
+  ProbeResponse,
+  RegistrationStatus,
+} from "./contracts";
 
 /** A unary method as its caller needs it. */
 export type Unary<Request, Response> = Pick<
@@ -41,9 +45,9 @@ export function loadProtos(): Protos {
 }
 
 /** The definition's type and the descriptors are made of the same file. */
-function methodsOf<Definition extends object>(service: keyof typeof descriptors): Definition {
+function methodsOf<Definition extends object>(service: keyof typeof DESCRIPTORS): Definition {
   const methods = {} as Definition;
-  for (const [name, descriptor] of Object.entries<object>(descriptors[service])) {
+  for (const [name, descriptor] of Object.entries<object>(DESCRIPTORS[service])) {
     let method: unknown;
     const get = () => {
       method ??= methodIn(descriptor, service, name);
