@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import type { Server, sendUnaryData } from "@grpc/grpc-js";
-import { loadProtos } from "../src/grpc/protos";
+import { protos } from "../src/grpc/protos";
 import { serveCsiDriver, startNodeRegistrar, startRegistrar } from "../src/index";
 import { startCsiDriver, startKubelet } from "../src/testing";
 import { createNodeFolder } from "./support/node-folder";
@@ -12,7 +12,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 60);
 /** Every so many rounds what was started has time to register. */
 const REGISTERED_EACH = 20;
 
-const { identity, node: nodeService } = loadProtos();
+const { identity, node: nodeService } = protos;
 const answering = (response: object) => (_call: unknown, answer: sendUnaryData<object>) =>
   answer(null, response);
 const addServices = (server: Server) => {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { startGrpcAcceptor } from "../grpc/acceptor";
-import { loadProtos } from "../grpc/protos";
+import { protos } from "../grpc/protos";
 import { callUnary, createUnixClient } from "../grpc/unary";
 import { unaryHandler } from "../grpc/unary-handler";
 import { silentLogger } from "../logging/logger";
@@ -24,7 +24,7 @@ export function warmUpWhileWaiting(registrations: Registrations, warm: () => Pro
 
 /** Asks a stand-in for the CSI driver for its name, over an abstract socket, which leaves nothing in the file system. */
 export async function warmUp(): Promise<void> {
-  const { GetPluginInfo } = loadProtos().identity;
+  const { GetPluginInfo } = protos.identity;
   const answer = { name: "warm-up", vendorVersion: "", manifest: {} };
   await using acceptor = startGrpcAcceptor({
     log: silentLogger,

@@ -22,7 +22,7 @@ export type Unary<Request, Response> = Pick<
   "path" | "requestSerialize" | "responseDeserialize"
 >;
 
-export interface Protos {
+interface Protos {
   /** Kubelet's plugin registration API, `proto/pluginregistration.proto`. */
   readonly registration: Readonly<RegistrationDefinition>;
   /** The parts of CSI that registration touches, `proto/csi.proto`. */
@@ -30,19 +30,15 @@ export interface Protos {
   readonly node: Readonly<NodeDefinition>;
 }
 
-const PROTOS: Protos = {
-  registration: methodsOf<RegistrationDefinition>("pluginregistration.Registration"),
-  identity: methodsOf<IdentityDefinition>("csi.v1.Identity"),
-  node: methodsOf<NodeDefinition>("csi.v1.Node"),
-};
-
 /**
  * The wire contracts as typed methods. Each is made once in a process, when it is first asked for, which takes a
  * millisecond or so.
  */
-export function loadProtos(): Protos {
-  return PROTOS;
-}
+export const protos: Protos = {
+  registration: methodsOf<RegistrationDefinition>("pluginregistration.Registration"),
+  identity: methodsOf<IdentityDefinition>("csi.v1.Identity"),
+  node: methodsOf<NodeDefinition>("csi.v1.Node"),
+};
 
 /** The definition's type and the descriptors are made of the same file. */
 function methodsOf<Definition extends object>(service: keyof typeof DESCRIPTORS): Definition {

@@ -1,5 +1,5 @@
 import { invalidOption, messageOf, RegistrarError } from "../errors";
-import { loadProtos } from "../grpc/protos";
+import { protos } from "../grpc/protos";
 import { callUnary, createUnixClient } from "../grpc/unary";
 import { isPromise } from "../guarded-call";
 import { refuseAborted } from "../options/start-options";
@@ -119,7 +119,7 @@ async function askItsName(
   const client = createUnixClient(csiAddress);
   try {
     const bounds = { timeoutMs: NAME_WITHIN_MS, signal };
-    const { name } = await callUnary(client, loadProtos().identity.GetPluginInfo, {}, bounds);
+    const { name } = await callUnary(client, protos.identity.GetPluginInfo, {}, bounds);
     return name;
   } catch (cause) {
     refuseAborted("the CSI driver", signal);

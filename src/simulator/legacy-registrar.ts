@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { RegistrarError } from "../errors";
-import { loadProtos, type Unary } from "../grpc/protos";
+import { protos, type Unary } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
 import { goRpcError } from "./go-text";
 import { connected, createKubeletClient } from "./kubelet-client";
@@ -50,7 +50,7 @@ export async function legacyObject({
   ...options
 }: LegacyRegistrationOptions): Promise<NodeObject | LegacyCsiDriverObject> {
   const csiAddress = resolve(options.csiAddress);
-  const { identity, node } = loadProtos();
+  const { identity, node } = protos;
   // Its grpc-go sent the address as the authority, as kubelets up to 1.24 do.
   const client = createKubeletClient(csiAddress, csiAddress);
   const ask = <Answer>(method: Unary<Readonly<Record<string, never>>, Answer>) =>

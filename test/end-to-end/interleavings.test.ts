@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { loadProtos } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import type { SimulatedKubelet } from "../../src/testing";
 import { eventually } from "../support/eventually";
@@ -102,7 +102,7 @@ async function settled(living: readonly Actor[], kubelet: SimulatedKubelet): Pro
 /** What the registrar behind a socket tells kubelet; undefined where nobody answers. */
 async function endpointOf(socketPath: string): Promise<string | undefined> {
   const client = createUnixClient(socketPath);
-  const answer = callUnary(client, loadProtos().registration.GetInfo, {}, { timeoutMs: 30_000 });
+  const answer = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 30_000 });
   return answer
     .then(
       ({ endpoint }) => endpoint,

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import { loadProtos } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
 import { startForeignSocket } from "../support/foreign-socket";
 import { nodeTest, refused, registered, type TestNode } from "./support/node";
 import { type DriverFolders, driverFoldersOf, nameOf, socketOf } from "./support/node-wide";
@@ -65,7 +65,7 @@ nodeTest("a registrar of another kind answers for its own driver, not for the ot
   await folders.add(A);
   const other = new Server();
   const info = { type: "CSIPlugin", name: A, endpoint: folders.csiAddress(A), supportedVersions: ["1.0.0"] };
-  other.addService(loadProtos().registration, {
+  other.addService(protos.registration, {
     GetInfo: (_call: unknown, answer: (error: null, info: object) => void) => answer(null, info),
     NotifyRegistrationStatus: () => {},
   });

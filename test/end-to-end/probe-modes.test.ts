@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { promisify } from "node:util";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import { loadProtos } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
 import type { CsiDriverFault } from "../../src/testing";
 import { DRIVER, nodeTest, onNode, registered, type TestNode } from "./support/node";
 
@@ -38,7 +38,7 @@ test.each<[string, CsiDriverFault]>([
 nodeTest("while another registrar has the socket, which is not ours: healthy, not ready", async (node) => {
   const other = new Server();
   const info = { type: "CSIPlugin", name: DRIVER, endpoint: node.csiAddress, supportedVersions: ["1.0.0"] };
-  other.addService(loadProtos().registration, {
+  other.addService(protos.registration, {
     GetInfo: (_call: unknown, answer: (error: null, info: object) => void) => answer(null, info),
     NotifyRegistrationStatus: () => {},
   });

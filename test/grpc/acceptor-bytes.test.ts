@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MAX_FRAME_BYTES } from "../../src/grpc/http2/frames";
+import { protos } from "../../src/grpc/protos";
 import { withMessagePrefix } from "../../src/grpc/unary-request";
 import { eventually } from "../support/eventually";
 import { openCall, times } from "./attacks/attack";
-import { connectRaw, INFO, protos, serveAcceptor } from "./served-acceptor";
+import { connectRaw, INFO, serveAcceptor } from "./served-acceptor";
 import {
   bytesOf,
   DATA,

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { DEFAULT_GRPC_ACCEPTOR_LIMITS } from "../../src/grpc/acceptor-limits";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import { eventually } from "../support/eventually";
-import { connectRaw, INFO, protos, serveAcceptor } from "./served-acceptor";
+import { connectRaw, INFO, serveAcceptor } from "./served-acceptor";
 import { fixture, GOAWAY, getInfoCall, HELLO, RAW_PATH, randomChunks, SETTINGS, seededRandom } from "./wire";
 
 test("serves a grpc-js client", async () => {

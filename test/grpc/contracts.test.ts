@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadProtos } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
 import { createTempFolder } from "../support/temp-folder";
 
 const ROOT = join(__dirname, "../..");
@@ -15,7 +15,7 @@ test("what is generated of proto/ is current: npm run build brings it up to date
 });
 
 test("each method is made once, with the messages it needs", () => {
-  const { registration, identity, node } = loadProtos();
+  const { registration, identity, node } = protos;
   expect([registration, identity, node].map((service) => Object.keys(service))).toEqual([
     ["GetInfo", "NotifyRegistrationStatus"],
     ["GetPluginInfo", "GetPluginCapabilities", "Probe"],

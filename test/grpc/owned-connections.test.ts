@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { Client, credentials, status } from "@grpc/grpc-js";
-import { loadProtos } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient, statusCodeOf } from "../../src/grpc/unary";
 import { eventually } from "../support/eventually";
 import { createTempFolder } from "../support/temp-folder";
 
-const { GetPluginInfo } = loadProtos().identity;
+const { GetPluginInfo } = protos.identity;
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 const CLIENTS = 10;
 

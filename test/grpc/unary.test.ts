@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { status } from "@grpc/grpc-js";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../../src/grpc/unary";
 import type { CallContext } from "../../src/grpc/unary-handler";
-import { INFO, protos, type ServeOptions, serveAcceptor } from "./served-acceptor";
+import { INFO, type ServeOptions, serveAcceptor } from "./served-acceptor";
 
 /** So long that a test which waits for it fails. */
 const LONG_MS = 600_000;

@@ -11,7 +11,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { CLIENT_PREFACE, FrameType } from "../../src/grpc/http2/frames";
-import { loadProtos } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import type { CsiServingOptions } from "../../src/serving/options";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
@@ -20,7 +20,7 @@ import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
 import { createSimulatedNode, DRIVER, type SimulatedNode } from "../support/simulated-node";
 
-const { identity, node: nodeService } = loadProtos();
+const { identity, node: nodeService } = protos;
 
 let node: SimulatedNode;
 beforeEach(async () => {

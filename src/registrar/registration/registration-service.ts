@@ -1,5 +1,5 @@
 import type { ServiceHost } from "../../grpc/acceptor";
-import type { Protos, RegistrationStatus } from "../../grpc/protos";
+import { protos, type RegistrationStatus } from "../../grpc/protos";
 import { unaryHandler } from "../../grpc/unary-handler";
 import type { Logger } from "../../logging/logger";
 import type { PluginType } from "./plugin-type";
@@ -40,7 +40,7 @@ export interface RegistrationServiceOptions {
 export function addRegistrationService(
   server: ServiceHost,
   options: RegistrationServiceOptions,
-  { protos, log: parentLog }: { readonly protos: Protos; readonly log: Logger },
+  { log: parentLog }: { readonly log: Logger },
 ): void {
   const log = parentLog.named("registration-service");
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;

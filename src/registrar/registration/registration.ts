@@ -1,7 +1,6 @@
 import { markPlace, type RegistrarError } from "../../errors";
 import type { EventSource, Events } from "../../event-source";
 import { startGrpcAcceptor } from "../../grpc/acceptor";
-import type { Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
 import type { DriverStatus } from "./driver-status";
@@ -66,7 +65,6 @@ export interface RegistrationParts {
   readonly followDriver: (inbox: Inbox<LoopEvent>, signal: AbortSignal) => Promise<void>;
   readonly driver: () => Pick<DriverStatus, "identity" | "connected" | "trouble">;
   readonly events: EventSource<RegistrarEvent>;
-  readonly protos: Protos;
   readonly log: Logger;
   /** Closes the registration when aborted. */
   readonly signal: AbortSignal | undefined;
@@ -74,7 +72,7 @@ export interface RegistrationParts {
 
 /** Starts the registration of one driver, in state `waiting`, and puts it into the hands of its owner. */
 export function openRegistration(options: RegistrationLoopOptions, parts: RegistrationParts): Registration {
-  const { events, protos, log, signal } = parts;
+  const { events, log, signal } = parts;
   const inbox = createInbox<LoopEvent>();
   const tally = createTally();
   events.subscribe(tally.count);
@@ -107,12 +105,11 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
             inbox.put(registered ? { kind: "accepted" } : refusalEvent(error, options));
           },
         },
-        { protos, log },
+        { log },
       ),
   });
   const context: RegistrationContext = {
     options,
-    protos,
     log,
     server,
     socket: createRegistrationSocket(server.accept, log),
@@ -161,7 +158,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     if (!known?.everPublished) return { kind: "ok" };
     const socketPath = socketPathOf(known, context);
     const { timeoutMs } = options;
-    return checkRegistrationSocket({ socketPath, driverName: known.driverName, timeoutMs }, protos);
+    return checkRegistrationSocket({ socketPath, driverName: known.driverName, timeoutMs });
   });
   const selfCheck = async (): Promise<SelfCheck> =>
     outcome === undefined ? cachedCheck() : { kind: "missing", text: "the registration has ended" };

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { errnoOf, messageOf } from "../../errors";
-import type { PluginInfo, Protos } from "../../grpc/protos";
+import { type PluginInfo, protos } from "../../grpc/protos";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../grpc/unary";
 import { SELF_CHECK_KEY } from "./self-check-protocol";
 
@@ -24,10 +24,7 @@ export type SelfCheck =
 /**
  * Walks kubelet's own path: the registration socket exists, accepts a connection, and GetInfo gives the driver's name.
  */
-export async function checkRegistrationSocket(
-  options: SocketCheckOptions,
-  protos: Protos,
-): Promise<SelfCheck> {
+export async function checkRegistrationSocket(options: SocketCheckOptions): Promise<SelfCheck> {
   const { socketPath, driverName, timeoutMs } = options;
   try {
     if (!lstatSync(socketPath).isSocket())
@@ -37,7 +34,7 @@ export async function checkRegistrationSocket(
     return { kind: "wrong", text: `failed to stat the socket ${socketPath} with error: ${messageOf(error)}` };
   }
   try {
-    const info = await askInfo(socketPath, { timeoutMs }, protos);
+    const info = await askInfo(socketPath, { timeoutMs });
     if (info.name === driverName) return { kind: "ok" };
     return { kind: "wrong", text: `invalid driver name ${info.name}` };
   } catch (error) {
@@ -49,7 +46,6 @@ export async function checkRegistrationSocket(
 export async function askInfo(
   socketPath: string,
   limits: Pick<UnaryCallOptions, "timeoutMs" | "signal">,
-  protos: Protos,
 ): Promise<PluginInfo> {
   const client = createUnixClient(socketPath);
   try {
