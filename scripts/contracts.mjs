@@ -1,29 +1,61 @@
-// The two wire contracts: proto/ -> src/grpc/contracts/, the types of their messages and methods (proto-loader's own
+// The two wire contracts: proto/ -> src/grpc/contracts.ts, the types of their messages and methods (proto-loader's own
 // generator writes them) and their descriptors. test/grpc/contracts.test.ts fails where those are not current.
 import { execFileSync } from "node:child_process";
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import protobuf from "protobufjs";
 
-/** Writes all of it into a folder. */
-export function writeContracts(folder) {
-  rmSync(folder, { recursive: true, force: true });
-  const files = readdirSync("proto");
-  execFileSync("node_modules/.bin/proto-loader-gen-types", [
-    `--outDir=${folder}`,
-    "--includeDirs=proto",
-    // As src/grpc/protos.ts loads them.
-    ...["--defaults", "--longs=Number", "--enums=String"],
-    // `PluginInfo` is what comes out of a call, complete; `PluginInfoInput` what may be given to one.
-    ...["--inputTemplate=%sInput", "--outputTemplate=%s", "--includeComments"],
-    ...files,
-  ]);
-  const root = protobuf.loadSync(files.map((file) => join("proto", file)));
+/** Writes all of it into a file. */
+export function writeContracts(file) {
+  const protos = readdirSync("proto");
+  const root = protobuf.loadSync(protos.map((name) => join("proto", name)));
   root.resolveAll();
   const services = Object.fromEntries(
     servicesIn(root).map((service) => [nameOf(service), methodsOf(service)]),
   );
-  writeFileSync(join(folder, "descriptors.json"), `${JSON.stringify(services, null, 2)}\n`);
+  const parts = [
+    "// Written by `npm run build` from proto/: do not edit.",
+    'import type { MethodDefinition } from "@grpc/proto-loader";',
+    ...typesOf(protos),
+    `/** By service and method, with the messages that each needs. */\nexport const DESCRIPTORS = ${JSON.stringify(services, null, 2)};`,
+  ];
+  writeFileSync(file, `${parts.join("\n\n")}\n`);
+}
+
+/** What proto-loader's generator writes: a file for each message and service, that import each other by long names. */
+function typesOf(protos) {
+  const folder = mkdtempSync(join(tmpdir(), "contracts-"));
+  try {
+    execFileSync("node_modules/.bin/proto-loader-gen-types", [
+      `--outDir=${folder}`,
+      "--includeDirs=proto",
+      // As src/grpc/protos.ts loads them.
+      ...["--defaults", "--longs=Number", "--enums=String"],
+      // `PluginInfo` is what comes out of a call, complete; `PluginInfoInput` what may be given to one.
+      ...["--inputTemplate=%sInput", "--outputTemplate=%s", "--includeComments"],
+      ...protos,
+    ]);
+    const isMessageOrService = ({ parentPath, name }) => parentPath !== folder && name.endsWith(".ts");
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && isMessageOrService(entry))
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .sort()
+      .map((path) => {
+        const text = readFileSync(path, "utf8");
+        const imports = text.match(/^import .*/gm)?.join() ?? "";
+        const names = imports.matchAll(/(\w+) as (\w+)/g);
+        const longNames = new Map(Array.from(names, ([, short, long]) => [long, short]));
+        return text
+          .replace(/^import .*\n/gm, "")
+          .replace(/^\/\/ Original file: .*\n/gm, "")
+          .replace(/\w+/g, (word) => longNames.get(word) ?? word)
+          .replace(/\n{3,}/g, "\n\n")
+          .trim();
+      });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 const nameOf = ({ fullName }) => fullName.slice(1);

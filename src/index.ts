@@ -35,12 +35,5 @@ export type { Registrations, RegistrationsEvent } from "./registrar/registration
 export { type NodeRegistrar, startNodeRegistrar } from "./registrar/start-node-registrar";
 export { startRegistrar } from "./registrar/start-registrar";
 export { startRegistration } from "./registrar/start-registration";
-export type {
-  CsiMethodDefinition,
-  CsiServiceDefinition,
-  CsiServiceHost,
-  CsiServingOptions,
-  ResolvedCsiServingOptions,
-} from "./serving/options";
+export type { CsiServingOptions, ResolvedCsiServingOptions } from "./serving/options";
 export { type ServedCsiDriver, serveCsiDriver } from "./serving/serve-csi-driver";
-export type { CsiCall, CsiCallback, CsiMethodHandler } from "./serving/unary-method";

@@ -1,7 +1,8 @@
 import { getEventListeners } from "node:events";
 import { readdirSync } from "node:fs";
-import { loadProtos } from "../src/grpc/protos";
-import { type CsiServiceHost, serveCsiDriver, startNodeRegistrar, startRegistrar } from "../src/index";
+import type { Server, sendUnaryData } from "@grpc/grpc-js";
+import { protos } from "../src/grpc/protos";
+import { serveCsiDriver, startNodeRegistrar, startRegistrar } from "../src/index";
 import { startCsiDriver, startKubelet } from "../src/testing";
 import { createNodeFolder } from "./support/node-folder";
 import { countInotifyWatches, expectNothingLeft } from "./support/resources";
@@ -11,10 +12,12 @@ const ROUNDS = Number(process.env.ROUNDS ?? 60);
 /** Every so many rounds what was started has time to register. */
 const REGISTERED_EACH = 20;
 
-const { identity, node: nodeService } = loadProtos();
-const addServices = (server: CsiServiceHost) => {
-  server.addService(identity, { GetPluginInfo: async () => ({ name: "served.csi" }) });
-  server.addService(nodeService, { NodeGetInfo: async () => ({ nodeId: "n1" }) });
+const { identity, node: nodeService } = protos;
+const answering = (response: object) => (_call: unknown, answer: sendUnaryData<object>) =>
+  answer(null, response);
+const addServices = (server: Server) => {
+  server.addService(identity, { GetPluginInfo: answering({ name: "served.csi" }) });
+  server.addService(nodeService, { NodeGetInfo: answering({ nodeId: "n1" }) });
 };
 
 const descriptors = () => readdirSync("/proc/self/fd").length;

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { loadProtos } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import { startCsiDriver, startKubelet } from "../../src/testing";
 import { memoryLimit } from "../support/cgroups";
@@ -77,7 +77,7 @@ function statusMb(pid: number, field: "VmRSS" | "VmHWM"): number {
 
 async function answers(socketPath: string): Promise<boolean> {
   const client = createUnixClient(socketPath);
-  const call = callUnary(client, loadProtos().registration.GetInfo, {}, { timeoutMs: 10_000 });
+  const call = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: 10_000 });
   const isAnswered = await call.then(
     () => true,
     () => false,

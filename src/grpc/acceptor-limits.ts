@@ -1,5 +1,4 @@
-import { invalidOption } from "../errors";
-import { MAX_FRAME_BYTES } from "./http2/frames";
+import { MAX_FRAME_BYTES, MAX_MESSAGE_BYTES } from "./http2/frames";
 
 /**
  * What one gRPC socket lets its clients use. Kubelet needs one connection, one call at a time, 8 header fields and
@@ -14,7 +13,11 @@ export interface GrpcAcceptorLimits {
   readonly maxHeaderBytes: number;
   /** Header fields of one block. @default 64 */
   readonly maxHeaderFields: number;
-  /** Bytes of one message from a client; a larger one is answered with RESOURCE_EXHAUSTED. @default 65536 */
+  /**
+   * Bytes of one message from a client; a larger one is answered with RESOURCE_EXHAUSTED. Kubelet's text of a refusal may
+   * have whatever gRPC takes. Unfinished requests together may have as much, beside 64 kB of each connection.
+   * @default 4194304
+   */
   readonly maxMessageBytes: number;
 }
 
@@ -23,26 +26,5 @@ export const DEFAULT_GRPC_ACCEPTOR_LIMITS: GrpcAcceptorLimits = {
   maxConcurrentStreams: 4,
   maxHeaderBytes: MAX_FRAME_BYTES,
   maxHeaderFields: 64,
-  maxMessageBytes: 65_536,
+  maxMessageBytes: MAX_MESSAGE_BYTES,
 };
-
-/** Beyond these Node itself refuses: its header list ends at 65535 bytes and 128 fields. */
-const HIGHEST: GrpcAcceptorLimits = {
-  maxConnections: 65_536,
-  maxConcurrentStreams: 65_536,
-  maxHeaderBytes: 65_535,
-  maxHeaderFields: 128,
-  maxMessageBytes: 2 ** 31 - 1,
-};
-
-/** Fills in the defaults. Throws `INVALID_OPTION` for a limit that is no whole number or out of range. */
-export function resolveGrpcAcceptorLimits(given: Partial<GrpcAcceptorLimits> = {}): GrpcAcceptorLimits {
-  const limits = { ...DEFAULT_GRPC_ACCEPTOR_LIMITS, ...given };
-  for (const name of Object.keys(HIGHEST) as (keyof GrpcAcceptorLimits)[]) {
-    const value = limits[name];
-    if (!Number.isInteger(value) || value < 1 || value > HIGHEST[name]) {
-      throw invalidOption(`${name} is ${value}, but must be 1 to ${HIGHEST[name]}`);
-    }
-  }
-  return limits;
-}

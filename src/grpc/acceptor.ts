@@ -2,10 +2,10 @@ import type { Socket } from "node:net";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/paced-warning";
 import { createCrowd } from "../sockets/crowd";
-import { type GrpcAcceptorLimits, resolveGrpcAcceptorLimits } from "./acceptor-limits";
+import { DEFAULT_GRPC_ACCEPTOR_LIMITS, type GrpcAcceptorLimits } from "./acceptor-limits";
 import { type ClientConnection, createClientConnection } from "./client-connection";
-import type { ServedMethod } from "./served-method";
-import type { UnaryHandler } from "./unary";
+
+import type { ServedMethod, UnaryHandler } from "./unary-handler";
 
 /** Where services are added. */
 export interface ServiceHost {
@@ -23,6 +23,7 @@ export interface GrpcAcceptorOptions {
   /** Adds the services to serve; called once, before this function returns. */
   readonly addServices: (server: ServiceHost) => void;
   readonly log: Logger;
+  /** For tests. @default DEFAULT_GRPC_ACCEPTOR_LIMITS */
   readonly limits?: Partial<GrpcAcceptorLimits> | undefined;
 }
 
@@ -72,7 +73,7 @@ const SETTLE_MS = 250;
  * among the oldest.
  */
 export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
-  const limits = resolveGrpcAcceptorLimits(options.limits);
+  const limits = { ...DEFAULT_GRPC_ACCEPTOR_LIMITS, ...options.limits };
   const log = options.log.named("acceptor");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
 
@@ -103,13 +104,15 @@ export function startGrpcAcceptor(options: GrpcAcceptorOptions): GrpcAcceptor {
   let lastRejection: string | undefined;
   let closing: Promise<void> | undefined;
 
+  const unfinishedOfAll = () => crowd.members.reduce((sum, { calls }) => sum + calls.unfinishedBytes(), 0);
+
   function accept(socket: Socket, listenerGone?: AbortSignal): void {
     if (closing !== undefined || socket.destroyed) {
       socket.destroy();
       return;
     }
     tally.accepted += 1;
-    const connection = createClientConnection(socket, { limits, methods, listenerGone });
+    const connection = createClientConnection(socket, { limits, methods, unfinishedOfAll, listenerGone });
     crowd.admit(connection);
     socket.once("close", () => takeLeave(connection));
   }

@@ -1,6 +1,7 @@
 import { connect as connectHttp2, constants, type IncomingHttpHeaders } from "node:http2";
 import { connect } from "node:net";
-import { MESSAGE_PREFIX_BYTES } from "./message-prefix";
+import { guardConnection } from "./guarded-connection";
+import { MAX_MESSAGE_BYTES, MESSAGE_PREFIX_BYTES } from "./http2/frames";
 
 /** What a server answers. */
 export interface BareAnswer {
@@ -11,7 +12,8 @@ export interface BareAnswer {
 
 /**
  * Calls a unary method with an empty message over bare HTTP/2, without the gRPC library and what that takes to load: for
- * processes that ask once and end. Rejects where nobody listens, answers within `timeoutMs`, or holds the connection.
+ * processes that ask once and end. Rejects where nobody listens, answers within `timeoutMs`, or holds the connection, and
+ * for an answer of more than `MAX_MESSAGE_BYTES`.
  */
 export function bareCall(
   socketPath: string,
@@ -20,7 +22,7 @@ export function bareCall(
 ): Promise<BareAnswer> {
   return new Promise((resolve, reject) => {
     const session = connectHttp2("http://localhost", {
-      createConnection: () => connect({ path: socketPath }),
+      createConnection: () => guardConnection(connect({ path: socketPath }), "server"),
     });
     const timer = setTimeout(() => {
       reject(new Error(`no answer within ${timeoutMs} ms`));
@@ -45,11 +47,18 @@ export function bareCall(
     request.on("response", (received) => {
       headers = last = received;
     });
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    let room = MESSAGE_PREFIX_BYTES + MAX_MESSAGE_BYTES;
+    request.on("data", (chunk: Buffer) => {
+      room -= chunk.length;
+      if (room >= 0) chunks.push(chunk);
+      else session.destroy(new Error(`an answer of more than ${MAX_MESSAGE_BYTES} bytes`));
+    });
     request.on("trailers", (received) => {
       last = received;
     });
     request.on("end", () => {
+      if (last["grpc-status"] === undefined)
+        return void session.destroy(new Error("an answer without a status"));
       const message = Buffer.concat(chunks).subarray(MESSAGE_PREFIX_BYTES);
       resolve({ headers, grpcStatus: String(last["grpc-status"]), message });
       session.destroy();

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { type ChannelOptions, Client, credentials } from "@grpc/grpc-js";
-import { createServerConnection } from "./server-connection";
+import { guardConnection } from "./guarded-connection";
 
 /** A client of one unix socket, without retries. When it is closed its connections end, whatever the server does. */
 export function createOwningClient(socketPath: string, options: ChannelOptions): Client {
@@ -21,7 +21,7 @@ export function createOwningClient(socketPath: string, options: ChannelOptions):
 }
 
 /**
- * Keeps hold of the sockets of a gRPC client, for its owner to end, and lets `createServerConnection` guard them.
+ * Keeps hold of the sockets of a gRPC client, for its owner to end, and lets `guardConnection` guard them.
  * grpc-js (1.14) does not: of a server that accepts and never speaks, or that never hangs up, it forgets the connection
  * when the client is closed, and its file descriptor stays for good. What makes its connectors is no part of its
  * documentation, so package.json takes no other minor version of it unseen.
@@ -39,7 +39,7 @@ function createOwnedConnections() {
       open.add(socket);
       socket.once("close", () => open.delete(socket));
       // grpc-js gives it to http2, which takes any stream.
-      return connector.connect(createServerConnection(socket) as Socket);
+      return connector.connect(guardConnection(socket, "server") as Socket);
     };
     return { ...connector, connect };
   };

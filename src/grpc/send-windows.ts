@@ -11,8 +11,8 @@ interface Stream {
   sent: () => void;
 }
 
-/** What a client lets us send (RFC 9113, section 6.9): DATA waits here for its room. `onSent` is told of each frame. */
-export function createSendWindows(write: (frame: Buffer) => void, onSent: (bytes: number) => void) {
+/** What a client lets us send (RFC 9113, section 6.9): DATA waits here for its room. */
+export function createSendWindows(write: (frame: Buffer) => void) {
   const streams = new Map<number, Stream>();
   let initial = FIRST_WINDOW;
   let ofConnection = FIRST_WINDOW;
@@ -26,7 +26,6 @@ export function createSendWindows(write: (frame: Buffer) => void, onSent: (bytes
       stream.unsent = stream.unsent.subarray(piece.length);
       stream.window -= piece.length;
       ofConnection -= piece.length;
-      onSent(piece.length);
       if (stream.unsent.length === 0) stream.sent();
     }
   }

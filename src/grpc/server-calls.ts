@@ -1,19 +1,12 @@
 import { status } from "@grpc/grpc-js";
 import { encodeLiterals } from "./hpack/encoder";
 import type { HeaderField } from "./hpack/static-table";
-import {
-  encodeFrame,
-  encodeNumberFrame,
-  FrameFlag,
-  FrameType,
-  Http2Error,
-  MAX_FRAME_BYTES,
-} from "./http2/frames";
+import { encodeFrame, encodeNumberFrame, FrameFlag, FrameType, Http2Error } from "./http2/frames";
 import { refuse } from "./http2/protocol-violation";
 import { parseCallHead, type RequestMetadata } from "./request-fields";
 import { createSendWindows } from "./send-windows";
-import { answerOf, type ServedMethod } from "./served-method";
-import { type CallFailure, createUnaryRequest, MAX_DATA_FRAMES, type UnaryRequest } from "./unary-request";
+import { answerOf, type CallFailure, type ServedMethod } from "./unary-handler";
+import { createUnaryRequest, type UnaryRequest, withMessagePrefix } from "./unary-request";
 
 export interface ServerCallsOptions {
   /** By path. */
@@ -22,19 +15,19 @@ export interface ServerCallsOptions {
   readonly listenerGone: AbortSignal | undefined;
   readonly maxConcurrentStreams: number;
   readonly maxMessageBytes: number;
+  /** Bytes of unfinished requests on all connections. */
+  readonly unfinishedOfAll: () => number;
   readonly write: (frame: Buffer) => void;
-  /** A call ran to its end, and the client still waits for it. */
+  /** A call was answered for which the client still waits. */
   readonly onAnswer: () => void;
-  /** So many bytes of an answer were sent. */
-  readonly onSent: (bytes: number) => void;
   /** No call is running any more. */
   readonly onIdle: () => void;
 }
 
-/** A window that the largest call fits in: so none needs to be told of more. */
-export const CALL_WINDOW: number = MAX_DATA_FRAMES * MAX_FRAME_BYTES;
+/** Unfinished requests of one connection that are never too much: kubelet's have a few hundred bytes. */
+const SMALL_BYTES = 65_536;
 
-/** So often a client is told that the connection's window has room again. */
+/** How often a client is told that the connection's window has room again. */
 const WINDOW_UPDATE_BYTES = 16_384;
 
 interface Call {
@@ -57,12 +50,12 @@ export function createServerCalls({
   listenerGone,
   write,
   onAnswer,
-  onSent,
   onIdle,
+  unfinishedOfAll,
   ...limits
 }: ServerCallsOptions) {
   const running = new Map<number, Call>();
-  const windows = createSendWindows(write, onSent);
+  const windows = createSendWindows(write);
   let newestStream = 0;
   let everCalled = false;
   let isClosed = false;
@@ -89,6 +82,7 @@ export function createServerCalls({
     writeHeaders(streamId, FrameFlag.END_STREAM, trailers);
     // Asks the client not to send the rest (RFC 9113, section 8.1).
     if (!requestEnded) reset(streamId, Http2Error.NO_ERROR);
+    onAnswer();
     forget(streamId);
   }
 
@@ -110,13 +104,14 @@ export function createServerCalls({
       sendMetadata: (values) => void metadata.push(...Object.entries(values)),
     });
     if (running.get(streamId) !== call) return;
-    onAnswer();
     if (!Buffer.isBuffer(answer)) {
       fail(streamId, true, answer);
       return;
     }
     writeHeaders(streamId, 0, [...RESPONSE_HEAD, ...metadata]);
-    windows.send(streamId, answer, () => finish(streamId, true, [["grpc-status", `${status.OK}`]]));
+    windows.send(streamId, withMessagePrefix(answer), () =>
+      finish(streamId, true, [["grpc-status", `${status.OK}`]]),
+    );
   }
 
   function endRequest(streamId: number): void {
@@ -154,6 +149,13 @@ export function createServerCalls({
     endRequest(streamId);
   }
 
+  /** What is kept of requests of which the rest has not come. */
+  const unfinishedBytes = (): number => {
+    let bytes = 0;
+    for (const { request, requestEnded } of running.values()) if (!requestEnded) bytes += request.bytes;
+    return bytes;
+  };
+
   /** The client's frames may tell of a stream that has ended, but not of one that was never begun. */
   const mustHaveBegun = (streamId: number, what: string) => {
     if (streamId === 0 || streamId > newestStream) refuse(`${what} of no call`);
@@ -167,6 +169,7 @@ export function createServerCalls({
     get running() {
       return running.size;
     },
+    unfinishedBytes,
     get newestStream() {
       return newestStream;
     },
@@ -187,17 +190,16 @@ export function createServerCalls({
         write(encodeNumberFrame(FrameType.WINDOW_UPDATE, 0, received));
         received = 0;
       }
-      running.get(streamId)?.request.frame();
+      running.get(streamId)?.request.frame(length);
     },
 
     content(streamId: number, piece: Buffer): void {
       const call = running.get(streamId);
       if (call === undefined || call.requestEnded) return;
       const failure = call.request.content(piece);
-      let bytes = 0;
-      for (const { request } of running.values()) bytes += request.bytes;
       if (failure !== undefined) fail(streamId, false, failure);
-      else if (bytes > limits.maxMessageBytes) fail(streamId, false, TOO_MUCH);
+      else if (unfinishedBytes() > SMALL_BYTES && unfinishedOfAll() > limits.maxMessageBytes)
+        fail(streamId, false, TOO_MUCH);
     },
 
     /** No more content comes on this stream. */
@@ -245,5 +247,5 @@ const NOT_SERVED: CallFailure = {
 
 const TOO_MUCH: CallFailure = {
   code: status.RESOURCE_EXHAUSTED,
-  details: "too many bytes of unfinished requests on this connection",
+  details: "too many bytes of unfinished requests",
 };

@@ -1,23 +1,21 @@
 import { status } from "@grpc/grpc-js";
+import { MESSAGE_PREFIX_BYTES } from "./http2/frames";
 import { refuse } from "./http2/protocol-violation";
-import { MESSAGE_PREFIX_BYTES } from "./message-prefix";
-
-/** The largest message that we take needs five of the largest frames; kubelet's comes in one. */
-export const MAX_DATA_FRAMES = 64;
+import type { CallFailure } from "./unary-handler";
 
 /** Small pieces of a message are kept together in blocks of so much. */
 const BLOCK_BYTES = 1_024;
 
-/** How a call ends without a response. */
-export interface CallFailure {
-  readonly code: status;
-  readonly details: string;
-}
+/** Padding, which counts as the message does. */
+const MOST_PADDING_BYTES = 65_536;
+
+/** The window of one call: with room for the largest message, no client needs to be told of more. */
+export const callWindow = (maxMessageBytes: number): number => maxMessageBytes + MOST_PADDING_BYTES;
 
 export type UnaryRequest = ReturnType<typeof createUnaryRequest>;
 
 /**
- * Gathers what a client sends in one unary call: one message in a bounded number of frames, of at most `maxMessageBytes`.
+ * Gathers what a client sends in one unary call: one message, of at most `maxMessageBytes`.
  * Refuses what no such call has. Keeps copies, as a slice keeps its chunk, and small pieces together: an object for each
  * would take a hundred times what a client sends byte by byte.
  */
@@ -25,7 +23,7 @@ export function createUnaryRequest(maxMessageBytes: number) {
   const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
   const blocks: Buffer[] = [];
   let filledOfLast = 0;
-  let frames = 0;
+  let received = 0;
   let prefixBytes = 0;
   let bytes = 0;
   const missing = () => prefix.readUInt32BE(1) - bytes;
@@ -50,10 +48,10 @@ export function createUnaryRequest(maxMessageBytes: number) {
     get bytes() {
       return bytes;
     },
-    /** A DATA frame begins. */
-    frame(): void {
-      frames += 1;
-      if (frames > MAX_DATA_FRAMES) refuse(`a call of more than ${MAX_DATA_FRAMES} DATA frames`);
+    /** A DATA frame of so many bytes begins. */
+    frame(length: number): void {
+      received += length;
+      if (received > callWindow(maxMessageBytes)) refuse("more DATA in a call than its window takes");
     },
     /** The next of what DATA frames hold, without their padding. Returns why the call is to end here, if it is. */
     content(piece: Buffer): CallFailure | undefined {
@@ -78,4 +76,11 @@ export function createUnaryRequest(maxMessageBytes: number) {
       return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };
     },
   };
+}
+
+/** A message as it goes into DATA frames: not compressed. */
+export function withMessagePrefix(message: Buffer): Buffer {
+  const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
 }

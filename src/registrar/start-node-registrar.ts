@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { BACKOFF, backoffMs } from "../backoff";
 import { createEventSource, type Events } from "../event-source";
-import { loadProtos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
 import { statsOf } from "../sockets/files";
 import { tryConnect } from "../sockets/unix-socket";
@@ -76,7 +75,6 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     resolve(csiAddress.text, kubeletRegistrationPath.text);
   refuseAborted("the node-wide registrar", signal);
   const log = logger.named("start-node-registrar");
-  const protos = loadProtos();
   const admission = createAdmission(names);
   const events = createEventSource<RegistrationsEvent>(REGISTRAR_EVENTS, logListenerError(log));
   const members = new Map<string, Member>();
@@ -95,7 +93,6 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     }
     const owner = { csiAddress };
     const registration = registerDriver(ofDriver, {
-      protos,
       admit: (name, log) => admission.request(name, owner, log),
       isWanted: (name) => whyUnwanted(name, csiAddress, names) === undefined,
       log: logger.with({ csiAddress }),

@@ -1,5 +1,4 @@
 import { createEventSource } from "../event-source";
-import { loadProtos, type Protos } from "../grpc/protos";
 import type { Logger } from "../logging/logger";
 import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
@@ -41,25 +40,24 @@ export const startSidecar = async (options: RegistrarOptions): Promise<Registrat
 
 function start({ signal, logger: log, ...resolved }: ReturnType<typeof resolveOptions>): Registration {
   refuseAborted("the registrar", signal);
-  return registerDriver(resolved, { signal, log, protos: loadProtos() });
+  return registerDriver(resolved, { signal, log });
 }
 
 /** What the registrations of one process share, and what is the node-wide registrar's wish for each of its drivers. */
 export interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" | "isWanted"> {
   readonly signal?: AbortSignal | undefined;
   readonly log: Logger;
-  readonly protos: Protos;
   readonly placeTaken?: RegistrationLoopOptions["placeTaken"];
 }
 
 /** Registers the driver behind a socket: waits for it, learns its name, publishes its registration socket, and so on. */
 export function registerDriver(
   options: ResolvedRegistrarOptions,
-  { signal, log: parentLog, protos, placeTaken, ...wishes }: RegisterContext,
+  { signal, log: parentLog, placeTaken, ...wishes }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
   const events = createEventSource<RegistrarEvent>(REGISTRAR_EVENTS, logListenerError(log));
-  const driver = createDriverFollower(options, { protos, log, events, ...wishes });
+  const driver = createDriverFollower(options, { log, events, ...wishes });
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },
     {
@@ -67,7 +65,6 @@ export function registerDriver(
       followDriver: driver.follow,
       driver: driver.status,
       events,
-      protos,
       log,
       signal,
     },

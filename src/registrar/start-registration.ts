@@ -1,5 +1,4 @@
 import { createEventSource } from "../event-source";
-import { loadProtos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
 import { admitPluginName } from "./driver/driver-name";
 import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./model/events";
@@ -52,7 +51,6 @@ export async function startRegistration(options: RegistrationOptions): Promise<R
         trouble: undefined,
       }),
       events,
-      protos: loadProtos(),
       log,
       signal,
     },

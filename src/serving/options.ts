@@ -1,33 +1,9 @@
-import { callbackOf, hostSocketPath, milliseconds, socketPath } from "../options/option-kinds";
+import type { Server, ServerOptions } from "@grpc/grpc-js";
+import { callbackOf, hostSocketPath, kindOf, milliseconds, socketPath } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import type { ResolvedStartOptions, StartOptions } from "../options/start-options";
+import { isObject } from "../refuse-option";
 import { COMMON_OPTIONS, type RegistrationFailurePolicy } from "../registrar/model/options";
-
-/** A method as its stub describes it; those that grpc-js and proto-loader make will do. */
-export interface CsiMethodDefinition {
-  /** `/csi.v1.Node/NodePublishVolume`. */
-  readonly path: string;
-  readonly requestStream: boolean;
-  readonly responseStream: boolean;
-  readonly requestSerialize: (request: never) => Buffer;
-  readonly requestDeserialize: (bytes: Buffer) => unknown;
-  readonly responseSerialize: (response: never) => Buffer;
-  readonly responseDeserialize: (bytes: Buffer) => unknown;
-}
-
-/** A service's stub: its methods by name. */
-export type CsiServiceDefinition = Readonly<Record<string, CsiMethodDefinition>>;
-
-/** Where a driver adds its services, as it would to a `Server` of grpc-js. */
-export interface CsiServiceHost {
-  /**
-   * Serves the methods that have a handler; others are answered with UNIMPLEMENTED. A handler is a `CsiMethodHandler`,
-   * by the method's name with the first letter in either case; `handlers` may be an object of a class, and is `this`.
-   * Throws INVALID_OPTION for what is no definition, a handler that is no function or of a method with a stream, and a
-   * function whose name looks like that of a method without a handler.
-   */
-  addService(definition: CsiServiceDefinition, handlers: object): void;
-}
 
 /** How to serve and register a CSI driver of this process. */
 export interface CsiServingOptions extends StartOptions {
@@ -35,8 +11,13 @@ export interface CsiServingOptions extends StartOptions {
   readonly csiAddress: string;
   /** The same socket as kubelet sees it on the host, an absolute path. @default csiAddress */
   readonly endpoint?: string | undefined;
-  /** Adds the driver's services. Identity must be among them: GetPluginInfo tells the name to register. */
-  readonly addServices: (server: CsiServiceHost) => void;
+  /**
+   * Adds the driver's services, before it returns. Identity must be among them: GetPluginInfo gives the name to register.
+   * The server is grpc-js' own; it has its socket already, so do not bind it.
+   */
+  readonly addServices: (server: Server) => void;
+  /** What grpc-js' server is made with, such as `interceptors`. @default {} */
+  readonly serverOptions?: ServerOptions | undefined;
   /** The plugin registration directory, where the registration socket goes. @default "/registration" */
   readonly pluginRegistrationPath?: string | undefined;
   /** On refusal, end (`exit`) or stay and publish again with backoff (`retry`). @default "exit" */
@@ -50,7 +31,8 @@ export interface CsiServingOptions extends StartOptions {
 export interface ResolvedCsiServingOptions {
   readonly csiAddress: string;
   readonly endpoint: string;
-  readonly addServices: (server: CsiServiceHost) => void;
+  readonly addServices: (server: Server) => void;
+  readonly serverOptions: ServerOptions;
   readonly pluginRegistrationPath: string;
   readonly onRegistrationFailure: RegistrationFailurePolicy;
   readonly timeoutMs: number;
@@ -60,6 +42,10 @@ export interface ResolvedCsiServingOptions {
 type Given = Omit<ResolvedCsiServingOptions, "endpoint"> &
   ResolvedStartOptions & { readonly endpoint: string | undefined };
 
+const serverOptions = kindOf("an object with options of grpc-js' Server", (given) =>
+  isObject(given) ? (given as ServerOptions) : undefined,
+);
+
 /** Fills defaults and checks. Throws INVALID_OPTION. */
 export function resolveServingOptions(
   options: CsiServingOptions,
@@ -68,6 +54,7 @@ export function resolveServingOptions(
     csiAddress: required(socketPath),
     endpoint: optional(hostSocketPath),
     addServices: required(callbackOf<CsiServingOptions["addServices"]>()),
+    serverOptions: optional(serverOptions, {}),
     graceMs: optional(milliseconds({ orZero: true }), 10_000),
     ...COMMON_OPTIONS,
   });

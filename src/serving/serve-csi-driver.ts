@@ -1,17 +1,14 @@
 import { invalidOption, messageOf, RegistrarError } from "../errors";
-import { type GrpcAcceptor, startGrpcAcceptor } from "../grpc/acceptor";
-import type { GrpcAcceptorLimits } from "../grpc/acceptor-limits";
-import { loadProtos } from "../grpc/protos";
+import { protos } from "../grpc/protos";
 import { callUnary, createUnixClient } from "../grpc/unary";
 import { isPromise } from "../guarded-call";
-import type { Logger } from "../logging/logger";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/model/outcome";
 import type { Registration } from "../registrar/registration/registration";
 import { startRegistration } from "../registrar/start-registration";
+import { createDriverServer } from "./driver-server";
 import { type DriverSocket, keepListening } from "./driver-socket";
 import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
-import { createServiceHost } from "./service-host";
 
 /** A CSI driver that is served and registered. */
 export interface ServedCsiDriver extends AsyncDisposable {
@@ -31,24 +28,13 @@ export interface ServedCsiDriver extends AsyncDisposable {
   close(): Promise<RegistrationOutcome>;
 }
 
-/**
- * A driver has several clients at a time, each its own right: kubelet, which dials anew for each call and mounts many
- * volumes at once, a liveness probe, its own tests. And its messages carry secrets and volume contexts.
- */
-const DRIVER_LIMITS: Partial<GrpcAcceptorLimits> = {
-  maxConnections: 1_024,
-  maxConcurrentStreams: 64,
-  maxMessageBytes: 1_000_000,
-};
-
 /** A process that starts on a busy node is slow, and it is its own driver that it asks. */
 const NAME_WITHIN_MS = 10_000;
 
 /**
- * Serves the driver's services on its socket and registers it with kubelet: the driver and its registrar in one call. A
- * plain server of grpc-js is never mounted from by kubelets up to 1.25, whose requests carry the socket's path as
- * `:authority`, which Node's HTTP/2 resets; behind this one they reach the driver, and hostile clients are held to the
- * bounds of `docs/security.md`. A message may have 1 MB.
+ * Serves the driver's services with grpc-js' own server and registers the driver with kubelet: the driver and its
+ * registrar in one call. Kubelets up to 1.25 cannot mount from a driver in Node: they send the socket's path as
+ * `:authority`, and Node's HTTP/2 resets such requests.
  *
  * The order is the one that kubelet needs: listen, ask the driver its own name, publish the registration socket. The
  * end is the reverse: deregister, let running calls end, remove the socket. Either socket is put back when somebody
@@ -72,18 +58,19 @@ const NAME_WITHIN_MS = 10_000;
 export async function serveCsiDriver(options: CsiServingOptions): Promise<ServedCsiDriver> {
   const { signal, logger, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
-  const acceptor = startServing(resolved, logger);
+  const driver = createDriverServer(resolved.serverOptions);
   let socket: DriverSocket | undefined;
   let registration: Registration;
   let name: string;
 
   const stopServing = async () => {
     await socket?.withdraw();
-    await acceptor.close({ graceMs: resolved.graceMs });
+    await driver.close(resolved.graceMs);
   };
 
   try {
-    socket = await keepListening(resolved.csiAddress, acceptor.accept, logger);
+    refusePromise(resolved.addServices(driver.server));
+    socket = await keepListening(resolved.csiAddress, driver.accept, logger);
     name = await askItsName(resolved, signal);
     const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs } = resolved;
     const how = { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs };
@@ -117,18 +104,6 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   };
 }
 
-function startServing({ addServices }: ResolvedCsiServingOptions, log: Logger): GrpcAcceptor {
-  return startGrpcAcceptor({
-    log,
-    limits: DRIVER_LIMITS,
-    addServices: (server) => {
-      const host = createServiceHost(server, log);
-      refusePromise(addServices(host));
-      host.checkIdentity();
-    },
-  });
-}
-
 /** What is added later than at once would be missing when kubelet calls. */
 function refusePromise(returned: unknown): void {
   if (!isPromise(returned)) return;
@@ -144,7 +119,7 @@ async function askItsName(
   const client = createUnixClient(csiAddress);
   try {
     const bounds = { timeoutMs: NAME_WITHIN_MS, signal };
-    const { name } = await callUnary(client, loadProtos().identity.GetPluginInfo, {}, bounds);
+    const { name } = await callUnary(client, protos.identity.GetPluginInfo, {}, bounds);
     return name;
   } catch (cause) {
     refuseAborted("the CSI driver", signal);

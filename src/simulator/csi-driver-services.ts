@@ -2,15 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { messageOf } from "../errors";
 import type { ServiceHost } from "../grpc/acceptor";
-import type {
-  NodeCapabilities,
-  NodeInfo,
-  PluginCapabilities,
-  PluginIdentity,
-  ProbeResponse,
-  Protos,
+import {
+  type NodeCapabilities,
+  type NodeInfo,
+  type PluginCapabilities,
+  type PluginIdentity,
+  type ProbeResponse,
+  protos,
 } from "../grpc/protos";
-import { unaryHandler } from "../grpc/unary";
+import { unaryHandler } from "../grpc/unary-handler";
 import type { CsiAnswerResult, EmitCsiDriverEvent } from "./csi-driver-events";
 import type { CsiDriverFault, CsiMethod, ResolvedCsiDriverOptions } from "./csi-driver-options";
 import type { FaultScript } from "./faults";
@@ -18,14 +18,13 @@ import type { FaultScript } from "./faults";
 /** What the services answer, and where they report it. */
 export interface CsiDriverServicesOptions {
   readonly driver: ResolvedCsiDriverOptions;
-  readonly protos: Protos;
   readonly faults: FaultScript<CsiDriverFault>;
   readonly emit: EmitCsiDriverEvent;
 }
 
 /** Adds the Identity service and the part of the Node service that registration needs. */
 export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServicesOptions): void {
-  const { driver, protos } = options;
+  const { driver } = options;
   const hasTopology = Object.keys(driver.topology).length > 0;
 
   const pluginInfo = (): PluginIdentity => ({

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { RegistrarError } from "../errors";
 import { startGrpcAcceptor } from "../grpc/acceptor";
-import { loadProtos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
 import { listenUntilCrash } from "./crashable-socket";
 import { CSI_DRIVER_EVENTS, type CsiDriverEvent } from "./csi-driver-events";
@@ -56,7 +55,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
 
   const log = createEventLog(`the simulated CSI driver ${driver.name}`, CSI_DRIVER_EVENTS, driver);
   const faults = createFaultScript(driver.faults);
-  const services = { driver, protos: loadProtos(), faults, emit: log.append };
+  const services = { driver, faults, emit: log.append };
   const acceptor = startGrpcAcceptor({
     log: logger,
     addServices: (server) => addCsiDriverServices(server, services),

@@ -1,5 +1,5 @@
 import { RegistrarError } from "../errors";
-import type { NodeInfo } from "../grpc/protos";
+import { type NodeInfo, protos } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
 import { type Version, validateVersions } from "../kubelet-rules/driver-versions";
 import { authorityFor } from "../kubelet-rules/versions";
@@ -42,7 +42,7 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
     }
     const client = createKubeletClient(endpoint, authorityFor(behaviour.driverAuthority, endpoint));
     try {
-      const method = context.protos.node.NodeGetInfo;
+      const method = protos.node.NodeGetInfo;
       const bounds = { timeoutMs: context.timings.nodeGetInfoMs, signal };
       const called = await call("NodeGetInfo", endpoint, () => callUnary(client, method, {}, bounds));
       if (called.kind === "ok") return called.answer;

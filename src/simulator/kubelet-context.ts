@@ -1,4 +1,3 @@
-import type { Protos } from "../grpc/protos";
 import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import type { Caller } from "./calls";
 import type { FaultScript } from "./faults";
@@ -13,7 +12,6 @@ export interface Surroundings {
   readonly timings: KubeletTimings;
   readonly nodeInfo: NodeInfoManager;
   readonly faults: FaultScript<KubeletFault>;
-  readonly protos: Protos;
   readonly emit: Emit;
 }
 

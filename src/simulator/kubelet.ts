@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../errors";
 import type { EventOf } from "../event-source";
-import { loadProtos } from "../grpc/protos";
 import { behaviourOf, type PluginType } from "../kubelet-rules/versions";
 import type { Logger } from "../logging/logger";
 import { callbackOf, text } from "../options/option-kinds";
@@ -106,7 +105,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const nodeInfo = createNodeInfoManager({ ...resolved, behaviour, emit: log.append });
   const faults = createFaultScript(resolved.faults);
   const { timings } = resolved;
-  const surroundings = { behaviour, timings, nodeInfo, faults, protos: loadProtos(), emit: log.append };
+  const surroundings = { behaviour, timings, nodeInfo, faults, emit: log.append };
   const startProcess = () => startKubeletProcess(resolved, surroundings);
 
   let running: KubeletProcess | undefined = startProcess();

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { RegistrarError } from "../errors";
-import { loadProtos } from "../grpc/protos";
+import { protos } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
 import { goRpcError } from "./go-text";
 import { connected, createKubeletClient } from "./kubelet-client";
@@ -28,7 +28,7 @@ export async function legacyObject(
   signal: AbortSignal,
 ): Promise<object> {
   const csiAddress = resolve(address);
-  const { identity, node } = loadProtos();
+  const { identity, node } = protos;
   // Its grpc-go sent the address as the authority, as kubelets up to 1.24 do.
   const client = createKubeletClient(csiAddress, csiAddress);
   const limits = { timeoutMs: CALL_MS, signal };

@@ -1,5 +1,5 @@
 import type { Client } from "@grpc/grpc-js";
-import type { PluginInfo, RegistrationStatus } from "../grpc/protos";
+import { type PluginInfo, protos, type RegistrationStatus } from "../grpc/protos";
 import { callUnary } from "../grpc/unary";
 import { authorityFor } from "../kubelet-rules/versions";
 import type { Called } from "./calls";
@@ -69,7 +69,7 @@ interface Attempt {
 async function introduce(
   client: Client,
   socketPath: string,
-  { call, protos, timings, signal }: OperationContext,
+  { call, timings, signal }: OperationContext,
 ): Promise<Called<PluginInfo>> {
   const wrong = (what: string, why: string) =>
     ({ kind: "error", error: `${what} ${socketPath}, err: ${why}` }) as const;
@@ -152,7 +152,7 @@ async function confirm(attempt: Attempt, handler: PluginHandler): Promise<Operat
 }
 
 function notify({ client, plugin, context }: Attempt, status: RegistrationStatus): Promise<Called<unknown>> {
-  const { call, protos, timings, signal } = context;
+  const { call, timings, signal } = context;
   const method = protos.registration.NotifyRegistrationStatus;
   const bounds = { timeoutMs: timings.notifyMs, signal };
   return call("NotifyRegistrationStatus", plugin.socketPath, () => callUnary(client, method, status, bounds));

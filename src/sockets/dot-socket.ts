@@ -12,8 +12,9 @@ import {
 } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
+import { umask } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { errnoOf, messageOf, RegistrarError } from "../errors";
+import { attempt, errnoOf, messageOf, RegistrarError } from "../errors";
 import { isDeadSocket } from "./unix-socket";
 
 /** A socket that listens under a name which kubelet's plugin watcher ignores. */
@@ -43,13 +44,28 @@ export async function bindDotSocket(
   const dotPath = join(folder, `.reg-${randomWord(5)}`);
   const server = createServer(onConnection);
   try {
-    server.listen({ path: dotPath });
+    listenPrivately(server, dotPath);
     await once(server, "listening");
     chmodSync(dotPath, 0o700);
     return { dotPath, server, stats: lstatSync(dotPath) };
   } catch (error) {
     server.close();
     throw socketUnusable(problem, folder, error);
+  }
+}
+
+/**
+ * Binds with mode 0700 from the first moment, whatever the umask is, which belongs to the process but is another one for
+ * this call only: it binds and listens before it returns. Only the main thread may set it. A private folder for the bind
+ * would be visible to kubelet: one that vanishes while kubelet looks through its folder ends that look, for all plugins
+ * (`traversePluginDir` in `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`).
+ */
+function listenPrivately(server: Server, path: string): void {
+  const former = attempt(() => umask(0o077));
+  try {
+    server.listen({ path, exclusive: true });
+  } finally {
+    if (former !== undefined) umask(former);
   }
 }
 

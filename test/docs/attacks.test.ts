@@ -53,10 +53,9 @@ test("its numbers are those of the code", () => {
     ),
     "bytes of one frame": constantIn("src/grpc/http2/frames.ts", "MAX_FRAME_BYTES"),
     "messages of one call": 1,
-    "DATA frames of one call": constantIn("src/grpc/unary-request.ts", "MAX_DATA_FRAMES"),
     "other frames since a call was answered": constantIn("src/grpc/frame-allowance.ts", "FRAMES"),
-    "bytes of one message": maxMessageBytes,
-    "bytes of a connection's unfinished requests": maxMessageBytes,
+    "bytes of one message": `${maxMessageBytes / 2 ** 20} MB`,
+    "bytes of all unfinished requests": `${maxMessageBytes / 2 ** 20} MB`,
     // What a socket may hold before we pause it: one chunk's answers (test/grpc/acceptor-bytes.test.ts).
     "answers that the client does not read": "64 kB",
     "compressed messages": 0,

@@ -2,9 +2,10 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CLIENT_PREFACE } from "../../src/grpc/http2/frames";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient, statusCodeOf } from "../../src/grpc/unary";
 import { eventually } from "../support/eventually";
-import { connectRaw, INFO, openDescriptors, protos, serveAcceptor } from "./served-acceptor";
+import { connectRaw, INFO, openDescriptors, serveAcceptor } from "./served-acceptor";
 import {
   CONTINUATION,
   DATA,

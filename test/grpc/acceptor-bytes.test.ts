@@ -1,10 +1,25 @@
 import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MAX_FRAME_BYTES } from "../../src/grpc/http2/frames";
+import { protos } from "../../src/grpc/protos";
+import { withMessagePrefix } from "../../src/grpc/unary-request";
 import { eventually } from "../support/eventually";
 import { openCall, times } from "./attacks/attack";
-import { connectRaw, serveAcceptor } from "./served-acceptor";
-import { DATA, END_STREAM, frame, getInfoCall, HEADERS, HELLO, SETTINGS } from "./wire";
+import { connectRaw, INFO, serveAcceptor } from "./served-acceptor";
+import {
+  bytesOf,
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  getInfoCall,
+  grpcHeaders,
+  HEADERS,
+  HELLO,
+  headerBlock,
+  PING,
+  SETTINGS,
+} from "./wire";
 
 const WINDOW_UPDATE = 8;
 
@@ -23,17 +38,75 @@ test("nothing is sent to, nor decoded for, a client that has not said what every
   ]);
 });
 
-test("all unfinished requests of a connection together may have as many bytes as one message", async () => {
-  await using served = await serveAcceptor({ limits: { maxMessageBytes: 100 } });
-  using client = connectRaw(served.path);
-  const half = (streamId: number) =>
+test("all unfinished requests may have as many bytes as one message, beside 64 kB of each connection", async () => {
+  await using served = await serveAcceptor({ limits: { maxMessageBytes: 100_000 } });
+  using first = connectRaw(served.path);
+  using second = connectRaw(served.path);
+  const most = (streamId: number, bytes: number) =>
     Buffer.concat([
       openCall(streamId),
-      frame(DATA, 0, streamId, Buffer.concat([Buffer.from([0, 0, 0, 0, 100]), Buffer.alloc(40)])),
+      frame(DATA, 0, streamId, Buffer.concat([bytesOf("00 00018000"), Buffer.alloc(10_000)])),
+      times(bytes / 10_000 - 1, () => frame(DATA, 0, streamId, Buffer.alloc(10_000))),
     ]);
-  client.socket.write(Buffer.concat([HELLO, half(1), half(3), half(5)]));
-  expect(await client.statusOf(5)).toBe("8");
-  expect(client.frames.filter(({ type }) => type === HEADERS).map(({ streamId }) => streamId)).toEqual([5]);
+  const sync = async ({ socket, until, frames }: typeof first) => {
+    socket.write(frame(PING, 0, 0, Buffer.alloc(8)));
+    await until(() => frames.some(({ type }) => type === PING));
+  };
+  first.socket.write(Buffer.concat([HELLO, most(1, 60_000)]));
+  await sync(first);
+  second.socket.write(Buffer.concat([HELLO, most(1, 60_000)]));
+  await sync(second);
+  first.socket.write(most(3, 10_000));
+  expect(await first.statusOf(3)).toBe("8");
+  for (const { frames } of [first, second])
+    expect(frames.some(({ type, streamId }) => type === HEADERS && streamId === 1)).toBe(false);
+});
+
+test.each([
+  ["a text of 70 kB", 70_000, 16_384],
+  ["the largest message that gRPC takes", 4_194_300, 16_384],
+  ["a message in frames of 10 bytes", 20_000, 10],
+])("takes %s", async (_what, bytes, frameBytes) => {
+  await using served = await serveAcceptor();
+  using client = connectRaw(served.path);
+  const status = { pluginRegistered: false, error: "" };
+  const empty = protos.registration.NotifyRegistrationStatus.requestSerialize(status).length;
+  status.error = "x".repeat(bytes - empty - 5);
+  const message = withMessagePrefix(protos.registration.NotifyRegistrationStatus.requestSerialize(status));
+  const head = headerBlock(...grpcHeaders("localhost", "NotifyRegistrationStatus"));
+  client.socket.write(Buffer.concat([HELLO, frame(HEADERS, END_HEADERS, 1, head)]));
+  for (let at = 0; at < message.length; at += frameBytes)
+    client.socket.write(frame(DATA, 0, 1, message.subarray(at, at + frameBytes)));
+  client.socket.write(frame(DATA, END_STREAM, 1));
+  expect(await client.statusOf(1)).toBe("0");
+  expect(served.notices.map(({ error }) => error.length)).toEqual([status.error.length]);
+});
+
+test("requests that are being handled are not unfinished", async () => {
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await using served = await serveAcceptor({
+    limits: { maxMessageBytes: 100_000 },
+    getInfo: () => asked.then(() => INFO),
+  });
+  using client = connectRaw(served.path);
+  const unknownField = Buffer.concat([bytesOf("7a f0a204"), Buffer.alloc(70_000)]); // Field 15: a text of 70,000 bytes.
+  const message = withMessagePrefix(unknownField);
+  const call = (streamId: number) =>
+    Buffer.concat([
+      openCall(streamId),
+      times(Math.ceil(message.length / 10_000), (index) =>
+        frame(DATA, 0, streamId, message.subarray(index * 10_000, (index + 1) * 10_000)),
+      ),
+      frame(DATA, END_STREAM, streamId),
+    ]);
+  client.socket.write(Buffer.concat([HELLO, call(1), call(3)]));
+  client.socket.write(frame(PING, 0, 0, Buffer.alloc(8)));
+  await client.until(() => client.frames.some(({ type }) => type === PING));
+  answer();
+  expect([await client.statusOf(1), await client.statusOf(3)]).toEqual(["0", "0"]);
 });
 
 test("a client that sends much is given room for more", async () => {
@@ -54,8 +127,8 @@ test("the frames of calls that go on are no flood", async () => {
   using client = connectRaw(served.path);
   const request = (streamId: number) => [
     openCall(streamId),
-    frame(DATA, 0, streamId, Buffer.alloc(5)),
-    times(60, () => frame(DATA, 0, streamId)),
+    frame(DATA, 0, streamId, bytesOf("00 0000003e 0a 3c")), // A field with a text of 60 bytes.
+    times(60, () => frame(DATA, 0, streamId, Buffer.of(97))),
   ];
   const ends = [1, 3, 5, 7].map((streamId) => frame(DATA, END_STREAM, streamId));
   client.socket.write(Buffer.concat([HELLO, ...[1, 3, 5, 7].flatMap(request), ...ends]));

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { CLIENT_PREFACE } from "../../src/grpc/http2/frames";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient, statusCodeOf } from "../../src/grpc/unary";
 import { expectNothingLeft } from "../support/resources";
-import { connectRaw, INFO, protos, serveAcceptor } from "./served-acceptor";
+import { connectRaw, INFO, serveAcceptor } from "./served-acceptor";
 import { getInfoCall, HELLO, RST_STREAM } from "./wire";
 
 /** So long that a test which waits for it fails. */

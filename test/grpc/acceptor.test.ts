@@ -1,10 +1,9 @@
 import { once } from "node:events";
-import { Client, credentials } from "@grpc/grpc-js";
 import { DEFAULT_GRPC_ACCEPTOR_LIMITS } from "../../src/grpc/acceptor-limits";
-import type { PluginInfo } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import { eventually } from "../support/eventually";
-import { connectRaw, INFO, protos, serveAcceptor } from "./served-acceptor";
+import { connectRaw, INFO, serveAcceptor } from "./served-acceptor";
 import { fixture, GOAWAY, getInfoCall, HELLO, RAW_PATH, randomChunks, SETTINGS, seededRandom } from "./wire";
 
 test("serves a grpc-js client", async () => {
@@ -19,27 +18,6 @@ test("serves a grpc-js client", async () => {
   client.close();
   await eventually(() => expect(served.acceptor.connections.open).toBe(0));
   expect(served.acceptor.connections).toEqual({ accepted: 1, open: 0, cutBeforeCall: 0, rejected: 0 });
-});
-
-test("serves large answers, as many at a time as there may be calls", async () => {
-  const endpoint = "x".repeat(3_000_000);
-  await using served = await serveAcceptor({
-    limits: { maxConcurrentStreams: 64 },
-    getInfo: () => ({ ...INFO, endpoint }),
-  });
-  // Not our own client, which takes small answers only.
-  const client = new Client(`unix:${served.path}`, credentials.createInsecure());
-  const { path, requestSerialize, responseDeserialize } = protos.registration.GetInfo;
-  const call = () =>
-    new Promise<PluginInfo>((resolve, reject) =>
-      client.makeUnaryRequest(path, requestSerialize, responseDeserialize, {}, (error, answer) =>
-        answer ? resolve(answer) : reject(error),
-      ),
-    );
-  const answers = await Promise.all(Array.from({ length: 20 }, call));
-  expect(answers.map((answer) => answer.endpoint.length)).toEqual(Array(20).fill(endpoint.length));
-  client.close();
-  expect(served.records).toEqual([]);
 });
 
 describe.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])("serves %s", (name) => {

@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { status } from "@grpc/grpc-js";
-import { loadProtos } from "../../src/grpc/protos";
+import { Client, credentials, status } from "@grpc/grpc-js";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient, statusCodeOf } from "../../src/grpc/unary";
 import { eventually } from "../support/eventually";
 import { createTempFolder } from "../support/temp-folder";
 
-const { GetPluginInfo } = loadProtos().identity;
+const { GetPluginInfo } = protos.identity;
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 const CLIENTS = 10;
 
@@ -43,4 +43,26 @@ test.each<[what: string, behave: (socket: Socket) => void]>([
   for (const socket of held) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
   await eventually(() => expect(descriptors()).toBeLessThan(before));
+});
+
+test("grpc-js by itself still forgets such a connection: when this fails, owned-connections.ts is needed no more", async () => {
+  await using folder = await createTempFolder();
+  const path = folder.at("x.sock");
+  const held: Socket[] = [];
+  const server = createServer((socket) => held.push(socket.on("error", () => {}).resume()));
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const theirs = new Client(`unix:${path}`, credentials.createInsecure(), {
+    "grpc.use_local_subchannel_pool": 1,
+  });
+  const ours = createUnixClient(path);
+  for (const [index, client] of [theirs, ours].entries()) {
+    client.waitForReady(Date.now() + 60_000, () => {});
+    await eventually(() => expect(held).toHaveLength(index + 1));
+  }
+  theirs.close();
+  ours.close();
+  await eventually(() => expect(held[1]?.destroyed).toBe(true));
+  expect(held[0]?.destroyed).toBe(false);
+  for (const socket of held) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
 });

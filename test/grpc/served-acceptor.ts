@@ -7,13 +7,11 @@ import type { GrpcAcceptorLimits } from "../../src/grpc/acceptor-limits";
 import { createHpackDecoder } from "../../src/grpc/hpack/decoder";
 import { createChunkConsumer } from "../../src/grpc/http2/chunk-reader";
 import { type FrameHeader, readFrameHeader } from "../../src/grpc/http2/frames";
-import { loadProtos, type PluginInfo, type RegistrationStatus } from "../../src/grpc/protos";
-import { type CallContext, unaryHandler } from "../../src/grpc/unary";
+import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
+import { type CallContext, unaryHandler } from "../../src/grpc/unary-handler";
 import { recordLog } from "../support/recorded-log";
 import { createTempFolder } from "../support/temp-folder";
 import { END_STREAM, HEADERS } from "./wire";
-
-export const protos = loadProtos();
 
 export const INFO: PluginInfo = {
   type: "CSIPlugin",

@@ -1,5 +1,4 @@
-import { withMessagePrefix } from "../../src/grpc/message-prefix";
-import { createUnaryRequest } from "../../src/grpc/unary-request";
+import { createUnaryRequest, withMessagePrefix } from "../../src/grpc/unary-request";
 import { bytesOf } from "./wire";
 
 const MAX_BYTES = 4;
@@ -43,10 +42,15 @@ test.each([
   for (const outcome of send(hex)) expect(outcome).toEqual(refusal);
 });
 
-test("64 frames are taken, and one more is refused", () => {
+test("a message gets its length before it", () => {
+  expect(withMessagePrefix(Buffer.from("abc")).toString("hex")).toBe("0000000003616263");
+});
+
+test("DATA of a message and 64 kB of padding is taken, and a byte more is refused", () => {
   const request = createUnaryRequest(MAX_BYTES);
-  for (let count = 0; count < 64; count++) request.frame();
-  expect(() => request.frame()).toThrow("a call of more than 64 DATA frames");
+  request.frame(MAX_BYTES);
+  request.frame(65_536);
+  expect(() => request.frame(1)).toThrow("more DATA in a call than its window takes");
 });
 
 test("only the bytes of a message are kept, not the chunks that they came in", () => {

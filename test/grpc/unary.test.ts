@@ -1,14 +1,10 @@
 import { once } from "node:events";
 import { status } from "@grpc/grpc-js";
 import { messageOf } from "../../src/errors";
-import {
-  type CallContext,
-  callUnary,
-  createUnixClient,
-  grpcCodeName,
-  statusCodeOf,
-} from "../../src/grpc/unary";
-import { INFO, protos, type ServeOptions, serveAcceptor } from "./served-acceptor";
+import { protos } from "../../src/grpc/protos";
+import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../../src/grpc/unary";
+import type { CallContext } from "../../src/grpc/unary-handler";
+import { INFO, type ServeOptions, serveAcceptor } from "./served-acceptor";
 
 /** So long that a test which waits for it fails. */
 const LONG_MS = 600_000;

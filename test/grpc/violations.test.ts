@@ -216,3 +216,18 @@ test("a client that says goodbye has its call answered first, and breaks no rule
   await client.closed;
   expect(served.acceptor.connections).toMatchObject({ rejected: 0, cutBeforeCall: 0 });
 });
+
+test("a client that breaks a rule is told which, by GOAWAY", async () => {
+  await using served = await serveAcceptor();
+  using client = connectRaw(served.path);
+  client.socket.write(afterHello(getInfoCall(1, ""), frame(PING, 0, 1, Buffer.alloc(8))));
+  await client.closed;
+  const last = client.frames.at(-1);
+  const text = last?.payload.subarray(8).toString();
+  expect([last?.type, last?.payload.readUInt32BE(0), last?.payload.readUInt32BE(4), text]).toEqual([
+    GOAWAY,
+    1,
+    1,
+    "a PING of a stream",
+  ]);
+});

@@ -1,16 +1,26 @@
+import { EventEmitter, once } from "node:events";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { status } from "@grpc/grpc-js";
-import { loadProtos } from "../../src/grpc/protos";
-import { callUnary } from "../../src/grpc/unary";
-import type { CsiServiceHost, CsiServingOptions } from "../../src/serving/options";
+import { connect } from "node:net";
+import {
+  Metadata,
+  type Server,
+  ServerInterceptingCall,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+  status,
+} from "@grpc/grpc-js";
+import { CLIENT_PREFACE, FrameType } from "../../src/grpc/http2/frames";
+import { protos } from "../../src/grpc/protos";
+import { callUnary, createUnixClient } from "../../src/grpc/unary";
+import type { CsiServingOptions } from "../../src/serving/options";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
-import type { CsiCall } from "../../src/serving/unary-method";
-import { createKubeletClient } from "../../src/simulator/kubelet-client";
-import { recordLog } from "../support/recorded-log";
+import { frame, SETTINGS } from "../grpc/wire";
+import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
 import { createSimulatedNode, DRIVER, type SimulatedNode } from "../support/simulated-node";
 
-const { identity, node: nodeService } = loadProtos();
+const { identity, node: nodeService } = protos;
 
 let node: SimulatedNode;
 beforeEach(async () => {
@@ -18,14 +28,15 @@ beforeEach(async () => {
 });
 afterEach(() => node[Symbol.asyncDispose]());
 
+type Answer = sendUnaryData<object>;
 const Identity = {
-  GetPluginInfo: async () => ({ name: DRIVER, vendorVersion: "1" }),
-  Probe: async () => ({}),
+  GetPluginInfo: (_call: unknown, answer: Answer) => answer(null, { name: DRIVER, vendorVersion: "1" }),
 };
-const NodeMethods = { NodeGetInfo: async () => ({ nodeId: "n7" }) };
-const addServices = (server: CsiServiceHost) => {
+const addServices = (server: Server) => {
   server.addService(identity, Identity);
-  server.addService(nodeService, NodeMethods);
+  server.addService(nodeService, {
+    NodeGetInfo: (_call: unknown, answer: Answer) => answer(null, { nodeId: "n7" }),
+  });
 };
 const serve = (options: Partial<CsiServingOptions> = {}) =>
   serveCsiDriver({
@@ -35,17 +46,7 @@ const serve = (options: Partial<CsiServingOptions> = {}) =>
     ...options,
   });
 
-/** Calls the driver as kubelets up to 1.25 do: with its path as `:authority`. */
-async function call(method: Parameters<typeof callUnary>[1]) {
-  const client = createKubeletClient(node.csiAddress, node.csiAddress);
-  try {
-    return await callUnary(client, method, {}, { timeoutMs: 20_000 });
-  } finally {
-    client.close();
-  }
-}
-
-test.each(["1.20", "1.24", "1.36"] as const)(
+test.each(["1.26", "1.36"] as const)(
   "kubelet %s registers a driver that is served, and forgets it",
   async (version) => {
     const kubelet = await node.kubelet({ version });
@@ -59,103 +60,116 @@ test.each(["1.20", "1.24", "1.36"] as const)(
   },
 );
 
-test("methods may be callbacks or promises; what they throw is answered, what is not there is UNIMPLEMENTED", async () => {
-  type Callback = (error: object | null, response?: object) => void;
-  let answer: (call: never, callback: Callback) => unknown = () => {};
-  await using _driver = await serve({
-    addServices: (server) => {
-      server.addService(identity, {
-        ...Identity,
-        Probe: (call: never, callback: Callback) => answer(call, callback),
-      });
-    },
+test("kubelet 1.25, which sends the socket's path as :authority, refuses it: Node resets the request", async () => {
+  await node.kubelet({ version: "1.25" });
+  await using driver = await serve();
+  await expect(driver.ready).rejects.toMatchObject({
+    code: "REFUSED",
+    message: expect.stringContaining("PROTOCOL_ERROR"),
   });
-  const answers = (next: typeof answer) => {
-    answer = next;
-    return call(identity.Probe as never);
-  };
-  expect(await answers((_call, callback) => callback(null, { ready: { value: true } }))).toMatchObject({
-    ready: { value: true },
-  });
-  const refused = { code: status.NOT_FOUND, message: expect.stringContaining("no such disk") };
-  await expect(
-    answers((_call, callback) => callback({ code: 5, details: "no such disk" })),
-  ).rejects.toMatchObject(refused);
-  await expect(
-    answers(() => {
-      throw Object.assign(new Error("no such disk"), { code: 5 });
-    }),
-  ).rejects.toMatchObject(refused);
-  await expect(answers(() => Promise.reject(new Error("broken")))).rejects.toMatchObject({
-    code: status.INTERNAL,
-  });
-  await expect(call(nodeService.NodeGetInfo as never)).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
 });
 
-test("a response that cannot be encoded is in the log, with the cause", async () => {
-  const cause = new Error("no node ID yet");
-  let answer: unknown;
-  const log = recordLog();
+test("services are added to grpc-js' own server: streams, metadata, interceptors, 4 MB", async () => {
+  const seen: string[] = [];
+  const all = { ...identity.Probe, path: "/x.Y/All", responseStream: true };
+  const size = 4_000_000;
   await using _driver = await serve({
-    logger: log.logger,
+    serverOptions: {
+      interceptors: [
+        ({ path }, call) => {
+          seen.push(path);
+          return new ServerInterceptingCall(call);
+        },
+      ],
+    },
     addServices: (server) => {
-      server.addService(identity, Identity);
-      server.addService(nodeService, { NodeGetInfo: () => answer });
+      addServices(server);
+      server.addService(
+        { All: all },
+        {
+          All: (call: ServerWritableStream<object, object>) => {
+            seen.push(String(call.metadata.get("from")));
+            const trailers = new Metadata();
+            trailers.set("bytes-bin", Buffer.of(0, 255));
+            for (const value of [true, false]) call.write({ ready: { value } });
+            call.end(trailers);
+          },
+        },
+      );
+      server.addService(
+        { Large: { ...identity.GetPluginInfo, path: "/x.Y/Large" } },
+        {
+          Large: (_call: unknown, answer: Answer) =>
+            answer(null, { name: "x".repeat(size), vendorVersion: "" }),
+        },
+      );
     },
   });
-  const message = "A response of the driver cannot be encoded";
-  const responses = [
-    "n7",
-    5,
-    [],
-    {
-      get nodeId() {
-        throw cause;
-      },
-    },
-  ];
-  for (answer of responses)
-    await expect(call(nodeService.NodeGetInfo as never)).rejects.toMatchObject({ code: status.INTERNAL });
-  const lines = log.all(message);
-  expect(lines).toHaveLength(responses.length);
-  for (const { error, fields } of lines) {
-    expect(error).toHaveProperty("stack");
-    expect(fields).toEqual({ method: nodeService.NodeGetInfo.path });
-  }
-  expect(lines.at(-1)?.error).toBe(cause);
-});
-
-test("a driver may be a class, and what its methods hear of a call's end harms nobody", async () => {
-  const stop = new AbortController();
-  class Driver {
-    readonly name = DRIVER;
-    async getPluginInfo() {
-      return { name: this.name, vendorVersion: "1" };
-    }
-    Probe = async (call: CsiCall) => {
-      const gone = new Promise<void>((resolve) => call.once("cancelled", () => resolve()));
-      call.on("cancelled", () => {
-        throw new Error("the driver's own fault");
-      });
-      stop.abort();
-      await gone;
-      return {};
-    };
-  }
-  const log = recordLog();
-  await using driver = await serve({
-    logger: log.logger,
-    addServices: (server) => server.addService(identity, new Driver()),
-  });
-  expect(driver.name).toBe(DRIVER);
-  const client = createKubeletClient(node.csiAddress, "localhost");
-  const { signal } = stop;
-  await expect(callUnary(client, identity.Probe, {}, { timeoutMs: 60_000, signal })).rejects.toMatchObject({
-    code: status.CANCELLED,
-  });
+  const client = createUnixClient(node.csiAddress);
+  const metadata = Metadata.fromHttp2Headers({ from: "test" });
+  const stream = client.makeServerStreamRequest(
+    all.path,
+    all.requestSerialize,
+    all.responseDeserialize,
+    {},
+    metadata,
+  );
+  const trailers = once(stream, "status");
+  const answers = await stream.toArray();
+  expect(answers).toEqual([{ ready: { value: true } }, { ready: { value: false } }]);
+  expect((await trailers)[0].metadata.get("bytes-bin")).toEqual([Buffer.of(0, 255)]);
+  const large = { ...identity.GetPluginInfo, path: "/x.Y/Large" };
+  expect((await callUnary(client, large, {}, { timeoutMs: 60_000 })).name).toHaveLength(size);
   client.close();
-  const { error } = await log.when("A listener to a call's end failed");
-  expect(String(error)).toContain("the driver's own fault");
+  expect(seen).toEqual([identity.GetPluginInfo.path, all.path, "test", large.path]);
+});
+
+test("running calls have graceMs, then they are cut off", async () => {
+  const calls: ServerUnaryCall<object, object>[] = [];
+  const running = new EventEmitter();
+  const driver = await serve({
+    graceMs: 1,
+    addServices: (server) => {
+      addServices(server);
+      server.addService(
+        { Hang: { ...identity.Probe, path: "/x.Y/Hang" } },
+        {
+          Hang: (call: ServerUnaryCall<object, object>) => {
+            calls.push(call);
+            running.emit("call");
+          },
+        },
+      );
+    },
+  });
+  const client = createUnixClient(node.csiAddress);
+  const hang = callUnary(client, { ...identity.Probe, path: "/x.Y/Hang" }, {}, { timeoutMs: 60_000 });
+  await once(running, "call");
+  const cut = expect(hang).rejects.toMatchObject({ code: status.UNAVAILABLE });
+  expect(await driver.close()).toEqual({ kind: "stopped" });
+  await cut;
+  expect(calls.map(({ cancelled }) => cancelled)).toEqual([true]);
+  client.close();
+});
+
+test("clients that violate HTTP/2 leave nothing behind", async () => {
+  await using _driver = await serve({ graceMs: 0 });
+  const violate = async () => {
+    const socket = connect({ path: node.csiAddress });
+    socket
+      .on("error", () => {})
+      .write(Buffer.concat([CLIENT_PREFACE, frame(SETTINGS, 0, 0), frame(FrameType.CONTINUATION, 0, 1)]));
+    const settingsAndAck = 2 * 9;
+    let received = 0;
+    for await (const chunk of socket) {
+      received += chunk.length;
+      if (received > settingsAndAck) return; // GOAWAY
+    }
+  };
+  const descriptors = () => readdirSync("/proc/self/fd").length;
+  const before = descriptors();
+  for (let client = 0; client < 8; client++) await violate();
+  await eventually(() => expect(descriptors()).toBeLessThan(before + 8));
 });
 
 test("kubelet's refusal ends it, as a whole", () =>
@@ -172,25 +186,17 @@ test("kubelet's refusal ends it, as a whole", () =>
   }));
 
 test.each<[string, () => Partial<CsiServingOptions>, object]>([
-  ["there is no Identity service", () => ({ addServices: () => {} }), { code: "INVALID_OPTION" }],
+  [
+    "there is no Identity service",
+    () => ({ addServices: () => {} }),
+    { code: "DRIVER_TIMEOUT", message: expect.stringContaining("UNIMPLEMENTED") },
+  ],
+  ["serverOptions are none", () => ({ serverOptions: [] as never }), { code: "INVALID_OPTION" }],
   ["addServices is missing", () => ({ addServices: undefined as never }), { code: "INVALID_OPTION" }],
   [
     "addServices is async",
     () => ({ addServices: async () => Promise.reject(new Error("too late")) }),
     { code: "INVALID_OPTION", message: expect.stringContaining("addServices is async") },
-  ],
-  [
-    "a method is no function",
-    () => ({ addServices: (server) => server.addService(identity, { Probe: 7 }) }),
-    { code: "INVALID_OPTION", message: expect.stringContaining("/csi.v1.Identity/Probe cannot be served") },
-  ],
-  [
-    "a method has a stream",
-    () => ({
-      addServices: (server) =>
-        server.addService({ Probe: { ...identity.Probe, responseStream: true } }, Identity),
-    }),
-    { code: "INVALID_OPTION", message: expect.stringContaining("it is a stream") },
   ],
   ["it was stopped before", () => ({ signal: AbortSignal.abort() }), { code: "ABORTED" }],
   [

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, writeFileSync } from "node:fs";
 import type { Client } from "@grpc/grpc-js";
-import { loadProtos } from "../../src/grpc/protos";
+import { protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
 import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
@@ -8,7 +8,7 @@ import { createKubeletClient } from "../../src/simulator/kubelet-client";
 import { PATIENCE_MS } from "../support/history";
 import { createNodeFolder, type NodeFolder } from "../support/node-folder";
 
-const { identity, node } = loadProtos();
+const { identity, node } = protos;
 const bounds = { timeoutMs: PATIENCE_MS };
 
 let folder: NodeFolder;

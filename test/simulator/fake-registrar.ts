@@ -1,6 +1,6 @@
 import { startGrpcAcceptor } from "../../src/grpc/acceptor";
-import { loadProtos, type PluginInfo, type RegistrationStatus } from "../../src/grpc/protos";
-import { unaryHandler } from "../../src/grpc/unary";
+import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
+import { unaryHandler } from "../../src/grpc/unary-handler";
 import { silentLogger } from "../../src/logging/logger";
 import { listenUntilCrash } from "../../src/simulator/crashable-socket";
 import { createEventLog, type EventStream } from "../../src/simulator/event-stream";
@@ -31,7 +31,7 @@ export interface FakeRegistrarOptions {
 
 export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise<FakeRegistrar> {
   const { socketPath, before = () => {} } = options;
-  const { GetInfo, NotifyRegistrationStatus } = loadProtos().registration;
+  const { GetInfo, NotifyRegistrationStatus } = protos.registration;
   const log = createEventLog<FakeRegistrarEvent>("the fake registrar", {
     called: true,
     notified: true,

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { sweepDotSockets } from "../../src/sockets/dot-socket";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { Server } from "node:net";
+import { bindDotSocket, sweepDotSockets } from "../../src/sockets/dot-socket";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
@@ -10,6 +11,26 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 
 const later = () => Date.now() + 60_000;
+
+test("a socket is its owner's only from the moment at which it accepts, and the umask stays", async () => {
+  const before = process.umask(0);
+  const { listen } = Server.prototype;
+  const modes: number[] = [];
+  const spy = jest.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server, given) {
+    const server = Reflect.apply(listen, this, [given]) as Server;
+    modes.push(statSync((given as unknown as { path: string }).path).mode & 0o777);
+    return server;
+  });
+  try {
+    const { server } = await bindDotSocket(folder.path, () => {});
+    expect(modes).toEqual([0o700]);
+    expect(process.umask()).toBe(0);
+    server.close();
+  } finally {
+    spy.mockRestore();
+    process.umask(before);
+  }
+});
 
 describe("sweepDotSockets", () => {
   test("removes what a killed process left", async () => {

@@ -1,4 +1,4 @@
-import { loadProtos, type PluginInfo } from "../../src/grpc/protos";
+import { type PluginInfo, protos } from "../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../src/grpc/unary";
 
 const CALL_LIMIT_MS = 5_000;
@@ -12,7 +12,7 @@ export interface FakeKubelet extends Disposable {
 
 /** Makes a client of a registration socket; it connects with the first call. */
 export function dialRegistration(socketPath: string): FakeKubelet {
-  const { GetInfo, NotifyRegistrationStatus } = loadProtos().registration;
+  const { GetInfo, NotifyRegistrationStatus } = protos.registration;
   const client = createUnixClient(socketPath);
   return {
     getInfo: () => callUnary(client, GetInfo, {}, { timeoutMs: CALL_LIMIT_MS }),

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { encodeLiterals } from "../../src/grpc/hpack/encoder";
 import type { HeaderField } from "../../src/grpc/hpack/static-table";
 import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../src/grpc/http2/frames";
-import { loadProtos, type PluginIdentity } from "../../src/grpc/protos";
+import { type PluginIdentity, protos } from "../../src/grpc/protos";
 import { frame, PING, SETTINGS } from "../grpc/wire";
 
 /** What a driver does with a connection. */
@@ -87,7 +87,7 @@ export function message(
 /** GetPluginInfo's answer in protobuf. */
 export function identityBytes(identity: Partial<PluginIdentity>): Buffer {
   const whole = { name: "", vendorVersion: "", manifest: {}, ...identity };
-  return loadProtos().identity.GetPluginInfo.responseSerialize(whole);
+  return protos.identity.GetPluginInfo.responseSerialize(whole);
 }
 
 /** Writes the same again and again, as fast as it is taken, until the connection ends. */

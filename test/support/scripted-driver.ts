@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { Server, ServerCredentials, type sendUnaryData } from "@grpc/grpc-js";
-import { loadProtos, type PluginIdentity } from "../../src/grpc/protos";
+import { type PluginIdentity, protos } from "../../src/grpc/protos";
 
 /** What the driver does about one GetPluginInfo call. */
 export type Answer =
@@ -31,7 +31,7 @@ export async function startScriptedDriver(
   socketPath: string,
   ...answers: readonly Answer[]
 ): Promise<ScriptedDriver> {
-  const { identity } = loadProtos();
+  const { identity } = protos;
   const authorities: string[] = [];
   const sockets = new Set<Socket>();
   let wake = () => {};

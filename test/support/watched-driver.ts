@@ -1,10 +1,9 @@
-import { loadProtos, type PluginIdentity } from "../../src/grpc/protos";
+import type { PluginIdentity } from "../../src/grpc/protos";
 import { type WatchDriverOptions, watchCsiDriver } from "../../src/registrar/driver/watch-driver";
 import type { DriverCall } from "../../src/registrar/model/events";
 import { eventually } from "./eventually";
 import { recordLog } from "./recorded-log";
 
-const protos = loadProtos();
 const CALL_LIMIT_MS = 5_000;
 
 /** Watches the driver at `socketPath` until it is disposed of, and keeps what it is told. */
@@ -20,7 +19,7 @@ export function watchAt(
   let losses = 0;
   const ended = watchCsiDriver(
     { csiSocketPath: socketPath, timeoutMs: CALL_LIMIT_MS, driverTimeoutMs: 0, ...options },
-    { protos, log: log.logger, signal: stop.signal },
+    { log: log.logger, signal: stop.signal },
     {
       onAnswered: ({ name }: PluginIdentity, awayMs) => {
         answered.push({ name, awayMs });

@@ -1,5 +1,11 @@
 import { fileURLToPath } from "node:url";
-import { type GrpcObject, loadPackageDefinition, type ServiceClientConstructor, status } from "@grpc/grpc-js";
+import {
+  type GrpcObject,
+  type handleUnaryCall,
+  loadPackageDefinition,
+  type ServiceClientConstructor,
+  status,
+} from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 
 /** NodePublishVolume's request, as far as this driver reads it. */
@@ -27,4 +33,17 @@ export const csi = { identity: services.Identity.service, node: services.Node.se
 /** What a call is to end with. Kubelet shows the text in the pod's events. */
 export function failure(code: Exclude<keyof typeof status, "OK">, text: string): Error {
   return Object.assign(new Error(text), { code: status[code] });
+}
+
+/** A method from a function of its request: grpc-js leaves a client waiting whose handler rejects. */
+export function answering<Request>(
+  answer: (request: Request) => object | Promise<object>,
+): handleUnaryCall<Request, object> {
+  return async ({ request }, callback) => {
+    try {
+      callback(null, await answer(request));
+    } catch (error) {
+      callback(error as Error);
+    }
+  };
 }

@@ -1,5 +1,5 @@
-import { type CsiCall, type LoggerOption, type ServedCsiDriver, serveCsiDriver } from "registrar";
-import { csi, failure, type PublishRequest, type UnpublishRequest } from "./csi.ts";
+import { type LoggerOption, type ServedCsiDriver, serveCsiDriver } from "registrar";
+import { answering, csi, failure, type PublishRequest, type UnpublishRequest } from "./csi.ts";
 import { checkTarget, parseMedium, publish, unpublish } from "./volumes.ts";
 
 export const NAME = "scratch.example.com";
@@ -24,15 +24,15 @@ export function startScratchDriver(options: ScratchDriverOptions): Promise<Serve
   const { nodeId, podsFolder, ...serving } = options;
 
   const identity = {
-    GetPluginInfo: async () => ({ name: NAME, vendorVersion: VERSION }),
-    GetPluginCapabilities: async () => ({}),
-    Probe: async () => ({}),
+    GetPluginInfo: answering(() => ({ name: NAME, vendorVersion: VERSION })),
+    GetPluginCapabilities: answering(() => ({})),
+    Probe: answering(() => ({})),
   };
 
   const node = {
-    NodeGetInfo: async () => ({ nodeId }),
-    NodeGetCapabilities: async () => ({}),
-    NodePublishVolume: async ({ request }: CsiCall<PublishRequest>) => {
+    NodeGetInfo: answering(() => ({ nodeId })),
+    NodeGetCapabilities: answering(() => ({})),
+    NodePublishVolume: answering<PublishRequest>(async (request) => {
       const { targetPath, volumeCapability, volumeContext, readonly } = request;
       checkTarget(targetPath, podsFolder);
       if (volumeContext["csi.storage.k8s.io/ephemeral"] !== "true")
@@ -41,12 +41,12 @@ export function startScratchDriver(options: ScratchDriverOptions): Promise<Serve
       if (readonly) throw failure("INVALID_ARGUMENT", "scratch space that is read-only is of no use");
       await publish(targetPath, parseMedium(volumeContext));
       return {};
-    },
-    NodeUnpublishVolume: async ({ request: { targetPath } }: CsiCall<UnpublishRequest>) => {
+    }),
+    NodeUnpublishVolume: answering<UnpublishRequest>(async ({ targetPath }) => {
       checkTarget(targetPath, podsFolder);
       await unpublish(targetPath);
       return {};
-    },
+    }),
   };
 
   return serveCsiDriver({

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await mkdir(`${folder}/plugins`);
   const pluginRegistrationPath = `${folder}/plugins_registry`;
   const csiAddress = `${folder}/plugins/csi.sock`;
-  kubelet = await startKubelet({ pluginRegistrationPath, version: "1.24", reconcilePeriodMs: 20 });
+  kubelet = await startKubelet({ pluginRegistrationPath, version: "1.36", reconcilePeriodMs: 20 });
   driver = await startScratchDriver({
     csiAddress,
     endpoint: csiAddress,
@@ -28,9 +28,8 @@ beforeEach(async () => {
     nodeId: "node-7",
     podsFolder: `${folder}/pods`,
   });
-  // As kubelets up to 1.25 call a driver: with its path as :authority.
   client = new Client(`unix:${csiAddress}`, credentials.createInsecure(), {
-    "grpc.default_authority": csiAddress,
+    "grpc.default_authority": "localhost", // As kubelet calls a driver.
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Client } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../errors";
-import type { PluginIdentity, Protos, Unary } from "../../grpc/protos";
+import { type PluginIdentity, protos, type Unary } from "../../grpc/protos";
 import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../../grpc/unary";
 import { boundTexts } from "../../logging/escape";
 import { REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "../../registrar/registration/self-check";
@@ -28,7 +28,7 @@ export type RegistrationAnswer = Pick<RegistrationFacts, "info" | "report">;
 type EmptyRequest = Readonly<Record<string, never>>;
 
 /** Makes one who waits `timeoutMs` at most for an answer, for that of NodeGetInfo ten times as long. */
-export function createQuestioner(protos: Protos, timeoutMs: number): Questioner {
+export function createQuestioner(timeoutMs: number): Questioner {
   const { identity, node, registration } = protos;
   const ask = <Response>(client: Client, method: Unary<EmptyRequest, Response>, factor = 1) =>
     answerOf(callUnary(client, method, {}, { timeoutMs: timeoutMs * factor }));

@@ -1,5 +1,4 @@
 import { dirname, join } from "node:path";
-import { loadProtos } from "../../grpc/protos";
 import type { HostPathVerdict } from "../../host-path";
 import { socketsFitting } from "../../registrar/node-wide/fitting-sockets";
 import { judgeByMounts } from "../../registrar/registration/explain-refusal";
@@ -39,7 +38,7 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
     knownDirectories = KNOWN_DIRECTORIES,
   } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
-  const questioner = createQuestioner(loadProtos(), timeoutMs);
+  const questioner = createQuestioner(timeoutMs);
   const lookAtDriver = async (path: string) => questioner.askDriver(await lookAtSocket(path));
   const registrationPaths = listRegistrations(pluginRegistrationPath).paths;
   const known = knownDirectories.map((path) => join(hostRoot, path));

@@ -4,9 +4,8 @@ const LITERAL_WITHOUT_INDEXING = Buffer.of(0x00);
 const TABLE_SIZE_UPDATE = 0x20;
 
 /**
- * Encodes a header block (RFC 7541) as literals with their names spelled out: it neither reads nor changes the dynamic
- * table of whoever decodes it, so it can follow blocks of any other encoder. Table sizes are passed on, because a
- * decoder that has lowered its maximum insists on hearing them (section 4.2).
+ * Encodes a header block (RFC 7541) as literals with their names spelled out, without the dynamic table. A decoder that has
+ * lowered its maximum wants the table's size before the first field (section 4.2).
  */
 export function encodeLiterals(block: HeaderBlock): Buffer {
   const parts = block.tableSizes.map((size) => encodeInteger(TABLE_SIZE_UPDATE, 5, size));

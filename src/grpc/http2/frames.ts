@@ -9,6 +9,12 @@ export const MAX_FRAME_BYTES = 16_384;
 
 const FRAME_HEADER_BYTES = 9;
 
+/** What stands before each gRPC message in DATA frames: a byte that says whether it is compressed, four for its length. */
+export const MESSAGE_PREFIX_BYTES = 5;
+
+/** The largest message that a gRPC client or server takes by default, in every language. */
+export const MAX_MESSAGE_BYTES: number = 4 * 1024 * 1024;
+
 /** The frame types that matter here (RFC 9113, section 6). */
 export const FrameType = {
   DATA: 0,
@@ -77,6 +83,14 @@ export function encodeNumberFrame(type: number, streamId: number, value: number)
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value);
   return encodeFrame(type, 0, streamId, payload);
+}
+
+/** Writes GOAWAY: calls after `lastStreamId` are not answered. Clients log `reason`. */
+export function encodeGoaway(lastStreamId: number, code: number, reason = ""): Buffer {
+  const payload = Buffer.alloc(8);
+  payload.writeUInt32BE(lastStreamId);
+  payload.writeUInt32BE(code, 4);
+  return encodeFrame(FrameType.GOAWAY, 0, 0, Buffer.concat([payload, Buffer.from(reason)]));
 }
 
 /** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */

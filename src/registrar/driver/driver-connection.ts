@@ -1,6 +1,6 @@
 import { connectivityState, status } from "@grpc/grpc-js";
 import { messageOf } from "../../errors";
-import type { PluginIdentity, Protos } from "../../grpc/protos";
+import { type PluginIdentity, protos } from "../../grpc/protos";
 import { callUnary, createUnixClient, statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import { LONGEST_WAIT_MS } from "../../pause";
@@ -10,13 +10,12 @@ import type { DriverCall } from "../model/events";
 export function connectDriver(
   socketPath: string,
   context: {
-    readonly protos: Protos;
     readonly log: Logger;
     readonly signal: AbortSignal;
     readonly onCall: (call: DriverCall, failure?: string) => void;
   },
 ) {
-  const { protos, signal, onCall } = context;
+  const { signal, onCall } = context;
   const log = context.log.named("driver-connection");
   const client = createUnixClient(socketPath);
   const method = protos.identity.GetPluginInfo;

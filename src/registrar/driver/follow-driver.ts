@@ -1,6 +1,6 @@
 import { messageOf } from "../../errors";
 import type { EventSource } from "../../event-source";
-import type { PluginIdentity, Protos } from "../../grpc/protos";
+import type { PluginIdentity } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { RegistrarEvent } from "../model/events";
 import type { Inbox } from "../model/inbox";
@@ -13,7 +13,6 @@ import { watchCsiDriver } from "./watch-driver";
 
 /** What following a driver needs besides the options. */
 export interface FollowContext {
-  readonly protos: Protos;
   readonly log: Logger;
   readonly events: EventSource<RegistrarEvent>;
   /** How often a log line says that the driver is still waited for. Milliseconds. @default 10000 */
@@ -34,7 +33,7 @@ export interface DriverFollower {
 /** Makes what follows the driver of `options`: its name names the registration, a failure to learn it ends that. */
 export function createDriverFollower(
   options: ResolvedRegistrarOptions,
-  { protos, log: parentLog, events, remindEveryMs, admit, isWanted = () => true }: FollowContext,
+  { log: parentLog, events, remindEveryMs, admit, isWanted = () => true }: FollowContext,
 ): DriverFollower {
   const log = parentLog.named("follow-driver");
   let identity: PluginIdentity | undefined;
@@ -100,7 +99,7 @@ export function createDriverFollower(
     log.v(1).info("Attempting to open a gRPC connection", { csiAddress: options.csiAddress });
     await watchCsiDriver(
       options,
-      { protos, log, remindEveryMs, signal },
+      { log, remindEveryMs, signal },
       {
         onAnswered,
         onLost: () => {

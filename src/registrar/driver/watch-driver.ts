@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { BACKOFF, backoffMs } from "../../backoff";
 import { errnoOf, RegistrarError } from "../../errors";
-import type { PluginIdentity, Protos } from "../../grpc/protos";
+import type { PluginIdentity } from "../../grpc/protos";
 import { statusCodeOf } from "../../grpc/unary";
 import type { Logger } from "../../logging/logger";
 import { pause } from "../../pause";
@@ -19,7 +19,6 @@ export type WatchDriverOptions = Pick<
 
 /** What a watch of a CSI driver works with. */
 export interface WatchDriverContext {
-  readonly protos: Protos;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** How often a log line says that the driver is still waited for. Milliseconds. @default 10000 */
@@ -55,7 +54,7 @@ export async function watchCsiDriver(
   context: WatchDriverContext,
   observer: CsiDriverObserver,
 ): Promise<void> {
-  const { protos, remindEveryMs } = context;
+  const { remindEveryMs } = context;
   const address = `unix://${options.csiSocketPath}`;
   const log = context.log.named("watch-driver");
   const patience = startPatience(options, context.signal);
@@ -79,7 +78,6 @@ export async function watchCsiDriver(
       if (!(await pause(nextAtMs - performance.now(), signal))) break;
 
       const connection = connectDriver(options.csiSocketPath, {
-        protos,
         log,
         signal,
         onCall: observer.onCall,

@@ -1,5 +1,4 @@
 import type { ConnectionTally } from "../../grpc/acceptor";
-import type { Protos } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";
 import type { DriverFacts } from "../model/state";
@@ -27,7 +26,6 @@ export interface RegistrationLoopOptions {
 /** What the states of a registration work with. None of it changes from state to state. */
 export interface RegistrationContext {
   readonly options: RegistrationLoopOptions;
-  readonly protos: Protos;
   readonly log: Logger;
   readonly socket: RegistrationSocket;
   /** The gRPC server behind our socket. */

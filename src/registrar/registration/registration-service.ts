@@ -1,6 +1,7 @@
 import type { ServiceHost } from "../../grpc/acceptor";
-import type { Protos, RegistrationStatus } from "../../grpc/protos";
-import { unaryHandler } from "../../grpc/unary";
+import { protos, type RegistrationStatus } from "../../grpc/protos";
+import { unaryHandler } from "../../grpc/unary-handler";
+import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";
 import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check";
@@ -41,7 +42,7 @@ export interface RegistrationServiceOptions {
 export function addRegistrationService(
   server: ServiceHost,
   options: RegistrationServiceOptions,
-  { protos, log: parentLog }: { readonly protos: Protos; readonly log: Logger },
+  { log: parentLog }: { readonly log: Logger },
 ): void {
   const log = parentLog.named("registration-service");
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;
@@ -70,7 +71,9 @@ export function addRegistrationService(
           supportedVersions: options.supportedVersions,
         };
       }),
-      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((status, { listenerGone }) => {
+      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((told, { listenerGone }) => {
+        // It may quote the driver's text, which may have megabytes.
+        const status = { ...told, error: boundText(told.error) };
         const repeats = status.error !== "" && status.error === lastError;
         lastError = status.error;
         log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
@@ -82,7 +85,7 @@ export function addRegistrationService(
   );
 }
 
-/** A header is ASCII, and not long. */
+/** A header is ASCII, and not long. UTF-8 has no half of a surrogate pair. */
 function encodeReason(reason: string): string {
   return encodeURIComponent(Buffer.from(reason.slice(0, MAX_REASON_LENGTH)).toString());
 }

@@ -1,8 +1,6 @@
 import { markPlace, type RegistrarError } from "../../errors";
 import type { EventSource, Events } from "../../event-source";
 import { startGrpcAcceptor } from "../../grpc/acceptor";
-import type { Protos } from "../../grpc/protos";
-import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
@@ -67,7 +65,6 @@ export interface RegistrationParts {
   readonly followDriver: (inbox: Inbox<LoopEvent>, signal: AbortSignal) => Promise<void>;
   readonly driver: () => Pick<DriverStatus, "identity" | "connected" | "trouble">;
   readonly events: EventSource<RegistrarEvent>;
-  readonly protos: Protos;
   readonly log: Logger;
   /** Closes the registration when aborted. */
   readonly signal: AbortSignal | undefined;
@@ -75,7 +72,7 @@ export interface RegistrationParts {
 
 /** Starts the registration of one driver, in state `waiting`, and puts it into the hands of its owner. */
 export function openRegistration(options: RegistrationLoopOptions, parts: RegistrationParts): Registration {
-  const { events, protos, log, signal } = parts;
+  const { events, log, signal } = parts;
   const inbox = createInbox<LoopEvent>();
   const tally = createTally();
   events.subscribe(tally.count);
@@ -110,18 +107,16 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
             return { state: now.state, since: history.at(-1)?.at ?? startedAt, reason: reasonOf(now) };
           },
           onGetInfo: (publication) => onCall(publication, { kind: "asked" }, { kind: "get-info" }),
-          onRegistrationStatus: ({ registered, error: text }, publication) => {
-            const error = boundText(text);
+          onRegistrationStatus: ({ registered, error }, publication) => {
             const event = registered ? ({ kind: "accepted" } as const) : refusalEvent(error, options);
             onCall(publication, { kind: "notified", registered, error }, event);
           },
         },
-        { protos, log },
+        { log },
       ),
   });
   const context: RegistrationContext = {
     options,
-    protos,
     log,
     server,
     socket: createRegistrationSocket(server.accept, log),
@@ -170,7 +165,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     if (!known?.everPublished) return { kind: "ok" };
     const socketPath = socketPathOf(known, context);
     const { timeoutMs } = options;
-    return checkRegistrationSocket({ socketPath, driverName: known.driverName, timeoutMs }, protos);
+    return checkRegistrationSocket({ socketPath, driverName: known.driverName, timeoutMs });
   });
   const selfCheck = async (): Promise<SelfCheck> =>
     outcome === undefined ? cachedCheck() : { kind: "missing", text: "the registration has ended" };

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { errnoOf, messageOf } from "../../errors";
-import type { PluginInfo, Protos } from "../../grpc/protos";
+import { type PluginInfo, protos } from "../../grpc/protos";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../grpc/unary";
 
 /** Request metadata by which whoever calls GetInfo on a registration socket says that it is not kubelet. */
@@ -32,10 +32,7 @@ export type SelfCheck =
 /**
  * Walks kubelet's own path: the registration socket exists, accepts a connection, and GetInfo gives the driver's name.
  */
-export async function checkRegistrationSocket(
-  options: SocketCheckOptions,
-  protos: Protos,
-): Promise<SelfCheck> {
+export async function checkRegistrationSocket(options: SocketCheckOptions): Promise<SelfCheck> {
   const { socketPath, driverName, timeoutMs } = options;
   try {
     if (!lstatSync(socketPath).isSocket())
@@ -45,7 +42,7 @@ export async function checkRegistrationSocket(
     return { kind: "wrong", text: `failed to stat the socket ${socketPath} with error: ${messageOf(error)}` };
   }
   try {
-    const info = await askInfo(socketPath, { timeoutMs }, protos);
+    const info = await askInfo(socketPath, { timeoutMs });
     if (info.name === driverName) return { kind: "ok" };
     return { kind: "wrong", text: `invalid driver name ${info.name}` };
   } catch (error) {
@@ -57,7 +54,6 @@ export async function checkRegistrationSocket(
 export async function askInfo(
   socketPath: string,
   limits: Pick<UnaryCallOptions, "timeoutMs" | "signal">,
-  protos: Protos,
 ): Promise<PluginInfo> {
   const client = createUnixClient(socketPath);
   try {

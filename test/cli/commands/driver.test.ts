@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { loadProtos } from "../../../src/grpc/protos";
+import { protos } from "../../../src/grpc/protos";
 import { callUnary, createUnixClient } from "../../../src/grpc/unary";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
 import { type RunningCommand, startCommand } from "./support/command";
 
-const { identity, node } = loadProtos();
+const { identity, node } = protos;
 const bounds = { timeoutMs: 10_000 };
 
 /** A running driver in a folder of its own. */

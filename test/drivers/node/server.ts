@@ -10,7 +10,7 @@ import {
   type sendUnaryData,
   status,
 } from "@grpc/grpc-js";
-import { loadProtos, type PluginIdentity } from "../../../src/grpc/protos";
+import { type PluginIdentity, protos } from "../../../src/grpc/protos";
 
 const text = { type: "string" } as const;
 const { values: flags } = parseArgs({
@@ -28,7 +28,6 @@ const { values: flags } = parseArgs({
     "max-connection-age-ms": text,
   },
 });
-const protos = loadProtos();
 const info = pluginInfo();
 let timesLeft = Number(flags.times);
 

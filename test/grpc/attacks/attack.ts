@@ -11,6 +11,9 @@ export type Outcome =
   | { readonly answered: number }
   | "ignored";
 
+/** What frame-allowance.ts says of a flood. */
+export const NO_CALL: Outcome = { closed: "200 frames that lead to no call" };
+
 /** Something that a hostile or broken client does on one connection. */
 export interface Attack {
   readonly name: string;
@@ -42,11 +45,11 @@ export function openCall(streamId: number, more: Buffer = Buffer.alloc(0)): Buff
   return frame(FrameType.HEADERS, FrameFlag.END_HEADERS, streamId, fields);
 }
 
-/** With two fields of 2000 times "a" in 1250 bytes of Huffman code each. */
-export function openCallInHuffman(streamId: number): Buffer {
+/** With fields of 2000 times "a" in 1250 bytes of Huffman code each. */
+export function openCallInHuffman(streamId: number, count = 2): Buffer {
   const code = Buffer.from("18c6318c63".repeat(250), "hex");
   const field = Buffer.concat([bytesOf("00 01 78 ff e3 08"), code]);
-  return openCall(streamId, Buffer.concat([field, field]));
+  return openCall(streamId, Buffer.concat(Array(count).fill(field)));
 }
 
 export function uint32(value: number): Buffer {

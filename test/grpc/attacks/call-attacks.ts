@@ -9,9 +9,10 @@ import {
   grpcHeaders,
   HEADERS,
   headerBlock,
+  PADDED,
   RST_STREAM,
 } from "../wire";
-import { type Attack, attack, openCall, times, uint32 } from "./attack";
+import { type Attack, attack, NO_CALL, openCall, times, uint32 } from "./attack";
 
 const [OK, RESOURCE_EXHAUSTED, UNIMPLEMENTED, INTERNAL] = [0, 8, 12, 13];
 const LARGEST_FRAME = 16_384;
@@ -37,11 +38,18 @@ const inGzip = (content: Buffer) => {
 };
 const resetNow = frame(RST_STREAM, 0, 1, uint32(8));
 const notServed = call(grpcHeaders("localhost", "Reboot"));
+const manyNotServed = times(99, (n) =>
+  Buffer.concat([
+    frame(HEADERS, END_HEADERS, 2 * n + 1, headerBlock(...grpcHeaders("localhost", "Reboot"))),
+    frame(DATA, END_STREAM, 2 * n + 1, NOTHING),
+  ]),
+);
 
 /** Calls: good HTTP/2, hostile gRPC. The names are the rows of a table in docs/security.md. */
 export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   "methods that are not served": [
     attack("one", notServed, { answered: UNIMPLEMENTED }, STREAM),
+    attack("99 of them", manyNotServed, { answered: UNIMPLEMENTED }, { streamId: 197 }),
     attack("and reset at once", [notServed, resetNow], "ignored"),
     attack("and broken off at once", [notServed, frame(0, 0, 0)], { closed: "DATA of no call" }),
   ],
@@ -69,10 +77,10 @@ export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("4000 digits", withField("grpc-timeout", `${"9".repeat(4_000)}H`), { answered: OK }, STREAM),
     attack("11000 years", withField("grpc-timeout", "99999999H"), { answered: OK }, STREAM),
   ],
-  "messages of more than 65536 bytes": [
+  "messages of more than 4 MB": [
     attack(
       "as sent",
-      call(REQUEST, Buffer.concat([bytesOf("00 00010001"), Buffer.alloc(65_537)])),
+      call(REQUEST, Buffer.concat([bytesOf("00 00400001"), Buffer.alloc(4_194_305)])),
       { answered: RESOURCE_EXHAUSTED },
       STREAM,
     ),
@@ -118,18 +126,15 @@ export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       { closed: "a call of more than one message" },
     ),
   ],
-  "more than 64 DATA frames in a call": [
-    attack("of nothing", [openCall(1), times(1_000, () => frame(DATA, 0, 1))], {
-      closed: "a call of more than 64 DATA frames",
-    }),
+  "more DATA than one message has": [
+    attack("of nothing", [openCall(1), times(1_000, () => frame(DATA, 0, 1))], NO_CALL),
     attack(
-      "of a byte each",
+      "padding without end",
       [
         openCall(1),
-        frame(DATA, 0, 1, bytesOf("00 0000ffff")),
-        times(1_000, () => frame(DATA, 0, 1, Buffer.alloc(1))),
+        times(20_000, () => frame(DATA, PADDED, 1, Buffer.concat([Buffer.of(255), Buffer.alloc(255)]))),
       ],
-      { closed: "a call of more than 64 DATA frames" },
+      { closed: "more DATA in a call than its window takes" },
     ),
   ],
 };

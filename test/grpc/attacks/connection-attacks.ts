@@ -1,6 +1,15 @@
 import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
 import { bytesOf, DATA, frame, GOAWAY, getInfoCall, HEADERS, PING, RST_STREAM, SETTINGS } from "../wire";
-import { type Attack, attack, type Outcome, openCall, times, uint32 } from "./attack";
+import {
+  type Attack,
+  attack,
+  NO_CALL,
+  type Outcome,
+  openCall,
+  openCallInHuffman,
+  times,
+  uint32,
+} from "./attack";
 
 const PRIORITY_FRAME = 2;
 const PUSH_PROMISE = 5;
@@ -16,7 +25,6 @@ const reset = (streamId: number) => frame(RST_STREAM, 0, streamId, uint32(CANCEL
 const goodCall = (streamId: number) => getInfoCall(streamId, "localhost");
 const ping = frame(PING, 0, 0, Buffer.alloc(8));
 const NO_SETTINGS: Outcome = { closed: "a client that does not begin with SETTINGS" };
-const NO_CALL: Outcome = { closed: "200 frames that lead to no call" };
 const TOO_WIDE: Outcome = { closed: "a window of more than 2147483647 bytes" };
 
 /** Connections and their frames. The names are the rows of a table in docs/security.md. */
@@ -66,6 +74,11 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack(
       "DATA of a call that has ended",
       [openCall(1), reset(1), times(3_000, () => frame(DATA, 0, 1))],
+      NO_CALL,
+    ),
+    attack(
+      "30 calls with 8 kB of Huffman code, given up",
+      times(30, (n) => Buffer.concat([openCallInHuffman(2 * n + 1, 7), reset(2 * n + 1)])),
       NO_CALL,
     ),
     attack(

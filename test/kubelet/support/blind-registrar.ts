@@ -4,7 +4,6 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { errnoOf } from "../../../src/errors";
 import { startGrpcAcceptor } from "../../../src/grpc/acceptor";
-import { loadProtos } from "../../../src/grpc/protos";
 import { silentLogger } from "../../../src/logging/logger";
 import { addRegistrationService } from "../../../src/registrar/registration/registration-service";
 
@@ -22,7 +21,6 @@ export interface BlindRegistrar extends AsyncDisposable {
 /** A registrar with the official one's manners: replaces what is at its path when it starts, removes it at its end. */
 export async function startBlindRegistrar(options: BlindRegistrarOptions): Promise<BlindRegistrar> {
   const { registrationSocketPath: path, driverName, kubeletRegistrationPath } = options;
-  const protos = loadProtos();
   const acceptor = startGrpcAcceptor({
     log: silentLogger,
     addServices: (server) =>
@@ -37,7 +35,7 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
           onGetInfo: () => {},
           onRegistrationStatus: () => {},
         },
-        { protos, log: silentLogger },
+        { log: silentLogger },
       ),
   });
   const server = await listenInPlaceOf(path, acceptor.accept);

@@ -80,14 +80,14 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
   {
     what: "a flood of frames that lead to no call goes on for as long as the client likes",
     file: CONNECTION,
-    from: "if (type !== FrameType.DATA || !calls.isRunning(streamId)) allowance.spend();",
+    from: "if (type !== FrameType.DATA || !calls.isRunning(streamId) || !bringsSomething) allowance.spend();",
     to: "",
     tests: ["test/grpc/attacks"],
   },
   {
     what: "a call in many frames is a flood",
     file: CONNECTION,
-    from: "type !== FrameType.DATA || !calls.isRunning(streamId)",
+    from: "type !== FrameType.DATA || !calls.isRunning(streamId) || !bringsSomething",
     to: "true",
     tests: ["test/grpc/acceptor-bytes"],
   },
@@ -101,16 +101,16 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
   {
     what: "a flood on a call that has ended goes on for as long as the client likes",
     file: CONNECTION,
-    from: "type !== FrameType.DATA || !calls.isRunning(streamId)",
-    to: "type !== FrameType.DATA",
+    from: "type !== FrameType.DATA || !calls.isRunning(streamId) || !bringsSomething",
+    to: "type !== FrameType.DATA || !bringsSomething",
     tests: ["test/grpc/attacks"],
   },
   {
-    what: "who takes large answers is closed as a flood",
+    what: "DATA frames of nothing go on for as long as the client likes",
     file: CONNECTION,
-    from: "    onSent: allowance.sent,\n",
-    to: "    onSent: () => {},\n",
-    tests: ["test/grpc/acceptor.test"],
+    from: " || !bringsSomething",
+    to: "",
+    tests: ["test/grpc/attacks"],
   },
   {
     what: "kubelet is closed after its two-hundredth call",
@@ -157,8 +157,8 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
   {
     what: "unfinished requests on one connection fill the memory",
     file: CALLS,
-    from: "else if (bytes > limits.maxMessageBytes) fail",
-    to: "else if (bytes < 0) fail",
+    from: "else if (unfinishedBytes() > SMALL_BYTES && unfinishedOfAll() > limits.maxMessageBytes)",
+    to: "else if (unfinishedBytes() < 0)",
     tests: ["test/grpc/acceptor-bytes"],
   },
   {

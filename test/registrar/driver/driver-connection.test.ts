@@ -1,5 +1,4 @@
 import { getEventListeners } from "node:events";
-import { loadProtos } from "../../../src/grpc/protos";
 import { connectDriver } from "../../../src/registrar/driver/driver-connection";
 import { PATIENCE_MS } from "../../support/history";
 import { recordLog } from "../../support/recorded-log";
@@ -10,7 +9,7 @@ test("a connection that has ended leaves nothing at its signal, which outlives m
   await using folder = await createTempFolder();
   await using driver = await startScriptedDriver(folder.at("csi.sock"), { name: "x.csi" });
   const { signal } = new AbortController();
-  const context = { protos: loadProtos(), log: recordLog().logger, signal, onCall: () => {} };
+  const context = { log: recordLog().logger, signal, onCall: () => {} };
   const connection = connectDriver(folder.at("csi.sock"), context);
   await connection.ask(PATIENCE_MS);
   const ended = connection.ended(signal);

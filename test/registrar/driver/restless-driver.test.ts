@@ -1,5 +1,4 @@
 import { status } from "@grpc/grpc-js";
-import { loadProtos } from "../../../src/grpc/protos";
 import { controlWaits } from "../../support/controlled-waits";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
@@ -33,7 +32,7 @@ async function startWatching() {
   let answers = 0;
   const watching = watchCsiDriver(
     { csiSocketPath, timeoutMs: 5_000, driverTimeoutMs: 0 },
-    { protos: loadProtos(), log: log.logger, signal: stop.signal },
+    { log: log.logger, signal: stop.signal },
     { onAnswered: () => answers++, onLost: () => {}, onCall: () => {} },
   );
   return {

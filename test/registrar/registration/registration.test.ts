@@ -77,6 +77,19 @@ test("what kubelet says over a socket that was replaced since is not of the new 
   await registerOnce(node.socketPath("y.csi"));
   await started.state("registered");
 });
+test.each([70_000, 4_194_000])(
+  "a refusal of %d bytes ends a registrar, which keeps 4 kB of it",
+  async (length) => {
+    await using _driver = await startScriptedDriver(node.csiAddress, { name });
+    await using started = await startTestRegistrar(node, { onRegistrationFailure: "exit" });
+    await started.state("listening");
+    await registerOnce(node.socketPath(name), "no".padEnd(length, "x"));
+    expect(await started.registrar.closed).toMatchObject({
+      kind: "refused",
+      reason: expect.stringMatching(/^nox{4000,} \[cut, \d+ characters in all\]$/),
+    });
+  },
+);
 
 test("a registrar that has ended is not healthy", async () => {
   const { registrar } = await startTestRegistrar(node);

@@ -1,5 +1,4 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { loadProtos } from "../../../src/grpc/protos";
 import {
   checkRegistrationSocket,
   createCachedCheck,
@@ -17,9 +16,8 @@ beforeEach(async () => {
 afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
-const protos = loadProtos();
 const check = (driverName = name, timeoutMs = 2_000) =>
-  checkRegistrationSocket({ socketPath: node.socketPath(name), driverName, timeoutMs }, protos);
+  checkRegistrationSocket({ socketPath: node.socketPath(name), driverName, timeoutMs });
 
 describe("with a registrar at work", () => {
   test("is ok, and is not taken for kubelet", async () => {
@@ -75,7 +73,7 @@ test("does not wait longer than it may for who does not answer, and leaves nothi
 test("a path that gRPC cannot dial is an answer too", async () => {
   const socketPath = `${node.pluginRegistrationPath}/line\nbreak`;
   await using _living = await startForeignSocket(socketPath);
-  const answer = await checkRegistrationSocket({ socketPath, driverName: name, timeoutMs: 50 }, protos);
+  const answer = await checkRegistrationSocket({ socketPath, driverName: name, timeoutMs: 50 });
   expect(answer).toMatchObject({ kind: "wrong" });
 });
 

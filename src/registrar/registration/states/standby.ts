@@ -53,7 +53,7 @@ async function findPeer(
   const names = namesIn(pluginRegistrationPath).filter((name) => !name.startsWith("."));
   for (const path of names.map((name) => join(pluginRegistrationPath, name))) {
     if ((await tryConnect(path)) !== undefined) continue;
-    const info = await askInfo(path, { timeoutMs, signal }, context.protos).catch(() => undefined);
+    const info = await askInfo(path, { timeoutMs, signal }).catch(() => undefined);
     if (info?.name === facts.driverName && info.type === context.options.type) return path;
   }
   return undefined;

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import type { Socket } from "node:net";
-import { loadProtos } from "../../../../src/grpc/protos";
 import type { LoopEvent } from "../../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../../src/registrar/registration/context";
 import { tryConnect } from "../../../../src/sockets/unix-socket";
@@ -149,7 +148,6 @@ test("a peer that had taken our place and is gone by now is not waited for", asy
   using socket = createOwnedSocket();
   const context = {
     options: { pluginRegistrationPath: node.pluginRegistrationPath, timeoutMs: 5_000, type: "CSIPlugin" },
-    protos: loadProtos(),
     log: recordLog().logger,
     socket,
   } as unknown as RegistrationContext;

@@ -1,8 +1,0 @@
-// Original file: proto/pluginregistration.proto
-
-
-export interface InfoRequestInput {
-}
-
-export interface InfoRequest {
-}

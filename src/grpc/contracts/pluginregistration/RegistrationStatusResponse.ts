@@ -1,8 +1,0 @@
-// Original file: proto/pluginregistration.proto
-
-
-export interface RegistrationStatusResponseInput {
-}
-
-export interface RegistrationStatusResponse {
-}
