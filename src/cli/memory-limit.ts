@@ -35,7 +35,7 @@ export function memoryProblem(limitBytes: number, disks: string): MemoryProblem 
 }
 
 /** In kB, 0 where none can be read. It is that of any disk: an overlay does not tell which one holds the image. */
-function longestReadAheadKb(disks: string): number {
+export function longestReadAheadKb(disks: string): number {
   try {
     return Math.max(0, ...readdirSync(disks).map((disk) => readAheadKbOf(join(disks, disk))));
   } catch {

@@ -1,4 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { longestReadAheadKb } from "../../../src/cli/memory-limit";
 import { startCsiDriver } from "../../../src/testing";
 import { type Cgroup, memoryLimit, whyNoCgroups } from "../cgroups";
 import type { Contestant } from "../contestants";
@@ -8,13 +11,20 @@ import { accepting, createPlace, DRIVER } from "../place";
 import { start } from "../processes";
 import { quantile } from "../samples";
 
-const LIMIT_MB = 32;
+/** Warm, as some charts have it; cold, as our manifests. */
+const LIMITS_MB = { warm: 32, cold: 64 } as const;
+const COLD_WITHIN_MS = 10_000;
 const RUN_MS = 30_000;
 /** An answer that took longer than this waited for memory, or for the other processes of a busy machine. */
 const SLOW_MS = 50;
 const PROBE_EVERY_MS = 200;
 
+/** Node's pages in memory and charged to somebody else, or, as after a reboot, on the disk. */
+type Pages = keyof typeof LIMITS_MB;
+
 interface Run {
+  readonly pages: Pages;
+  readonly publishedMs: number;
   readonly chargedMb: number;
   readonly reclaims: number;
   readonly killed: number;
@@ -22,39 +32,47 @@ interface Run {
   readonly failed: number;
 }
 
-/** A container limit as aws-ebs' chart has it: does it register, and answer probes and scrapes for half a minute? */
+/** A container's limit: does it register, and answer probes and scrapes for half a minute? */
 export const memoryLimitMeasure: Measure = {
   name: "memory-limit",
   run: async (bench) => {
     const reason = whyNoCgroups();
     if (reason) return skipped(`memory limit: ${reason}`);
     const { cached } = bench.contestants;
-    bench.say(`memory limit of ${LIMIT_MB}Mi, ${bench.restMs(RUN_MS) / 1_000} s`);
-    const run = await runLimited(cached, bench);
+    const runs: Run[] = [];
+    for (const pages of ["warm", "cold"] as const) {
+      bench.say(`memory limit of ${LIMITS_MB[pages]}Mi, ${pages}, ${bench.restMs(RUN_MS) / 1_000} s`);
+      runs.push(await runLimited(cached, pages, bench));
+    }
     return {
-      tables: [tableOf([cached], [run])],
-      verdicts: [verdictOf(run)],
+      tables: [tableOf(runs)],
+      verdicts: runs.map(verdictOf),
     };
   },
 };
 
-function verdictOf({ killed, failed, probesMs }: Run): Verdict {
+function verdictOf({ pages, publishedMs, killed, failed, probesMs }: Run): Verdict {
   const stalled = shareOfSlow(probesMs);
+  const isStarted = pages === "warm" || publishedMs <= COLD_WITHIN_MS;
   return {
-    what: `memory cgroup of ${LIMIT_MB}Mi with probes and metrics`,
-    budget: "no kill, stalled <= 1 % of the time",
-    measured: `${killed} kills, ${failed} failed probes, ${stalled.toFixed(2)} %`,
-    isMet: killed === 0 && failed === 0 && stalled <= 1,
+    what: `memory cgroup of ${LIMITS_MB[pages]}Mi with probes and metrics, ${pages}`,
+    budget: `no kill, stalled <= 1 % of the time${pages === "cold" ? `, published within ${COLD_WITHIN_MS / 1_000} s` : ""}`,
+    measured: `${killed} kills, ${failed} failed probes, ${stalled.toFixed(2)} %${pages === "cold" ? `, ${(publishedMs / 1_000).toFixed(2)} s` : ""}`,
+    isMet: killed === 0 && failed === 0 && stalled <= 1 && isStarted,
   };
 }
 
-async function runLimited({ command }: Contestant, { restMs }: Bench): Promise<Run> {
+async function runLimited({ command }: Contestant, pages: Pages, { node, restMs }: Bench): Promise<Run> {
   await using place = await createPlace();
   await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
-  using limit = memoryLimit(LIMIT_MB);
+  using limit = memoryLimit(LIMITS_MB[pages]);
   const port = await freePort();
-  await using _registrar = start(limit.inside(command(place, [`--http-endpoint=127.0.0.1:${port}`])));
+  const line = command(place, [`--http-endpoint=127.0.0.1:${port}`]);
+  const program = pages === "cold" ? coldCopy(node, place.at("node")) : node;
+  const startedAt = performance.now();
+  await using _registrar = start(limit.inside([program, ...line.slice(1)]));
   await accepting(place.socketPath);
+  const publishedMs = performance.now() - startedAt;
   const probesMs: number[] = [];
   let failed = 0;
   const endAt = performance.now() + restMs(RUN_MS);
@@ -66,7 +84,16 @@ async function runLimited({ command }: Contestant, { restMs }: Bench): Promise<R
     if (status !== 200) failed += 1;
     await delay(PROBE_EVERY_MS);
   }
-  return { ...chargedIn(limit), probesMs, failed };
+  return { pages, publishedMs, ...chargedIn(limit), probesMs, failed };
+}
+
+/** A copy of a file of which no page is in memory, if it comes to a disk; its libraries are in memory. */
+function coldCopy(file: string, copy: string): string {
+  copyFileSync(file, copy);
+  execFileSync("dd", [`of=${copy}`, "oflag=nocache", "conv=notrunc,fdatasync", "count=0"], {
+    stdio: "ignore",
+  });
+  return copy;
 }
 
 function chargedIn(limit: Cgroup): Pick<Run, "chargedMb" | "reclaims" | "killed"> {
@@ -84,12 +111,23 @@ function shareOfSlow(probesMs: readonly number[]): number {
   return (100 * waited) / all;
 }
 
-function tableOf(contestants: readonly Contestant[], runs: readonly Run[]): Table {
+function tableOf(runs: readonly Run[]): Table {
   return {
-    title: `under a memory limit of ${LIMIT_MB}Mi`,
-    head: ["", "charged at most, MB", "reclaims", "kills", "probes", "failed", "p50 ms", "longest ms"],
-    rows: runs.map(({ chargedMb, reclaims, killed, probesMs, failed }, index) => [
-      contestants[index]?.name ?? "",
+    title: "under a memory limit",
+    head: [
+      "",
+      "published, s",
+      "charged at most, MB",
+      "reclaims",
+      "kills",
+      "probes",
+      "failed",
+      "p50 ms",
+      "longest ms",
+    ],
+    rows: runs.map(({ pages, publishedMs, chargedMb, reclaims, killed, probesMs, failed }) => [
+      `${LIMITS_MB[pages]}Mi, ${pages}`,
+      (publishedMs / 1_000).toFixed(2),
       chargedMb.toFixed(1),
       `${reclaims}`,
       `${killed}`,
@@ -97,6 +135,6 @@ function tableOf(contestants: readonly Contestant[], runs: readonly Run[]): Tabl
       `${failed}`,
       ...[0.5, 1].map((share) => quantile(probesMs, share).toFixed(1)),
     ]),
-    note: "File pages that another process touched first are charged to that one: on a machine where Node runs already, as here, the figure is without most of Node itself.",
+    note: `Warm: file pages are charged to whoever touched them first; Node runs here already, so the figure is without most of Node itself. Cold: a copy of Node whose pages are on the disk, as for the first registrar after a reboot. This machine's disks read ${longestReadAheadKb("/sys/block")} kB ahead.`,
   };
 }
