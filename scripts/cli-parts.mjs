@@ -12,6 +12,8 @@ import { stampLogLines } from "./log-lines.mjs";
 const PARTS = {
   main: ["cli/main"],
   register: ["cli/commands/register"],
+  // For the one line that comes before a registration is loaded, which has the same in it.
+  "cli-logger": ["cli/cli-logger"],
   commands: [
     "cli/help",
     ...["demo", "doctor", "driver", "kubelet", "legacy", "manifest", "status"].map(

@@ -3,6 +3,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
 import { OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
 import { meantFlag } from "./meant-flag";
+import { memoryProblem } from "./memory-limit";
 import { print } from "./print";
 import { endOnSignals, missedSigterm } from "./signals";
 import { version } from "./version";
@@ -58,6 +59,13 @@ async function main(argv: readonly string[]): Promise<number> {
     return runProbe(flags, flags.mode === "health-probe" ? "health" : "ready");
   }
   endOnSignals(0);
+  // Before a registration is loaded: without memory a start hardly gets beyond that. Where no limit is known Node says 0.
+  const problem = memoryProblem(process.constrainedMemory() || Number.POSITIVE_INFINITY, "/sys/block");
+  if (problem !== undefined) {
+    const { createCliLogger } = await import("./cli-logger");
+    const log = (await createCliLogger(logging)).named("main");
+    log.warn("Memory limit is too small for a start after a reboot, which may never end", { ...problem });
+  }
   const { runRegister } = await import("./commands/register");
   return runRegister(flags, logging);
 }

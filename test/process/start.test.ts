@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { nodeTest, registered, registrarArguments } from "../end-to-end/support/node";
+import { memoryLimit, whyNoCgroups } from "../../bench/support/cgroups";
+import { nodeTest, onNode, registered, registrarArguments } from "../end-to-end/support/node";
+import { registrarCommand } from "../support/registrar-command";
 
 /**
  * What Node loads when a program names it, and a sidecar needs for no registration: each takes from 1 to 4 ms of a
@@ -21,3 +23,28 @@ nodeTest("a registration loads none of Node's modules that it does not need", as
   expect(modules).toContain("NativeModule http2");
   expect(NEVER.filter((name) => modules.includes(`NativeModule ${name}`))).toEqual([]);
 });
+
+/** So little is too little on every node, though it is enough while others hold Node's pages in memory. */
+const SMALL_MI = 30;
+/** Needs groups (version 1) that this user may make, as root has. */
+const testInGroups = whyNoCgroups() === undefined ? test : test.skip;
+
+testInGroups.each([
+  ["text", SMALL_MI, 1],
+  ["json", SMALL_MI, 1],
+  ["text", 64, 0],
+])(
+  "in %s, under a limit of %dMi, the log warns of it %d times, before anything else",
+  onNode<[format: string, limitMi: number, times: number]>(async (node, format, limitMi, times) => {
+    await node.driver();
+    const kubelet = await node.kubelet();
+    using limit = memoryLimit(limitMi);
+    const args = [...registrarArguments(node), `--logging-format=${format}`];
+    await using registrar = node.cli(args, {}, { command: limit.inside(registrarCommand()) });
+    await registered(kubelet);
+    await registrar.stop();
+    const lines = registrar.stderr.split("\n");
+    expect(lines.filter((line) => line.includes("Memory limit is too small"))).toHaveLength(times);
+    if (times > 0) expect(lines[0]).toMatch(/"?limit"?[=:]"30Mi"[ ,]"?set"?[=:]"64Mi"/);
+  }),
+);

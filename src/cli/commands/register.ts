@@ -1,18 +1,14 @@
 import type { ProcessFacts } from "../../diagnostics/metric-table";
 import type { ViewNodeReadiness } from "../../diagnostics/node-readiness";
 import { messageOf } from "../../errors";
-import { createPreciseClock } from "../../logging/clock";
-import { createFdStream } from "../../logging/fd-stream";
-import { createKlogSink } from "../../logging/klog-sink";
-import { textLine } from "../../logging/klog-text";
-import { createLogger, type Logger } from "../../logging/logger";
-import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
-import { limitRepeats } from "../../logging/repeats";
+import type { Logger } from "../../logging/logger";
+import type { LoggingResolution } from "../../logging/logging-options";
 import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import type { NodeRegistrar } from "../../registrar/start-node-registrar";
 import { startSidecar } from "../../registrar/start-registrar";
 import { isFolder } from "../../sockets/files";
+import { createCliLogger } from "../cli-logger";
 import {
   BOTH_PORTS,
   checkHttpFlags,
@@ -36,7 +32,7 @@ import { version } from "../version";
  * code: 0 after a signal, 1 after a failure, whose reason is in the log and in the termination log.
  */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
-  const logger = await createCliLogger(logging.kind === "valid" ? logging.config : DEFAULT_LOGGING);
+  const logger = await createCliLogger(logging);
   const log = logger.named("register");
   const leaveReason = (reason: string) =>
     writeTerminationLog(flags.terminationLog, reason, { create: flags.given.has("termination-log") });
@@ -87,23 +83,6 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     if (signal.aborted) return 0;
     return fail(inFlags(error), "Cannot start");
   }
-}
-
-const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
-
-/** By descriptor number: `process.stderr` would create a stream first, which takes milliseconds. */
-const STDOUT_FD = 1;
-const STDERR_FD = 2;
-
-async function createCliLogger(config: LoggingConfig): Promise<Logger> {
-  const lineOf =
-    config.format === "json" ? (await import("../../logging/json-line")).createJsonLine() : textLine;
-  const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
-  const stream = createFdStream(STDERR_FD);
-  const now = createPreciseClock();
-  return createLogger(
-    limitRepeats(createKlogSink({ ...config, lineOf, pid: process.pid, stream, infoStream, now })),
-  );
 }
 
 /** Registers one driver, or, if a path has a `*`, every driver that it finds. */

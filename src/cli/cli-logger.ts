@@ -1,0 +1,26 @@
+import { createPreciseClock } from "../logging/clock";
+import { createFdStream } from "../logging/fd-stream";
+import { createKlogSink } from "../logging/klog-sink";
+import { textLine } from "../logging/klog-text";
+import { createLogger, type Logger } from "../logging/logger";
+import type { LoggingConfig, LoggingResolution } from "../logging/logging-options";
+import { limitRepeats } from "../logging/repeats";
+
+const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
+
+/** By descriptor number: `process.stderr` would create a stream first, which takes milliseconds. */
+const STDOUT_FD = 1;
+const STDERR_FD = 2;
+
+/** Makes the logger of a command that keeps running; as klog does by itself where the logging flags are invalid. */
+export async function createCliLogger(logging: LoggingResolution): Promise<Logger> {
+  const config = logging.kind === "valid" ? logging.config : DEFAULT_LOGGING;
+  const lineOf =
+    config.format === "json" ? (await import("../logging/json-line")).createJsonLine() : textLine;
+  const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
+  const stream = createFdStream(STDERR_FD);
+  const now = createPreciseClock();
+  return createLogger(
+    limitRepeats(createKlogSink({ ...config, lineOf, pid: process.pid, stream, infoStream, now })),
+  );
+}
