@@ -11,7 +11,6 @@ import { createUnaryRequest, type UnaryRequest, withMessagePrefix } from "./unar
 export interface ServerCallsOptions {
   /** By path. */
   readonly methods: ReadonlyMap<string, ServedMethod>;
-  /** See `CallContext`. */
   readonly listenerGone: AbortSignal | undefined;
   readonly maxConcurrentStreams: number;
   readonly maxMessageBytes: number;

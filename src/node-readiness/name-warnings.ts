@@ -7,6 +7,7 @@ export function createNameWarnings(
   templates: readonly string[],
   log: Logger,
 ): (registrations: readonly ObservedRegistration[]) => void {
+  const named = log.named("node-readiness");
   let warned: readonly string[] = [];
   return (registrations) => {
     const names = [...new Set(registrations.flatMap(({ driverName }) => driverName ?? []))];
@@ -14,13 +15,11 @@ export function createNameWarnings(
       templates.some((template) => fillIn(template, name) === undefined),
     );
     for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
-      log
-        .named("node-readiness")
-        .warn("Driver's name is that of others, its taints and conditions are left alone", {
-          csiDriverName,
-          names: templates.join(", "),
-          check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
-        });
+      named.warn("Driver's name is that of others, its taints and conditions are left alone", {
+        csiDriverName,
+        names: templates.join(", "),
+        check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
+      });
     warned = refused;
   };
 }

@@ -47,12 +47,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: "what is not needed of it is not used; it is a matter of memory (npm run bench:hostile)",
   },
   {
-    file: "src/grpc/hpack/huffman.ts",
-    from: "for (let at = 0; at < end; ) {",
-    to: "for (let at = 0; at <= end; ) {",
-    why: "behind the end there are ones, which are the padding that ends it",
-  },
-  {
     file: "src/host-path.ts",
     from: "const subvolume = knownRoot && root?.slice(0, -knownRoot.length);",
     to: "const subvolume = knownRoot && root.slice(0, -knownRoot.length);",
