@@ -3,8 +3,8 @@
  * signals of the process, and does nothing when it is imported.
  */
 
-export { RegistrarError, type RegistrarErrorCode } from "./errors";
-export type { EventOf, Events, KindOfEvent } from "./event-source";
+export { RegistrarError, type RegistrarErrorCode } from "./base/errors";
+export type { EventOf, Events, KindOfEvent } from "./base/event-source";
 export type { PluginIdentity } from "./grpc/protos";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";

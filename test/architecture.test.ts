@@ -6,116 +6,27 @@ import { expectNothingLeft } from "./support/resources";
 const ROOT = join(__dirname, "..");
 const SOURCES = join(ROOT, "src");
 
-/** What each part of src/ may import besides itself: imports point down only. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  "errors.ts": [],
-  "backoff.ts": [],
-  "pause.ts": [],
-  "kubelet-roots.ts": [],
-  "mounts.ts": [],
-  "guarded-call.ts": [],
-  "resource-name.ts": [],
-  "near-word.ts": [],
-  "refuse-option.ts": ["errors.ts", "near-word.ts"],
-  "host-path.ts": ["kubelet-roots.ts", "mounts.ts"],
-  logging: ["errors.ts", "guarded-call.ts"],
-  sockets: ["errors.ts", "backoff.ts", "pause.ts", "mounts.ts", "logging"],
-  "event-source.ts": ["errors.ts", "guarded-call.ts", "refuse-option.ts"],
-  options: ["errors.ts", "near-word.ts", "pause.ts", "refuse-option.ts", "logging", "sockets"],
-  grpc: ["errors.ts", "logging", "sockets"],
-  registrar: [
-    "refuse-option.ts",
-    "errors.ts",
-    "backoff.ts",
-    "event-source.ts",
-    "pause.ts",
-    "kubelet-roots.ts",
-    "resource-name.ts",
-    "mounts.ts",
-    "host-path.ts",
-    "logging",
-    "options",
-    "sockets",
-    "grpc",
-  ],
-  serving: [
-    "near-word.ts",
-    "refuse-option.ts",
-    "errors.ts",
-    "guarded-call.ts",
-    "pause.ts",
-    "logging",
-    "options",
-    "sockets",
-    "grpc",
-    "registrar",
-  ],
-  // It only listens: what it listens to knows nothing of it, and nobody but cli starts it, and doctor asks with its client.
-  "node-readiness": [
-    "refuse-option.ts",
-    "errors.ts",
-    "backoff.ts",
-    "pause.ts",
-    "resource-name.ts",
-    "logging",
-    "options",
-    "registrar",
-  ],
-  // What a node's readiness tells is served; types alone.
-  diagnostics: ["errors.ts", "logging", "sockets", "grpc", "registrar", "node-readiness"],
-  // What kubelet and the API server accept; for doctor and the simulated kubelet.
-  "kubelet-rules": ["errors.ts", "resource-name.ts"],
-  // Development and tests, and tools beside the product: nothing above this line imports them.
-  simulator: [
-    "errors.ts",
-    "event-source.ts",
-    "guarded-call.ts",
-    "resource-name.ts",
-    "logging",
-    "options",
-    "sockets",
-    "grpc",
-    "kubelet-rules",
-  ],
-  manifest: ["errors.ts", "kubelet-roots.ts", "resource-name.ts", "sockets", "registrar", "node-readiness"],
-  doctor: [
-    "near-word.ts",
-    "errors.ts",
-    "kubelet-roots.ts",
-    "mounts.ts",
-    "host-path.ts",
-    "logging",
-    "options",
-    "sockets",
-    "grpc",
-    "registrar",
-    "node-readiness",
-    "kubelet-rules",
-  ],
-  cli: [
-    "near-word.ts",
-    "event-source.ts",
-    "errors.ts",
-    "pause.ts",
-    "kubelet-roots.ts",
-    "mounts.ts",
-    "host-path.ts",
-    "logging",
-    "options",
-    "sockets",
-    "grpc",
-    "registrar",
-    "node-readiness",
-    "diagnostics",
-    "kubelet-rules",
-    "simulator",
-    "manifest",
-    "doctor",
-  ],
+/** The rooms of src/ from the ground up. Each imports those before it only. */
+const ROOMS: readonly string[] = [
+  "base",
+  "logging",
+  "unix",
+  "options",
+  "kubelet-rules",
+  "host-path",
+  "grpc",
+  "registrar",
+  "serving",
+  "simulator",
+  "node-readiness",
+  "diagnostics",
+  "manifest",
+  "doctor",
+  "cli",
   // What npm users import.
-  "index.ts": ["errors.ts", "event-source.ts", "logging", "options", "grpc", "registrar", "serving"],
-  "testing.ts": ["event-source.ts", "logging", "options", "grpc", "kubelet-rules", "simulator"],
-};
+  "index.ts",
+  "testing.ts",
+];
 
 /** The commands that a simulated kubelet or driver is for; the event lines are theirs. */
 const SIMULATING = /^cli\/(?:event-lines\.ts|commands\/(?:demo|driver|kubelet|legacy)(?:\/.*)?(?:\.ts)?)$/;
@@ -169,14 +80,13 @@ test("the imports are found at all", () => {
   expect(importsOf("cli/main.ts")).toContain("cli/commands/register.ts");
 });
 
-test.each([...new Set(files.map(partOf))])("%s imports what lies below it only", (part) => {
-  const allowed = MAY_IMPORT[part];
-  if (!allowed) throw new Error(`say in MAY_IMPORT what src/${part} may import`);
+test.each([...new Set(files.map(partOf))])("%s imports rooms below it only", (room) => {
+  expect(ROOMS).toContain(room);
+  const below = ROOMS.slice(0, ROOMS.indexOf(room) + 1);
   const others = files
-    .filter((file) => partOf(file) === part)
-    .flatMap((file) => importsOf(file).map((imported) => ({ file, imported })))
-    .filter(({ imported }) => partOf(imported) !== part);
-  expect(others.filter(({ imported }) => !allowed.includes(partOf(imported)))).toEqual([]);
+    .filter((file) => partOf(file) === room)
+    .flatMap((file) => importsOf(file).map((imported) => ({ file, imported })));
+  expect(others.filter(({ imported }) => !below.includes(partOf(imported)))).toEqual([]);
 });
 
 test("nothing but the test kit, and the commands that show or replace parts of a node, imports the simulator", () => {
@@ -192,14 +102,9 @@ test("no folder or file imports another that imports it, at any depth, not even 
   expect(findCircles()).toEqual([]);
 });
 
-test("the tools at the top of src/ import nothing of its folders", () => {
-  const tools = Object.entries(MAY_IMPORT).filter(([part]) => /^(?!index|testing).*\.ts$/.test(part));
-  expect(tools.filter(([, allowed]) => !allowed.every((part) => part.endsWith(".ts")))).toEqual([]);
-});
-
 /** What else uses `process`, and why. */
 const USE_PROCESS: Readonly<Record<string, string>> = {
-  "sockets/dot-socket.ts": "the umask, around the bind of a socket",
+  "unix/dot-socket.ts": "the umask, around the bind of a socket",
 };
 
 test("process is used by the command line only", () => {

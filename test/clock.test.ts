@@ -23,8 +23,8 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "cli/commands/demo/play.ts": "the demo compares events of several processes",
   "cli/commands/demo/perform.ts": "the same",
   "cli/commands/demo/stage.ts": "the same",
-  "sockets/dot-socket.ts": "the age of a file, whose times are of the day",
-  "grpc/unary.ts": "a deadline, which grpc-js takes as a time of the day",
+  "unix/dot-socket.ts": "the age of a file, whose times are of the day",
+  "grpc/client/unary.ts": "a deadline, which grpc-js takes as a time of the day",
   "simulator/kubelet-client.ts": "the same",
 };
 

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { messageOf } from "../../src/errors";
+import { messageOf } from "../../src/base/errors";
 import { newestVersion } from "../../test/kubelet/support/versions";
 import type { Bench, Measurement } from "../bench";
 import { DRIVERS, ROLES, type Role } from "./cast";

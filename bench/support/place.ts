@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { silentLogger } from "../../src/logging/logger";
-import { untilAccepting } from "../../src/sockets/unix-socket";
+import { untilAccepting } from "../../src/unix/unix-socket";
 import { createTempFolder } from "../../test/support/temp-folder";
 
 export const DRIVER = "disk.csi.example.com";

@@ -1,4 +1,4 @@
-import { nearWord } from "../near-word";
+import { nearWord } from "../base/near-word";
 import { parseDurationMs } from "./go-values";
 
 // The kinds of flags that our own commands have, as yargs wants them declared. What `coerce` throws is shown to the

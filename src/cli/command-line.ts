@@ -1,6 +1,6 @@
 import type { CamelCaseKey, InferredOptionTypes, Options } from "yargs";
-import { messageOf, RegistrarError } from "../errors";
-import { nearWord } from "../near-word";
+import { messageOf, RegistrarError } from "../base/errors";
+import { nearWord } from "../base/near-word";
 import { print } from "./print";
 
 /** Words in the grammar of our commands. */

@@ -1,4 +1,4 @@
-import { nearWord } from "../near-word";
+import { nearWord } from "../base/near-word";
 import type { CommandSummary } from "./help";
 
 /** One of our commands beside the drop-in default. */

@@ -1,10 +1,10 @@
+import { invalidOption, messageOf } from "../base/errors";
+import { LONGEST_WAIT_MS } from "../base/pause";
 import { parseListenAddress } from "../diagnostics/listen-address";
 import { checkMetricsPath } from "../diagnostics/metrics-path";
-import { invalidOption, messageOf } from "../errors";
+import { pairPatterns } from "../host-path/path-pattern";
 import { resolveLogging } from "../logging/logging-options";
-import { LONGEST_WAIT_MS } from "../pause";
 import { resolveOptions } from "../registrar/model/options";
-import { pairPatterns } from "../registrar/model/path-pattern";
 import { inFlags } from "./flag-words";
 import type { Flags } from "./flags";
 import { isNodeWide, patternsOf } from "./pattern-warnings";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import type { Mount } from "../host-path/mounts";
 import type { Logger } from "../logging/logger";
-import type { Mount } from "../mounts";
-import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
+import { MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
 import type { Flags } from "./flags";
 import { adviceOnHostPaths } from "./host-path-advice";
 import type { PathResolution } from "./paths";

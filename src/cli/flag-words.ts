@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { RegistrarError } from "../base/errors";
 
 /** The flags behind the library's options, the longer names first. */
 const FLAGS: readonly (readonly [option: RegExp, flag: string])[] = [

@@ -1,5 +1,5 @@
+import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
-import { nearWord } from "../near-word";
 import { type GoFlag, parseGoFlags } from "./go-flags";
 import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
 import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";

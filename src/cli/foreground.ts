@@ -1,5 +1,5 @@
-import { RegistrarError } from "../errors";
-import { LONGEST_WAIT_MS, pause } from "../pause";
+import { RegistrarError } from "../base/errors";
+import { LONGEST_WAIT_MS, pause } from "../base/pause";
 import { abortOnSignals } from "./signals";
 
 /**

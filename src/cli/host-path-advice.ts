@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
-import { attempt } from "../errors";
-import type { Mount } from "../mounts";
-import { parseCsiAddress } from "../registrar/model/csi-address";
-import { isPattern } from "../registrar/model/path-pattern";
+import { attempt } from "../base/errors";
+import type { Mount } from "../host-path/mounts";
+import { isPattern } from "../host-path/path-pattern";
 import { adviceOnHostPath } from "../registrar/registration/explain-refusal";
-import { isFolder, statsOf } from "../sockets/files";
+import { parseCsiAddress } from "../unix/csi-address";
+import { isFolder, statsOf } from "../unix/files";
 import type { Flags } from "./flags";
 import { isNodeWide } from "./pattern-warnings";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { delimiter, dirname, resolve } from "node:path";
 import { parse } from "yaml";
-import { invalidOption, messageOf } from "../errors";
+import { invalidOption, messageOf } from "../base/errors";
 import type { ApiAccess } from "../node-readiness/api/access";
 import { accessFromKubeconfigs, type Kubeconfig } from "../node-readiness/api/kubeconfig";
 

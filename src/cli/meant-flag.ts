@@ -1,4 +1,4 @@
-import { nearWord } from "../near-word";
+import { nearWord } from "../base/near-word";
 import { acceptedFlags } from "./flags";
 
 /** The flag that was probably meant where the message is that there is none of this name. */

@@ -1,5 +1,5 @@
+import { invalidOption, messageOf } from "../base/errors";
 import type { NodeReadinessTarget } from "../doctor/node/node-readiness-facts";
-import { invalidOption, messageOf } from "../errors";
 import type { Logger } from "../logging/logger";
 import { type ApiAccess, type Environment, inClusterAccess } from "../node-readiness/api/access";
 import { parseConditionType } from "../node-readiness/condition";

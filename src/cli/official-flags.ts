@@ -1,4 +1,4 @@
-import { nearWord } from "../near-word";
+import { nearWord } from "../base/near-word";
 import { acceptedFlags, flagTable } from "./flags";
 import { type GoFlag, parseGoFlags } from "./go-flags";
 import { correctArgument } from "./meant-flag";

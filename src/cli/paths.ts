@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { DEFAULT_KUBELET_ROOT } from "../kubelet-roots";
-import { parseCsiAddress } from "../registrar/model/csi-address";
+import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
+import { parseCsiAddress } from "../unix/csi-address";
 
 /** Where DaemonSets mount the plugin registration directory in the registrar's container. */
 export const CONTAINER_DIRECTORY = "/registration";

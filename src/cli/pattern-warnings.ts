@@ -1,5 +1,5 @@
+import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
-import { isPattern } from "../registrar/model/path-pattern";
 import type { FlagName, Flags } from "./flags";
 
 /** The flags that have no effect without a `*` in the paths, and those that have none with one. */

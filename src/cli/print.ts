@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { errnoOf, messageOf } from "../errors";
+import { errnoOf, messageOf } from "../base/errors";
 
 const STDOUT_FD = 1;
 /** Between two attempts at a pipe whose reader is slow. */

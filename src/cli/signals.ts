@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { attempt } from "../errors";
+import { attempt } from "../base/errors";
 
 /** SIGHUP and SIGUSR2 would end the process without a word, and leave the registration socket behind. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;

@@ -1,4 +1,4 @@
-import { invalidOption } from "../errors";
+import { invalidOption } from "../base/errors";
 
 /** A TCP address to listen on. */
 export interface ListenAddress {

@@ -1,4 +1,4 @@
-import { invalidOption } from "../errors";
+import { invalidOption } from "../base/errors";
 
 /** The paths of the HTTP endpoint besides that of the metrics. */
 export const FIXED_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"] as const;

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { grpcCodeName } from "../grpc/unary";
+import { grpcCodeName } from "../grpc/status";
 import { boundText, escapeJson } from "../logging/escape";
 import type { DriverCall } from "../registrar/model/events";
 import type { Registrations } from "../registrar/registrations";

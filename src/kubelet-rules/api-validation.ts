@@ -1,5 +1,5 @@
-import { isLabelValue, isQualifiedName, isSubdomain } from "../resource-name";
 import { goQuote } from "./go-quote";
+import { isLabelValue, isQualifiedName, isSubdomain } from "./resource-name";
 
 /**
  * Why the API server would reject a driver's topology as labels of a Node; undefined if it would not.

@@ -1,4 +1,4 @@
-import { messageOf, RegistrarError } from "../errors";
+import { messageOf, RegistrarError } from "../base/errors";
 import { goQuote, goQuotedList } from "./go-quote";
 import type { VersionsWording } from "./versions";
 

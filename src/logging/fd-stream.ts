@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { errnoOf } from "../errors";
+import { errnoOf } from "../base/errors";
 
 /** Where finished log lines go; `process.stderr` is one. */
 export interface LineStream {

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { messageOf } from "../errors";
+import { messageOf } from "../base/errors";
 import { boundText, escapeJson } from "./escape";
 import type { LineHeader } from "./klog-sink";
 import type { LogRecord } from "./logger";

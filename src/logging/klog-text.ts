@@ -1,4 +1,4 @@
-import { messageOf } from "../errors";
+import { messageOf } from "../base/errors";
 import { boundText, escapeGo, escapeJson, quoteGo } from "./escape";
 import type { LineHeader } from "./klog-sink";
 import type { LogRecord } from "./logger";

@@ -1,5 +1,5 @@
-import { invalidOption } from "../errors";
-import { guardedCall } from "../guarded-call";
+import { invalidOption } from "../base/errors";
+import { guardedCall } from "../base/guarded-call";
 
 /** Key/value pairs of one log line, in the order given. */
 export type LogFields = Readonly<Record<string, unknown>>;

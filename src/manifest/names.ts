@@ -1,6 +1,6 @@
-import { invalidOption } from "../errors";
+import { invalidOption } from "../base/errors";
+import { isLabel, isSubdomain } from "../kubelet-rules/resource-name";
 import { judgeDriverName } from "../registrar/driver/driver-name";
-import { isLabel, isSubdomain } from "../resource-name";
 
 // What the API server accepts as a name. Each function throws INVALID_OPTION; the message begins with the flag.
 

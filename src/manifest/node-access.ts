@@ -1,4 +1,4 @@
-import { invalidOption } from "../errors";
+import { invalidOption } from "../base/errors";
 import { SERVICE_ACCOUNT_FOLDER } from "../node-readiness/api/access";
 import { DRIVER_PLACEHOLDER, fillIn } from "../node-readiness/driver-template";
 import { neededRules } from "../node-readiness/rbac";

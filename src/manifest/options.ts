@@ -1,7 +1,7 @@
-import { invalidOption } from "../errors";
-import { DEFAULT_KUBELET_ROOT } from "../kubelet-roots";
+import { invalidOption } from "../base/errors";
+import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
 import { registrationSocketPath } from "../registrar/socket/socket-name";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
 import {
   checkDriverName,
   checkFolderName,

@@ -1,4 +1,4 @@
-import { BACKOFF } from "../backoff";
+import { BACKOFF } from "../base/backoff";
 import type { Logger } from "../logging/logger";
 import { conditionFor, findForgettable, MAX_CONDITIONS, planCondition, planForgetting } from "./condition";
 import { type ConditionSubject, createConditionSubjects, NOT_OURS } from "./condition-subjects";

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { RegistrarError } from "../base/errors";
 import type { NodeCondition, NodeView } from "./api/node";
 import { isTemplate, patternOf } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";

@@ -1,4 +1,4 @@
-import { BACKOFF, type Backoff } from "../backoff";
+import { BACKOFF, type Backoff } from "../base/backoff";
 import type { Logger } from "../logging/logger";
 import type { ObservedRegistration } from "./observed-registrations";
 import { earlier, type Pass, type PassOutcome } from "./pass";

@@ -1,4 +1,4 @@
-import { isQualifiedName } from "../resource-name";
+import { isQualifiedName } from "../kubelet-rules/resource-name";
 
 /** Stands for the driver's name in a taint's key and in a condition's type. */
 export const DRIVER_PLACEHOLDER = "{driver}";

@@ -5,9 +5,9 @@ import type { ObservedRegistration } from "./observed-registrations";
 /** Warns, once while a driver is here, that its name makes a taint or condition one of others. */
 export function createNameWarnings(
   templates: readonly string[],
-  log: Logger,
+  parentLog: Logger,
 ): (registrations: readonly ObservedRegistration[]) => void {
-  const named = log.named("node-readiness");
+  const log = parentLog.named("node-readiness");
   let warned: readonly string[] = [];
   return (registrations) => {
     const names = [...new Set(registrations.flatMap(({ driverName }) => driverName ?? []))];
@@ -15,7 +15,7 @@ export function createNameWarnings(
       templates.some((template) => fillIn(template, name) === undefined),
     );
     for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
-      named.warn("Driver's name is that of others, its taints and conditions are left alone", {
+      log.warn("Driver's name is that of others, its taints and conditions are left alone", {
         csiDriverName,
         names: templates.join(", "),
         check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",

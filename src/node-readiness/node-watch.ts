@@ -1,5 +1,5 @@
-import { type Backoff, backoffMs } from "../backoff";
-import { createWakeUp } from "../pause";
+import { type Backoff, backoffMs } from "../base/backoff";
+import { createWakeUp } from "../base/pause";
 import type { ApiFailure } from "./api/failure";
 import { isOlder, type NodeView } from "./api/node";
 import type { NodeApi, WatchEvent } from "./api/node-api";

@@ -1,4 +1,4 @@
-import { invalidOption } from "../errors";
+import { invalidOption } from "../base/errors";
 import type { StateName } from "../registrar/model/state";
 import type { Registrations } from "../registrar/registrations";
 

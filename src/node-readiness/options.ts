@@ -1,4 +1,4 @@
-import { invalidOption } from "../errors";
+import { invalidOption } from "../base/errors";
 import { flag, listOf, milliseconds, text } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import { type ApiAccess, apiAccess } from "./api/access";

@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs } from "../backoff";
+import { type Backoff, backoffMs } from "../base/backoff";
 
 /**
  * Two writers that undo each other: how long to leave alone what somebody else keeps changing. Times are milliseconds

@@ -1,6 +1,6 @@
-import { BACKOFF, backoffMs } from "../backoff";
+import { BACKOFF, backoffMs } from "../base/backoff";
+import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
-import { createWakeUp } from "../pause";
 import { createApiClient } from "./api/client";
 import { createNodeApi } from "./api/node-api";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";

@@ -1,8 +1,8 @@
-import { invalidOption } from "../errors";
+import { invalidOption } from "../base/errors";
+import { show } from "../base/refuse-option";
 import type { LoggerOption } from "../logging/logger-option";
 import { readOptions } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
-import { show } from "../refuse-option";
 import type { ObservedRegistrations } from "./observed-registrations";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./options";
 import { type NodeReadiness, runNodeReadiness } from "./run-node-readiness";

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { RegistrarError } from "../base/errors";
 import type { NodeView, Taint } from "./api/node";
 import type { PatchOperation } from "./api/node-api";
 import { fillIn, isTemplate } from "./driver-template";

@@ -1,4 +1,4 @@
-import { BACKOFF, type Backoff, backoffMs } from "../backoff";
+import { BACKOFF, type Backoff, backoffMs } from "../base/backoff";
 import type { Logger } from "../logging/logger";
 import type { NodeView, Taint } from "./api/node";
 import type { ObservedRegistration } from "./observed-registrations";

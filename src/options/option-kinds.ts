@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
-import { LONGEST_WAIT_MS } from "../pause";
-import { isObject, readWord, refuseOption, show, wordsTaken } from "../refuse-option";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../sockets/socket-path";
+import { LONGEST_WAIT_MS } from "../base/pause";
+import { isObject, readWord, refuseOption, show, wordsTaken } from "../base/refuse-option";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../unix/socket-path";
 
 /** A kind of values that an option may have. */
 export interface OptionKind<Value> {

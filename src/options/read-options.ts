@@ -1,6 +1,6 @@
-import { invalidOption } from "../errors";
-import { nearWord } from "../near-word";
-import { isObject, refuseOption, show } from "../refuse-option";
+import { invalidOption } from "../base/errors";
+import { nearWord } from "../base/near-word";
+import { isObject, refuseOption, show } from "../base/refuse-option";
 import { type OptionKind, oneOf } from "./option-kinds";
 
 /** One option: the value to use for what was given, which is undefined where nothing was. */

@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { RegistrarError } from "../base/errors";
 import type { Logger } from "../logging/logger";
 import { isLoggerOption, type LoggerOption, resolveLogger } from "../logging/logger-option";
 import { kindOf, signal } from "./option-kinds";

@@ -1,13 +1,13 @@
 import { setMaxListeners } from "node:events";
-import { BACKOFF, backoffMs } from "../backoff";
-import { createEventSource, type Events } from "../event-source";
+import { BACKOFF, backoffMs } from "../base/backoff";
+import { createEventSource, type Events } from "../base/event-source";
+import { fillPattern, type PatternPair, pairPatterns } from "../host-path/path-pattern";
 import { refuseAborted } from "../options/start-options";
-import { statsOf } from "../sockets/files";
-import { tryConnect } from "../sockets/unix-socket";
+import { statsOf } from "../unix/files";
+import { tryConnect } from "../unix/unix-socket";
 import { logListenerError, REGISTRAR_EVENTS } from "./model/events";
 import { type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
 import type { RegistrationOutcome } from "./model/outcome";
-import { fillPattern, type PatternPair, pairPatterns } from "./model/path-pattern";
 import { createAdmission } from "./node-wide/admission";
 import { discover } from "./node-wide/discovery";
 import { whyUnwanted } from "./node-wide/name-lists";

@@ -1,4 +1,4 @@
-import { createEventSource } from "../event-source";
+import { createEventSource } from "../base/event-source";
 import type { Logger } from "../logging/logger";
 import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";

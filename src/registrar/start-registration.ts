@@ -1,4 +1,4 @@
-import { createEventSource } from "../event-source";
+import { createEventSource } from "../base/event-source";
 import { refuseAborted } from "../options/start-options";
 import { admitPluginName } from "./driver/driver-name";
 import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./model/events";

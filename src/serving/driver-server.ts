@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { Server, ServerCredentials, type ServerOptions } from "@grpc/grpc-js";
-import { guardConnection } from "../grpc/guarded-connection";
+import { guardConnection } from "../grpc/client/guarded-connection";
 
 /** A gRPC server for connections that a listener of ours accepted. */
 export interface DriverServer {

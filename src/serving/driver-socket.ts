@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
-import { messageOf } from "../errors";
+import { messageOf } from "../base/errors";
 import type { Logger } from "../logging/logger";
-import { watchPath } from "../sockets/path-watch";
-import { listenOnSocketFile } from "../sockets/socket-file";
-import { tryConnect } from "../sockets/unix-socket";
+import { watchPath } from "../unix/path-watch";
+import { listenOnSocketFile } from "../unix/socket-file";
+import { tryConnect } from "../unix/unix-socket";
 
 /** A driver's socket, listening. */
 export interface DriverSocket {

@@ -1,8 +1,8 @@
 import type { Server, ServerOptions } from "@grpc/grpc-js";
+import { isObject } from "../base/refuse-option";
 import { callbackOf, hostSocketPath, kindOf, milliseconds, socketPath } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import type { ResolvedStartOptions, StartOptions } from "../options/start-options";
-import { isObject } from "../refuse-option";
 import { COMMON_OPTIONS, type RegistrationFailurePolicy } from "../registrar/model/options";
 
 /** How to serve and register a CSI driver of this process. */

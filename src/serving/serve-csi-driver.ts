@@ -1,7 +1,7 @@
-import { invalidOption, messageOf, RegistrarError } from "../errors";
+import { invalidOption, messageOf, RegistrarError } from "../base/errors";
+import { isPromise } from "../base/guarded-call";
+import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
-import { callUnary, createUnixClient } from "../grpc/unary";
-import { isPromise } from "../guarded-call";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/model/outcome";
 import type { Registration } from "../registrar/registration/registration";

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { listenOnSocketFile } from "../sockets/socket-file";
+import { listenOnSocketFile } from "../unix/socket-file";
 
 /**
  * Listens at `path`, in place of a socket that is there, to end cleanly or as in a crash. Rejects with SOCKET_UNUSABLE, and

@@ -1,4 +1,4 @@
-import type { KindsOf } from "../event-source";
+import type { KindsOf } from "../base/event-source";
 import type { CsiDriverFault, CsiMethod } from "./csi-driver-options";
 import type { WithoutTime } from "./event-stream";
 

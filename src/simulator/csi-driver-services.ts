@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
-import { messageOf } from "../errors";
-import type { ServiceHost } from "../grpc/acceptor";
+import { messageOf } from "../base/errors";
 import {
   type NodeCapabilities,
   type NodeInfo,
@@ -10,7 +9,8 @@ import {
   type ProbeResponse,
   protos,
 } from "../grpc/protos";
-import { unaryHandler } from "../grpc/unary-handler";
+import type { ServiceHost } from "../grpc/server/server";
+import { unaryHandler } from "../grpc/server/unary-handler";
 import type { CsiAnswerResult, EmitCsiDriverEvent } from "./csi-driver-events";
 import type { CsiDriverFault, CsiMethod, ResolvedCsiDriverOptions } from "./csi-driver-options";
 import type { FaultScript } from "./faults";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { RegistrarError } from "../errors";
-import { startGrpcAcceptor } from "../grpc/acceptor";
+import { RegistrarError } from "../base/errors";
+import { startGrpcServer } from "../grpc/server/server";
 import { refuseAborted } from "../options/start-options";
 import { listenUntilCrash } from "./crashable-socket";
 import { CSI_DRIVER_EVENTS, type CsiDriverEvent } from "./csi-driver-events";
@@ -56,7 +56,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   const log = createEventLog(`the simulated CSI driver ${driver.name}`, CSI_DRIVER_EVENTS, driver);
   const faults = createFaultScript(driver.faults);
   const services = { driver, faults, emit: log.append };
-  const acceptor = startGrpcAcceptor({
+  const server = startGrpcServer({
     log: logger,
     addServices: (server) => addCsiDriverServices(server, services),
   });
@@ -64,9 +64,9 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     observeRequests(connection, ({ path, authority }) =>
       log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
     );
-    acceptor.accept(connection);
+    server.accept(connection);
   }).catch(async (error: unknown) => {
-    await acceptor.close();
+    await server.close();
     throw error;
   });
   log.append({ kind: "listening", csiAddress: driver.csiAddress });
@@ -77,7 +77,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
       signal?.removeEventListener("abort", close);
       if (because === "kill") socket.crash();
       else socket.withdraw();
-      await acceptor.close();
+      await server.close();
       log.append({ kind: "stopped", because });
       log.end();
     })();

@@ -1,9 +1,9 @@
-import { RegistrarError } from "../errors";
+import { RegistrarError } from "../base/errors";
+import { callUnary } from "../grpc/client/unary";
 import { type NodeInfo, protos } from "../grpc/protos";
-import { callUnary } from "../grpc/unary";
 import { type Version, validateVersions } from "../kubelet-rules/driver-versions";
 import { authorityFor } from "../kubelet-rules/versions";
-import { MAX_SOCKET_PATH_BYTES } from "../sockets/socket-path";
+import { MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
 import { createKubeletClient } from "./kubelet-client";
 import type { KubeletContext } from "./kubelet-context";
 import type { DeregistrationCause } from "./kubelet-events";

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { invalidOption, markPlace, RegistrarError } from "../errors";
-import { createEventSource, type EventOf, type Events, type KindsOf } from "../event-source";
-import { isPromise } from "../guarded-call";
+import { invalidOption, markPlace, RegistrarError } from "../base/errors";
+import { createEventSource, type EventOf, type Events, type KindsOf } from "../base/event-source";
+import { isPromise } from "../base/guarded-call";
 import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
 import { type OptionTable, optional, readOptions } from "../options/read-options";
 

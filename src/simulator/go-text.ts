@@ -1,7 +1,7 @@
 import type { ServiceError } from "@grpc/grpc-js";
-import { messageOf } from "../errors";
+import { messageOf } from "../base/errors";
 import { HTTP2_ERRORS } from "../grpc/http2/frames";
-import { grpcCodeName } from "../grpc/unary";
+import { grpcCodeName } from "../grpc/status";
 
 /**
  * A failed call in the words of grpc-go, kubelet's gRPC library: registrars get these texts as the reason of a refusal,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Client, connectivityState } from "@grpc/grpc-js";
-import { RegistrarError } from "../errors";
-import { createOwningClient } from "../grpc/owned-connections";
+import { RegistrarError } from "../base/errors";
+import { createOwningClient } from "../grpc/client/owned-connections";
 
 /**
  * A client that sends the `:authority` that a kubelet of some version would send. Node's HTTP/2 *client* accepts any

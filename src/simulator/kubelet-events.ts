@@ -1,4 +1,4 @@
-import type { KindsOf } from "../event-source";
+import type { KindsOf } from "../base/event-source";
 import type { NodeInfo, PluginInfo } from "../grpc/protos";
 import type { SimulatedVersion } from "../kubelet-rules/versions";
 import type { CsiNodeObject } from "./csi-node";

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { RegistrarError } from "../errors";
-import type { EventOf } from "../event-source";
+import { RegistrarError } from "../base/errors";
+import type { EventOf } from "../base/event-source";
 import { behaviourOf, type PluginType } from "../kubelet-rules/versions";
 import type { Logger } from "../logging/logger";
 import { callbackOf, text } from "../options/option-kinds";

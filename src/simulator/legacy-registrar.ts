@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { RegistrarError } from "../errors";
+import { RegistrarError } from "../base/errors";
+import { callUnary } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
-import { callUnary } from "../grpc/unary";
 import { goRpcError } from "./go-text";
 import { connected, createKubeletClient } from "./kubelet-client";
 import { createNode, withNodeId } from "./node";

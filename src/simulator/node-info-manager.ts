@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { RegistrarError } from "../errors";
+import { RegistrarError } from "../base/errors";
 import { invalidCsiNodeDriver, invalidLabels } from "../kubelet-rules/api-validation";
 import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import { type CsiNodeObject, createCsiNode, type DriverOnNode, withDriver, withoutDriver } from "./csi-node";

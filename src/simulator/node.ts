@@ -1,4 +1,4 @@
-import { RegistrarError } from "../errors";
+import { RegistrarError } from "../base/errors";
 import { goQuote } from "../kubelet-rules/go-quote";
 import { NODE_ID_ANNOTATION } from "../kubelet-rules/node-id-annotation";
 

@@ -1,6 +1,6 @@
 import type { Client } from "@grpc/grpc-js";
+import { callUnary } from "../grpc/client/unary";
 import { type PluginInfo, protos, type RegistrationStatus } from "../grpc/protos";
-import { callUnary } from "../grpc/unary";
 import { authorityFor } from "../kubelet-rules/versions";
 import type { Called } from "./calls";
 import { connected, createKubeletClient } from "./kubelet-client";

@@ -1,5 +1,5 @@
 import { goQuote, goQuotedList } from "../kubelet-rules/go-quote";
-import { isExtendedResource } from "../resource-name";
+import { isExtendedResource } from "../kubelet-rules/resource-name";
 import type { DeregistrationCause } from "./kubelet-events";
 import { ACCEPTED, type HandlerAnswer, type OfferedPlugin, type PluginHandler } from "./plugin-handler";
 

@@ -8,11 +8,11 @@ test("parsing loads nothing heavy: the probe must answer within a second at a te
     metafile: true,
   });
   expect(Object.keys(metafile.inputs).sort()).toEqual([
+    "src/base/near-word.ts",
     "src/cli/flags.ts",
     "src/cli/go-flags.ts",
     "src/cli/go-values.ts",
     "src/cli/klog-values.ts",
     "src/logging/escape.ts",
-    "src/options/near-word.ts",
   ]);
 });

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import { createEventSource } from "../../src/base/event-source";
 import { collectWhenQuiet, SMALL_HEAP } from "../../src/cli/garbage";
-import { createEventSource } from "../../src/event-source";
 import type { Registrations } from "../../src/registrar/registrations";
 import { createTempFolder } from "../support/temp-folder";
 

@@ -1,4 +1,4 @@
-import { messageOf } from "../../src/errors";
+import { messageOf } from "../../src/base/errors";
 import { serveDiagnostics } from "../support/diagnostics";
 import { registerOnce } from "../support/fake-kubelet";
 import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../support/registrar-node";

@@ -1,4 +1,4 @@
-import { DEFAULT_GRPC_ACCEPTOR_LIMITS } from "../../src/grpc/acceptor-limits";
+import { DEFAULT_GRPC_SERVER_LIMITS } from "../../src/grpc/server/limits";
 import { ATTACKS } from "../grpc/attacks";
 import { readText, rowsIn, sectionOf } from "./markdown";
 
@@ -32,7 +32,7 @@ test.each(Object.entries(ATTACKS))("it says what happens: %s", (theme, attacks) 
 });
 
 test("its other rows have their tests", () => {
-  const tests = ["process/attacks", "grpc/acceptor", "grpc/acceptor-bounds"]
+  const tests = ["process/attacks", "grpc/server/server", "grpc/server/bounds"]
     .map((name) => readText(`test/${name}.test.ts`))
     .join();
   for (const name of Object.values(SCENARIOS)) expect(tests).toContain(name);
@@ -40,7 +40,7 @@ test("its other rows have their tests", () => {
 
 test("its numbers are those of the code", () => {
   const { maxConnections, maxConcurrentStreams, maxMessageBytes, maxHeaderBytes, maxHeaderFields } =
-    DEFAULT_GRPC_ACCEPTOR_LIMITS;
+    DEFAULT_GRPC_SERVER_LIMITS;
   const wanted = {
     "connections at one time": maxConnections,
     "calls at one time on a connection": maxConcurrentStreams,
@@ -53,10 +53,10 @@ test("its numbers are those of the code", () => {
     ),
     "bytes of one frame": constantIn("src/grpc/http2/frames.ts", "MAX_FRAME_BYTES"),
     "messages of one call": 1,
-    "other frames since a call was answered": constantIn("src/grpc/frame-allowance.ts", "FRAMES"),
+    "other frames since a call was answered": constantIn("src/grpc/server/frame-allowance.ts", "FRAMES"),
     "bytes of one message": `${maxMessageBytes / 2 ** 20} MB`,
     "bytes of all unfinished requests": `${maxMessageBytes / 2 ** 20} MB`,
-    // What a socket may hold before we pause it: one chunk's answers (test/grpc/acceptor-bytes.test.ts).
+    // What a socket may hold before we pause it: one chunk's answers (test/grpc/server/bytes.test.ts).
     "answers that the client does not read": "64 kB",
     "compressed messages": 0,
   };

@@ -1,8 +1,8 @@
 import { COMMANDS } from "../../src/cli/commands";
 import { parseFlags } from "../../src/cli/flags";
 import { createRoutes } from "../../src/diagnostics";
+import { pairPatterns } from "../../src/host-path/path-pattern";
 import { silentLogger } from "../../src/logging/logger";
-import { pairPatterns } from "../../src/registrar/model/path-pattern";
 import { runCommand } from "../support/run-command";
 import { DOCUMENTS, fencesIn, isThere, readText } from "./markdown";
 import { commandsIn, type Words } from "./shell";

@@ -1,4 +1,4 @@
-import { KUBELET_ROOTS } from "../../src/kubelet-roots";
+import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
 import { hintForRefusal } from "../../src/registrar/registration/hints";
 import { codeIn, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type GrpcObject, loadPackageDefinition, type ServiceClientConstructor } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { parseAllDocuments } from "yaml";
-import { callUnary } from "../../src/grpc/unary";
+import { callUnary } from "../../src/grpc/client/unary";
 import { startKubelet } from "../../src/simulator/kubelet";
 import { createKubeletClient } from "../../src/simulator/kubelet-client";
 import { PATIENCE_MS } from "../support/history";

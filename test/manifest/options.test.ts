@@ -1,4 +1,4 @@
-import { KUBELET_ROOTS } from "../../src/kubelet-roots";
+import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
 import { type ManifestOptions, resolveManifestOptions } from "../../src/manifest/options";
 
 const REQUIRED: ManifestOptions = {

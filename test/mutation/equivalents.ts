@@ -47,13 +47,13 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: "what is not needed of it is not used; it is a matter of memory (npm run bench:hostile)",
   },
   {
-    file: "src/host-path.ts",
+    file: "src/host-path/host-path.ts",
     from: "const subvolume = knownRoot && root?.slice(0, -knownRoot.length);",
     to: "const subvolume = knownRoot && root.slice(0, -knownRoot.length);",
     why: "it ends with the known root, so it is there; the question is the compiler's",
   },
   {
-    file: "src/host-path.ts",
+    file: "src/host-path/host-path.ts",
     from: "const toldRoot = inRoot !== undefined && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;",
     to: "const toldRoot = true && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;",
     why: 'only a path that ends with "undefined" would tell',
@@ -73,7 +73,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ofNoMatch("src/cli/go-values.ts", "const [, sign, literal] = intLiteral.exec(text) ?? [];"),
   ofNoMatch("src/cli/go-flags.ts", "const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?/s.exec(word) ?? [];"),
   {
-    file: "src/grpc/unary-request.ts",
+    file: "src/grpc/server/unary-request.ts",
     from: "if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;",
     to: "if (false) return undefined;",
     why: "bytes that have not come are 0: who is refused for the others is refused in any case, and that sooner",

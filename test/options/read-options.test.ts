@@ -1,4 +1,5 @@
 import { getEventListeners } from "node:events";
+import { LONGEST_WAIT_MS } from "../../src/base/pause";
 import {
   flag,
   folderPath,
@@ -13,7 +14,6 @@ import {
 } from "../../src/options/option-kinds";
 import { optional, optionsOf, readOptions, required, variant } from "../../src/options/read-options";
 import { START_OPTIONS } from "../../src/options/start-options";
-import { LONGEST_WAIT_MS } from "../../src/pause";
 
 type Fault =
   | { readonly kind: "slow"; readonly delayMs: number; readonly times?: number }

@@ -99,7 +99,10 @@ test("the examples have the right types", async () => {
 });
 
 test("the library's page explains each code of an error, and no other", () => {
-  const codes = Array.from(textOf("src/errors.ts").matchAll(/^ {2}\| "([A-Z_]+)"/gm), ([, code]) => code);
+  const codes = Array.from(
+    textOf("src/base/errors.ts").matchAll(/^ {2}\| "([A-Z_]+)"/gm),
+    ([, code]) => code,
+  );
   const explained = Array.from(textOf("docs/library.md").matchAll(/^\| `([A-Z_]+)`/gm), ([, code]) => code);
   expect(codes.length).toBeGreaterThan(0);
   expect(explained.sort()).toEqual(codes.sort());

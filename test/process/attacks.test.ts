@@ -4,7 +4,7 @@ import { nodeTest, onNode, registered } from "../end-to-end/support/node";
 import { descriptorsOf, residentKilobytes } from "../end-to-end/support/resources";
 import { ATTACKS } from "../grpc/attacks";
 import { openCall, openCallInHuffman, times } from "../grpc/attacks/attack";
-import { connectRaw } from "../grpc/served-acceptor";
+import { connectRaw } from "../grpc/served-grpc";
 import { bytesOf, DATA, frame, HEADERS, HELLO, headerBlock, PING } from "../grpc/wire";
 import { eventually } from "../support/eventually";
 import { flood } from "../support/hostile-driver";

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { StateName } from "../../src/registrar/model/state";
 import { startRegistrar, startSidecar } from "../../src/registrar/start-registrar";
-import { connectRaw } from "../grpc/served-acceptor";
+import { connectRaw } from "../grpc/served-grpc";
 import { frame, GOAWAY, getInfoCall, HELLO, PING, RAW_PATH } from "../grpc/wire";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, unlinkSync } from "node:fs";
 import { keepListening } from "../../src/serving/driver-socket";
-import { listenOnSocketFile } from "../../src/sockets/socket-file";
-import { tryConnect } from "../../src/sockets/unix-socket";
+import { listenOnSocketFile } from "../../src/unix/socket-file";
+import { tryConnect } from "../../src/unix/unix-socket";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";

@@ -12,9 +12,9 @@ import {
   type sendUnaryData,
   status,
 } from "@grpc/grpc-js";
+import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { CLIENT_PREFACE, FrameType } from "../../src/grpc/http2/frames";
 import { type PluginIdentity, protos } from "../../src/grpc/protos";
-import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import type { CsiServingOptions } from "../../src/serving/options";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { frame, SETTINGS } from "../grpc/wire";

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, writeFileSync } from "node:fs";
 import type { Client } from "@grpc/grpc-js";
+import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
-import { callUnary, createUnixClient } from "../../src/grpc/unary";
 import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
 import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
 import { createKubeletClient } from "../../src/simulator/kubelet-client";

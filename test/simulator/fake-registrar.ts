@@ -1,6 +1,6 @@
-import { startGrpcAcceptor } from "../../src/grpc/acceptor";
 import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
-import { unaryHandler } from "../../src/grpc/unary-handler";
+import { startGrpcServer } from "../../src/grpc/server/server";
+import { unaryHandler } from "../../src/grpc/server/unary-handler";
 import { silentLogger } from "../../src/logging/logger";
 import { listenUntilCrash } from "../../src/simulator/crashable-socket";
 import { createEventLog, type EventStream } from "../../src/simulator/event-stream";
@@ -45,7 +45,7 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise
     ...options.info,
   };
   const cut = () => socket.crash();
-  const acceptor = startGrpcAcceptor({
+  const server = startGrpcServer({
     log: silentLogger,
     addServices: (server) =>
       server.addService(
@@ -68,18 +68,18 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise
       log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
     );
     connection.once("close", () => log.append({ kind: "left" }));
-    acceptor.accept(connection);
+    server.accept(connection);
   });
   const close = () => {
     socket.withdraw();
-    return acceptor.close({ graceMs: 0 });
+    return server.close({ graceMs: 0 });
   };
   return {
     events: log.stream,
     close,
     crash: () => {
       socket.crash();
-      return acceptor.close({ graceMs: 0 });
+      return server.close({ graceMs: 0 });
     },
     [Symbol.asyncDispose]: close,
   };

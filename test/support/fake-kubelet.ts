@@ -1,5 +1,5 @@
+import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { type PluginInfo, protos } from "../../src/grpc/protos";
-import { callUnary, createUnixClient } from "../../src/grpc/unary";
 
 const CALL_LIMIT_MS = 5_000;
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errnoOf } from "../../src/errors";
+import { errnoOf } from "../../src/base/errors";
 import { copyCli, DIST } from "./built-cli";
 
 const ROOT = join(__dirname, "..", "..");

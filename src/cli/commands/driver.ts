@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { RegistrarError } from "../../errors";
+import { RegistrarError } from "../../base/errors";
 import { startCsiDriver } from "../../simulator/csi-driver";
 import { CSI_METHODS, type CsiDriverFault } from "../../simulator/csi-driver-options";
-import { tryConnect } from "../../sockets/unix-socket";
+import { tryConnect } from "../../unix/unix-socket";
 import { countFlag, durationFlag, eventOutputFlag, listFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { durationText, tellEvents, writeLine } from "../event-lines";

@@ -1,4 +1,4 @@
-import { invalidOption } from "../../errors";
+import { invalidOption } from "../../base/errors";
 import type { NodeAccessOptions } from "../../manifest/node-access";
 import { POLICY_MINOR } from "../../manifest/node-policy";
 import { parseConditionType } from "../../node-readiness/condition";

@@ -1,5 +1,5 @@
-import { invalidOption, messageOf } from "../../errors";
-import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../kubelet-roots";
+import { invalidOption, messageOf } from "../../base/errors";
+import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import {
   FS_GROUP_POLICIES,
   LIFECYCLE_MODES,

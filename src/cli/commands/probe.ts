@@ -1,14 +1,14 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { attempt, messageOf } from "../../errors";
+import { attempt, messageOf } from "../../base/errors";
+import { fitsPattern, pairPatterns } from "../../host-path/path-pattern";
 import { plain } from "../../logging/escape";
 import { judgeDriverName } from "../../registrar/driver/driver-name";
-import { parseCsiAddress } from "../../registrar/model/csi-address";
-import { fitsPattern, pairPatterns } from "../../registrar/model/path-pattern";
 import { socketsFitting } from "../../registrar/node-wide/fitting-sockets";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
-import { isFolder } from "../../sockets/files";
+import { parseCsiAddress } from "../../unix/csi-address";
+import { isFolder } from "../../unix/files";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { nameListsFrom } from "../name-lists";

@@ -1,13 +1,13 @@
+import { messageOf } from "../../base/errors";
 import type { ProcessFacts } from "../../diagnostics/metric-table";
 import type { ViewNodeReadiness } from "../../diagnostics/node-readiness";
-import { messageOf } from "../../errors";
 import type { Logger } from "../../logging/logger";
 import type { LoggingResolution } from "../../logging/logging-options";
 import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import type { NodeRegistrar } from "../../registrar/start-node-registrar";
 import { startSidecar } from "../../registrar/start-registrar";
-import { isFolder } from "../../sockets/files";
+import { isFolder } from "../../unix/files";
 import { createCliLogger } from "../cli-logger";
 import {
   BOTH_PORTS,

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
+import { pause } from "../../base/pause";
 import { renderColumns } from "../../doctor/findings/columns";
 import type { DriverRow } from "../../doctor/findings/report";
 import { driversIn } from "../../doctor/node/drivers";
 import { gatherFacts } from "../../doctor/node/gather";
 import { escapeJson, plain } from "../../logging/escape";
-import { pause } from "../../pause";
-import { isFolder } from "../../sockets/files";
+import { isFolder } from "../../unix/files";
 import { durationFlag, outputFlag, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { untilStopped } from "../foreground";

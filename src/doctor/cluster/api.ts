@@ -1,5 +1,5 @@
 import { Agent, type IncomingMessage, request } from "node:http";
-import { messageOf } from "../../errors";
+import { messageOf } from "../../base/errors";
 import { boundText } from "../../logging/escape";
 import { list, numberOrNone, text, textOrNone, tree } from "../rules/objects";
 

@@ -1,4 +1,4 @@
-import { isPattern } from "../../registrar/model/path-pattern";
+import { isPattern } from "../../host-path/path-pattern";
 import { type Deployment, onHost } from "../manifest/deployment";
 import type { ClusterReading, RegistrarSet } from "./facts";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { invalidOption, messageOf, RegistrarError } from "../../errors";
+import { invalidOption, messageOf, RegistrarError } from "../../base/errors";
 
 /** Which cluster; undefined: what kubectl takes by itself. */
 export interface KubectlOptions {

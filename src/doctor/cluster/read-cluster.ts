@@ -1,4 +1,4 @@
-import { invalidOption } from "../../errors";
+import { invalidOption } from "../../base/errors";
 import { type ReadSettings, unreadAt } from "../manifest/deployment";
 import { text, textOrNone, tree } from "../rules/objects";
 import type { ListApi, ListFailure, ListRequest } from "./api";

@@ -1,4 +1,4 @@
-import { attempt } from "../../errors";
+import { attempt } from "../../base/errors";
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/node-id-annotation";
 import { list, text, textOrNone, tree } from "../rules/objects";
 import type { NodeFacts } from "./facts";

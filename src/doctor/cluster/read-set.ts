@@ -1,4 +1,4 @@
-import { invalidOption } from "../../errors";
+import { invalidOption } from "../../base/errors";
 import type { ReadSettings } from "../manifest/deployment";
 import { readDeployments } from "../manifest/read-deployments";
 import { list, numberOrNone, text, tree } from "../rules/objects";

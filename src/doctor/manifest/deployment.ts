@@ -1,5 +1,5 @@
-import { messageOf } from "../../errors";
-import { isWithin } from "../../mounts";
+import { messageOf } from "../../base/errors";
+import { isWithin } from "../../host-path/mounts";
 
 /** The official registrar, by the name of an image. */
 export interface OfficialImage {

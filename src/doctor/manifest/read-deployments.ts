@@ -1,4 +1,4 @@
-import { invalidOption } from "../../errors";
+import { invalidOption } from "../../base/errors";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
 import { list, type Tree, text, tree } from "../rules/objects";
 import {

@@ -1,6 +1,6 @@
-import { invalidOption } from "../../errors";
+import { invalidOption } from "../../base/errors";
+import { nearWord } from "../../base/near-word";
 import { boundText } from "../../logging/escape";
-import { nearWord } from "../../near-word";
 import { list, type Tree, text, tree } from "../rules/objects";
 import type { Deployment, LiteralVariable, OfficialImage } from "./deployment";
 

@@ -1,7 +1,8 @@
 import type { Client } from "@grpc/grpc-js";
-import { attempt, messageOf } from "../../errors";
+import { attempt, messageOf } from "../../base/errors";
+import { callUnary, createUnixClient } from "../../grpc/client/unary";
 import { type PluginIdentity, protos, type Unary } from "../../grpc/protos";
-import { callUnary, createUnixClient, grpcCodeName, statusCodeOf } from "../../grpc/unary";
+import { grpcCodeName, statusCodeOf } from "../../grpc/status";
 import { boundTexts } from "../../logging/escape";
 import { REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "../../registrar/registration/self-check";
 import type { Answer, DriverFacts, RegistrationFacts, RegistrationReport, SocketFacts } from "./facts";

@@ -1,8 +1,8 @@
 import { accessSync, constants, realpathSync, statfsSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
-import { attempt, errnoOf } from "../../errors";
-import { placeOf } from "../../mounts";
-import { readMounts } from "../../sockets/mount-table";
+import { attempt, errnoOf } from "../../base/errors";
+import { readMounts } from "../../host-path/mount-table";
+import { placeOf } from "../../host-path/mounts";
 import type { DirectoryFacts } from "./facts";
 import { listRegistrations } from "./registration-facts";
 import { fileTypeOf, lookAtSocket, ownershipOf, statsOrErrno } from "./socket-facts";

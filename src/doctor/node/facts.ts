@@ -1,6 +1,6 @@
 import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../../grpc/protos";
-import type { HostPathVerdict } from "../../host-path";
-import type { Place } from "../../mounts";
+import type { HostPathVerdict } from "../../host-path/host-path";
+import type { Place } from "../../host-path/mounts";
 import type { NameLists } from "../../registrar/node-wide/name-lists";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 

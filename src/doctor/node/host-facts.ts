@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { attempt } from "../../errors";
-import { isFolder } from "../../sockets/files";
+import { attempt } from "../../base/errors";
+import { isFolder } from "../../unix/files";
 import type { SelinuxFacts } from "./facts";
 
 /** Those of `directories` that exist, but for `path`. */

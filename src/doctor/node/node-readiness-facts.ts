@@ -1,4 +1,4 @@
-import { messageOf } from "../../errors";
+import { messageOf } from "../../base/errors";
 import { type ApiAccess, readSecret } from "../../node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../node-readiness/api/client";
 import { fieldsOf } from "../../node-readiness/api/json";

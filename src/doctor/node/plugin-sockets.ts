@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { attempt } from "../../errors";
+import { attempt } from "../../base/errors";
 
 /** Drivers have their socket in a folder of their own, some a folder deeper. */
 const MAX_DEPTH = 4;

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf } from "../../errors";
+import { errnoOf } from "../../base/errors";
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
-import { tryConnect } from "../../sockets/unix-socket";
+import { tryConnect } from "../../unix/unix-socket";
 import type { Questioner, RegistrationAnswer } from "./calls";
 import type { RegistrationFacts } from "./facts";
 import { lookAndReach, lookAtSocket } from "./socket-facts";

@@ -1,9 +1,9 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { errnoOf } from "../../errors";
-import { isFolder } from "../../sockets/files";
-import { MAX_SOCKET_PATH_BYTES } from "../../sockets/socket-path";
-import { explainConnectError, tryConnect } from "../../sockets/unix-socket";
+import { errnoOf } from "../../base/errors";
+import { isFolder } from "../../unix/files";
+import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
+import { explainConnectError, tryConnect } from "../../unix/unix-socket";
 import type { Ownership, SocketFacts } from "./facts";
 
 /** Looks at a path where a unix socket belongs: connects to it, says nothing and leaves. */

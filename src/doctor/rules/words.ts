@@ -1,4 +1,4 @@
-import { MAX_SOCKET_PATH_BYTES } from "../../sockets/socket-path";
+import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 
 /** What is wrong with a path of so many bytes. */
 export function tooLong(bytes: number): string {

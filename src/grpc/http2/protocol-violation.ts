@@ -1,4 +1,4 @@
-import { RegistrarError } from "../../errors";
+import { RegistrarError } from "../../base/errors";
 
 /** Gives up on a peer that broke a protocol's rules or one of our bounds; `reason` goes to the log as it is. */
 export function refuse(reason: string): never {

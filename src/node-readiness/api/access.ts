@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { invalidOption } from "../../errors";
+import { invalidOption } from "../../base/errors";
 import { kindOf, text } from "../../options/option-kinds";
 import { optional, optionsOf, required, variant } from "../../options/read-options";
 

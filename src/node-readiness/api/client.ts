@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, type RequestOptions, request } from "node:https";
-import { messageOf } from "../../errors";
+import { messageOf } from "../../base/errors";
 import { boundText } from "../../logging/escape";
 import { type ApiAccess, readSecret } from "./access";
 import { type ApiAnswer, type ApiFailure, failureOf } from "./failure";

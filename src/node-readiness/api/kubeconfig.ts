@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { RegistrarError } from "../../errors";
+import { RegistrarError } from "../../base/errors";
 import { text } from "../../options/option-kinds";
 import { type ApiAccess, isServer, type Secret } from "./access";
 import { fieldsOf, listOf } from "./json";

@@ -1,9 +1,10 @@
 import { connectivityState, status } from "@grpc/grpc-js";
-import { messageOf } from "../../errors";
+import { messageOf } from "../../base/errors";
+import { LONGEST_WAIT_MS } from "../../base/pause";
+import { callUnary, createUnixClient } from "../../grpc/client/unary";
 import { type PluginIdentity, protos } from "../../grpc/protos";
-import { callUnary, createUnixClient, statusCodeOf } from "../../grpc/unary";
+import { statusCodeOf } from "../../grpc/status";
 import type { Logger } from "../../logging/logger";
-import { LONGEST_WAIT_MS } from "../../pause";
 import type { DriverCall } from "../model/events";
 
 /** Makes a connection to a CSI driver, which begins with the first call. */

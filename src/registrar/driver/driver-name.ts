@@ -1,6 +1,6 @@
-import { RegistrarError } from "../../errors";
+import { RegistrarError } from "../../base/errors";
+import { isExtendedResource, isSubdomain } from "../../kubelet-rules/resource-name";
 import type { Logger } from "../../logging/logger";
-import { isExtendedResource, isSubdomain } from "../../resource-name";
 import type { PluginType } from "../model/options";
 import { SOCKET_TAIL } from "../socket/socket-name";
 

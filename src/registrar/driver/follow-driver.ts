@@ -1,5 +1,5 @@
-import { messageOf } from "../../errors";
-import type { EventSource } from "../../event-source";
+import { messageOf } from "../../base/errors";
+import type { EventSource } from "../../base/event-source";
 import type { PluginIdentity } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { RegistrarEvent } from "../model/events";

@@ -1,11 +1,11 @@
 import { status } from "@grpc/grpc-js";
-import { BACKOFF, backoffMs } from "../../backoff";
-import { errnoOf, RegistrarError } from "../../errors";
+import { BACKOFF, backoffMs } from "../../base/backoff";
+import { errnoOf, RegistrarError } from "../../base/errors";
+import { pause } from "../../base/pause";
 import type { PluginIdentity } from "../../grpc/protos";
-import { statusCodeOf } from "../../grpc/unary";
+import { statusCodeOf } from "../../grpc/status";
 import type { Logger } from "../../logging/logger";
-import { pause } from "../../pause";
-import { type AcceptingOptions, untilAccepting, untilReplaced } from "../../sockets/unix-socket";
+import { type AcceptingOptions, untilAccepting, untilReplaced } from "../../unix/unix-socket";
 import type { DriverCall } from "../model/events";
 import type { ResolvedRegistrarOptions } from "../model/options";
 import { connectDriver } from "./driver-connection";

@@ -1,4 +1,4 @@
-import type { KindsOf } from "../../event-source";
+import type { KindsOf } from "../../base/event-source";
 import type { PluginIdentity } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { PublishReason, StateChange } from "./state";

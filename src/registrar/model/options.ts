@@ -1,4 +1,5 @@
-import { invalidOption } from "../../errors";
+import { invalidOption } from "../../base/errors";
+import { refuseOption } from "../../base/refuse-option";
 import {
   flag,
   folderPath,
@@ -12,9 +13,8 @@ import {
 } from "../../options/option-kinds";
 import { type OptionTable, optional, readOptions, required } from "../../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../../options/start-options";
-import { refuseOption } from "../../refuse-option";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../../sockets/socket-path";
-import { absoluteCsiAddress, parseCsiAddress } from "./csi-address";
+import { absoluteCsiAddress, parseCsiAddress } from "../../unix/csi-address";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../../unix/socket-path";
 
 /** What kubelet registers: `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
 export type PluginType = "CSIPlugin" | "DRAPlugin" | "DevicePlugin";

@@ -1,4 +1,4 @@
-import { errnoOf, messageOf, RegistrarError } from "../../errors";
+import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
 
 /** How a registration ended. */
 export type RegistrationOutcome =

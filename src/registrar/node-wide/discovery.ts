@@ -1,10 +1,10 @@
 import { type FSWatcher, type Stats, watch } from "node:fs";
 import { basename, join } from "node:path";
-import { errnoOf } from "../../errors";
+import { errnoOf } from "../../base/errors";
+import { isPattern, matchSegment, type PathPattern } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
-import { isSameFile, isSameSocket, namesIn, statsOf } from "../../sockets/files";
-import { watchPath } from "../../sockets/path-watch";
-import { isPattern, matchSegment, type PathPattern } from "../model/path-pattern";
+import { isSameFile, isSameSocket, namesIn, statsOf } from "../../unix/files";
+import { watchPath } from "../../unix/path-watch";
 
 /** Hears of sockets that fit a pattern; `captures` is what its stars stand for. */
 export interface DiscoveryObserver {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { namesIn, statsOf } from "../../sockets/files";
-import { isPattern, matchSegment, segmentsOf } from "../model/path-pattern";
+import { isPattern, matchSegment, segmentsOf } from "../../host-path/path-pattern";
+import { namesIn, statsOf } from "../../unix/files";
 
 /** More than a node has drivers. */
 const MAX_SOCKETS = 500;

@@ -1,5 +1,11 @@
-import { invalidOption } from "../../errors";
-import { isPattern, matchSegments, type PathPattern, parsePattern, segmentsOf } from "../model/path-pattern";
+import { invalidOption } from "../../base/errors";
+import {
+  isPattern,
+  matchSegments,
+  type PathPattern,
+  parsePattern,
+  segmentsOf,
+} from "../../host-path/path-pattern";
 
 /** Names that are wanted and names that are not; without `allow` every name is wanted that is not in `deny`. */
 export interface NameLists {

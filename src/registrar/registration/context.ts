@@ -1,4 +1,4 @@
-import type { ConnectionTally } from "../../grpc/acceptor";
+import type { ConnectionTally } from "../../grpc/server/server";
 import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";
 import type { DriverFacts } from "../model/state";

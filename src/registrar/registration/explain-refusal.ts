@@ -1,9 +1,9 @@
-import { explainHostPath, fixText, type HostPathVerdict, judgeHostPath } from "../../host-path";
-import { placeOf } from "../../mounts";
-import { readMounts, realPathOf } from "../../sockets/mount-table";
-import { isPattern } from "../model/path-pattern";
+import { explainHostPath, fixText, type HostPathVerdict, judgeHostPath } from "../../host-path/host-path";
+import { readMounts, realPathOf } from "../../host-path/mount-table";
+import { mountedMatches } from "../../host-path/mounted-matches";
+import { placeOf } from "../../host-path/mounts";
+import { isPattern } from "../../host-path/path-pattern";
 import { type HintedUser, hintForRefusal } from "./hints";
-import { mountedMatches } from "./mounted-matches";
 
 /** The names of the driver's socket, and the folder whose mount shows where kubelet's root is. */
 export interface DriverPaths {

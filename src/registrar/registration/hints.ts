@@ -1,5 +1,5 @@
-import type { ConnectionTally } from "../../grpc/acceptor";
-import { otherKubeletRoots } from "../../kubelet-roots";
+import type { ConnectionTally } from "../../grpc/server/server";
+import { otherKubeletRoots } from "../../host-path/kubelet-roots";
 
 /** Who reads a hint, by what can be done there. */
 export interface HintedUser {

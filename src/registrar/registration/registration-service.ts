@@ -1,6 +1,6 @@
-import type { ServiceHost } from "../../grpc/acceptor";
 import { protos, type RegistrationStatus } from "../../grpc/protos";
-import { unaryHandler } from "../../grpc/unary-handler";
+import type { ServiceHost } from "../../grpc/server/server";
+import { unaryHandler } from "../../grpc/server/unary-handler";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";

@@ -1,6 +1,6 @@
-import { markPlace, type RegistrarError } from "../../errors";
-import type { EventSource, Events } from "../../event-source";
-import { startGrpcAcceptor } from "../../grpc/acceptor";
+import { markPlace, type RegistrarError } from "../../base/errors";
+import type { EventSource, Events } from "../../base/event-source";
+import { startGrpcServer } from "../../grpc/server/server";
 import type { Logger } from "../../logging/logger";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
@@ -92,7 +92,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     inbox.put(event, publication);
   };
 
-  const server = startGrpcAcceptor({
+  const server = startGrpcServer({
     log,
     addServices: (services) =>
       addRegistrationService(

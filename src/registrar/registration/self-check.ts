@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
-import { errnoOf, messageOf } from "../../errors";
+import { errnoOf, messageOf } from "../../base/errors";
+import { callUnary, createUnixClient, type UnaryCallOptions } from "../../grpc/client/unary";
 import { type PluginInfo, protos } from "../../grpc/protos";
-import { callUnary, createUnixClient, type UnaryCallOptions } from "../../grpc/unary";
 
 /** Request metadata by which whoever calls GetInfo on a registration socket says that it is not kubelet. */
 export const SELF_CHECK_KEY = "x-registrar-self-check";

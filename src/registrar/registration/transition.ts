@@ -1,4 +1,4 @@
-import { BACKOFF, backoffMs } from "../../backoff";
+import { BACKOFF, backoffMs } from "../../base/backoff";
 import type {
   DriverFacts,
   InPlaceState,

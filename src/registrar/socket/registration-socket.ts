@@ -2,12 +2,12 @@ import { lstatSync, type Stats, unlinkSync } from "node:fs";
 import type { Server, Socket } from "node:net";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { errnoOf, RegistrarError } from "../../errors";
+import { errnoOf, RegistrarError } from "../../base/errors";
 import type { Logger } from "../../logging/logger";
-import { bindDotSocket, giveName, socketUnusable } from "../../sockets/dot-socket";
-import { isSameFile, isSameSocket, linkStatsOf } from "../../sockets/files";
-import { checkSocketPathLength } from "../../sockets/socket-path";
-import { tryConnect } from "../../sockets/unix-socket";
+import { bindDotSocket, giveName, socketUnusable } from "../../unix/dot-socket";
+import { isSameFile, isSameSocket, linkStatsOf } from "../../unix/files";
+import { checkSocketPathLength } from "../../unix/socket-path";
+import { tryConnect } from "../../unix/unix-socket";
 import type { SocketFound } from "../model/state";
 
 type LinkStats = ReturnType<typeof linkStatsOf>;

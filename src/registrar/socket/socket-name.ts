@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
-import { randomWord } from "../../sockets/dot-socket";
-import { isSocketFile, namesIn } from "../../sockets/files";
-import { isDeadSocket, tryConnect } from "../../sockets/unix-socket";
+import { randomWord } from "../../unix/dot-socket";
+import { isSocketFile, namesIn } from "../../unix/files";
+import { isDeadSocket, tryConnect } from "../../unix/unix-socket";
 import type { PluginType } from "../model/options";
 
 /** How the name of every registration socket ends, the official registrar's too (node_register.go, buildSocketPath). */

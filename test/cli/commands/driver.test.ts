@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
+import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { protos } from "../../../src/grpc/protos";
-import { callUnary, createUnixClient } from "../../../src/grpc/unary";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
 import { type RunningCommand, startCommand } from "./support/command";

@@ -2,7 +2,7 @@ import type { Status } from "../../../src/doctor/findings/finding";
 import { NODE_CHECKS } from "../../../src/doctor/node/checks";
 import type { SocketFacts } from "../../../src/doctor/node/facts";
 import { reportOn } from "../../../src/doctor/node/report";
-import type { HostPathVerdict } from "../../../src/host-path";
+import type { HostPathVerdict } from "../../../src/host-path/host-path";
 import { ELSEWHERE, findingsOf, healthyFacts } from "./healthy-facts";
 
 type Changes = Parameters<typeof healthyFacts>[0];

@@ -7,7 +7,7 @@ import { createHpackDecoder } from "../../../src/grpc/hpack/decoder";
 import { propertyTest } from "../../support/fuzz";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { hpackGarbage, representations, tableSizes } from "../arbitrary-headers";
-import { connectRaw } from "../served-acceptor";
+import { connectRaw } from "../served-grpc";
 import {
   END_HEADERS,
   END_STREAM,

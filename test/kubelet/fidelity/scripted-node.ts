@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { messageOf } from "../../../src/errors";
+import { messageOf } from "../../../src/base/errors";
 import { startCsiDriver } from "../../../src/testing";
 import { startFakeRegistrar } from "../../simulator/fake-registrar";
 import type { History } from "../../support/history";

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
-import { errnoOf } from "../../../src/errors";
-import { startGrpcAcceptor } from "../../../src/grpc/acceptor";
+import { errnoOf } from "../../../src/base/errors";
+import { startGrpcServer } from "../../../src/grpc/server/server";
 import { silentLogger } from "../../../src/logging/logger";
 import { addRegistrationService } from "../../../src/registrar/registration/registration-service";
 
@@ -21,7 +21,7 @@ export interface BlindRegistrar extends AsyncDisposable {
 /** A registrar with the official one's manners: replaces what is at its path when it starts, removes it at its end. */
 export async function startBlindRegistrar(options: BlindRegistrarOptions): Promise<BlindRegistrar> {
   const { registrationSocketPath: path, driverName, kubeletRegistrationPath } = options;
-  const acceptor = startGrpcAcceptor({
+  const grpc = startGrpcServer({
     log: silentLogger,
     addServices: (server) =>
       addRegistrationService(
@@ -38,12 +38,12 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
         { log: silentLogger },
       ),
   });
-  const server = await listenInPlaceOf(path, acceptor.accept);
+  const server = await listenInPlaceOf(path, grpc.accept);
   let ending: Promise<void> | undefined;
   async function end(): Promise<void> {
     await rm(path, { force: true });
     server.close();
-    await acceptor.close();
+    await grpc.close();
   }
   const endOnce = () => {
     ending ??= end();

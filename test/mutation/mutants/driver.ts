@@ -92,10 +92,10 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
   },
   {
     what: "a driver that restarts while it is dialled is taken for the one before",
-    file: "src/sockets/unix-socket.ts",
+    file: "src/unix/unix-socket.ts",
     from: "      if (problem === undefined && file !== fileAt(path)) continue;\n",
     to: "",
-    tests: ["test/sockets/unix-socket"],
+    tests: ["test/unix/unix-socket"],
   },
   {
     what: "a driver that came back as another version is not registered anew",

@@ -4,14 +4,14 @@ import { GRPC_MUTANTS } from "./grpc";
 import { NODE_WIDE_MUTANTS } from "./node-wide";
 import { REGISTRATION_MUTANTS } from "./registration";
 import { SERVING_MUTANTS } from "./serving";
-import { SOCKETS_MUTANTS } from "./sockets";
 import { STATES_MUTANTS } from "./states";
+import { UNIX_MUTANTS } from "./unix";
 
 /** Mutants of the files that live on sockets, where a tool that mutates at random would mostly make tests wait. */
 export const MUTANTS: readonly Mutant[] = [
   ...REGISTRATION_MUTANTS,
   ...STATES_MUTANTS,
-  ...SOCKETS_MUTANTS,
+  ...UNIX_MUTANTS,
   ...DRIVER_MUTANTS,
   ...NODE_WIDE_MUTANTS,
   ...GRPC_MUTANTS,

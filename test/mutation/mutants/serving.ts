@@ -81,7 +81,7 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
   },
   {
     what: "the socket of a driver that took over is removed at the end",
-    file: "src/sockets/socket-file.ts",
+    file: "src/unix/socket-file.ts",
     from: "      if (isInPlace()) rmSync",
     to: "      rmSync",
     tests: SERVING_TESTS,

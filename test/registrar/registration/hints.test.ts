@@ -1,4 +1,4 @@
-import { KUBELET_ROOTS } from "../../../src/kubelet-roots";
+import { KUBELET_ROOTS } from "../../../src/host-path/kubelet-roots";
 import { explainSilence, hintForRefusal, meansPeer } from "../../../src/registrar/registration/hints";
 
 const ENDPOINT = "/var/lib/kubelet/plugins/x/csi.sock";

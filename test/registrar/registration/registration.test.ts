@@ -1,4 +1,4 @@
-import { RegistrarError } from "../../../src/errors";
+import { RegistrarError } from "../../../src/base/errors";
 import { errorOf, failedBy } from "../../../src/registrar/model/outcome";
 import { HISTORY_LENGTH } from "../../../src/registrar/registration/registration";
 import { dialRegistration, registerOnce } from "../../support/fake-kubelet";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { tryConnect } from "../../../src/sockets/unix-socket";
+import { tryConnect } from "../../../src/unix/unix-socket";
 import { eventually } from "../../support/eventually";
 import { registerOnce } from "../../support/fake-kubelet";
 import { createRandom } from "../../support/random";

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { tryConnect } from "../../../src/sockets/unix-socket";
+import { tryConnect } from "../../../src/unix/unix-socket";
 import { eventually } from "../../support/eventually";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { identityOf } from "../../support/identity-of";

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { registrationSocketPath } from "../../../src/registrar/socket/socket-name";
-import { tryConnect } from "../../../src/sockets/unix-socket";
+import { tryConnect } from "../../../src/unix/unix-socket";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { asOrdinaryUser } from "../../support/ordinary-user";

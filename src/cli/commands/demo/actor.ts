@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { attempt } from "../../../errors";
+import { attempt } from "../../../base/errors";
 
 /** How to start an actor. */
 export interface ActorOptions {

@@ -1,4 +1,4 @@
-import type { EventOf } from "../../../event-source";
+import type { EventOf } from "../../../base/event-source";
 import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { KubeletCall, KubeletEvent } from "../../../simulator/kubelet-events";
 

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { invalidOption, messageOf } from "../../../errors";
+import { invalidOption, messageOf } from "../../../base/errors";
 import { kubeletHasTold } from "./happenings";
 import { createPlay } from "./play";
 import type { Play, Scenario } from "./scenario";

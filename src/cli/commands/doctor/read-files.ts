@@ -1,8 +1,8 @@
 import { createReadStream, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Document } from "yaml";
+import { attempt, invalidOption } from "../../../base/errors";
 import { type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/deployment";
-import { attempt, invalidOption } from "../../../errors";
 
 const MEBIBYTE = 2 ** 20;
 /** A rendered chart with its CRDs has 1 to 5 MiB. */

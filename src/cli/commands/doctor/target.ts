@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import type { Target } from "../../../doctor/node/facts";
 import { KNOWN_DIRECTORIES } from "../../../doctor/rules/registration-directory";
-import { isPattern } from "../../../registrar/model/path-pattern";
+import { isPattern } from "../../../host-path/path-pattern";
 import { CONTAINER_DIRECTORY } from "../../paths";
 
 /** Where a registrar looks for the driver unless told otherwise. */

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { EventOf } from "../../../event-source";
+import type { EventOf } from "../../../base/event-source";
 import type { NodeInfo, PluginInfo } from "../../../grpc/protos";
 import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/node-id-annotation";
 import type { CallResult, DeregistrationCause, KubeletEvent } from "../../../simulator/kubelet-events";

@@ -1,4 +1,4 @@
-import { bareCall } from "../../../grpc/bare-call";
+import { bareCall } from "../../../grpc/client/bare-call";
 import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../../registrar/registration/self-check";
 
 /** What a registrar answers about itself. */

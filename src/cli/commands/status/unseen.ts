@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Facts } from "../../../doctor/node/facts";
-import { isFolder } from "../../../sockets/files";
+import { isFolder } from "../../../unix/files";
 
 /** Why nothing can be said of registrations; undefined where their folder was read. */
 export function unseenRegistrations({ target: { hostRoot }, directory }: Facts): string | undefined {

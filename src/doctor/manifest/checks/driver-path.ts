@@ -1,5 +1,5 @@
-import { isPattern, matchSegments } from "../../../registrar/model/path-pattern";
-import { fitsSocketPath } from "../../../sockets/socket-path";
+import { isPattern, matchSegments } from "../../../host-path/path-pattern";
+import { fitsSocketPath } from "../../../unix/socket-path";
 import { type Check, ok, problem, unknown, type Verdict, type Verdicts } from "../../findings/finding";
 import { isTemplate } from "../../rules/objects";
 import { judgeDriverPlace } from "../../rules/registration-directory";

@@ -1,4 +1,4 @@
-import { isPattern } from "../../../registrar/model/path-pattern";
+import { isPattern } from "../../../host-path/path-pattern";
 import { problem, type Verdict, warning } from "../../findings/finding";
 import { isTemplate } from "../../rules/objects";
 import { type Deployment, onHost, type ProbeFacts } from "../deployment";

@@ -1,7 +1,7 @@
-import { KUBELET_ROOTS } from "../../../kubelet-roots";
-import { isWithin } from "../../../mounts";
+import { KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
+import { isWithin } from "../../../host-path/mounts";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
-import { MAX_SOCKET_PATH_BYTES } from "../../../sockets/socket-path";
+import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { type Check, ok, problem, unknown, type Verdict } from "../../findings/finding";
 import { isTemplate } from "../../rules/objects";
 import { directoryFor, isRegistrationDirectory } from "../../rules/registration-directory";

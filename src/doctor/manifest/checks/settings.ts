@@ -1,4 +1,4 @@
-import { isPattern } from "../../../registrar/model/path-pattern";
+import { isPattern } from "../../../host-path/path-pattern";
 import { type Check, problem, unknown, unread, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { ManifestFacts } from "../deployment";

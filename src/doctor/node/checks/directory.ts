@@ -1,6 +1,6 @@
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
-import { MAX_SOCKET_PATH_BYTES } from "../../../sockets/socket-path";
+import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { type Check, ok, problem, unknown, unread, type Verdict } from "../../findings/finding";
 import { kubeletDirectoryOf, MOUNT_IT } from "../../rules/registration-directory";
 import { tooLong } from "../../rules/words";

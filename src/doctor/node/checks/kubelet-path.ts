@@ -1,5 +1,5 @@
-import { explainHostPath, fixText, UNSEEN_MOUNT } from "../../../host-path";
-import { isPattern } from "../../../registrar/model/path-pattern";
+import { explainHostPath, fixText, UNSEEN_MOUNT } from "../../../host-path/host-path";
+import { isPattern } from "../../../host-path/path-pattern";
 import { type Check, ok, problem, unknown, type Verdict } from "../../findings/finding";
 import { judgeDriverPlace } from "../../rules/registration-directory";
 import { tooLong } from "../../rules/words";

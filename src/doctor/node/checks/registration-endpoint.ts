@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
-import { explainHostPath, fixText } from "../../../host-path";
-import { isWithin } from "../../../mounts";
+import { explainHostPath, fixText } from "../../../host-path/host-path";
+import { isWithin } from "../../../host-path/mounts";
 import { type Check, ok, problem, unknown, type Verdict, warning } from "../../findings/finding";
 import type { Facts } from "../facts";
 import { type Answering, answeringIn } from "../whose";

@@ -1,4 +1,4 @@
-import { messageOf } from "../../../errors";
+import { messageOf } from "../../../base/errors";
 import { validateVersions } from "../../../kubelet-rules/driver-versions";
 import { type Check, ok, problem, warning } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { explainHostPath } from "../../../host-path";
+import { explainHostPath } from "../../../host-path/host-path";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
 import { type Check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { nodeInfoCause } from "../drivers";

@@ -1,4 +1,4 @@
-import { pause } from "../../../pause";
+import { pause } from "../../../base/pause";
 import type { InPlaceState, StateOf } from "../../model/state";
 import type { RegistrationContext } from "../context";
 

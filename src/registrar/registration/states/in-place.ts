@@ -1,5 +1,5 @@
-import { pause, untilNextLookMs } from "../../../pause";
-import { watchPath } from "../../../sockets/path-watch";
+import { pause, untilNextLookMs } from "../../../base/pause";
+import { watchPath } from "../../../unix/path-watch";
 import type { InPlaceState, LoopEvent } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { isKubeletBusy } from "./asked";

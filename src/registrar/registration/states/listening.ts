@@ -1,6 +1,6 @@
-import { REMINDERS, reminderMs } from "../../../backoff";
-import { pause } from "../../../pause";
-import { fitsSocketPath } from "../../../sockets/socket-path";
+import { REMINDERS, reminderMs } from "../../../base/backoff";
+import { pause } from "../../../base/pause";
+import { fitsSocketPath } from "../../../unix/socket-path";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { createAlias, fileNameOf } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";

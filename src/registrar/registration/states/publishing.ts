@@ -1,7 +1,7 @@
-import { BACKOFF, backoffMs } from "../../../backoff";
-import { RegistrarError } from "../../../errors";
-import { sweepDotSockets } from "../../../sockets/dot-socket";
-import { watchPath } from "../../../sockets/path-watch";
+import { BACKOFF, backoffMs } from "../../../base/backoff";
+import { RegistrarError } from "../../../base/errors";
+import { sweepDotSockets } from "../../../unix/dot-socket";
+import { watchPath } from "../../../unix/path-watch";
 import { failedBy } from "../../model/outcome";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { fileNameOf, findAlias } from "../../socket/socket-name";

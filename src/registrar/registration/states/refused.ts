@@ -1,5 +1,5 @@
-import { BACKOFF } from "../../../backoff";
-import { pause } from "../../../pause";
+import { BACKOFF } from "../../../base/backoff";
+import { pause } from "../../../base/pause";
 import { refusedFor } from "../../model/outcome";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import type { RegistrationContext } from "../context";

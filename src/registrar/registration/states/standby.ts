@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 import { join } from "node:path";
-import { pause } from "../../../pause";
-import { namesIn } from "../../../sockets/files";
-import { watchPath } from "../../../sockets/path-watch";
-import { tryConnect } from "../../../sockets/unix-socket";
+import { pause } from "../../../base/pause";
+import { namesIn } from "../../../unix/files";
+import { watchPath } from "../../../unix/path-watch";
+import { tryConnect } from "../../../unix/unix-socket";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { askInfo } from "../self-check";

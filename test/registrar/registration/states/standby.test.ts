@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { LoopEvent } from "../../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../../src/registrar/registration/context";
-import { tryConnect } from "../../../../src/sockets/unix-socket";
+import { tryConnect } from "../../../../src/unix/unix-socket";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { controlWaits } from "../../../support/controlled-waits";
 import { eventually } from "../../../support/eventually";

@@ -1,0 +1,100 @@
+import { type CallOptions, type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { boundText, boundTexts } from "../../logging/escape";
+import type { Unary } from "../protos";
+import { statusCodeOf } from "../status";
+import { failureText } from "./failure-text";
+import { createOwningClient } from "./owned-connections";
+
+/** What bounds one outgoing call. */
+export interface UnaryCallOptions {
+  /** Deadline of this call in milliseconds from now; 0 or less has passed already. */
+  readonly timeoutMs: number;
+  /** Cancels the call when aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** Request metadata: lower-case keys. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Is told the response metadata, which come before the response: lower-case keys, of each the first value. */
+  readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void;
+}
+
+/** The most bytes of an answer, 15 times what the CSI specification allows: "Size Limits". */
+const MAX_ANSWER_BYTES = 65_536;
+/** The most characters of one text in an answer. The CSI specification allows 128 bytes, and 256 for a node ID. */
+const MAX_ANSWER_TEXT_LENGTH = 1_024;
+
+/**
+ * A client of one unix socket that connects when first called. Its requests carry the authority `localhost`:
+ * servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258), and grpc-go sends the same. When it is
+ * closed its connections end, whatever the server does or leaves undone.
+ */
+export function createUnixClient(socketPath: string): Client {
+  return createOwningClient(socketPath, {
+    "grpc.default_authority": "localhost",
+    "grpc.client_idle_timeout_ms": 2 ** 31 - 1,
+    "grpc.max_receive_message_length": MAX_ANSWER_BYTES,
+  });
+}
+
+/**
+ * Calls a unary method, and bounds every text of the answer or failure. Rejects with an error that `statusCodeOf` understands: CANCELLED for an aborted signal. Only a
+ * client that was closed before makes it reject with a plain Error.
+ */
+export function callUnary<Request, Response>(
+  client: Client,
+  method: Unary<Request, Response>,
+  request: Request,
+  options: UnaryCallOptions,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const { signal } = options;
+    if (signal?.aborted) {
+      // Not left to `cancel`: even a call cancelled at once may reach the server.
+      reject(Object.assign(new Error("1 CANCELLED: aborted before the call"), { code: status.CANCELLED }));
+      return;
+    }
+    const startedAt = performance.now();
+    const deadline = Date.now() + options.timeoutMs;
+    const callOptions: CallOptions = { deadline };
+    const cancel = () => call.cancel();
+    const call = client.makeUnaryRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      request,
+      Metadata.fromHttp2Headers({ ...options.metadata }),
+      callOptions,
+      (error, response) => {
+        signal?.removeEventListener("abort", cancel);
+        if (error) {
+          const isLate = !signal?.aborted && performance.now() - startedAt >= options.timeoutMs;
+          reject(understood(error, options.timeoutMs, isLate));
+        } else {
+          resolve(boundTexts(response as Response, MAX_ANSWER_TEXT_LENGTH));
+        }
+      },
+    );
+    signal?.addEventListener("abort", cancel, { once: true });
+    const { onHeaders } = options;
+    if (onHeaders)
+      call.on("metadata", (headers: Metadata) =>
+        onHeaders(
+          Object.fromEntries(Object.entries(headers.getMap()).map(([key, value]) => [key, String(value)])),
+        ),
+      );
+  });
+}
+
+/**
+ * A server may answer with any status, or with what grpc-js makes none of: to gRPC these are UNKNOWN. It keeps to our
+ * deadline too, and where its clock is first (those of grpc-go and tonic) it cancels the call in words of its own.
+ */
+function understood(error: ServiceError, timeoutMs: number, isLate: boolean): ServiceError {
+  if (isLate && error.code === status.CANCELLED) {
+    const message = `4 DEADLINE_EXCEEDED: Deadline exceeded after ${timeoutMs / 1000}s`;
+    return Object.assign(error, { code: status.DEADLINE_EXCEEDED, message });
+  }
+  if (statusCodeOf(error) !== undefined)
+    return Object.assign(error, { message: boundText(failureText(error.message, timeoutMs)) });
+  const message = `2 UNKNOWN: the answer cannot be understood: status ${error.code}, ${error.details || "no text"}`;
+  return Object.assign(error, { code: status.UNKNOWN, message: boundText(message) });
+}

@@ -1,0 +1,250 @@
+import { status } from "@grpc/grpc-js";
+import { encodeLiterals } from "../hpack/encoder";
+import type { HeaderField } from "../hpack/static-table";
+import { encodeFrame, encodeNumberFrame, FrameFlag, FrameType, Http2Error } from "../http2/frames";
+import { refuse } from "../http2/protocol-violation";
+import { parseCallHead, type RequestMetadata } from "./request-fields";
+import { createSendWindows } from "./send-windows";
+import { answerOf, type CallFailure, type ServedMethod } from "./unary-handler";
+import { createUnaryRequest, type UnaryRequest, withMessagePrefix } from "./unary-request";
+
+export interface ServerCallsOptions {
+  /** By path. */
+  readonly methods: ReadonlyMap<string, ServedMethod>;
+  readonly listenerGone: AbortSignal | undefined;
+  readonly maxConcurrentStreams: number;
+  readonly maxMessageBytes: number;
+  /** Bytes of unfinished requests on all connections. */
+  readonly unfinishedOfAll: () => number;
+  readonly write: (frame: Buffer) => void;
+  /** A call was answered for which the client still waits. */
+  readonly onAnswer: () => void;
+  /** No call is running any more. */
+  readonly onIdle: () => void;
+}
+
+/** Unfinished requests of one connection that are never too much: kubelet's have a few hundred bytes. */
+const SMALL_BYTES = 65_536;
+
+/** How often a client is told that the connection's window has room again. */
+const WINDOW_UPDATE_BYTES = 16_384;
+
+interface Call {
+  readonly method: ServedMethod;
+  readonly metadata: RequestMetadata;
+  readonly request: UnaryRequest;
+  readonly peerGone: AbortController;
+  requestEnded: boolean;
+}
+
+/** The calls of one client's connection. Each function throws `PROTOCOL` for what HTTP/2 or a unary call has not. */
+export type ServerCalls = ReturnType<typeof createServerCalls>;
+
+/**
+ * Makes the part of a gRPC server that knows calls: whatever the frames say about them comes in here, and the answers go
+ * out. A call is a few objects, and of its request no more than its bytes are kept.
+ */
+export function createServerCalls({
+  methods,
+  listenerGone,
+  write,
+  onAnswer,
+  onIdle,
+  unfinishedOfAll,
+  ...limits
+}: ServerCallsOptions) {
+  const running = new Map<number, Call>();
+  const windows = createSendWindows(write);
+  let newestStream = 0;
+  let everCalled = false;
+  let isClosed = false;
+  let received = 0;
+  /** In the first block, that we use no table: a client that has made its table smaller insists on hearing so. */
+  let tableSizes: readonly number[] = [0];
+
+  function writeHeaders(streamId: number, flags: number, fields: readonly HeaderField[]): void {
+    const block = encodeLiterals({ tableSizes, fields });
+    tableSizes = [];
+    write(encodeFrame(FrameType.HEADERS, flags | FrameFlag.END_HEADERS, streamId, block));
+  }
+
+  const reset = (streamId: number, code: number) =>
+    write(encodeNumberFrame(FrameType.RST_STREAM, streamId, code));
+
+  function forget(streamId: number): void {
+    running.delete(streamId);
+    windows.close(streamId);
+    if (running.size === 0) onIdle();
+  }
+
+  function finish(streamId: number, requestEnded: boolean, trailers: readonly HeaderField[]): void {
+    writeHeaders(streamId, FrameFlag.END_STREAM, trailers);
+    // Asks the client not to send the rest (RFC 9113, section 8.1).
+    if (!requestEnded) reset(streamId, Http2Error.NO_ERROR);
+    onAnswer();
+    forget(streamId);
+  }
+
+  function fail(streamId: number, requestEnded: boolean, { code, details }: CallFailure): void {
+    finish(streamId, requestEnded, [
+      ...RESPONSE_HEAD,
+      ["grpc-status", `${code}`],
+      ["grpc-message", encodeURI(details)],
+    ]);
+  }
+
+  async function run(streamId: number, call: Call, message: Buffer): Promise<void> {
+    everCalled = true;
+    const metadata: HeaderField[] = [];
+    const answer = await answerOf(call.method, message, {
+      metadata: call.metadata,
+      peerGone: call.peerGone.signal,
+      listenerGone,
+      sendMetadata: (values) => void metadata.push(...Object.entries(values)),
+    });
+    if (running.get(streamId) !== call) return;
+    if (!Buffer.isBuffer(answer)) {
+      fail(streamId, true, answer);
+      return;
+    }
+    writeHeaders(streamId, 0, [...RESPONSE_HEAD, ...metadata]);
+    windows.send(streamId, withMessagePrefix(answer), () =>
+      finish(streamId, true, [["grpc-status", `${status.OK}`]]),
+    );
+  }
+
+  function endRequest(streamId: number): void {
+    const call = running.get(streamId);
+    if (call === undefined || call.requestEnded) return;
+    call.requestEnded = true;
+    const message = call.request.end();
+    if (Buffer.isBuffer(message)) void run(streamId, call, message);
+    else fail(streamId, true, message);
+  }
+
+  function begin(streamId: number, fields: readonly HeaderField[], endsRequest: boolean): void {
+    newestStream = streamId;
+    const head = parseCallHead(fields);
+    const method = head && methods.get(head.path);
+    if (head === undefined) {
+      reset(streamId, Http2Error.PROTOCOL_ERROR);
+    } else if (isClosed || running.size >= limits.maxConcurrentStreams) {
+      reset(streamId, Http2Error.REFUSED_STREAM);
+    } else if (method === undefined) {
+      fail(streamId, endsRequest, NOT_SERVED);
+    } else {
+      const request = createUnaryRequest(limits.maxMessageBytes);
+      const call = { method, metadata: head.metadata, request, peerGone: new AbortController() };
+      running.set(streamId, { ...call, requestEnded: false });
+      windows.open(streamId);
+      if (endsRequest) endRequest(streamId);
+    }
+  }
+
+  /** Also told of trailers of a call that has ended. */
+  function endByTrailers(streamId: number, endsRequest: boolean): void {
+    if (running.get(streamId)?.requestEnded === false && !endsRequest)
+      refuse("a second header block in a call");
+    endRequest(streamId);
+  }
+
+  /** What is kept of requests of which the rest has not come. */
+  const unfinishedBytes = (): number => {
+    let bytes = 0;
+    for (const { request, requestEnded } of running.values()) if (!requestEnded) bytes += request.bytes;
+    return bytes;
+  };
+
+  /** The client's frames may tell of a stream that has ended, but not of one that was never begun. */
+  const mustHaveBegun = (streamId: number, what: string) => {
+    if (streamId === 0 || streamId > newestStream) refuse(`${what} of no call`);
+  };
+
+  return {
+    /** Whether a whole request for one of the methods ever came. */
+    get everCalled() {
+      return everCalled;
+    },
+    get running() {
+      return running.size;
+    },
+    unfinishedBytes,
+    get newestStream() {
+      return newestStream;
+    },
+    isRunning: (streamId: number): boolean => running.has(streamId),
+
+    /** A whole header block: the head of a call, or trailers. */
+    headers(streamId: number, fields: readonly HeaderField[], endsRequest: boolean): void {
+      if (streamId % 2 === 0) refuse(`a call on stream ${streamId}`);
+      if (streamId > newestStream) begin(streamId, fields, endsRequest);
+      else endByTrailers(streamId, endsRequest);
+    },
+
+    /** A DATA frame begins; its content follows, then its end. */
+    data(streamId: number, length: number): void {
+      mustHaveBegun(streamId, "DATA");
+      received += length;
+      if (received >= WINDOW_UPDATE_BYTES) {
+        write(encodeNumberFrame(FrameType.WINDOW_UPDATE, 0, received));
+        received = 0;
+      }
+      running.get(streamId)?.request.frame(length);
+    },
+
+    content(streamId: number, piece: Buffer): void {
+      const call = running.get(streamId);
+      if (call === undefined || call.requestEnded) return;
+      const failure = call.request.content(piece);
+      if (failure !== undefined) fail(streamId, false, failure);
+      else if (unfinishedBytes() > SMALL_BYTES && unfinishedOfAll() > limits.maxMessageBytes)
+        fail(streamId, false, TOO_MUCH);
+    },
+
+    /** No more content comes on this stream. */
+    end: endRequest,
+
+    /** The client has given a call up. */
+    reset(streamId: number): void {
+      mustHaveBegun(streamId, "RST_STREAM");
+      const call = running.get(streamId);
+      if (call === undefined) return;
+      forget(streamId);
+      call.peerGone.abort();
+    },
+
+    grow(streamId: number, increment: number): void {
+      if (streamId !== 0) mustHaveBegun(streamId, "WINDOW_UPDATE");
+      windows.grow(streamId, increment);
+    },
+
+    resize: windows.resize,
+
+    /** Takes no more calls. */
+    close(): void {
+      isClosed = true;
+    },
+
+    /** The connection is gone. */
+    abort(): void {
+      isClosed = true;
+      for (const { peerGone } of running.values()) peerGone.abort();
+      running.clear();
+    },
+  };
+}
+
+const RESPONSE_HEAD: readonly HeaderField[] = [
+  [":status", "200"],
+  ["content-type", "application/grpc"],
+];
+
+const NOT_SERVED: CallFailure = {
+  code: status.UNIMPLEMENTED,
+  details: "there is no such method on this socket",
+};
+
+const TOO_MUCH: CallFailure = {
+  code: status.RESOURCE_EXHAUSTED,
+  details: "too many bytes of unfinished requests",
+};

@@ -1,0 +1,79 @@
+import { status } from "@grpc/grpc-js";
+import { messageOf } from "../../base/errors";
+import { statusCodeOf } from "../status";
+import type { RequestMetadata } from "./request-fields";
+
+/** How a call ends without a response. */
+export interface CallFailure {
+  readonly code: status;
+  readonly details: string;
+}
+
+/** What a handler knows of its call besides the request. */
+export interface CallContext {
+  readonly metadata: RequestMetadata;
+  /** Aborted when nobody waits for the answer any more: cancelled, which a client does at its deadline, or cut off. */
+  readonly peerGone: AbortSignal;
+  /** Aborted when the listener that accepted the connection is no more; undefined where its owner does not tell. */
+  readonly listenerGone?: AbortSignal | undefined;
+  /** Sends response metadata along with the response: lower-case keys, ASCII values. */
+  sendMetadata(values: Readonly<Record<string, string>>): void;
+}
+
+/** Answers one call of one method; never rejects. */
+export type UnaryHandler = (request: unknown, context: CallContext) => Promise<UnaryAnswer>;
+
+/** A response, or the failure that a call ends with. */
+export type UnaryAnswer = { readonly response: unknown } | CallFailure;
+
+/** Most characters of a status text: it travels as a header, and a peer drops headers over its bound without a word. */
+const MAX_STATUS_TEXT_LENGTH = 1_000;
+
+/**
+ * A server handler from a function. What that throws is answered with its text, as its own gRPC status if it has one and
+ * as INTERNAL if not; the caller never hangs.
+ */
+export function unaryHandler<Request, Response>(
+  handle: (request: Request, context: CallContext) => Response | Promise<Response>,
+): UnaryHandler {
+  return async (request, context) => {
+    try {
+      return { response: await handle(request as Request, context) };
+    } catch (error) {
+      return { code: statusCodeOf(error) ?? status.INTERNAL, details: statusText(messageOf(error)) };
+    }
+  };
+}
+
+/** Text that a header can have: half of a surrogate pair cannot be encoded. */
+function statusText(text: string): string {
+  return Buffer.from(text.slice(0, MAX_STATUS_TEXT_LENGTH)).toString();
+}
+
+/** A method as a server needs it. */
+export interface ServedMethod {
+  readonly requestDeserialize: (bytes: Buffer) => unknown;
+  readonly responseSerialize: (response: never) => Buffer;
+  readonly handle: UnaryHandler;
+}
+
+/** The response's bytes, or why there is none. */
+export async function answerOf(
+  method: ServedMethod,
+  message: Buffer,
+  context: CallContext,
+): Promise<Buffer | CallFailure> {
+  let request: unknown;
+  try {
+    request = method.requestDeserialize(message);
+  } catch {
+    return { code: status.INTERNAL, details: "the request cannot be decoded" };
+  }
+  const answer = await method.handle(request, context);
+  if (!("response" in answer)) return answer;
+  try {
+    return method.responseSerialize(answer.response as never);
+  } catch {
+    return { code: status.INTERNAL, details: "the response cannot be encoded" };
+  }
+}

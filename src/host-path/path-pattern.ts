@@ -1,0 +1,94 @@
+import { invalidOption } from "../base/errors";
+import { parseCsiAddress } from "../unix/csi-address";
+
+/** A path in which a `*` stands for part of a segment; at most one in each segment. */
+export interface PathPattern {
+  readonly text: string;
+  /** What lies between the slashes, from the root on. */
+  readonly segments: readonly string[];
+  /** How many segments have a `*`. */
+  readonly stars: number;
+}
+
+/** Whether a path is meant as a pattern. */
+export function isPattern(path: string): boolean {
+  return path.includes("*");
+}
+
+/** What lies between the slashes of an absolute path, from the root on. */
+export const segmentsOf = (path: string): readonly string[] => path.split("/").slice(1);
+
+/** Reads a pattern. Throws INVALID_OPTION where it is not absolute, or a segment has more than one `*`. */
+export function parsePattern(text: string, option: string): PathPattern {
+  const refuse = (why: string) => invalidOption(`${option} ${JSON.stringify(text)}: ${why}`);
+  if (!text.startsWith("/")) throw refuse("a pattern must be an absolute path");
+  const segments = segmentsOf(text);
+  if (segments.some((segment) => segment === "" || segment === "." || segment === ".."))
+    throw refuse("a pattern must have no empty, '.' or '..' segment");
+  if (segments.some((segment) => segment.split("*").length > 2))
+    throw refuse("a segment can have one '*' only, or what it stands for would be a guess");
+  return { text, segments, stars: segments.filter(isPattern).length };
+}
+
+/** A name that fits a segment: what its `*` stands for, or `""` for a segment without one. Undefined: it does not fit. */
+export function matchSegment(segment: string, name: string): string | undefined {
+  const [head = "", tail] = segment.split("*");
+  if (tail === undefined) return name === segment ? "" : undefined;
+  const fits = name.length > head.length + tail.length && name.startsWith(head) && name.endsWith(tail);
+  // A hidden folder is meant only where the pattern says so, as in a shell.
+  if (!fits || (name.startsWith(".") && head === "")) return undefined;
+  return name.slice(head.length, name.length - tail.length);
+}
+
+/** What the stars of a pattern's first segments stand for, as many as there are names. Undefined: a name does not fit. */
+export function matchSegments(
+  segments: readonly string[],
+  names: readonly string[],
+): readonly string[] | undefined {
+  if (names.length > segments.length) return undefined;
+  const captures = names.map((name, index) => matchSegment(segments[index] ?? "", name));
+  if (captures.includes(undefined)) return undefined;
+  return captures.flatMap((capture, index) => (isPattern(segments[index] ?? "") ? [capture ?? ""] : []));
+}
+
+/** Whether a path fits a pattern. */
+export function fitsPattern(path: string, { segments }: PathPattern): boolean {
+  const names = segmentsOf(path);
+  return names.length === segments.length && matchSegments(segments, names) !== undefined;
+}
+
+/** The path that results when the stars stand for `captures`, in their order. */
+export function fillPattern(
+  { segments }: Pick<PathPattern, "segments">,
+  captures: readonly string[],
+): string {
+  let next = 0;
+  return `/${segments.map((segment) => segment.replace("*", () => captures[next++] ?? "")).join("/")}`;
+}
+
+/** A driver socket pattern and what it is called on the host. */
+export interface PatternPair {
+  readonly csiAddress: PathPattern;
+  readonly kubeletRegistrationPath: PathPattern;
+}
+
+/**
+ * Puts each driver socket pattern beside its host pattern, first with first. Throws INVALID_OPTION where that is not
+ * one to one, or the stars of a pair are not.
+ */
+export function pairPatterns(
+  csiAddresses: readonly string[],
+  hostPaths: readonly string[],
+): readonly PatternPair[] {
+  if (csiAddresses.length !== hostPaths.length)
+    throw invalidOption(
+      `${csiAddresses.length} csiAddresses but ${hostPaths.length} kubeletRegistrationPaths: each needs its own`,
+    );
+  return csiAddresses.map((address, index) => {
+    const csiAddress = parsePattern(parseCsiAddress(address), "csiAddresses");
+    const kubeletRegistrationPath = parsePattern(hostPaths[index] ?? "", "kubeletRegistrationPaths");
+    if (csiAddress.stars === kubeletRegistrationPath.stars) return { csiAddress, kubeletRegistrationPath };
+    const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${hostPaths[index]}`;
+    throw invalidOption(`${counts}: each '*' must stand for the same in both`);
+  });
+}

@@ -1,0 +1,44 @@
+import { renameSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
+import { dirname } from "node:path";
+import { RegistrarError } from "../base/errors";
+import { bindDotSocket, socketUnusable } from "./dot-socket";
+import { isSameFile, linkStatsOf } from "./files";
+
+/**
+ * Listens at `path`, with mode 0700. It is bound under another name and renamed, so that whoever finds it finds it
+ * listening, and a socket that is there, dead or alive, is replaced in one step: the newest wins. Connections that are
+ * open stay open, however it ends.
+ *
+ * Rejects with SOCKET_UNUSABLE, and then has changed nothing: also where something that is no socket has the name.
+ */
+export async function listenOnSocketFile(path: string, onConnection: (connection: Socket) => void) {
+  const there = linkStatsOf(path);
+  if (typeof there === "object" && !there.isSocket())
+    throw new RegistrarError("SOCKET_UNUSABLE", `cannot listen on ${path}: it exists but is not a socket`);
+  const problem = `cannot listen on ${path}`;
+  const { dotPath, server, stats } = await bindDotSocket(dirname(path), onConnection, problem);
+  try {
+    renameSync(dotPath, path);
+  } catch (error) {
+    server.close(); // That removes the dot-name too.
+    throw socketUnusable(problem, dirname(path), error);
+  }
+  /** Whether the name still is this socket's. */
+  const isInPlace = () => {
+    const now = linkStatsOf(path);
+    return typeof now === "object" && isSameFile(now, stats);
+  };
+  return {
+    isInPlace,
+    /** Accepts no more, and removes the file if it is still this socket's. */
+    withdraw: (): void => {
+      server.close();
+      if (isInPlace()) rmSync(path, { force: true });
+    },
+    /** Accepts no more, and leaves the file behind, as a process does that is killed. */
+    abandon: (): void => {
+      server.close();
+    },
+  };
+}

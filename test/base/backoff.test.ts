@@ -1,0 +1,43 @@
+import { backoffMs, REMINDERS, reminderMs } from "../../src/base/backoff";
+
+const seconds = { initialMs: 1_000, maxMs: 30_000 };
+
+test("doubles from the first wait to the longest", () => {
+  const waits = [0, 1, 2, 3, 4, 5, 6].map((attempt) => backoffMs(seconds, attempt));
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+});
+
+test("stays at the longest wait after more attempts than a number can double", () => {
+  expect(backoffMs(seconds, 5_000)).toBe(30_000);
+});
+
+test("leaves nothing to chance without jitter", () => {
+  expect(backoffMs(seconds, 1, () => 0.9)).toBe(2_000);
+});
+
+test.each([
+  [0, 2_000],
+  [0.5, 1_800],
+  [1, 1_600],
+])("with a jitter of a fifth and chance %d, 2 s become %d ms", (chance, expected) => {
+  expect(backoffMs({ ...seconds, jitter: 0.2 }, 1, () => chance)).toBe(expected);
+});
+
+test("a jittered wait never exceeds the longest", () => {
+  expect(backoffMs({ ...seconds, jitter: 1 }, 9, () => 0)).toBe(30_000);
+});
+
+test("a socket that is waited for is told of less and less often: in a day some 50 lines", () => {
+  const msBefore = (line: number) => reminderMs(REMINDERS.connect, line);
+  let lines = 0;
+  for (let waitedMs = msBefore(0); waitedMs < 24 * 3_600_000; waitedMs += msBefore(lines)) lines += 1;
+  expect([0, 5, 6, 11, 12, 17, 18, 1_000].map(msBefore)).toEqual(
+    [10, 10, 60, 60, 600, 600, 3_600, 3_600].map((seconds) => seconds * 1_000),
+  );
+  expect(lines).toBeLessThan(50);
+});
+
+test("kubelet's silence is told of after 30 s, 2 and 10 minutes, then once an hour", () => {
+  const minutes = [0, 1, 2, 3, 4, 99].map((line) => reminderMs(REMINDERS.kubeletSilent, line) / 60_000);
+  expect(minutes).toEqual([0.5, 2, 10, 60, 60, 60]);
+});

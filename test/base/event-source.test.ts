@@ -1,0 +1,99 @@
+import { createEventSource } from "../../src/base/event-source";
+
+type Event = { readonly kind: "tick"; readonly count: number } | { readonly kind: "tock" };
+const tick = (count: number): Event => ({ kind: "tick", count });
+const tock: Event = { kind: "tock" };
+const KINDS = { tick: true, tock: true } as const;
+const neverFails = (error: unknown) => {
+  throw error;
+};
+
+test("a listener hears what comes from now on, or one kind of it, until it ends that", () => {
+  const source = createEventSource<Event>(KINDS, neverFails);
+  const heard: string[] = [];
+  source.emit(tock);
+  const stop = source.subscribe(({ kind }) => heard.push(`all: ${kind}`));
+  const stopTicks = source.subscribe("tick", ({ count }) => heard.push(`ticks: ${count}`));
+  source.emit(tick(1));
+  source.emit(tock);
+  stop();
+  source.emit(tick(2));
+  stopTicks();
+  source.emit(tick(3));
+  expect(heard).toEqual(["all: tick", "ticks: 1", "all: tock", "ticks: 2"]);
+});
+
+test("an iteration has what came from its beginning on, and ends with the source", async () => {
+  const source = createEventSource<Event>(KINDS, neverFails);
+  source.emit(tick(0));
+  const all = source[Symbol.asyncIterator]();
+  const ticks = source.iterate("tick");
+  source.emit(tick(1));
+  source.emit(tock);
+  const counts: number[] = [];
+  const counting = (async () => {
+    for await (const { count } of ticks) counts.push(count);
+  })();
+  source.emit(tick(2));
+  source.end();
+  await counting;
+  expect(counts).toEqual([1, 2]);
+  const kinds: string[] = [];
+  for (let next = await all.next(); !next.done; next = await all.next()) kinds.push(next.value.kind);
+  expect(kinds).toEqual(["tick", "tock", "tick"]);
+  const late = source.iterate("tick");
+  source.emit(tick(3)); // Whoever emits may be behind the one that ended it.
+  expect(await late.next()).toEqual({ done: true, value: undefined });
+});
+
+test("who leaves the loop hears no more; who falls behind misses the oldest", async () => {
+  const source = createEventSource<Event>(KINDS, neverFails);
+  const iteration = source.iterate("tick");
+  for (let count = 0; count < 1001; count++) source.emit(tick(count));
+  for await (const { count } of iteration) {
+    expect(count).toBe(1);
+    break;
+  }
+  source.emit(tick(5));
+  expect(await iteration.next()).toEqual({ done: true, value: undefined });
+});
+
+test("what a listener throws or rejects with is told, and nobody else misses an event", async () => {
+  const told: unknown[] = [];
+  const source = createEventSource<Event>(KINDS, (error, { kind }) => told.push([String(error), kind]));
+  const heard: string[] = [];
+  source.subscribe(() => {
+    throw new Error("thrown");
+  });
+  source.subscribe("tock", async () => {
+    throw new Error("rejected");
+  });
+  const stop = source.subscribe(() => stopped());
+  const stopped = source.subscribe(() => heard.push("a listener that was ended by the one before it"));
+  source.subscribe(({ kind }) => heard.push(kind));
+  source.emit(tick(1));
+  stop();
+  source.emit(tock);
+  await new Promise(setImmediate);
+  expect(told).toEqual([
+    ["Error: thrown", "tick"],
+    ["Error: thrown", "tock"],
+    ["Error: rejected", "tock"],
+  ]);
+  expect(heard).toEqual(["tick", "tock"]);
+});
+
+test("two who ask one iteration at once each get an event", async () => {
+  const source = createEventSource<Event>(KINDS, neverFails);
+  const ticks = source.iterate("tick");
+  const both = Promise.all([ticks.next(), ticks.next()]);
+  source.emit(tick(1));
+  source.emit(tick(2));
+  expect((await both).map(({ value }) => value)).toEqual([tick(1), tick(2)]);
+});
+
+test("what is no listener is refused at once", () => {
+  const source = createEventSource<Event>(KINDS, neverFails);
+  expect(() => source.subscribe("tick" as never)).toThrow("subscribe takes a function");
+  expect(() => source.subscribe("tick", "tock" as never)).toThrow("subscribe takes a function");
+});

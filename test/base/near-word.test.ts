@@ -1,0 +1,36 @@
+import { nearWord } from "../../src/base/near-word";
+
+const COMMANDS = ["demo", "kubelet", "driver", "doctor"];
+
+test.each([
+  ["dmeo", "demo"],
+  ["dem", "demo"],
+  ["demoo", "demo"],
+  ["Demo", "demo"],
+  ["emo", "demo"],
+  ["kublet", "kubelet"],
+  ["kubeltet", "kubelet"],
+  ["drvier", "driver"],
+  ["docter", "doctor"],
+  ["demo", "demo"],
+])("%s was meant to be %s", (word, meant) => {
+  expect(nearWord(word, COMMANDS)).toBe(meant);
+});
+
+test.each(["", "d", "omed", "xmo", "xdmo", "kubectl", "register", "/csi/csi.sock", "true"])(
+  "%j is near to nothing",
+  (word) => {
+    expect(nearWord(word, COMMANDS)).toBeUndefined();
+  },
+);
+
+test("the caller may allow fewer differences, but always one", () => {
+  expect(nearWord("kublt", COMMANDS)).toBe("kubelet");
+  expect(nearWord("kublt", COMMANDS, 1)).toBeUndefined();
+  expect(nearWord("kublet", COMMANDS, 0)).toBe("kubelet");
+});
+
+test("the nearest of several is taken, the first of equals", () => {
+  expect(nearWord("delai", ["delta", "delay"])).toBe("delay");
+  expect(nearWord("ba", ["bar", "baz"])).toBe("bar");
+});

@@ -1,0 +1,65 @@
+import { getEventListeners } from "node:events";
+import { createWakeUp, pause } from "../../src/base/pause";
+import { expectNothingLeft } from "../support/resources";
+
+const never = new AbortController().signal;
+
+test("a pause tells whether it was waited for to its end", async () => {
+  expect(await pause(1, never)).toBe(true);
+  expect(await pause(60_000, AbortSignal.abort())).toBe(false);
+});
+
+test("a pause longer than a timer can wait is not over at once", async () => {
+  const stop = new AbortController();
+  const waiting = pause(Number.MAX_SAFE_INTEGER, stop.signal);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  stop.abort();
+  expect(await waiting).toBe(false);
+});
+
+describe("a wake-up", () => {
+  const called = () => {
+    const wakeUp = createWakeUp();
+    wakeUp.call();
+    return wakeUp;
+  };
+
+  test("tells a call from the end of the time", async () => {
+    expect(await called().wait(never, 60_000)).toBe(true);
+    expect(await createWakeUp().wait(never, 1)).toBe(false);
+  });
+
+  test("keeps one call for the next wait", async () => {
+    const wakeUp = called();
+    expect(await wakeUp.wait(never)).toBe(true);
+    expect(await wakeUp.wait(never, 1)).toBe(false);
+  });
+
+  test.each([
+    ["before", (stop: AbortController) => stop.abort(), () => {}],
+    ["meanwhile", () => {}, (stop: AbortController) => stop.abort()],
+  ])("waits for nothing when the signal is aborted %s", (_when, before, meanwhile) =>
+    expectNothingLeft(async () => {
+      const stop = new AbortController();
+      before(stop);
+      const waiting = createWakeUp().wait(stop.signal, 60_000);
+      meanwhile(stop);
+      expect(await waiting).toBe(false);
+    }),
+  );
+
+  test("leaves nothing at a signal that outlives it", async () => {
+    const { signal } = new AbortController();
+    expect(await createWakeUp().wait(signal, 1)).toBe(false);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  test("leaves no timer behind a call", () =>
+    expectNothingLeft(async () => {
+      await called().wait(never, 60_000);
+      const wakeUp = createWakeUp();
+      const waiting = wakeUp.wait(never, 60_000);
+      wakeUp.call();
+      await waiting;
+    }));
+});

@@ -1,0 +1,61 @@
+import { createServer, type ServerHttp2Stream } from "node:http2";
+import { createServer as createNetServer, type Server, type Socket } from "node:net";
+import { bareCall } from "../../../src/grpc/client/bare-call";
+import { MAX_MESSAGE_BYTES } from "../../../src/grpc/http2/frames";
+import { createTempFolder } from "../../support/temp-folder";
+import { CONTINUATION, frame, HEADERS, headerBlock, SETTINGS } from "../wire";
+
+const PATH = "/csi.v1.Identity/GetPluginInfo";
+
+async function callOn(server: Server) {
+  await using folder = await createTempFolder();
+  const path = folder.at("x.sock");
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  try {
+    return await bareCall(path, PATH, { timeoutMs: 60_000 });
+  } finally {
+    server.close();
+  }
+}
+
+const answering = (answer: (stream: ServerHttp2Stream) => void) =>
+  createServer().on("stream", (stream) => {
+    stream.on("error", () => {}).respond({}, { waitForTrailers: true });
+    stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+    answer(stream);
+  });
+
+test("takes the largest message that gRPC takes", async () => {
+  const { grpcStatus, message } = await callOn(
+    answering((stream) => stream.end(Buffer.alloc(5 + MAX_MESSAGE_BYTES))),
+  );
+  expect([grpcStatus, message.length]).toEqual(["0", MAX_MESSAGE_BYTES]);
+});
+
+test("ends the connection of a server that sends on and on", async () => {
+  const chunk = Buffer.alloc(65_536);
+  let sent = 0;
+  const send = (stream: ServerHttp2Stream): void => {
+    sent += chunk.length;
+    stream.write(chunk, (error) => {
+      if (!error) send(stream);
+    });
+  };
+  await expect(callOn(answering(send))).rejects.toThrow("an answer of more than 4194304 bytes");
+  expect(sent).toBeLessThan(2 * MAX_MESSAGE_BYTES);
+});
+
+test("a header block without end does not end this process, as it does with Node 20", async () => {
+  const fields = headerBlock(["x-a", "hello"]);
+  const flood = createNetServer((socket: Socket) => {
+    socket.on("error", () => {}).write(frame(SETTINGS, 0, 0));
+    socket.once("data", () => {
+      const few = Array.from({ length: 7 }, () => frame(CONTINUATION, 0, 1, fields));
+      const many = Array.from({ length: 7 }, () =>
+        frame(CONTINUATION, 0, 1, Buffer.concat(Array(1_000).fill(fields))),
+      );
+      socket.write(Buffer.concat([frame(HEADERS, 0, 1, headerBlock([":status", "200"])), ...few, ...many]));
+    });
+  });
+  await expect(callOn(flood)).rejects.toThrow(/the connection was closed|an answer without a status/);
+});

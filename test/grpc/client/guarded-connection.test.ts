@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { guardConnection } from "../../../src/grpc/client/guarded-connection";
+import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
+import { createTempFolder } from "../../support/temp-folder";
+import { frame, headerBlock, SETTINGS } from "../wire";
+
+/** What HTTP/2 receives of what a peer sends, until the connection ends. */
+async function seenOf(peer: "client" | "server", ...sent: readonly Buffer[]): Promise<Buffer> {
+  await using folder = await createTempFolder();
+  const path = folder.at("x.sock");
+  const server = createServer((socket: Socket) => socket.on("error", () => {}).end(Buffer.concat(sent)));
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const stream = guardConnection(connect({ path }), peer);
+  const seen: Buffer[] = [];
+  stream.on("data", (bytes: Buffer) => seen.push(bytes));
+  stream.on("end", () => stream.destroy());
+  await once(stream, "close");
+  await new Promise((resolve) => server.close(resolve));
+  return Buffer.concat(seen);
+}
+
+const hello = frame(SETTINGS, 0, 0);
+const block = headerBlock([":status", "200"], ["x", "y".repeat(1_000)]);
+const whole = frame(FrameType.HEADERS, FrameFlag.END_HEADERS, 1, block);
+const headersOf = (streamId: number, flags = 0) =>
+  frame(FrameType.HEADERS, FrameFlag.END_HEADERS | flags, streamId, block);
+const pieces = (count: number, flags: number) => [
+  frame(FrameType.HEADERS, 0, 1, block.subarray(0, 10)),
+  ...Array.from({ length: count - 1 }, () => frame(FrameType.CONTINUATION, 0, 1)),
+  frame(FrameType.CONTINUATION, flags, 1, block.subarray(10)),
+];
+
+test.each<[string, readonly Buffer[]]>([
+  ["frames of every kind", [hello, whole, frame(FrameType.DATA, 1, 1, Buffer.alloc(9_000)), frame(77, 0, 0)]],
+  ["a header block in 8 more frames", [hello, ...pieces(8, FrameFlag.END_HEADERS), hello]],
+  [
+    "answers with 1xx before them",
+    [
+      hello,
+      ...[1, 3, 5].flatMap((id) => [...Array(63).fill(headersOf(id)), headersOf(id, FrameFlag.END_STREAM)]),
+    ],
+  ],
+  ["what is no HTTP/2", [Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n")]],
+])("passes on %s as they are", async (_what, sent) => {
+  expect(await seenOf("server", ...sent)).toEqual(Buffer.concat(sent));
+});
+
+test.each<[string, readonly Buffer[]]>([
+  ["in 9 more frames", pieces(9, FrameFlag.END_HEADERS)],
+  ["that does not end", pieces(2, 0)],
+  ["of more than 64 KiB", [frame(FrameType.HEADERS, FrameFlag.END_HEADERS, 1, Buffer.alloc(65_537))]],
+  ["with something in between", [...pieces(1, 0), hello]],
+])("passes on nothing of a header block %s", async (_what, sent) => {
+  expect(await seenOf("server", hello, ...sent)).toEqual(hello);
+  const greeting = Buffer.concat([CLIENT_PREFACE, hello]);
+  expect(await seenOf("client", greeting, ...sent)).toEqual(greeting);
+});
+
+test("ends the connection of a server that answers one call with header blocks without end", async () => {
+  const passed = Array(64).fill(headersOf(1));
+  expect(await seenOf("server", ...passed, headersOf(1))).toEqual(Buffer.concat(passed));
+});

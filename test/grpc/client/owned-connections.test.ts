@@ -1,0 +1,69 @@
+import { readdirSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { Client, credentials, status } from "@grpc/grpc-js";
+import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
+import { protos } from "../../../src/grpc/protos";
+import { statusCodeOf } from "../../../src/grpc/status";
+import { eventually } from "../../support/eventually";
+import { createTempFolder } from "../../support/temp-folder";
+
+const { GetPluginInfo } = protos.identity;
+const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+const CLIENTS = 10;
+
+const descriptors = () => readdirSync("/proc/self/fd").length;
+
+test.each<[what: string, behave: (socket: Socket) => void]>([
+  ["never speaks", (socket) => socket.resume()],
+  ["stops after its first words, and never hangs up", (socket) => socket.pause().write(SETTINGS)],
+  ["sends a frame by halves", (socket) => socket.resume().write(SETTINGS.subarray(0, 4))],
+])("closed clients leave nothing behind at a server that %s", async (_what, behave) => {
+  await using folder = await createTempFolder();
+  const path = folder.at("x.sock");
+  const held = new Set<Socket>();
+  // As one that hangs: it does not even close what its client has ended.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    held.add(socket.on("error", () => {}));
+    behave(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const before = descriptors();
+  const allConnected = new AbortController();
+  const calls = Array.from({ length: CLIENTS }, async () => {
+    const client = createUnixClient(path);
+    const bounds = { timeoutMs: 60_000, signal: allConnected.signal };
+    const call = callUnary(client, GetPluginInfo, {}, bounds);
+    await expect(call.catch(statusCodeOf)).resolves.toBe(status.CANCELLED);
+    client.close();
+  });
+  await eventually(() => expect(held.size).toBe(CLIENTS));
+  allConnected.abort();
+  await Promise.all(calls);
+  // The server's own ends are this process' too.
+  await eventually(() => expect(descriptors() - before).toBeLessThanOrEqual(CLIENTS));
+  for (const socket of held) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+  await eventually(() => expect(descriptors()).toBeLessThan(before));
+});
+
+test("grpc-js by itself still forgets such a connection: when this fails, owned-connections.ts is needed no more", async () => {
+  await using folder = await createTempFolder();
+  const path = folder.at("x.sock");
+  const held: Socket[] = [];
+  const server = createServer((socket) => held.push(socket.on("error", () => {}).resume()));
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const theirs = new Client(`unix:${path}`, credentials.createInsecure(), {
+    "grpc.use_local_subchannel_pool": 1,
+  });
+  const ours = createUnixClient(path);
+  for (const [index, client] of [theirs, ours].entries()) {
+    client.waitForReady(Date.now() + 60_000, () => {});
+    await eventually(() => expect(held).toHaveLength(index + 1));
+  }
+  theirs.close();
+  ours.close();
+  await eventually(() => expect(held[1]?.destroyed).toBe(true));
+  expect(held[0]?.destroyed).toBe(false);
+  for (const socket of held) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});

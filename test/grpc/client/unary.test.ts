@@ -1,0 +1,212 @@
+import { once } from "node:events";
+import { status } from "@grpc/grpc-js";
+import { messageOf } from "../../../src/base/errors";
+import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
+import { protos } from "../../../src/grpc/protos";
+import type { CallContext } from "../../../src/grpc/server/unary-handler";
+import { grpcCodeName, statusCodeOf } from "../../../src/grpc/status";
+import { INFO, type ServeOptions, serveGrpc } from "../served-grpc";
+
+/** So long that a test which waits for it fails. */
+const LONG_MS = 600_000;
+
+/** A client of a server whose GetInfo is `getInfo`. */
+async function clientOf(getInfo: NonNullable<ServeOptions["getInfo"]>) {
+  const served = await serveGrpc({ getInfo });
+  const client = createUnixClient(served.path);
+  return {
+    client,
+    call: (options: { timeoutMs?: number; signal?: AbortSignal; metadata?: Record<string, string> } = {}) =>
+      callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: LONG_MS, ...options }),
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Never answers, and shows the context of the one call it gets. */
+function silence() {
+  let enter = (_context: CallContext) => {};
+  const entered = new Promise<CallContext>((resolve) => {
+    enter = resolve;
+  });
+  const getInfo = (context: CallContext) => {
+    enter(context);
+    return new Promise<never>(() => {});
+  };
+  return { getInfo, entered };
+}
+
+async function outcomeOf(call: Promise<unknown>): Promise<unknown> {
+  return call.catch((error: unknown) => [statusCodeOf(error), (error as Error).message]);
+}
+
+describe("what bounds a call", () => {
+  test("its deadline, of which the server hears too", async () => {
+    const { getInfo, entered } = silence();
+    await using server = await clientOf(getInfo);
+    await new Promise((resolve) => server.client.waitForReady(Number.POSITIVE_INFINITY, resolve));
+    const outcome = outcomeOf(server.call({ timeoutMs: 1_000 }));
+    const { peerGone } = await entered;
+    expect(await outcome).toEqual([status.DEADLINE_EXCEEDED, expect.stringContaining("Deadline exceeded")]);
+    if (!peerGone.aborted) await once(peerGone, "abort");
+  });
+
+  test.each([
+    ["at the deadline, as its clock is first", 60_000, "4 DEADLINE_EXCEEDED: Deadline exceeded after 60s"],
+    ["for reasons of its own", 0, "1 CANCELLED: Timeout expired"],
+  ])("a server that cancels it %s", async (_when, laterMs, message) => {
+    const now = performance.now.bind(performance);
+    await using server = await clientOf(() => {
+      jest.spyOn(performance, "now").mockImplementation(() => now() + laterMs);
+      throw Object.assign(new Error("Timeout expired"), { code: status.CANCELLED });
+    });
+    const outcome = await outcomeOf(server.call({ timeoutMs: 60_000 }));
+    jest.restoreAllMocks();
+    expect(outcome).toEqual([Number(message.split(" ")[0]), message]);
+  });
+
+  test.each([
+    ["an answer", () => ({ ...INFO, name: "n".repeat(1_025), supportedVersions: ["1.0.0"] })],
+    [
+      "a failure",
+      () => {
+        throw new Error("n".repeat(1_025));
+      },
+    ],
+  ])("%s with a long text", async (_what, getInfo) => {
+    await using server = await clientOf(getInfo);
+    const outcome = await server.call().then(({ name }) => name, messageOf);
+    expect(outcome.length).toBeLessThanOrEqual(1_024);
+    expect(outcome).toMatch(/^(?:13 INTERNAL: )?n+/);
+  });
+
+  test("an answer of more bytes than any may have", async () => {
+    await using server = await clientOf(() => ({ ...INFO, name: "n".repeat(65_536) }));
+    expect(await outcomeOf(server.call())).toEqual([
+      status.RESOURCE_EXHAUSTED,
+      expect.stringMatching(/the server misbehaves: its answer has \d+ bytes, 65536 is the most$/),
+    ]);
+  });
+
+  test("a deadline that has passed already", async () => {
+    await using server = await clientOf(() => INFO);
+    expect(await outcomeOf(server.call({ timeoutMs: -1 }))).toEqual([
+      status.DEADLINE_EXCEEDED,
+      expect.any(String),
+    ]);
+  });
+
+  test("a signal aborted meanwhile, of which the server hears too", async () => {
+    const { getInfo, entered } = silence();
+    await using server = await clientOf(getInfo);
+    const controller = new AbortController();
+    const outcome = outcomeOf(server.call({ signal: controller.signal }));
+    const { peerGone } = await entered;
+    expect(peerGone.aborted).toBe(false);
+    controller.abort();
+    expect(await outcome).toEqual([status.CANCELLED, expect.any(String)]);
+    if (!peerGone.aborted) await once(peerGone, "abort");
+  });
+
+  test("a signal aborted before: the server never hears of the call", async () => {
+    let calls = 0;
+    await using server = await clientOf(() => {
+      calls += 1;
+      return INFO;
+    });
+    const failure = outcomeOf(server.call({ signal: AbortSignal.abort() }));
+    expect(await failure).toEqual([status.CANCELLED, "1 CANCELLED: aborted before the call"]);
+    await server.call();
+    expect(calls).toBe(1);
+  });
+
+  test("no listener stays on a signal that outlives the call", async () => {
+    await using server = await clientOf(() => INFO);
+    const { signal } = new AbortController();
+    const added = jest.spyOn(signal, "addEventListener");
+    const removed = jest.spyOn(signal, "removeEventListener");
+    await server.call({ signal });
+    expect(added.mock.calls.map(([type, listener]) => [type, listener])).toEqual(removed.mock.calls);
+    expect(added).toHaveBeenCalledTimes(1);
+  });
+
+  test("a client that cannot connect, or was closed", async () => {
+    const client = createUnixClient("/nonexistent/csi.sock");
+    const call = () => callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: LONG_MS });
+    expect(await outcomeOf(call())).toEqual([status.UNAVAILABLE, expect.stringContaining("ENOENT")]);
+    client.close();
+    expect(await outcomeOf(call())).toEqual([undefined, expect.stringContaining("shut down")]);
+  });
+});
+
+describe("what a handler throws is answered", () => {
+  const boom = (code?: number) => Object.assign(new Error("boom"), { code });
+  test.each<[string, () => unknown, number, string]>([
+    [
+      "thrown at once",
+      () => {
+        throw boom();
+      },
+      status.INTERNAL,
+      "13 INTERNAL: boom",
+    ],
+    ["a rejection", () => Promise.reject(boom()), status.INTERNAL, "13 INTERNAL: boom"],
+    ["a gRPC status", () => Promise.reject(boom(status.NOT_FOUND)), status.NOT_FOUND, "5 NOT_FOUND: boom"],
+    ["OK, which is no failure", () => Promise.reject(boom(status.OK)), status.INTERNAL, "13 INTERNAL: boom"],
+    ["a code that gRPC does not have", () => Promise.reject(boom(99)), status.INTERNAL, "13 INTERNAL: boom"],
+    ["something else than an error", () => Promise.reject("text"), status.INTERNAL, "13 INTERNAL: text"],
+    [
+      "other letters, and lines",
+      () => Promise.reject(new Error("größer\nals 5 %")),
+      status.INTERNAL,
+      "13 INTERNAL: größer\nals 5 %",
+    ],
+    [
+      "half of a surrogate pair",
+      () => Promise.reject(new Error("a\ud83db")),
+      status.INTERNAL,
+      "13 INTERNAL: a\ufffdb",
+    ],
+    [
+      "a text too long for a header",
+      () => Promise.reject(new Error("x".repeat(1_000_000))),
+      status.INTERNAL,
+      `13 INTERNAL: ${"x".repeat(1_000)}`,
+    ],
+    [
+      "a response that cannot be encoded",
+      () => ({ supportedVersions: 5 }),
+      status.INTERNAL,
+      "13 INTERNAL: the response cannot be encoded",
+    ],
+  ])("%s", async (_name, handle, code, message) => {
+    await using server = await clientOf(handle as () => never);
+    expect(await outcomeOf(server.call())).toEqual([code, message]);
+  });
+});
+
+test("metadata goes both ways, and an answered call is not cancelled", async () => {
+  const contexts: CallContext[] = [];
+  await using server = await clientOf((context) => {
+    contexts.push(context);
+    context.sendMetadata({ "x-answer": "b" });
+    return INFO;
+  });
+  await server.call({ metadata: { "x-question": "a" } });
+  await server.call();
+  expect(contexts.map(({ metadata }) => metadata.get("x-question"))).toEqual([["a"], []]);
+  expect(contexts[0]?.peerGone.aborted).toBe(false);
+});
+
+test.each([
+  [status.OK, "OK"],
+  [status.CANCELLED, "Canceled"],
+  [status.DEADLINE_EXCEEDED, "DeadlineExceeded"],
+  [status.UNAUTHENTICATED, "Unauthenticated"],
+  [undefined, "unknown-non-grpc"],
+  [99, "unknown-non-grpc"],
+])("the code %p is called %s", (code, name) => {
+  expect(grpcCodeName(code)).toBe(name);
+});

@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import type { ServiceDefinition } from "@grpc/grpc-js";
+import { createHpackDecoder } from "../../src/grpc/hpack/decoder";
+import { createChunkConsumer } from "../../src/grpc/http2/chunk-reader";
+import { type FrameHeader, readFrameHeader } from "../../src/grpc/http2/frames";
+import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
+import type { GrpcServerLimits } from "../../src/grpc/server/limits";
+import { startGrpcServer } from "../../src/grpc/server/server";
+import { type CallContext, unaryHandler } from "../../src/grpc/server/unary-handler";
+import { recordLog } from "../support/recorded-log";
+import { createTempFolder } from "../support/temp-folder";
+import { END_STREAM, HEADERS } from "./wire";
+
+export const INFO: PluginInfo = {
+  type: "CSIPlugin",
+  name: "hostpath.csi.k8s.io",
+  endpoint: "/var/lib/kubelet/plugins/csi-hostpath/csi.sock",
+  supportedVersions: ["1.0.0"],
+};
+
+export interface ServeOptions {
+  readonly limits?: Partial<GrpcServerLimits>;
+  /** Answers GetInfo; says `INFO` by default. */
+  readonly getInfo?: (context: CallContext) => PluginInfo | Promise<PluginInfo>;
+}
+
+/** A gRPC server with the registration service behind a unix socket in a folder of its own. */
+export async function serveGrpc({ limits, getInfo = () => INFO }: ServeOptions = {}) {
+  const folder = await createTempFolder();
+  const path = folder.at("s");
+  const { logger, records } = recordLog();
+  const notices: RegistrationStatus[] = [];
+  const grpc = startGrpcServer({
+    limits,
+    log: logger,
+    addServices: (server) =>
+      server.addService(protos.registration as unknown as ServiceDefinition, {
+        GetInfo: unaryHandler((_request: object, context) => getInfo(context)),
+        NotifyRegistrationStatus: unaryHandler((status: RegistrationStatus) => {
+          notices.push(status);
+          return {};
+        }),
+      }),
+  });
+  const listener = createServer((socket) => grpc.accept(socket)).listen(path);
+  await once(listener, "listening");
+  return {
+    path,
+    server: grpc,
+    listener,
+    records,
+    notices,
+    /** Resolves when the server has taken the next connection; ask before connecting. */
+    accepted: () => once(listener, "connection") as Promise<[Socket]>,
+    async [Symbol.asyncDispose]() {
+      await grpc.close({ graceMs: 0 });
+      listener.close();
+      await once(listener, "close");
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export interface ReceivedFrame extends FrameHeader {
+  readonly payload: Buffer;
+}
+
+/** A client that sends what it is told to, byte for byte, and understands the answers. */
+export function connectRaw(path: string) {
+  const socket = connect(path);
+  const frames: ReceivedFrame[] = [];
+  /** grpc-status by stream. */
+  const statuses = new Map<number, string | undefined>();
+  const decode = createHpackDecoder({ maxFields: 64, maxBytes: 65_536 });
+  let wake = () => {};
+  socket.on(
+    "data",
+    createChunkConsumer(function* (bytes) {
+      for (;;) {
+        const head = yield* readFrameHeader(bytes, 1_000_000);
+        const payload = Buffer.from(yield* bytes.exactly(head.length));
+        frames.push({ ...head, payload });
+        if (head.type === HEADERS) {
+          const { fields } = decode(payload);
+          if (head.flags & END_STREAM) statuses.set(head.streamId, new Map(fields).get("grpc-status"));
+        }
+        wake();
+      }
+    }),
+  );
+  socket.on("error", () => {}); // A server may cut us while we write.
+  const closed = new Promise<void>((resolve) => {
+    socket.once("close", () => {
+      resolve();
+      wake();
+    });
+  });
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo() && !socket.destroyed) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  return {
+    socket,
+    frames,
+    closed,
+    /** Resolves when the frames that came make it so, or when the connection is closed. */
+    until,
+    /** The status with which the call on this stream ends; undefined when the connection is closed before. */
+    async statusOf(streamId: number): Promise<string | undefined> {
+      await until(() => statuses.has(streamId));
+      return statuses.get(streamId);
+    },
+    [Symbol.dispose]: () => {
+      socket.destroy();
+    },
+  };
+}
+
+export function openDescriptors(): number {
+  return readdirSync("/proc/self/fd").length;
+}

@@ -1,0 +1,223 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
+import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
+import { protos } from "../../../src/grpc/protos";
+import { statusCodeOf } from "../../../src/grpc/status";
+import { eventually } from "../../support/eventually";
+import { connectRaw, INFO, openDescriptors, serveGrpc } from "../served-grpc";
+import {
+  CONTINUATION,
+  DATA,
+  END_HEADERS,
+  frame,
+  getInfoCall,
+  grpcHeaders,
+  HEADERS,
+  HELLO,
+  headerBlock,
+  PING,
+  RAW_PATH,
+  RST_STREAM,
+  SETTINGS,
+} from "../wire";
+
+const TOO_MUCH = "Too many connections, closed one";
+const NO_GRPC = "Closed a connection that does not speak gRPC";
+
+describe("leaves no descriptor of clients that break the rules, and no flood of warnings", () => {
+  test.each([
+    ["HTTP/1", Buffer.from("GET / HTTP/1.1\r\n\r\n"), /^not HTTP\/2/],
+    ["a violation that we see", Buffer.concat([HELLO, frame(CONTINUATION, 0, 1)]), /^a CONTINUATION frame/],
+    [
+      "SETTINGS of a wrong length",
+      Buffer.concat([CLIENT_PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(5))]),
+      "SETTINGS of 5 bytes",
+    ],
+    [
+      "another frame before SETTINGS",
+      Buffer.concat([CLIENT_PREFACE, frame(PING, 0, 0, Buffer.alloc(8))]),
+      "a client that does not begin with SETTINGS",
+    ],
+    ["DATA on stream 0", Buffer.concat([HELLO, frame(DATA, 0, 0)]), "DATA of no call"],
+  ])("%s", async (_name, bytes, reason) => {
+    await using served = await serveGrpc();
+    const before = openDescriptors();
+    for (let count = 0; count < 200; count++) {
+      const client = connectRaw(served.path);
+      client.socket.write(bytes);
+      await client.closed;
+    }
+    await eventually(() => expect(served.server.connections.open).toBe(0));
+    expect(openDescriptors()).toBe(before);
+    expect(served.server.connections).toEqual({
+      accepted: 200,
+      open: 0,
+      cutBeforeCall: 0,
+      rejected: 200,
+      lastRejection: typeof reason === "string" ? reason : expect.stringMatching(reason),
+    });
+    expect(served.records.filter(({ severity }) => severity === "warning")).toMatchObject([
+      { message: NO_GRPC },
+    ]);
+    expect(served.records.filter(({ verbosity }) => verbosity === 2)).toHaveLength(200);
+  });
+});
+
+test("counts connections that were cut before any call, without those that said nothing", async () => {
+  await using served = await serveGrpc();
+  for (const bytes of ["", CLIENT_PREFACE.subarray(0, 5), HELLO]) {
+    const client = connectRaw(served.path);
+    await Promise.all([served.accepted(), once(client.socket, "connect")]);
+    client.socket.end(bytes);
+    await client.closed;
+  }
+  await eventually(() => expect(served.server.connections.open).toBe(0));
+  expect(served.server.connections).toEqual({ accepted: 3, open: 0, cutBeforeCall: 2, rejected: 0 });
+});
+
+test("500 idle connections, and then kubelet comes", async () => {
+  await using served = await serveGrpc();
+  const idle = Array.from({ length: 500 }, () => connectRaw(served.path));
+  await eventually(() => expect(served.server.connections.accepted).toBe(500));
+  expect(served.server.connections.open).toBeLessThanOrEqual(2 * 64 + 1);
+  await eventually(() => expect(served.server.connections.open).toBe(64));
+  using kubelet = connectRaw(served.path);
+  kubelet.socket.write(Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]));
+  expect(await kubelet.statusOf(1)).toBe("0");
+  await Promise.all(idle.slice(0, 437).map(({ closed }) => closed));
+  expect(idle.slice(437).filter(({ socket }) => socket.destroyed)).toEqual([]);
+  expect(served.records).toMatchObject([
+    { severity: "warning", message: TOO_MUCH, fields: { limit: 64, closed: "oldest silent" } },
+  ]);
+  for (const { socket } of idle) socket.destroy();
+});
+
+test("a client that waits for our settings before it calls is not closed for the next one that comes", async () => {
+  await using served = await serveGrpc({ limits: { maxConnections: 1 } });
+  const clock = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+  using kubelet = connectRaw(served.path);
+  kubelet.socket.write(HELLO);
+  await kubelet.until(() => kubelet.frames.length > 0);
+  using stranger = connectRaw(served.path);
+  stranger.socket.write(HELLO);
+  await stranger.until(() => stranger.frames.length > 0);
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  kubelet.socket.write(getInfoCall(1, RAW_PATH));
+  expect(await kubelet.statusOf(1)).toBe("0");
+  clock.mockRestore();
+});
+
+test("who goes first: silent before idle, idle before one with a call running, then the oldest of these", async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let calls = 0;
+  await using served = await serveGrpc({
+    limits: { maxConnections: 3 },
+    getInfo: async () => {
+      calls += 1;
+      if (calls > 1) await released;
+      return INFO;
+    },
+  });
+  const connectNext = async () => {
+    const client = connectRaw(served.path);
+    await Promise.all([served.accepted(), once(client.socket, "connect")]);
+    return client;
+  };
+  const call = (client: ReturnType<typeof connectRaw>) =>
+    client.socket.write(Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]));
+
+  const idle = await connectNext();
+  call(idle);
+  expect(await idle.statusOf(1)).toBe("0");
+  const silent = await connectNext();
+  const busy = [await connectNext()];
+  call(busy[0] as typeof idle);
+  await eventually(() => expect(calls).toBe(2));
+
+  busy.push(await connectNext());
+  await silent.closed;
+  call(busy[1] as typeof idle);
+  await eventually(() => expect(calls).toBe(3));
+  expect(idle.socket.destroyed).toBe(false);
+
+  busy.push(await connectNext());
+  await idle.closed;
+  call(busy[2] as typeof idle);
+  await eventually(() => expect(calls).toBe(4));
+
+  busy.push(await connectNext());
+  await busy[0]?.closed;
+  call(busy[3] as typeof idle);
+  await eventually(() => expect(calls).toBe(5));
+  release();
+  expect(await Promise.all(busy.map((client) => client.statusOf(1)))).toEqual([undefined, "0", "0", "0"]);
+  expect(served.server.connections).toEqual({ accepted: 6, open: 3, cutBeforeCall: 0, rejected: 0 });
+  for (const { socket } of busy) socket.destroy();
+});
+
+test("who has called is not closed for strangers, whatever calls they begin and leave off", async () => {
+  await using served = await serveGrpc({ limits: { maxConnections: 3 } });
+  using kubelet = connectRaw(served.path);
+  kubelet.socket.write(Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]));
+  expect(await kubelet.statusOf(1)).toBe("0");
+  const half = getInfoCall(1, RAW_PATH).subarray(0, -1);
+  const ping = frame(PING, 0, 0, Buffer.alloc(8));
+  const strangers = [];
+  for (let count = 0; count < 10; count++) {
+    const stranger = connectRaw(served.path);
+    stranger.socket.write(Buffer.concat([HELLO, half.subarray(0, count % 2 ? half.length : -9), ping]));
+    await stranger.until(() => stranger.frames.length > 0);
+    strangers.push(stranger);
+  }
+  await Promise.all(strangers.slice(0, 8).map(({ closed }) => closed));
+  expect(served.server.hasCaller).toBe(true);
+  kubelet.socket.write(getInfoCall(3, RAW_PATH));
+  expect(await kubelet.statusOf(3)).toBe("0");
+  for (const { socket } of strangers) socket.destroy();
+});
+
+test("the bound holds for connections that come in one breath", async () => {
+  await using served = await serveGrpc({ limits: { maxConnections: 2 } });
+  const sockets: Socket[] = [];
+  served.listener.removeAllListeners("connection").on("connection", (socket) => sockets.push(socket));
+  const clients = Array.from({ length: 5 }, () => connectRaw(served.path));
+  await eventually(() => expect(sockets).toHaveLength(5));
+  for (const socket of sockets) served.server.accept(socket);
+  // They were all listened to before three of them go.
+  await Promise.all(clients.slice(0, 3).map(({ closed }) => closed));
+  expect(served.server.connections.open).toBe(2);
+  expect(clients.slice(3).map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+  for (const { socket } of clients) socket.destroy();
+});
+
+test("a call that is refused at once is not running", async () => {
+  await using served = await serveGrpc({ limits: { maxConnections: 1 } });
+  using first = connectRaw(served.path);
+  const withoutScheme = grpcHeaders("localhost").filter(([name]) => name !== ":scheme");
+  first.socket.write(Buffer.concat([HELLO, frame(HEADERS, END_HEADERS, 1, headerBlock(...withoutScheme))]));
+  await eventually(() => expect(first.frames.map(({ type }) => type)).toContain(RST_STREAM));
+  using second = connectRaw(served.path);
+  second.socket.write(Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]));
+  expect(await second.statusOf(1)).toBe("0");
+  await first.closed;
+});
+
+test("a message over the bound is answered with RESOURCE_EXHAUSTED", async () => {
+  await using served = await serveGrpc({ limits: { maxMessageBytes: 100 } });
+  const client = createUnixClient(served.path);
+  const notify = (error: string) =>
+    callUnary(
+      client,
+      protos.registration.NotifyRegistrationStatus,
+      { pluginRegistered: false, error },
+      { timeoutMs: 10_000 },
+    );
+  await expect(notify("x".repeat(90))).resolves.toEqual({});
+  expect(statusCodeOf(await notify("x".repeat(101)).catch((error: unknown) => error))).toBe(8);
+  client.close();
+});

@@ -1,0 +1,145 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
+import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
+import { protos } from "../../../src/grpc/protos";
+import { statusCodeOf } from "../../../src/grpc/status";
+import { expectNothingLeft } from "../../support/resources";
+import { connectRaw, INFO, serveGrpc } from "../served-grpc";
+import { getInfoCall, HELLO, RST_STREAM } from "../wire";
+
+/** So long that a test which waits for it fails. */
+const LONG_MS = 600_000;
+/** A client may make such a call again elsewhere (RFC 9113, section 8.7). */
+const REFUSED_STREAM = 7;
+
+/** A GetInfo that is answered when the test says so. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let enter = (_peerGone: AbortSignal) => {};
+  const entered = new Promise<AbortSignal>((resolve) => {
+    enter = resolve;
+  });
+  return {
+    open: () => open(),
+    entered,
+    getInfo: async ({ peerGone }: { peerGone: AbortSignal }) => {
+      enter(peerGone);
+      await opened;
+      return INFO;
+    },
+  };
+}
+
+test("closes idle connections at once, whatever they have said so far", async () => {
+  await using served = await serveGrpc();
+  using silent = connectRaw(served.path);
+  using hesitant = connectRaw(served.path);
+  hesitant.socket.write(CLIENT_PREFACE.subarray(0, 10));
+  using greeted = connectRaw(served.path);
+  greeted.socket.write(HELLO);
+  using used = connectRaw(served.path);
+  used.socket.write(Buffer.concat([HELLO, getInfoCall(1, "/raw")]));
+  expect(await used.statusOf(1)).toBe("0");
+  expect(served.server.connections.open).toBe(4);
+
+  await served.server.close({ graceMs: LONG_MS });
+  await Promise.all([silent.closed, hesitant.closed, greeted.closed, used.closed]);
+  expect(served.server.connections).toMatchObject({ accepted: 4, open: 0, rejected: 0 });
+});
+
+test("leaves nothing behind", async () => {
+  await expectNothingLeft(async () => {
+    await using served = await serveGrpc();
+    using client = connectRaw(served.path);
+    client.socket.write(Buffer.concat([HELLO, getInfoCall(1, "/raw")]));
+    expect(await client.statusOf(1)).toBe("0");
+  });
+});
+
+test("does not wait for clients that never hang up", async () => {
+  await using served = await serveGrpc();
+  const stubborn = connect({ path: served.path, allowHalfOpen: true });
+  const [[socket]] = await Promise.all([served.accepted(), once(stubborn, "connect")]);
+  await served.server.close({ graceMs: LONG_MS });
+  expect(socket.destroyed).toBe(true);
+  stubborn.destroy();
+});
+
+test("lets a running call finish", async () => {
+  const { getInfo, entered, open } = gate();
+  await using served = await serveGrpc({ getInfo });
+  const client = createUnixClient(served.path);
+  const answer = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: LONG_MS });
+  const peerGone = await entered;
+  const closed = served.server.close({ graceMs: LONG_MS });
+  open();
+  expect(await answer).toEqual(INFO);
+  await closed;
+  expect(peerGone.aborted).toBe(false);
+  client.close();
+});
+
+test("takes no call after its goodbye, and says that it did not begin it", async () => {
+  const { getInfo, entered, open } = gate();
+  await using served = await serveGrpc({ getInfo });
+  using client = connectRaw(served.path);
+  client.socket.write(Buffer.concat([HELLO, getInfoCall(1, "/raw")]));
+  await entered;
+  const closed = served.server.close({ graceMs: LONG_MS });
+  client.socket.write(getInfoCall(3, "/raw"));
+  const ends = () => client.frames.filter(({ type, streamId }) => streamId === 3 && type === RST_STREAM);
+  await client.until(() => ends().length > 0);
+  expect(ends().map(({ payload }) => payload.readUInt32BE())).toEqual([REFUSED_STREAM]);
+  open();
+  expect(await client.statusOf(1)).toBe("0");
+  await closed;
+});
+
+test("cuts a call that runs on after the grace: its handler is told, its client gets an error", async () => {
+  const { getInfo, entered } = gate();
+  await using served = await serveGrpc({ getInfo });
+  const client = createUnixClient(served.path);
+  const failure = callUnary(client, protos.registration.GetInfo, {}, { timeoutMs: LONG_MS }).catch(
+    statusCodeOf,
+  );
+  const peerGone = await entered;
+  await served.server.close({ graceMs: 1 });
+  expect(served.server.connections.open).toBe(0);
+  expect(await failure).toEqual(expect.any(Number));
+  if (!peerGone.aborted) await once(peerGone, "abort");
+  client.close();
+});
+
+test("closes once, and takes no connection afterwards", async () => {
+  await using served = await serveGrpc();
+  const closed = served.server.close({ graceMs: LONG_MS });
+  expect(served.server.close()).toBe(closed);
+  expect(served.server[Symbol.asyncDispose]()).toBe(closed);
+  await closed;
+  using late = connectRaw(served.path);
+  await late.closed;
+  expect(served.server.connections).toEqual({ accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 });
+});
+
+test("sees a client go away in the middle of a call", async () => {
+  const { getInfo, entered } = gate();
+  await using served = await serveGrpc({ getInfo });
+  const client = connectRaw(served.path);
+  client.socket.write(Buffer.concat([HELLO, getInfoCall(1, "/raw")]));
+  const peerGone = await entered;
+  client.socket.destroy();
+  await once(peerGone, "abort");
+  expect(served.server.connections.open).toBe(0);
+});
+
+test("closes a connection whose client has closed its half", async () => {
+  await using served = await serveGrpc();
+  using client = connectRaw(served.path);
+  client.socket.end(HELLO);
+  await client.closed;
+  expect(served.server.connections).toMatchObject({ accepted: 1, rejected: 0 });
+});

@@ -1,0 +1,52 @@
+import { parseMountinfo, placeOf } from "../../src/host-path/mounts";
+
+const CONTAINER = parseMountinfo(
+  [
+    "700 600 0:90 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/a:/b,upperdir=/c",
+    "701 700 0:91 / /proc rw,nosuid - proc proc rw",
+    "705 700 8:1 /var/lib/kubelet/plugins_registry /registration rw,relatime - ext4 /dev/sda1 rw",
+    "706 700 8:2 /lib/kubelet/plugins/x.csi /csi ro,relatime shared:3 master:2 - xfs /dev/sdb rw",
+    "707 700 8:3 / /with\\040space rw - ext4 /dev/sdc rw",
+    "708 700 8:9 /over /csi rw - tmpfs tmpfs rw",
+    "nonsense",
+    "",
+  ].join("\n"),
+);
+
+test.each([
+  ["/registration", { fileSystem: "ext4", path: "/var/lib/kubelet/plugins_registry", isMountPoint: true }],
+  ["/registration/sub", { path: "/var/lib/kubelet/plugins_registry/sub", isMountPoint: false }],
+  ["/registrations", { fileSystem: "overlay", path: "/registrations", isMountPoint: false }],
+  ["/with space/a", { fileSystem: "ext4", path: "/a" }],
+  ["/csi", { fileSystem: "tmpfs", path: "/over" }],
+  ["/", { fileSystem: "overlay", path: "/", isMountPoint: true }],
+])("%s in a container", (path, expected) => {
+  expect(placeOf(path, CONTAINER)).toMatchObject(expected);
+});
+
+test.each([
+  ["/registration", false],
+  ["/with space/a", true],
+])("%s is in a mount of a whole file system: %s", (path, isWholeFileSystem) => {
+  expect(placeOf(path, CONTAINER)).toMatchObject({ isWholeFileSystem });
+});
+
+test("of two mounts the inner one counts, whichever is named last", () => {
+  const mounts = parseMountinfo("1 0 8:1 /a /csi rw - ext4 x rw\n2 0 8:2 / / rw - ext4 y rw");
+  expect(placeOf("/csi/x", mounts)).toMatchObject({ path: "/a/x", device: "8:1", mountPoint: "/csi" });
+});
+
+test.each([
+  "700 600  / /csi rw - ext4 x rw",
+  "700 600 8:1  /csi rw - ext4 x rw",
+  "700 600 8:1 /  rw - ext4 x rw",
+  "700 600 8:1 / /csi rw -  x rw",
+  "700 600 8:1 / /csi rw",
+  "700 600 - ext4 x rw",
+])("a line that lacks something is passed over: %s", (line) => {
+  expect(parseMountinfo(line)).toEqual([]);
+});
+
+test("where no mount is known there is no place", () => {
+  expect(placeOf("/registration", parseMountinfo(""))).toBeUndefined();
+});

@@ -1,0 +1,99 @@
+import { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type CrowdOptions, createCrowd } from "../../src/unix/crowd";
+import { recordLog } from "../support/recorded-log";
+
+const SETTLE_MS = 250;
+
+interface Guest {
+  readonly name: number;
+  readonly socket: Socket;
+  isBusy: boolean;
+}
+
+beforeEach(() => jest.useFakeTimers({ doNotFake: ["setImmediate"] }));
+afterEach(() => jest.useRealTimers());
+
+/** A crowd of two, and of guests that are no sockets but end like them. */
+function openHouse(options: Partial<CrowdOptions<Guest>> = {}) {
+  const crowd = createCrowd<Guest>({
+    max: 2,
+    settleMs: SETTLE_MS,
+    goFirst: { idle: ({ isBusy }) => !isBusy },
+    messages: { crowd: "Too many", shortage: "Short" },
+    log: recordLog().logger,
+    ...options,
+  });
+  let count = 0;
+  const come = (many = 1) => {
+    for (let left = many; left > 0; left--) {
+      const socket = Object.assign(new EventEmitter(), { destroy: () => socket.emit("close") });
+      crowd.admit({ name: ++count, socket: socket as unknown as Socket, isBusy: false });
+    }
+  };
+  const inside = () => Array.from(crowd.members, ({ name }) => name);
+  return { crowd, come, inside };
+}
+
+/** Two turns of the event loop. */
+const listenedToOnce = async () => {
+  for (let turn = 0; turn < 2; turn++) await nextTurn();
+};
+
+test("one too many may stay until it had its time, and then the oldest goes", async () => {
+  const { come, inside } = openHouse();
+  come(3);
+  await listenedToOnce();
+  jest.advanceTimersByTime(SETTLE_MS - 1);
+  expect(inside()).toEqual([1, 2, 3]);
+  jest.advanceTimersByTime(1);
+  expect(inside()).toEqual([2, 3]);
+});
+
+test("who had its time goes at once for one that comes, who did not stays", async () => {
+  const { come, inside } = openHouse();
+  come(2);
+  jest.advanceTimersByTime(SETTLE_MS);
+  come(2);
+  await listenedToOnce();
+  expect(inside()).toEqual([3, 4]);
+  come();
+  await listenedToOnce();
+  expect(inside()).toEqual([3, 4, 5]);
+});
+
+test("more than twice as many there are not, however young, and the newest stays", async () => {
+  const { come, inside } = openHouse();
+  come(9);
+  await listenedToOnce();
+  expect(inside()).toEqual([6, 7, 8, 9]);
+  jest.advanceTimersByTime(SETTLE_MS);
+  expect(inside()).toEqual([8, 9]);
+});
+
+test("nobody goes once enough have left by themselves", async () => {
+  const { crowd, come, inside } = openHouse();
+  come(3);
+  await listenedToOnce();
+  for (const { name, socket } of [...crowd.members]) if (name === 2) socket.destroy();
+  jest.advanceTimersByTime(10 * SETTLE_MS);
+  expect(inside()).toEqual([1, 3]);
+});
+
+test("where nobody needs time, the bound holds as soon as all were listened to once", async () => {
+  const { come, inside } = openHouse({ settleMs: 0 });
+  come(5);
+  expect(inside()).toHaveLength(5);
+  await listenedToOnce();
+  expect(inside()).toEqual([4, 5]);
+});
+
+test("those to go first go before older ones", async () => {
+  const { crowd, come, inside } = openHouse({ settleMs: 0 });
+  come(2);
+  for (const guest of crowd.members) guest.isBusy = guest.name === 1;
+  come();
+  await listenedToOnce();
+  expect(inside()).toEqual([1, 3]);
+});

@@ -1,0 +1,53 @@
+import { resolve } from "node:path";
+import { absoluteCsiAddress, parseCsiAddress } from "../../src/unix/csi-address";
+
+test.each([
+  ["/csi/csi.sock", "/csi/csi.sock"],
+  ["unix:///csi/csi.sock", "/csi/csi.sock"],
+  ["unix:/csi/csi.sock", "/csi/csi.sock"],
+  ["//csi/csi.sock", "/csi/csi.sock"],
+  ["unix:////csi/csi.sock", "/csi/csi.sock"],
+  ["unix:csi.sock", "csi.sock"],
+  ["unix://csi.sock", "csi.sock"],
+  ["/with space/and:colon", "/with space/and:colon"],
+  ["/line\nbreak", "/line\nbreak"],
+])("%j is the path %j", (address, path) => {
+  expect(parseCsiAddress(address)).toBe(path);
+});
+
+test.each([
+  "",
+  "csi.sock",
+  "./csi.sock",
+  "tcp://127.0.0.1:10000",
+  "127.0.0.1:10000",
+  "dns:///driver",
+  "unix-abstract:csi",
+  "UNIX:///csi/csi.sock",
+  "unix",
+  "unix:",
+  "unix://",
+  // Abstract sockets, as Go writes them: a file of that name is not what is meant.
+  "unix:@csi",
+  "unix://@csi",
+  "/csi\0.sock",
+  "unix:///csi\0.sock",
+])("%j is refused", (address) => {
+  expect(() => parseCsiAddress(address)).toThrow(
+    expect.objectContaining({
+      name: "RegistrarError",
+      code: "INVALID_OPTION",
+      message: `csi-address ${JSON.stringify(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,
+    }),
+  );
+});
+
+test.each([
+  ["/csi/csi.sock", "/csi/csi.sock"],
+  ["unix:///csi/csi.sock", "unix:///csi/csi.sock"],
+  ["unix:csi.sock", resolve("csi.sock")],
+  ["unix:csi/", resolve("csi")],
+  ["tcp://127.0.0.1:10000", "tcp://127.0.0.1:10000"],
+])("%j is %j wherever this process goes", (address, absolute) => {
+  expect(absoluteCsiAddress(address)).toBe(absolute);
+});

@@ -1,0 +1,159 @@
+import { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
+import { silentLogger } from "../../src/logging/logger";
+import { type PathWatch, watchPath } from "../../src/unix/path-watch";
+import { eventually } from "../support/eventually";
+import { countInotifyWatches, expectNothingLeft } from "../support/resources";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const startWatch = (path: string): PathWatch & Disposable => {
+  const watch = watchPath(path, silentLogger);
+  return Object.assign(watch, { [Symbol.dispose]: watch.close });
+};
+
+let witnesses = 0;
+
+/**
+ * Waits until the events of everything that was done to a folder so far have been dealt with. A process has one queue of
+ * them, so a new watch also hears of what came before it: only its own file tells.
+ */
+async function settle(path: string): Promise<void> {
+  const name = `witness-${++witnesses}`;
+  const heard = new Promise<void>((resolve) => {
+    const witness = watchFolder(path, (_kind, changed) => {
+      if (changed !== name) return;
+      witness.close();
+      resolve();
+    });
+  });
+  writeFileSync(`${path}/${name}`, "");
+  await heard;
+  await new Promise(setImmediate);
+}
+
+/** Whether a hint is there, or came since this was last asked. */
+const isHinted = (watch: PathWatch) => {
+  const stop = new AbortController();
+  setImmediate(() => stop.abort());
+  return watch.wait(stop.signal);
+};
+const never = new AbortController().signal;
+
+test("tells when the file comes, changes and goes", async () => {
+  using watch = startWatch(folder.at("a.sock"));
+  for (const change of [
+    () => writeFileSync(folder.at("a.sock"), ""),
+    () => writeFileSync(folder.at("a.sock"), "more"),
+    () => renameSync(folder.at("a.sock"), folder.at("b.sock")),
+    () => renameSync(folder.at("b.sock"), folder.at("a.sock")),
+    () => rmSync(folder.at("a.sock")),
+  ]) {
+    const changed = watch.wait(never);
+    change();
+    await changed;
+    await settle(folder.path);
+    await isHinted(watch);
+  }
+});
+
+test("says nothing of other files in the folder", async () => {
+  using watch = startWatch(folder.at("a.sock"));
+  writeFileSync(folder.at("b.sock"), "");
+  await settle(folder.path);
+  expect(await isHinted(watch)).toBe(false);
+});
+
+test("follows the path down as its folders are made, one by one", async () => {
+  using watch = startWatch(folder.at("a", "b", "c", "x.sock"));
+  for (const made of [folder.at("a"), folder.at("a", "b"), folder.at("a", "b", "c")]) {
+    const changed = watch.wait(never);
+    mkdirSync(made);
+    await changed;
+    await settle(made);
+    await isHinted(watch);
+  }
+  const changed = watch.wait(never);
+  writeFileSync(folder.at("a", "b", "c", "x.sock"), "");
+  await changed;
+});
+
+test("finds its way when all folders and the file are made at once", async () => {
+  using watch = startWatch(folder.at("a", "b", "x.sock"));
+  const made = watch.wait(never);
+  mkdirSync(folder.at("a", "b"), { recursive: true });
+  writeFileSync(folder.at("a", "b", "x.sock"), "");
+  await made;
+  await settle(folder.path);
+  await isHinted(watch);
+  const gone = watch.wait(never);
+  rmSync(folder.at("a", "b", "x.sock"));
+  await gone;
+});
+
+test.each<[string, (path: string) => void]>([
+  [
+    // The file system may give the new folder the old one's inode number.
+    "removed and made anew at once",
+    (path) => {
+      rmSync(path, { recursive: true });
+      mkdirSync(path);
+    },
+  ],
+  [
+    "moved away, and another in its place",
+    (path) => {
+      mkdirSync(`${path}-new`);
+      renameSync(path, `${path}-old`);
+      renameSync(`${path}-new`, path);
+    },
+  ],
+])("sees into a folder that was %s", async (_how, replace) => {
+  const path = folder.at("d");
+  mkdirSync(path);
+  using watch = startWatch(folder.at("d", "x.sock"));
+  for (let round = 0; round < 3; round++) {
+    const replaced = watch.wait(never);
+    replace(path);
+    await replaced;
+    await settle(folder.path);
+    await isHinted(watch);
+    const arrived = watch.wait(never);
+    writeFileSync(folder.at("d", "x.sock"), "");
+    await arrived;
+    rmSync(`${path}-old`, { recursive: true, force: true });
+    await settle(folder.path);
+    await isHinted(watch);
+  }
+});
+
+test("keeps a hint that came while nobody waited, and only one", async () => {
+  using watch = startWatch(folder.at("a.sock"));
+  watch.hint();
+  watch.hint();
+  expect(await isHinted(watch)).toBe(true);
+  expect(await isHinted(watch)).toBe(false);
+});
+
+test("holds two watches, however deep the path is and however often it is armed", () =>
+  // Again where the kernel drops in between what watched the folder of another test.
+  eventually(() => {
+    const before = countInotifyWatches();
+    using watch = startWatch(folder.at("a", "b", "c", "x.sock"));
+    for (let round = 0; round < 5; round++) watch.rearm();
+    expect(countInotifyWatches() - before).toBe(2);
+  }));
+
+test("lets go of everything when it is closed, and of whoever waits", () =>
+  expectNothingLeft(async () => {
+    const watch = watchPath(folder.at("a", "x.sock"), silentLogger);
+    mkdirSync(folder.at("a"));
+    const changed = watch.wait(never);
+    watch.close();
+    watch.rearm();
+    await changed;
+  }));

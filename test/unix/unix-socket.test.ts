@@ -1,0 +1,132 @@
+import { lstatSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import { explainConnectError, tryConnect, untilAccepting } from "../../src/unix/unix-socket";
+import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
+import { recordLog } from "../support/recorded-log";
+import { expectNothingLeft } from "../support/resources";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const never = new AbortController().signal;
+const { logger } = recordLog();
+
+describe("tryConnect", () => {
+  test("has nothing to say of a socket that accepts", async () => {
+    await using _server = await startForeignSocket(folder.at("x.sock"));
+    expect(await tryConnect(folder.at("x.sock"))).toBeUndefined();
+  });
+
+  test.each<[string, (path: string) => Promise<void> | void, string]>([
+    ["nothing", () => {}, "ENOENT"],
+    ["a dead socket", leaveDeadSocket, "ECONNREFUSED"],
+    ["a regular file", (path) => writeFileSync(path, ""), "ECONNREFUSED"],
+    ["a folder", (path) => mkdirSync(path), "ECONNREFUSED"],
+  ])("tells what is wrong with %s", async (_what, make, code) => {
+    await make(folder.at("x.sock"));
+    expect(await tryConnect(folder.at("x.sock"))).toMatchObject({ code });
+  });
+});
+
+describe("untilAccepting", () => {
+  test("resolves at once where somebody listens", async () => {
+    await using _server = await startForeignSocket(folder.at("x.sock"));
+    await untilAccepting(folder.at("x.sock"), { log: logger, signal: never });
+  });
+
+  test("tells a server made anew from its predecessor, though the inode's number is used again", async () => {
+    const path = folder.at("x.sock");
+    await using _server = await startForeignSocket(path);
+    const before = await untilAccepting(path, { log: logger, signal: never });
+    expect(await untilAccepting(path, { log: logger, signal: never })).toBe(before);
+    const { atime, mtimeMs } = lstatSync(path);
+    utimesSync(path, atime, new Date(mtimeMs + 1_000));
+    expect(await untilAccepting(path, { log: logger, signal: never })).not.toBe(before);
+  });
+
+  test("a server that comes in the place of the one that is dialled is not taken for that one", async () => {
+    const path = folder.at("x.sock");
+    await using _former = await startForeignSocket(path);
+    await using _next = await startForeignSocket(folder.at("y.sock"));
+    const accepting = untilAccepting(path, { log: logger, signal: never });
+    renameSync(folder.at("y.sock"), path);
+    expect(await accepting).toBe(await untilAccepting(path, { log: logger, signal: never }));
+  });
+
+  test("notices a socket in a folder that is made later", async () => {
+    const accepting = untilAccepting(folder.at("a", "b", "x.sock"), { log: logger, signal: never });
+    mkdirSync(folder.at("a"));
+    mkdirSync(folder.at("a", "b"));
+    await using _server = await startForeignSocket(folder.at("a", "b", "x.sock"));
+    await accepting;
+  });
+
+  test("notices a living socket in a dead one's place", async () => {
+    await leaveDeadSocket(folder.at("x.sock"));
+    const accepting = untilAccepting(folder.at("x.sock"), { log: logger, signal: never });
+    await using _server = await startForeignSocket(folder.at("x.sock"));
+    await accepting;
+  });
+
+  test("says that it still waits, and why", async () => {
+    const log = recordLog();
+    const stop = new AbortController();
+    const waiting = untilAccepting(folder.at("x.sock"), {
+      log: log.logger,
+      signal: stop.signal,
+      remindEveryMs: 20,
+    });
+    const record = await log.when("Still connecting", 2);
+    expect(record.fields).toEqual({
+      address: `unix://${folder.at("x.sock")}`,
+      waited: "0s",
+      lastError: expect.stringMatching(/^ENOENT: no such socket yet/),
+    });
+    stop.abort();
+    await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  test("ends with its signal, and nothing is left", () =>
+    expectNothingLeft(async () => {
+      const stop = new AbortController();
+      const waiting = untilAccepting(folder.at("x.sock"), { log: logger, signal: stop.signal });
+      stop.abort();
+      await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+    }));
+
+  test("begins nothing with a signal that is aborted", () =>
+    expectNothingLeft(async () => {
+      const waiting = untilAccepting(folder.at("x.sock"), { log: logger, signal: AbortSignal.abort() });
+      await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+    }));
+});
+
+test.each([
+  ["ENOENT", "ENOENT: no such socket yet"],
+  ["ECONNREFUSED", "ECONNREFUSED: nobody listens on this socket"],
+  ["EACCES", "EACCES: permission denied"],
+  ["ENOTDIR", "ENOTDIR: part of the path is not a folder"],
+  ["ELOOP", "ELOOP: symbolic links"],
+  ["EAGAIN", "EAGAIN: more connections wait there"],
+  ["EMFILE", "EMFILE: this process has no file descriptor left"],
+  ["EPROTOTYPE", "connect EPROTOTYPE"],
+])("explains %s", (code, text) => {
+  const error = Object.assign(new Error(`connect ${code}`), { code });
+  expect(explainConnectError(error, "/nowhere")).toMatch(new RegExp(`^${text}`));
+});
+
+test("explains nothing where nothing failed", () => {
+  expect(explainConnectError(undefined, "/nowhere")).toBeUndefined();
+});
+
+test.each([__filename, __dirname])(
+  "explains that %s, which refuses connections, is no socket",
+  async (path) => {
+    expect(explainConnectError(await tryConnect(path), path)).toBe(
+      "ECONNREFUSED: what stands there is no socket",
+    );
+  },
+);
