@@ -7,7 +7,7 @@ import { registrarCommand } from "../support/registrar-command";
  * What Node loads when a program names it, and a sidecar needs for no registration: each takes from 1 to 4 ms of a
  * start.
  */
-const NEVER = ["perf_hooks", "worker_threads", "zlib", "dns", "inspector", "readline"];
+const NEVER = ["worker_threads", "inspector", "readline"];
 
 nodeTest("a registration loads none of Node's modules that it does not need", async (node) => {
   const [preload, loaded] = [node.at("preload.cjs"), node.at("loaded.json")];

@@ -158,7 +158,7 @@ test("running calls have graceMs, then they are cut off", async () => {
   const cut = expect(hang).rejects.toMatchObject({ code: status.UNAVAILABLE });
   expect(await driver.close()).toEqual({ kind: "stopped" });
   await cut;
-  expect(calls.map(({ cancelled }) => cancelled)).toEqual([true]);
+  await eventually(() => expect(calls.map(({ cancelled }) => cancelled)).toEqual([true]));
   client.close();
 });
 
