@@ -13,12 +13,14 @@ export interface StartupTaint {
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 /** Taints that others keep: who takes them off gets them back, and a node in trouble gets pods. */
-const KEPT_BY_OTHERS: Readonly<Record<string, string>> = {
-  "node.kubernetes.io": "Kubernetes' node controllers put it on and take it off",
-  "node.cloudprovider.kubernetes.io": "the cloud's controller takes it off",
-  "readiness.k8s.io":
+const KEPT_BY_OTHERS: ReadonlyMap<string, string> = new Map([
+  ["node.kubernetes.io", "Kubernetes' node controllers put it on and take it off"],
+  ["node.cloudprovider.kubernetes.io", "the cloud's controller takes it off"],
+  [
+    "readiness.k8s.io",
     "the node readiness controller takes it off: have this registrar keep a node condition for it",
-};
+  ],
+]);
 
 /**
  * Reads `KEY` or `KEY:Effect`. Throws INVALID_OPTION for what can be no taint's key or effect, and for taints that
@@ -37,7 +39,7 @@ export function parseStartupTaint(text: string): StartupTaint {
   if (rest.length > 0 || (effect !== undefined && !EFFECTS.includes(effect)))
     refuse(`the effect must be one of ${EFFECTS.join(", ")}`);
   const [prefix = ""] = key.split("/");
-  const keeper = KEPT_BY_OTHERS[prefix];
+  const keeper = KEPT_BY_OTHERS.get(prefix);
   if (keeper !== undefined) refuse(keeper);
   return { key, effect };
 }
