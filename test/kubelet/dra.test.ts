@@ -78,7 +78,8 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
     await kubelet.command({ command: "refuse", text: "not yet", times: 2 });
     await using patient = await start(node, { onRegistrationFailure: "retry" });
     await patient.ready;
-    expect(patient.status().tally).toMatchObject({ refused: 2, accepted: 1 });
+    // This kubelet tries again by itself, too: where both do at once, it says yes twice.
+    expect(patient.status()).toMatchObject({ state: "registered", tally: { refused: 2 } });
   });
 
   test("has the newer of two registrars of a driver; the older stands by, and takes over", async () => {
