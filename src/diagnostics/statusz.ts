@@ -50,6 +50,7 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
   return {
     name: identity?.name,
     vendorVersion: identity?.vendorVersion,
+    misbehaviour: status.misbehaviour,
     connected,
     state,
     reason: reasonOf(status),

@@ -55,7 +55,7 @@ test.each([
 ])("%s: neither a driver nor a client can forge a line, or make it long", async (_, text = "") => {
   const path = encodeURI(text.replace(/^\?/, "/readyz?"));
   await using node = await createTestNode();
-  const vendorVersion = `${FORGED}${"v".repeat(50_000)}`;
+  const vendorVersion = `${FORGED}${"v".repeat(100_000)}`;
   await using _driver = await startScriptedDriver(node.csiAddress, { name: "x.csi", vendorVersion });
   await using started = await startTestRegistrar(node);
   await using http = await serveDiagnostics(started);

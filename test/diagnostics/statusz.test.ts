@@ -79,20 +79,23 @@ test("has little to tell before the driver comes", async () => {
 test("names a driver that answers far too much, and keeps little of one that answers too much", async () => {
   await using _driver = await startScriptedDriver(
     node.csiAddress,
+    { name, vendorVersion: "v".repeat(4_200_000) },
     { name, vendorVersion: "v".repeat(3_900_000) },
-    { name, vendorVersion: "v".repeat(60_000) },
   );
   await using started = await startTestRegistrar(node);
   await using http = await serveDiagnostics(started);
   const { fields, error } = await started.log.when("Error retreiving CSI driver name");
   expect(fields).toEqual({ next: "retry" });
-  expect(messageOf(error)).toContain("the server misbehaves: its answer has 3900");
+  expect(messageOf(error)).toContain("the server misbehaves: its answer has 4200");
   expect((await http.ask("/statusz")).body).toContain(
     "reason: the CSI driver does not tell its name: 8 RESOURCE_EXHAUSTED: the server misbehaves",
   );
   await started.state("listening");
   const { body } = await http.ask("/statusz");
-  expect(body).toMatch(/vendorVersion: v+ \[cut, 60000 characters in all\]\n/);
+  expect(body).toMatch(/vendorVersion: v+ \[cut, 3900000 characters in all\]\n/);
+  const problem = expect.stringMatching(/^its answer to GetPluginInfo has 39000\d\d bytes, /);
+  expect(started.log.all("CSI driver misbehaves").map(({ fields }) => fields.problem)).toEqual([problem]);
+  expect(/misbehaviour: (.*)/.exec(body)?.[1]).toEqual(problem);
   expect(body.length).toBeLessThan(4_096);
 });
 

@@ -23,15 +23,15 @@ import { startScriptedDriver } from "../support/scripted-driver";
 
 const LONGEST_LINE = 40_000;
 
-nodeTest("a manifest of just under 64 KiB is read, and the log has its beginning only", async (node) => {
-  const manifest = { all: "x".repeat(2 ** 16 - 100) };
+nodeTest("a manifest of just under 4 MiB is read, and the log has its beginning only", async (node) => {
+  const manifest = { all: "x".repeat(2 ** 22 - 100) };
   await using _driver = await startScriptedDriver(node.csiAddress, { name: DRIVER, manifest });
   const registrar = node.registrar("-v=5", "--timeout=10s");
   await registrar.reached("listening");
   await registerOnce(node.socketPath);
   await registrar.reached("registered");
   const { fields } = await registrar.line("GRPC response");
-  expect(fields.response).toMatch(/^\{"manifest":\{"all":"x+ \[cut, 654\d\d characters in all\]/);
+  expect(fields.response).toMatch(/^\{"manifest":\{"all":"x+ \[cut, 41\d{5} characters in all\]/);
   expect(Math.max(...registrar.stderr.split("\n").map((line) => line.length))).toBeLessThan(LONGEST_LINE);
   expect(residentKilobytes(registrar, "VmHWM")).toBeLessThan(MUCH_MEMORY_KB);
 });

@@ -3,6 +3,7 @@ import { boundText, boundTexts } from "../../logging/escape";
 import type { Unary } from "../protos";
 import { statusCodeOf } from "../status";
 import { failureText } from "./failure-text";
+import { firstFields } from "./first-fields";
 import { createOwningClient } from "./owned-connections";
 
 /** What bounds one outgoing call. */
@@ -15,10 +16,12 @@ export interface UnaryCallOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Is told the response metadata, which come before the response: lower-case keys, of each the first value. */
   readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void;
+  /** Is given the size of the answer as it came. */
+  readonly onAnswerBytes?: (bytes: number) => void;
 }
 
-/** The most bytes of an answer, 15 times what the CSI specification allows: "Size Limits". */
-const MAX_ANSWER_BYTES = 65_536;
+/** The most bytes of an answer: gRPC's own limit, which kubelet has too. */
+const MAX_ANSWER_BYTES = 4 * 1_024 * 1_024;
 /** The most characters of one text in an answer. The CSI specification allows 128 bytes, and 256 for a node ID. */
 const MAX_ANSWER_TEXT_LENGTH = 1_024;
 
@@ -36,8 +39,9 @@ export function createUnixClient(socketPath: string): Client {
 }
 
 /**
- * Calls a unary method, and bounds every text of the answer or failure. Rejects with an error that `statusCodeOf` understands: CANCELLED for an aborted signal. Only a
- * client that was closed before makes it reject with a plain Error.
+ * Calls a unary method, and bounds the fields and every text of the answer, or the failure's text. Rejects with an error that
+ * `statusCodeOf` understands: CANCELLED for an aborted signal. Only a client that was closed before makes it reject with a
+ * plain Error.
  */
 export function callUnary<Request, Response>(
   client: Client,
@@ -59,7 +63,10 @@ export function callUnary<Request, Response>(
     const call = client.makeUnaryRequest(
       method.path,
       method.requestSerialize,
-      method.responseDeserialize,
+      (message) => {
+        options.onAnswerBytes?.(message.length);
+        return method.responseDeserialize(firstFields(message));
+      },
       request,
       Metadata.fromHttp2Headers({ ...options.metadata }),
       callOptions,

@@ -7,13 +7,16 @@ import { statusCodeOf } from "../../grpc/status";
 import type { Logger } from "../../logging/logger";
 import type { DriverCall } from "../model/events";
 
+/** How a call ended: with an answer of so many bytes, or why it failed. */
+export type CallOutcome = { readonly answerBytes: number } | { readonly failure: string };
+
 /** Makes a connection to a CSI driver, which begins with the first call. */
 export function connectDriver(
   socketPath: string,
   context: {
     readonly log: Logger;
     readonly signal: AbortSignal;
-    readonly onCall: (call: DriverCall, failure?: string) => void;
+    readonly onCall: (call: DriverCall, outcome: CallOutcome) => void;
   },
 ) {
   const { signal, onCall } = context;
@@ -24,13 +27,17 @@ export function connectDriver(
   /** One GetPluginInfo call. Rejects with an error that `statusCodeOf` understands. */
   const ask = async (timeoutMs: number): Promise<PluginIdentity> => {
     const startedAtMs = performance.now();
-    const record = (code: number | undefined, failure?: string) =>
-      onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs }, failure);
+    const record = (code: number | undefined, outcome: CallOutcome) =>
+      onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs }, outcome);
+    let answerBytes = 0;
+    const onAnswerBytes = (bytes: number) => {
+      answerBytes = bytes;
+    };
     log.v(1).info("Calling CSI driver to discover driver name");
     log.v(5).info("GRPC call", { method: method.path, request: "{}" });
     try {
-      const identity = await callUnary(client, method, {}, { timeoutMs, signal });
-      record(status.OK);
+      const identity = await callUnary(client, method, {}, { timeoutMs, signal, onAnswerBytes });
+      record(status.OK, { answerBytes });
       const { manifest, name, vendorVersion } = identity;
       // As the official registrar logs it: JSON with the protocol's names of the fields that are not empty.
       const fields = Object.entries({ manifest, name, vendor_version: vendorVersion }).filter(
@@ -40,7 +47,7 @@ export function connectDriver(
       log.v(5).info("GRPC response", { response, err: undefined });
       return identity;
     } catch (error) {
-      if (!signal.aborted) record(statusCodeOf(error), messageOf(error));
+      if (!signal.aborted) record(statusCodeOf(error), { failure: messageOf(error) });
       log.v(5).info("GRPC response", { response: "{}", err: messageOf(error) });
       throw error;
     }

@@ -25,10 +25,13 @@ export interface FollowContext {
 
 /** What is known of the CSI driver behind a socket, and what makes its registration follow. */
 export interface DriverFollower {
-  status(): Pick<DriverStatus, "identity" | "connected" | "trouble">;
+  status(): Pick<DriverStatus, "identity" | "connected" | "trouble" | "misbehaviour">;
   /** Tells the driver's registration what happens to the driver, until `signal` is aborted. Never rejects. */
   follow(inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void>;
 }
+
+/** A larger answer than this is named: 15 times what the CSI specification allows ("Size Limits"). */
+const USUAL_ANSWER_BYTES = 65_536;
 
 /** Makes what follows the driver of `options`: its name names the registration, a failure to learn it ends that. */
 export function createDriverFollower(
@@ -39,6 +42,16 @@ export function createDriverFollower(
   let identity: PluginIdentity | undefined;
   let connected = false;
   let trouble: DriverTrouble | undefined;
+  let misbehaviour: string | undefined;
+  const judgeSize = (bytes: number) => {
+    const before = misbehaviour;
+    misbehaviour =
+      bytes > USUAL_ANSWER_BYTES
+        ? `its answer to GetPluginInfo has ${bytes} bytes, the CSI specification allows some 4000; the beginning is kept`
+        : undefined;
+    if (misbehaviour !== undefined && misbehaviour !== before)
+      log.warn("CSI driver misbehaves", { csiAddress: options.csiAddress, problem: misbehaviour });
+  };
 
   const follow = async (inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void> => {
     const fail = (error: unknown) => {
@@ -110,16 +123,19 @@ export function createDriverFollower(
           const text = "the CSI driver takes no connections: it hangs";
           if (identity === undefined) trouble = { kind: "no-answer", text };
         },
-        onCall: (call, failure) => {
-          if (failure !== undefined) {
-            const text = `the CSI driver does not tell its name: ${failure}`;
+        onCall: (call, outcome) => {
+          if ("failure" in outcome) {
+            const text = `the CSI driver does not tell its name: ${outcome.failure}`;
             if (identity === undefined) trouble = { kind: "no-answer", text };
-          } else if (trouble?.kind === "no-answer") trouble = undefined;
+          } else {
+            if (trouble?.kind === "no-answer") trouble = undefined;
+            judgeSize(outcome.answerBytes);
+          }
           events.emit({ kind: "driver-call", call });
         },
       },
     ).catch(fail);
   };
 
-  return { status: () => ({ identity, connected, trouble }), follow };
+  return { status: () => ({ identity, connected, trouble, misbehaviour }), follow };
 }

@@ -8,7 +8,7 @@ import type { Logger } from "../../logging/logger";
 import { type AcceptingOptions, untilAccepting, untilReplaced } from "../../unix/unix-socket";
 import type { DriverCall } from "../model/events";
 import type { ResolvedRegistrarOptions } from "../model/options";
-import { connectDriver } from "./driver-connection";
+import { type CallOutcome, connectDriver } from "./driver-connection";
 import { createDriverPresence } from "./driver-presence";
 
 /** How the CSI driver is waited for and asked. */
@@ -32,8 +32,8 @@ export interface CsiDriverObserver {
   onLost(): void;
   /** It does not take its connections: its listen queue is full. */
   onStuck?(): void;
-  /** It was called; `failure` is why that failed. */
-  onCall(call: DriverCall, failure?: string): void;
+  /** It was called. */
+  onCall(call: DriverCall, outcome: CallOutcome): void;
 }
 
 /** After a connection that lived shorter than this the next one is made after a pause. */

@@ -22,6 +22,8 @@ export interface DriverStatus {
   readonly connected: boolean;
   /** What keeps the driver from being registered before kubelet has a say; undefined where nothing is known to. */
   readonly trouble: DriverTrouble | undefined;
+  /** What the driver does against the CSI specification; it is registered all the same. */
+  readonly misbehaviour?: string | undefined;
   readonly state: StateName;
   /** The latest changes of state, oldest first, at most HISTORY_LENGTH. */
   readonly history: readonly StateChange[];

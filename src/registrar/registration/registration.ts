@@ -63,7 +63,7 @@ export interface RegistrationParts {
   readonly csiAddress: string | undefined;
   /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
   readonly followDriver: (inbox: Inbox<LoopEvent>, signal: AbortSignal) => Promise<void>;
-  readonly driver: () => Pick<DriverStatus, "identity" | "connected" | "trouble">;
+  readonly driver: () => Pick<DriverStatus, "identity" | "connected" | "trouble" | "misbehaviour">;
   readonly events: EventSource<RegistrarEvent>;
   readonly log: Logger;
   /** Closes the registration when aborted. */
