@@ -43,3 +43,6 @@ export async function keeping<T>(
     for (const one of kept) await one[Symbol.asyncDispose]();
   }
 }
+
+/** A row of the table: what, ours, the official one's. */
+export type Row = readonly [what: string, ours: string, official: string];

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { startCsiDriver } from "../../src/testing";
-import type { Bench } from "../bench";
+import type { Bench, Row } from "../bench";
 import { type Contestant, present } from "../support/contestants";
 import { accepting, createPlace, DRIVER } from "../support/place";
 import { start } from "../support/processes";
 import { interleave, median } from "../support/samples";
-import type { Row } from ".";
 
 /** The driver comes this long after the registrar: moments that fall anywhere in a backoff. */
 const delayMs = (round: number) => 500 + round * 237;

@@ -2,12 +2,11 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { startCsiDriver } from "../../src/testing";
 import { createTempFolder } from "../../test/support/temp-folder";
-import type { Bench } from "../bench";
+import type { Bench, Row } from "../bench";
 import { memoryLimit } from "../support/cgroups";
 import type { Contestant } from "../support/contestants";
 import { accepting, createPlace, DRIVER, freePort } from "../support/place";
 import { start } from "../support/processes";
-import type { Row } from ".";
 
 const LIMITS_MB = [32, 48, 56, 64, 100];
 const PATIENCE_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { Bench, Measurement } from "../bench";
+import type { Bench, Measurement, Row } from "../bench";
 import { grid } from "../figures";
 import { arrival } from "./arrival";
 import { cold } from "./cold";
@@ -7,9 +7,6 @@ import { resting } from "./resting";
 import { scale } from "./scale";
 import { size } from "./size";
 import { start } from "./start";
-
-/** A row of the table: what, ours, the official one's. */
-export type Row = readonly [what: string, ours: string, official: string];
 
 const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]>>> = {
   arrival,

@@ -1,12 +1,11 @@
 import { startCsiDriver } from "../../src/testing";
 import { askHttp } from "../../test/support/http";
-import { type Bench, keeping } from "../bench";
+import { type Bench, keeping, type Row } from "../bench";
 import { cpuLimit } from "../support/cgroups";
 import { type Contestant, present } from "../support/contestants";
 import { accepting, createPlace, DRIVER, freePort } from "../support/place";
 import { cpuMsOf, start, timeOf } from "../support/processes";
 import { interleave, median } from "../support/samples";
-import type { Row } from ".";
 
 const REQUESTS = 200;
 

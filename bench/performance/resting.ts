@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { allRegistered } from "../../test/kubelet/support/crowd";
 import { startKubelet } from "../../test/kubelet/support/kubelet";
-import { type Bench, keeping } from "../bench";
+import { type Bench, keeping, type Row } from "../bench";
 import { bareServer, type Contestant } from "../support/contestants";
 import { startCrowd } from "../support/crowd";
 import { anonymousMb, cpuMsOf, start } from "../support/processes";
-import type { Row } from ".";
 
 /** Garbage is collected 10 s after the last registration, and V8 then looks twice more, within 20 s, of its own accord. */
 const REST_MS = 40_000;

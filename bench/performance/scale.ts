@@ -1,9 +1,8 @@
 import { allRegistered } from "../../test/kubelet/support/crowd";
 import { startKubelet } from "../../test/kubelet/support/kubelet";
-import { type Bench, keeping } from "../bench";
+import { type Bench, keeping, type Row } from "../bench";
 import { startCrowd } from "../support/crowd";
 import { start } from "../support/processes";
-import type { Row } from ".";
 
 const MANY = 200;
 

@@ -1,5 +1,5 @@
 import { packPackage } from "../../test/package/support/packed-package";
-import type { Row } from ".";
+import type { Row } from "../bench";
 
 /** The tarball as `npm run package` makes it. */
 export async function size(): Promise<readonly Row[]> {

@@ -1,11 +1,10 @@
 import { startCsiDriver } from "../../src/testing";
-import type { Bench } from "../bench";
+import type { Bench, Row } from "../bench";
 import { cpuLimit } from "../support/cgroups";
 import { bareServer, type Contestant, present } from "../support/contestants";
 import { accepting, createPlace, DRIVER } from "../support/place";
 import { start as startProcess } from "../support/processes";
 import { interleave, median } from "../support/samples";
-import type { Row } from ".";
 
 /** Thousandths of a CPU, and how often; undefined is no limit. */
 const SETTINGS = [

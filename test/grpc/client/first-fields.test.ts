@@ -3,7 +3,7 @@ import { firstFields } from "../../../src/grpc/client/first-fields";
 const TEXT = Buffer.from([0x0a, 2, 97, 98]);
 const ENTRY = Buffer.from([0x1a, 0]);
 const times = (field: Buffer, count: number) => Buffer.concat(Array<Buffer>(count).fill(field));
-const [VARINT, FIXED64, FIXED32] = ["08ac02", "09" + "00".repeat(8), "0d00000000"].map((hex) =>
+const [VARINT, FIXED64, FIXED32] = ["08ac02", `09${"00".repeat(8)}`, "0d00000000"].map((hex) =>
   Buffer.from(hex, "hex"),
 ) as [Buffer, Buffer, Buffer];
 const MIXED = Buffer.concat([TEXT, VARINT, FIXED64, FIXED32, ENTRY]);
