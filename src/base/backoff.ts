@@ -26,9 +26,9 @@ export const BACKOFF = {
   unlistedDriver: { initialMs: 200, maxMs: 10_000, jitter: 0.5 },
   /** Registering a driver anew that CSINode lacks all the same. */
   reregistration: { initialMs: 60_000, maxMs: 3_600_000, jitter: 0.5 },
-  /** Removing a taint that somebody puts back again and again, beyond the first three times. */
+  /** Removing a taint that another client adds again and again, after the first three times. */
   taintFight: { initialMs: 1_000, maxMs: 30_000, jitter: 0.5 },
-  /** Writing a condition that somebody changes again and again, beyond the first three times. */
+  /** Writing a condition that another client changes again and again, after the first three times. */
   conditionFight: { initialMs: 1_000, maxMs: 300_000, jitter: 0.5 },
 } as const satisfies Readonly<Record<string, Backoff>>;
 

@@ -16,7 +16,7 @@ export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Ext
 /** Every kind of a union of events, so that a misspelt one can be refused. */
 export type KindsOf<Event extends KindOfEvent> = { readonly [Kind in Event["kind"]]: true };
 
-/** Something that tells what happens to it. Who asks for a kind that there is not gets INVALID_OPTION. */
+/** A source of events. Throws INVALID_OPTION for an unknown kind. */
 export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> {
   /** Calls `listener` with each event from now on; the function returned ends that. It may be async. */
   subscribe(listener: (event: Event) => unknown): () => void;
@@ -34,7 +34,7 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
 
 /** The telling end. */
 export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
-  /** The kind that was asked for. Throws INVALID_OPTION, with `whose` in front, for one that there is not. */
+  /** The requested kind. Throws INVALID_OPTION, with `whose` in front, for an unknown one. */
   checkKind(given: unknown, whose: string): Event["kind"];
   emit(event: Event): void;
   /** Nothing more will happen: iterations end. */

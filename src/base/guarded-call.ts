@@ -16,6 +16,6 @@ export function guardedCall<Value>(
   }
 }
 
-/** Whether somebody has to wait for it. */
+/** Whether the value is a promise. */
 export const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof (Object(value) as Partial<Promise<unknown>>).then === "function";

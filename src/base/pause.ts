@@ -17,7 +17,7 @@ export function untilNextLookMs(): number {
   return LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS);
 }
 
-/** Wakes one waiting loop. A call that comes while nobody waits counts for the next wait. */
+/** Wakes one waiting loop. A call that comes between two waits counts for the next one. */
 export interface WakeUp {
   call(): void;
   /**
@@ -27,7 +27,7 @@ export interface WakeUp {
   wait(signal: AbortSignal, limitMs?: number): Promise<boolean>;
 }
 
-/** Makes a wake-up that nobody has called. */
+/** Makes a wake-up that was not called yet. */
 export function createWakeUp(): WakeUp {
   let isCalled = false;
   let wake = () => {};

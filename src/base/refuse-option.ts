@@ -12,7 +12,7 @@ export function refuseOption(name: string, given: unknown, takes: string): never
   throw invalidOption(text);
 }
 
-/** What somebody gave, short enough for a message. */
+/** The given value, short enough for a message. */
 export function show(given: unknown): string {
   switch (typeof given) {
     case "string": {

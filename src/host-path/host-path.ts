@@ -5,14 +5,14 @@ import { isWithin, type Mount, placeOf } from "./mounts";
 export interface HostPathQuestion {
   /** As this mount namespace has it; a `*` of a pattern is a character as any other. */
   readonly csiSocketPath: string;
-  /** As kubelet is told. */
+  /** The path that kubelet gets. */
   readonly kubeletRegistrationPath: string;
   /** Kubelet's plugin registration directory as this mount namespace has it: its mount tells what kubelet's root is. */
   readonly pluginRegistrationPath: string;
   readonly mounts: readonly Mount[];
 }
 
-/** Whether kubelet, on the host, finds the driver's socket where it is told to look. */
+/** Whether kubelet, on the host, finds the driver's socket at the path that it gets. */
 export type HostPathVerdict =
   | { readonly kind: "fits" }
   /** Its end fits: the socket is `path` on a disk, and where the host mounts that cannot be seen. */

@@ -1,4 +1,4 @@
-/** Kubelet's --root-dir where nobody set it. */
+/** The default of kubelet's --root-dir. */
 export const DEFAULT_KUBELET_ROOT = "/var/lib/kubelet";
 
 /** Kubelet's root folder as distributions set it, by a word for each. */

@@ -39,7 +39,7 @@ export function resolveLogger(given: LoggerOption | undefined): Logger {
   return createLogger("child" in given && "trace" in given ? pinoSink(given) : consoleSink(given));
 }
 
-/** A logger that somebody wrote: it may throw. */
+/** The caller's own logger: it may throw. */
 function loggerSink(to: Logger): LogSink {
   return {
     enabled: (verbosity, file) => to.named(file).v(verbosity).enabled(),

@@ -14,7 +14,7 @@ export interface LogRecord {
   /** Line in that source file; 0 where the build did not stamp it. */
   readonly line: number;
   readonly message: string;
-  /** What `error()` got; undefined if there is none. */
+  /** The error that `error()` got, or undefined. */
   readonly error: unknown;
   readonly fields: LogFields;
 }
@@ -71,7 +71,7 @@ export function createLogger(sink: LogSink): Logger {
 /** A logger that writes nothing: the library's default. */
 export const silentLogger: Logger = createLogger({ enabled: () => false, write: () => {} });
 
-/** Whoever logs must go on: a registration does not end because its log cannot be written, and there is no other log. */
+/** Ignored: a registration does not end because its log cannot be written, and there is no other log. */
 function guarded(sink: LogSink): LogSink {
   const loseLine = () => {};
   return {

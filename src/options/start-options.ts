@@ -8,7 +8,7 @@ import { type OptionTable, optional } from "./read-options";
 export interface StartOptions {
   /** Aborted later, it closes what was started; aborted already, nothing starts. */
   readonly signal?: AbortSignal | undefined;
-  /** Is told what happens: `console`, a pino logger, or one of `createLogger`. @default nothing is logged */
+  /** Where to log: `console`, a pino logger, or one of `createLogger`. @default nothing is logged */
   readonly logger?: LoggerOption | undefined;
 }
 
@@ -27,7 +27,7 @@ export const START_OPTIONS: OptionTable<ResolvedStartOptions> = {
   logger: optional(logger, resolveLogger(undefined)),
 };
 
-/** Throws ABORTED, with the signal's reason as cause, where nothing is to be started any more. */
+/** Throws ABORTED, with the signal's reason as cause, if the signal is aborted already. */
 export function refuseAborted(what: string, by: AbortSignal | undefined): void {
   if (by?.aborted)
     throw new RegistrarError("ABORTED", `${what} was stopped before it started`, { cause: by.reason });

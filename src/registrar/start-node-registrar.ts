@@ -16,7 +16,7 @@ import type { Registration } from "./registration/registration";
 import type { Registrations, RegistrationsEvent } from "./registrations";
 import { registerDriver } from "./start-registrar";
 
-/** The registrations of every driver of a node, in the hands of their owner, and what happens to each. */
+/** The registrations of every driver of a node, and what happens to each. */
 export interface NodeRegistrar
   extends Omit<Registrations, "subscribe">,
     Events<RegistrationsEvent>,
@@ -29,7 +29,7 @@ export interface NodeRegistrar
   close(): Promise<RegistrationOutcome>;
 }
 
-/** On a node, sockets that nobody listens on are nothing special. */
+/** On a node, dead sockets are nothing special. */
 const REMIND_EVERY_MS = 600_000;
 /** A driver that is there and silent is looked for again after so long at least, whatever `driverGoneAfterMs` says. */
 const SHORTEST_LOOK_MS = 1_000;

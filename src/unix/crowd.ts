@@ -8,7 +8,7 @@ export interface CrowdOptions<Connection> {
   readonly max: number;
   /** So long a connection may take to say what it came for, while there are no more than twice `max`. @default 0 */
   readonly settleMs?: number;
-  /** Who is to go before all others, by what the log calls it; the first one counts of which there is any. */
+  /** The order in which connections are closed, by their name in the log. The first non-empty class loses one. */
   readonly goFirst: Readonly<Record<string, (connection: Connection) => boolean>>;
   /** What the log says of a connection that was closed, and why. */
   readonly messages: { readonly crowd: string; readonly shortage: string };

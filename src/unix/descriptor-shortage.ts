@@ -4,7 +4,7 @@ import { errnoOf } from "../base/errors";
 /** Descriptors that are kept free of strangers' connections: for kubelet, the driver, a self-check, the next socket. */
 const RESERVE = 16;
 
-/** Connections that a listener may have however short descriptors are: whoever fills another one must not shut it. */
+/** Connections that a listener may always have, so that a flood of another listener does not close it. */
 export const ALWAYS_ALLOWED_CONNECTIONS = 4;
 
 /** What to look at when file descriptors run short. */

@@ -27,7 +27,7 @@ export interface DotSocket {
 
 /** Kubelet's plugin watcher looks at a new file at once; even on a busy node it should have looked by then. */
 const KUBELET_LOOKS_WITHIN_MS = 100;
-/** A dot-name lives for moments. One that is older and on which nobody listens was left by a process that was killed. */
+/** A dot-name lives for moments. An older, dead one was left by a process that was killed. */
 const LEFTOVER_AFTER_MS = 10_000;
 /** As long as the shortest `<driver>-reg.sock`: wherever that fits, this fits. */
 const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
@@ -99,7 +99,7 @@ export async function giveName(
   }
 }
 
-/** Removes dot-names that killed processes left behind. Failures are ignored: they hurt nobody. */
+/** Removes dot-names that killed processes left behind. Failures are ignored. */
 export async function sweepDotSockets(folder: string, now: () => number = Date.now): Promise<void> {
   try {
     for (const name of readdirSync(folder).filter((one) => DOT_NAME.test(one))) {

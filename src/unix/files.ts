@@ -20,7 +20,7 @@ export function linkStatsOf(path: string): Stats | "gone" | "blocked" {
   }
 }
 
-/** Whether there is a socket; a symbolic link to one is none. */
+/** Whether the path itself is a socket, not a symbolic link to one. */
 export function isSocketFile(path: string): boolean {
   const stats = linkStatsOf(path);
   return typeof stats === "object" && stats.isSocket();

@@ -10,7 +10,7 @@ import { isSameFile, linkStatsOf } from "./files";
  * listening, and a socket that is there, dead or alive, is replaced in one step: the newest wins. Connections that are
  * open stay open, however it ends.
  *
- * Rejects with SOCKET_UNUSABLE, and then has changed nothing: also where something that is no socket has the name.
+ * Rejects with SOCKET_UNUSABLE, and then has changed nothing: also if a file that is not a socket has the name.
  */
 export async function listenOnSocketFile(path: string, onConnection: (connection: Socket) => void) {
   const there = linkStatsOf(path);

@@ -18,7 +18,7 @@ export function tryConnect(path: string): Promise<Error | undefined> {
   });
 }
 
-/** Whether this is a socket file on which nobody listens, as a killed process leaves it. */
+/** Whether this is a dead socket file, as a killed process leaves it. */
 export async function isDeadSocket(path: string): Promise<boolean> {
   return isSocketFile(path) && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
 }
@@ -29,7 +29,7 @@ export interface AcceptingOptions {
   readonly signal: AbortSignal;
   /** How often a line says so. Milliseconds. @default REMINDERS.connect */
   readonly remindEveryMs?: number | undefined;
-  /** Called when nobody accepts a connection. */
+  /** Called when no process accepts a connection. */
   readonly onRefused?: ((problem: Error) => void) | undefined;
   /** The server on this file is not good enough for so many milliseconds: one that restarts is waited for. */
   readonly except?: { readonly file: string; readonly forMs: number } | undefined;

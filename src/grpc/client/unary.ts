@@ -14,7 +14,7 @@ export interface UnaryCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Request metadata: lower-case keys. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Is told the response metadata, which come before the response: lower-case keys, of each the first value. */
+  /** Is given the response metadata, which come before the response: lower-case keys, the first value of each. */
   readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void;
   /** Is given the size of the answer as it came. */
   readonly onAnswerBytes?: (bytes: number) => void;

@@ -3,7 +3,7 @@ import { refuse } from "../http2/protocol-violation";
 /**
  * The Huffman code of RFC 7541, appendix B, which is canonical: codes of one length are consecutive numbers in the
  * order of their symbols, and a longer code goes on where the shorter ones stopped. So the symbols of each length,
- * in Latin-1, are the whole code. After the last of them comes the end-of-string code, which nobody may send.
+ * in Latin-1, are the whole code. After the last of them comes the end-of-string code, which HPACK forbids to send.
  */
 const SYMBOLS_BY_CODE_LENGTH: readonly (readonly [bits: number, symbols: string])[] = [
   [5, "012aceiost"],

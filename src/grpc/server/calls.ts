@@ -26,7 +26,7 @@ export interface ServerCallsOptions {
 /** Unfinished requests of one connection that are never too much: kubelet's have a few hundred bytes. */
 const SMALL_BYTES = 65_536;
 
-/** How often a client is told that the connection's window has room again. */
+/** After so many bytes a client gets a WINDOW_UPDATE for its connection. */
 const WINDOW_UPDATE_BYTES = 16_384;
 
 interface Call {
@@ -141,7 +141,7 @@ export function createServerCalls({
     }
   }
 
-  /** Also told of trailers of a call that has ended. */
+  /** Also called for trailers of a call that has ended. */
   function endByTrailers(streamId: number, endsRequest: boolean): void {
     if (running.get(streamId)?.requestEnded === false && !endsRequest)
       refuse("a second header block in a call");

@@ -12,7 +12,7 @@ export interface CallFailure {
 /** What a handler knows of its call besides the request. */
 export interface CallContext {
   readonly metadata: RequestMetadata;
-  /** Aborted when nobody waits for the answer any more: cancelled, which a client does at its deadline, or cut off. */
+  /** Aborted when the client no longer waits: it cancelled the call, as at its deadline, or its connection ended. */
   readonly peerGone: AbortSignal;
   /** Aborted when the listener that accepted the connection is no more; undefined where its owner does not tell. */
   readonly listenerGone?: AbortSignal | undefined;
@@ -57,7 +57,7 @@ export interface ServedMethod {
   readonly handle: UnaryHandler;
 }
 
-/** The response's bytes, or why there is none. */
+/** The response's bytes, or the failure. */
 export async function answerOf(
   method: ServedMethod,
   message: Buffer,

@@ -9,7 +9,7 @@ const BLOCK_BYTES = 1_024;
 /** Padding, which counts as the message does. */
 const MOST_PADDING_BYTES = 65_536;
 
-/** The window of one call: with room for the largest message, no client needs to be told of more. */
+/** The window of one call. It has room for the largest message, so no WINDOW_UPDATE is needed. */
 export const callWindow = (maxMessageBytes: number): number => maxMessageBytes + MOST_PADDING_BYTES;
 
 export type UnaryRequest = ReturnType<typeof createUnaryRequest>;
@@ -70,7 +70,7 @@ export function createUnaryRequest(maxMessageBytes: number) {
       keep(rest);
       return undefined;
     },
-    /** The client has sent all: its message, or why there is none. */
+    /** The client has sent everything: its message, or the failure. */
     end(): Buffer | CallFailure {
       if (prefixBytes === MESSAGE_PREFIX_BYTES && missing() === 0) return Buffer.concat(blocks);
       return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };

@@ -19,7 +19,7 @@ export interface FollowContext {
   readonly remindEveryMs?: number | undefined;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
   readonly admit?: ((name: string, log: Logger) => Promise<void>) | undefined;
-  /** Whether a driver of this name is to be registered at all. @default each is */
+  /** Whether a driver of this name should be registered. @default every driver */
   readonly isWanted?: ((name: string) => boolean) | undefined;
 }
 

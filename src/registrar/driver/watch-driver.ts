@@ -63,7 +63,7 @@ export async function watchCsiDriver(
   let failures = 0;
   let earlyLosses = 0;
   let nextAtMs = 0;
-  /** The server that is to be asked at the slow pace only. */
+  /** The server that is asked at the slow pace only. */
   let except: AcceptingOptions["except"];
   try {
     while (!signal.aborted) {
@@ -127,7 +127,7 @@ async function endOf(
   return performance.now() - sinceMs;
 }
 
-/** When a call that failed is to be repeated (CSI specification, error scheme), and in words for the log. */
+/** When to repeat a failed call (CSI specification, error scheme), and the word for the log. */
 function retryAfter(error: unknown): {
   readonly pace: "soon" | "slowly" | "after-restart";
   readonly next: string;

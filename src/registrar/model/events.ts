@@ -40,7 +40,7 @@ export const REGISTRAR_EVENTS: KindsOf<RegistrarEvent> = {
   notified: true,
 };
 
-/** A listener is somebody else's: what it throws is in the log, and changes nothing else. */
+/** A listener belongs to the caller: its error is logged, and changes nothing else. */
 export function logListenerError(log: Logger): (error: unknown, event: Pick<RegistrarEvent, "kind">) => void {
   return (error, { kind }) => log.error(error, "A listener to events failed", { event: kind });
 }

@@ -2,7 +2,7 @@
 export interface Inbox<Event> {
   /** Puts an event at the end. One put with a signal counts only as long as that is not aborted. */
   put(event: Event, signal?: AbortSignal): void;
-  /** Takes the first event that counts; waits for one where there is none. For one reader. */
+  /** Takes the first event that counts, or waits for it. For one reader. */
   next(): Promise<Event>;
 }
 

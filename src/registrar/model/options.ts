@@ -29,7 +29,7 @@ export type RegistrationFailurePolicy = "exit" | "retry";
 
 export const POLICIES: readonly RegistrationFailurePolicy[] = ["exit", "retry"];
 
-/** What every registration may be told. Times are milliseconds, 24 days at most. */
+/** The options of every registration. Times are milliseconds, 24 days at most. */
 export interface CommonOptions extends StartOptions {
   /** The plugin registration directory, where the registration socket goes. @default "/registration" */
   readonly pluginRegistrationPath?: string | undefined;
@@ -39,7 +39,7 @@ export interface CommonOptions extends StartOptions {
   readonly onRegistrationFailure?: RegistrationFailurePolicy | undefined;
 }
 
-/** What a registrar is told. */
+/** The options of a registrar. */
 export interface RegistrarOptions extends CommonOptions {
   /** The CSI driver socket as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. */
   readonly csiAddress: string;
@@ -68,7 +68,7 @@ export interface ResolvedRegistrarOptions extends ResolvedCommonOptions {
   readonly csiSocketPath: string;
 }
 
-/** What the registration of a driver in this process is told. */
+/** The options of a registration of a driver in this process. */
 export interface RegistrationOptions extends CommonOptions {
   /** The driver's name; of a CSI driver the same as its GetPluginInfo tells, of a device plugin its resource. */
   readonly name: string;

@@ -84,20 +84,20 @@ export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refus
 /** What stands at the path of our socket. */
 export type SocketFound =
   | "ours"
-  /** Nothing there: somebody removed our socket, or its folder. */
+  /** Nothing there: our socket or its folder was removed. */
   | "gone"
-  /** Another socket, on which somebody listens. */
+  /** Another socket, on which a process listens. */
   | "taken"
-  /** Another socket, on which nobody listens. */
+  /** Another socket, on which no process listens. */
   | "dead"
-  /** Something that is no socket, or that cannot be looked at. */
+  /** A file that is not a socket, or that cannot be read. */
   | "blocked";
 
 /** What the loop takes from its inbox: all that can happen to a registration, and change its state. */
 export type LoopEvent =
   | { readonly kind: "driver-named"; readonly driverName: string }
   | { readonly kind: "driver-renamed"; readonly driverName: string }
-  /** The driver came back: it is to be registered anew, at once where kubelet is known not to be busy with it. */
+  /** The driver came back: register it again, at once unless kubelet may be busy with it. */
   | { readonly kind: "driver-restarted"; readonly kubeletIsIdle?: true }
   | {
       readonly kind: "published";
@@ -108,9 +108,9 @@ export type LoopEvent =
     }
   /** Our socket file is not there any more. */
   | { readonly kind: "socket-gone" }
-  /** Another socket has our path, and nobody listens on it. */
+  /** Another socket has our path, and no process listens on it. */
   | { readonly kind: "socket-dead" }
-  /** Another socket has our path, and somebody listens on it. */
+  /** Another socket has our path, and a process listens on it. */
   | { readonly kind: "socket-taken"; readonly alias: string | undefined }
   /** Kubelet backs off from our path: another name gets a fresh start. */
   | { readonly kind: "kubelet-silent"; readonly alias: string }

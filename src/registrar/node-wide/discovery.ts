@@ -6,7 +6,7 @@ import type { Logger } from "../../logging/logger";
 import { isSameFile, isSameSocket, namesIn, statsOf } from "../../unix/files";
 import { watchPath } from "../../unix/path-watch";
 
-/** Hears of sockets that fit a pattern; `captures` is what its stars stand for. */
+/** Called for sockets that fit a pattern; `captures` is what its stars stand for. */
 export interface DiscoveryObserver {
   onFound(captures: readonly string[]): void;
   /** The socket is gone: it alone, as in a restart of its driver, or with its folder, which may also follow it. */

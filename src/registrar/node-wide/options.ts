@@ -4,7 +4,7 @@ import type { ResolvedStartOptions } from "../../options/start-options";
 import { COMMON_OPTIONS, type RegistrarOptions } from "../model/options";
 import { checkNameLists, type NameLists } from "./name-lists";
 
-/** What a node-wide registrar is told. Times are milliseconds, 24 days at most. */
+/** The options of a node-wide registrar. Times are milliseconds, 24 days at most. */
 export interface NodeRegistrarOptions
   extends Omit<
     RegistrarOptions,

@@ -30,7 +30,7 @@ export interface RegistrationContext {
   readonly socket: RegistrationSocket;
   /** The gRPC server behind our socket. */
   readonly server: {
-    /** Whether somebody is connected who has called; a standby peer holds a connection and never calls. */
+    /** Whether a client is connected that has called; a standby peer holds a connection and never calls. */
     readonly hasCaller: boolean;
     readonly connections: ConnectionTally;
     close(options: { readonly graceMs: number }): Promise<void>;

@@ -13,7 +13,7 @@ export interface DriverPaths {
   readonly pluginRegistrationPath: string;
 }
 
-/** What the mounts of this container say of the path that kubelet is told; undefined where they say nothing. */
+/** Judges the path that kubelet gets by the mounts of this container; undefined if they do not show it. */
 export function judgeByMounts(
   { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath }: DriverPaths,
   mounts: ReturnType<typeof readMounts>,

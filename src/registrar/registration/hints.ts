@@ -3,7 +3,7 @@ import { otherKubeletRoots } from "../../host-path/kubelet-roots";
 
 /** Who reads a hint, by what can be done there. */
 export interface HintedUser {
-  /** The driver is in this process, which was told by options, not by flags. */
+  /** The driver is in this process, which has options instead of flags. */
   readonly isInProcess?: boolean;
   /** The driver's name, where it is one of those that a pattern finds: the path that kubelet is told is right then. */
   readonly foundByPattern?: string | undefined;
@@ -67,7 +67,7 @@ const REFUSALS: readonly {
   },
 ];
 
-/** What its user calls the path that kubelet is told. */
+/** What its user calls the path that kubelet gets. */
 const pathName = ({ isInProcess }: HintedUser) =>
   isInProcess ? "the option endpoint" : "--kubelet-registration-path";
 

@@ -68,7 +68,7 @@ export async function runRegistration(
 
 const STEPS_OF_A_ROUND: readonly LoopEvent["kind"][] = ["retry", "published", "get-info", "refused"];
 
-/** Whether a change is one more round of what kubelet refuses over and over with the same words. */
+/** Whether a change is one more round of the same refusal. */
 export function isSameRound(next: RegistrationState, event: LoopEvent): boolean {
   const repeats = "facts" in next ? (next.facts?.refusals?.repeats ?? 0) : 0;
   return repeats > 0 && STEPS_OF_A_ROUND.includes(event.kind);

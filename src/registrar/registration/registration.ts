@@ -17,11 +17,11 @@ import { addRegistrationService } from "./registration-service";
 import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
 import { isStateChange, mayReregister } from "./transition";
 
-/** One driver's registration with kubelet while it runs, in the hands of its owner. */
+/** One driver's registration with kubelet while it runs. */
 export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   /** The driver's name; undefined before it told it. */
   readonly name: string | undefined;
-  /** What kubelet is told of the driver, and how its registration goes on, every default filled in. */
+  /** What kubelet gets, and how the registration behaves, every default filled in. */
   readonly options: RegistrationLoopOptions;
   /** The driver's socket as kubelet sees it; the same as `kubeletRegistrationPath`. */
   readonly endpoint: string;
@@ -170,7 +170,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const selfCheck = async (): Promise<SelfCheck> =>
     outcome === undefined ? cachedCheck() : { kind: "missing", text: "the registration has ended" };
 
-  /** Where somebody waits for `ready`: the one that asked for it last. */
+  /** The caller that asked for `ready` last. */
   let withPlace = markPlace();
   const ready = untilRegistered(events, closed, (outcome) => withPlace(errorOf(outcome, signal?.reason)));
 
@@ -225,6 +225,6 @@ function untilRegistered(
       reject(failure(outcome));
     });
   });
-  registered.catch(() => {}); // Unless somebody waits, nothing is unhandled here: `closed` has the same outcome.
+  registered.catch(() => {}); // Not an unhandled rejection if no caller waits: `closed` has the same outcome.
   return registered;
 }

@@ -92,7 +92,7 @@ export function createRegistrationSocket(
     try {
       unlinkSync(path);
     } catch (error) {
-      // Somebody else may be clearing the folder at this moment.
+      // Another process may be clearing the folder at this moment.
       if (errnoOf(error) !== "ENOENT") throw error;
     }
   };

@@ -32,7 +32,7 @@ export function createAlias(driverName: string): string {
   return `${driverName}-_${randomWord(3)}`;
 }
 
-/** The driver that a registration socket is of, going by the socket's name; undefined where that is none of ours. */
+/** The driver's name in the name of a registration socket; undefined for another file. */
 export function driverOfSocket(path: string): string | undefined {
   return path.endsWith(SOCKET_TAIL) ? basename(path, SOCKET_TAIL).replace(ALIAS_TAIL, "") : undefined;
 }

@@ -59,7 +59,7 @@ async function findPeer(
   return undefined;
 }
 
-/** Resolves when nobody listens at `path` any more. */
+/** Resolves when no process listens at `path` any more. */
 async function untilGone(path: string, context: RegistrationContext, signal: AbortSignal): Promise<void> {
   const watch = watchPath(path, context.log);
   try {
