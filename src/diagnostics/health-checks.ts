@@ -4,13 +4,13 @@ import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
 
-/** One named check; resolves with the reason of a failure, undefined where all is well. */
+/** One named check; resolves with the reason of a failure, undefined if it passes. */
 export interface HealthCheck {
   readonly name: string;
-  /** It is told and does not count, unless it is required by name. */
+  /** It is listed and does not count, unless it is required by name. */
   readonly informative?: boolean;
   run(): Promise<string | undefined>;
-  /** What is to be said although all is well, where there is something. */
+  /** A remark on a check that passes. */
   note?(): string | undefined;
 }
 
@@ -48,7 +48,7 @@ export function readinessChecks(
   return [...checks, ...uncounted.map(uncountedCheck)];
 }
 
-/** Another registrar serves its driver, and this one takes over when that ends: all is well. */
+/** Another registrar serves its driver, and this one takes over when that ends: ready. */
 const standsBy = ({ status }: Registration) => status().state === "standby";
 
 /** Its state, since when, and why. */

@@ -2,7 +2,7 @@ import type { NodeReadinessStatus } from "../node-readiness/run-node-readiness";
 import type { HealthCheck } from "./health-checks";
 import type { MetricRow, Sample } from "./metric-table";
 
-/** Tells where the node's readiness stands, where somebody keeps it. */
+/** Where the node's readiness stands, if this process keeps it. */
 export type ViewNodeReadiness = () => NodeReadinessStatus;
 
 /**

@@ -18,7 +18,7 @@ export interface RoutesOptions {
   readonly requireDriver: boolean;
   /** The command line to show under /debug/pprof/; undefined serves no profiles. */
   readonly profiledCommandLine: readonly string[] | undefined;
-  /** The node's readiness, where somebody keeps it. */
+  /** The node's readiness, if this process keeps it. */
   readonly nodeReadiness?: ViewNodeReadiness | undefined;
 }
 

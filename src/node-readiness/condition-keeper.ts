@@ -54,7 +54,7 @@ export function createConditionKeeper(
     const { store, now } = pass;
     const { node } = store;
     if (node === undefined) return { kind: "settled" };
-    /** What is to be written, and how long to leave it alone; undefined where the Node says it already. */
+    /** What to write, and how long to leave it alone; undefined if the Node has it already. */
     const plan = (listed: boolean) => {
       const wanted = conditionFor(type, { registration, driverName, listed });
       const patch = wanted && planCondition(node, wanted, new Date(now));

@@ -3,7 +3,7 @@ import type { NodeCondition, NodeView } from "./api/node";
 import { isTemplate, patternOf } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";
 
-/** What a Node's condition is to say; when it was written is no part of it. */
+/** The content of a Node's condition, without its times. */
 export interface WantedCondition {
   readonly type: string;
   readonly status: "True" | "False";

@@ -62,14 +62,14 @@ export interface NodeWatchContext {
   readonly store: NodeStore;
   readonly pace: WatchPace;
   readonly signal: AbortSignal;
-  /** Is told each failure, and undefined whenever the API server answered as it should. */
+  /** Called with each failure, and with undefined after each good answer of the API server. */
   readonly onHealth: (failure: ApiFailure | undefined) => void;
   readonly random?: () => number;
 }
 
 /** A watch at work. */
 export interface NodeWatch {
-  /** Ends a wait after a failure: somebody knows that the API server answers. */
+  /** Ends a wait after a failure, because another call was answered. */
   hurry(): void;
   /** Resolves, never rejects, when `signal` has ended it. */
   readonly ended: Promise<void>;

@@ -9,7 +9,7 @@ export interface ObservedRegistration {
    * has the name or the name is not to be registered here: that driver is for somebody else to judge.
    */
   readonly driverName: string | undefined;
-  /** `gone`: the driver left the node, and nobody registers it any more. */
+  /** `gone`: the driver left the node, and no registration is left. */
   readonly state: StateName | "gone";
   /** When kubelet last changed its mind to "registered", in milliseconds since the epoch. */
   readonly registeredAt: number | undefined;

@@ -66,7 +66,7 @@ export function resolveNodeReadinessOptions(
   return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };
 }
 
-/** What is to be written to the Node, as far as it can be checked without knowing the Node. Throws INVALID_OPTION. */
+/** Checks what to write to the Node, as far as possible without the Node. Throws INVALID_OPTION. */
 export function parseTargets(given: {
   readonly startupTaints: readonly string[];
   readonly condition: string | undefined;

@@ -2,14 +2,14 @@ import type { ApiFailure } from "./api/failure";
 import type { NodeApi, Outcome } from "./api/node-api";
 import type { NodeStore } from "./node-watch";
 
-/** One look at everything, and what is to be done about it. */
+/** One look at everything, and what to do about it. */
 export interface Pass {
   readonly api: NodeApi;
   readonly store: NodeStore;
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The drivers that CSINode lists; asked for once in a pass, and only if somebody wants to know. */
+  /** The drivers that CSINode lists; read once in a pass, and only if needed. */
   listedDrivers(): Promise<Outcome<readonly string[]>>;
 }
 

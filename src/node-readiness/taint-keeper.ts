@@ -10,7 +10,7 @@ import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText 
 export interface TaintPace {
   /** While CSINode does not list a driver that kubelet says is registered. */
   readonly unlisted: Backoff;
-  /** Between removals of a taint that somebody puts back again and again. */
+  /** Between removals of a taint that another client adds again and again. */
   readonly fight: Backoff;
 }
 

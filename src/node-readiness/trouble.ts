@@ -10,7 +10,7 @@ export interface Trouble {
   readonly since: number;
 }
 
-/** What is told of the API server: each trouble once, and once that it is over. */
+/** Logs each trouble with the API server once, and once that it is over. */
 export interface Troubles {
   /** `failure` is undefined where it went well. */
   note(part: string, doing: string, failure: ApiFailure | undefined): void;

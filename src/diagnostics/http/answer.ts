@@ -27,7 +27,7 @@ export function textAnswer(
   return { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers }, body };
 }
 
-/** The head of an answer in HTTP/1.1, with the empty line that ends it; a client is told whether the connection goes on. */
+/** The head of an answer in HTTP/1.1, with the empty line that ends it; it says whether the connection stays open. */
 export function answerHead(
   { status, headers, body }: HttpAnswer,
   { isLast }: { readonly isLast: boolean },

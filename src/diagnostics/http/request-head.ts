@@ -6,7 +6,7 @@ export interface HttpRequest {
   readonly query: URLSearchParams;
   /** The media types that the client takes; empty where it names none. */
   readonly accept: string;
-  /** Its connection takes no further request: the client says so, or a body follows, which nobody reads. */
+  /** Its connection takes no further request: the client says so, or a body follows, which is not read. */
   readonly isLast: boolean;
 }
 
@@ -56,7 +56,7 @@ export function parseRequestHead(text: string): HttpRequest | undefined {
   };
 }
 
-/** Values by names in lower case, those of one name in one list; undefined where a line is none, or one too many. */
+/** Values by names in lower case, those of one name in one list; undefined if a line is malformed, or there are too many. */
 function parseFields(lines: readonly string[]): ReadonlyMap<string, string> | undefined {
   const fields = new Map<string, string>();
   for (const line of lines) {

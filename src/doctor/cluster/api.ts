@@ -45,7 +45,7 @@ const MAX_BYTES = 1024 * MEBIBYTE;
 const LEAST_PAGE_BYTES = MEBIBYTE / 16;
 /** Pages under way at once: more would only make the API server's queue longer, and our memory larger. */
 const AT_ONCE = 2;
-/** Enough for a large page of a busy server; and for somebody who is asked to log in. */
+/** Enough for a large page of a busy server, and for a user to log in. */
 const PAGE_TIMEOUT_MS = 120_000;
 /** How often a server may say that it is too busy, or that a list must begin anew. */
 const TRIES = 5;
@@ -115,7 +115,7 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
 
 interface Answer {
   readonly code: number;
-  /** What its JSON says, or its text where it is none. */
+  /** The parsed JSON, or the text if it is not JSON. */
   readonly body: unknown;
   readonly bytes: number;
   /** It was longer than a page may be, and was not read to its end. */

@@ -9,7 +9,7 @@ import { type Place, placesIn } from "./places";
 export interface ClusterFacts extends ClusterReading {
   readonly units: readonly RegistrarUnit[];
   readonly places: readonly Place[];
-  /** What is to be said of the DaemonSets as they are, as of a file before it is applied. */
+  /** Findings about the DaemonSets themselves, as of a file before it is applied. */
   readonly manifestFindings: readonly Finding[];
 }
 

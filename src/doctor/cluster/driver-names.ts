@@ -77,7 +77,7 @@ function nameInWords({ words }: RegistrarSet, known: ReadonlySet<string>): strin
   return only([...known].filter((name) => words.has(name)));
 }
 
-/** The one name that every node has on which a pod is well. */
+/** The one name that every node has on which a pod works. */
 function nameByNodes(
   { uid }: RegistrarSet,
   { pods, csiNodes }: ClusterReading,

@@ -38,7 +38,7 @@ export interface Restarts {
   readonly container: string;
   readonly isRegistrar: boolean;
   readonly times: number;
-  /** `Error`, `OOMKilled`; empty where nobody told. */
+  /** `Error`, `OOMKilled`; empty if unknown. */
   readonly reason: string;
   readonly exitCode: number | undefined;
   /** Its termination message: its own last words. Empty where it left none. */
@@ -50,7 +50,7 @@ export interface RegistrarPod {
   readonly setUid: string;
   /** `NAMESPACE/NAME`. */
   readonly name: string;
-  /** Where it is, or is to be; undefined where neither is known. */
+  /** Its node, or the one that it is meant for; undefined if unknown. */
   readonly node: string | undefined;
   readonly trouble: PodTrouble | undefined;
   /** When the registrar's container, or the last of them, was started; undefined where one does not run. */
@@ -88,7 +88,7 @@ export interface Unread {
   readonly unknown: string;
 }
 
-/** What somebody wants to know of; undefined for all. */
+/** Restricts the report to one node or driver; undefined: all. */
 export interface ClusterTarget {
   readonly context: string | undefined;
   readonly node: string | undefined;

@@ -38,7 +38,7 @@ export function judgeGroups<One extends Place>(
   });
 }
 
-/** What lies behind the state of a place: equal for all that one change would mend. */
+/** What lies behind the state of a place: equal for all that one change would fix. */
 export function causeOf(place: Place, { manifestFindings }: ClusterFacts): string {
   const { state, unit, driver } = place;
   if (state.kind === "node-away") return NODES_AWAY;

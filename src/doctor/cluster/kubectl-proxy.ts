@@ -8,11 +8,11 @@ import { invalidOption, messageOf, RegistrarError } from "../../base/errors";
 export interface KubectlOptions {
   readonly context?: string | undefined;
   readonly kubeconfig?: string | undefined;
-  /** Is told what kubectl says to people, such as where to log in. */
+  /** Called with kubectl's messages to its user, such as where to log in. */
   readonly onMessage: (line: string) => void;
 }
 
-/** A way to the API server with everything that kubectl knows to prove who somebody is. */
+/** A connection to the API server with kubectl's credentials. */
 export interface KubectlProxy extends AsyncDisposable {
   /** A unix socket in a folder that only this user may enter. */
   readonly socketPath: string;

@@ -3,7 +3,7 @@ import { EVERY_DRIVER } from "./driver-names";
 import type { ClusterTarget, Restarts } from "./facts";
 import type { Place } from "./places";
 
-/** Why a driver stands as it does on a node, for a sentence; null where all is well. */
+/** Why a driver stands as it does on a node, for a sentence; null if it is healthy. */
 export function reasonOf({ state, unit, driver }: Place): string | null {
   switch (state.kind) {
     case "registered":

@@ -9,7 +9,7 @@ export type PlaceState =
   | { readonly kind: "starting" }
   /** Everything runs, and kubelet has not registered it. */
   | { readonly kind: "unregistered"; readonly sinceMs: number | undefined }
-  /** The node is gone, or kubelet does not report: nothing that is told of it is sure. */
+  /** The node is gone, or kubelet does not report: its status may be outdated. */
   | { readonly kind: "node-away" }
   /** Something needs it here, and no pod of its DaemonSet is here. */
   | { readonly kind: "uncovered" }
@@ -108,7 +108,7 @@ function stateOf(
   if (unit.driver.kind === "every") return { kind: "registered" };
   if (listed === undefined) return { kind: "unseen" };
   if (listed) return heldTo(draft, reading);
-  // Where the name is a guess, a driver that is listed and that nobody registers may be this one.
+  // Where the name is a guess, a listed driver without a registrar may be this one.
   const others = [...(reading.csiNodes?.get(node ?? "")?.keys() ?? [])];
   if (unit.driver.kind === "guessed" && others.some((name) => !provided.has(name))) return { kind: "unseen" };
   const { startedMs } = pod;

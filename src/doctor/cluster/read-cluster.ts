@@ -18,7 +18,7 @@ import { readRegistrarSet } from "./read-set";
 export interface ReadOptions {
   /** What a container's arguments come to, by the registrar's own parser. */
   readonly settingsOf: ReadSettings;
-  /** Is told how many objects of a kind have been read so far. */
+  /** Called with the number of objects of a kind that were read so far. */
   readonly onProgress: (resource: string, count: number) => void;
 }
 

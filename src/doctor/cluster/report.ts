@@ -16,7 +16,7 @@ export interface ClusterDriverRow {
   readonly name: string;
   /** `NAMESPACE/NAME` of the DaemonSets that register it. */
   readonly daemonSets: readonly string[];
-  /** On how many nodes it is to be or is, and on how many of these all is well. */
+  /** On how many nodes it should be or is, and on how many of these it is healthy. */
   readonly nodes: number;
   readonly registered: number;
   /** Whether there is a CSIDriver object; null where that may not be read. */
@@ -29,11 +29,11 @@ export interface PlaceRow {
   readonly node: string | null;
   readonly driver: string;
   readonly state: Place["state"]["kind"];
-  /** Null where all is well. */
+  /** Null if it is healthy. */
   readonly reason: string | null;
-  /** The code of the finding that has the cause; null where there is none. */
+  /** The code of the finding that has the cause, or null. */
   readonly code: string | null;
-  /** `NAMESPACE/NAME` of the registrar's pod; null where there is none. */
+  /** `NAMESPACE/NAME` of the registrar's pod, or null. */
   readonly pod: string | null;
   /** Whether CSINode has it; null where that may not be read. */
   readonly csiNode: boolean | null;
@@ -52,7 +52,7 @@ export interface ClusterReport {
   readonly schema: typeof CLUSTER_SCHEMA;
   /** Everything could be read, and no problem was found; there may be warnings, and things that cannot be seen. */
   readonly healthy: boolean;
-  /** Null is what nobody asked for. */
+  /** Null: not requested. */
   readonly target: {
     readonly context: string | null;
     readonly node: string | null;

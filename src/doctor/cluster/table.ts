@@ -34,7 +34,7 @@ function driverTable({ drivers }: ClusterReport): readonly string[] {
 }
 
 function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
-  // Whoever asks for one node wants to see what is well there, too.
+  // The report of one node lists healthy drivers, too.
   const rows = target.node === null ? nodes.filter(({ reason }) => reason !== null) : nodes;
   if (rows.length === 0) return [];
   const cells = rows

@@ -3,7 +3,7 @@ import type { Finding, Status } from "./finding";
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 export const SCHEMA = "registrar.doctor/1";
 
-/** A finding as it is told. */
+/** A finding as it is reported. */
 export interface ReportedFinding {
   readonly code: string;
   readonly check: string;
@@ -21,7 +21,7 @@ export interface ReportedFinding {
 /** How many findings there are of each status; of problems and warnings, those that do not follow from another. */
 export type Summary = Readonly<Record<Status, number>>;
 
-/** One driver of the node, wherever it was found. Null is what nobody told. */
+/** One driver of the node, wherever it was found. Null: unknown. */
 export interface DriverRow {
   /** Null where it does not tell its name. */
   readonly name: string | null;
@@ -35,7 +35,7 @@ export interface DriverRow {
   /** When it came to that state, as RFC 3339. */
   readonly since: string | null;
   readonly reason: string | null;
-  /** The driver's socket, as kubelet is told or as it was found. */
+  /** The driver's socket, as kubelet gets it or as it was found. */
   readonly csiSocket: string | null;
   readonly registrationSocket: string | null;
 }

@@ -35,7 +35,7 @@ export interface MountedFolder {
   readonly mountPath: string;
   readonly readOnly: boolean;
   readonly volume: string;
-  /** Undefined for a volume that is no hostPath, or is not in the pod. */
+  /** Undefined for another volume than a hostPath, or one that the pod lacks. */
   readonly hostPath: string | undefined;
   /** `hostPath`, `emptyDir`, ...; undefined for one that is not in the pod. */
   readonly volumeKind: string | undefined;
@@ -81,7 +81,7 @@ export interface LiteralVariable {
   readonly meant: string | undefined;
 }
 
-/** One container with a registrar in an object that is to be applied. */
+/** One container with a registrar in an object of a manifest. */
 export interface Deployment {
   /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
   readonly place: string;
@@ -92,7 +92,7 @@ export interface Deployment {
   /** Why the settings are not known, and what to do: a shell starts the registrar, say. Undefined where they are. */
   readonly unseen: { readonly why: string; readonly advice: string } | undefined;
   readonly settings: RegistrarSettings;
-  /** What the API server wants as text, and is none. */
+  /** Fields that the API server wants as text, and that have another type. */
   readonly noTexts: readonly { readonly value: string; readonly where: string }[];
   /** Variables in paths that stay as they are, as nothing fills them in. */
   readonly literals: readonly LiteralVariable[];
@@ -131,7 +131,7 @@ export function unreadAt(place: string, error: unknown): Unread {
   return { place, why: error instanceof RangeError ? "it is nested too deeply" : messageOf(error) };
 }
 
-/** Everything that is to be applied. */
+/** Every object of the manifests. */
 export interface ManifestFacts {
   readonly unread: readonly Unread[];
   readonly deployments: readonly Deployment[];

@@ -197,7 +197,7 @@ function limitOf(memory: unknown): Deployment["memoryLimit"] {
   return bytes === undefined ? undefined : { bytes, text: text(memory) };
 }
 
-/** A Kubernetes quantity in bytes; undefined for what is none. */
+/** A Kubernetes quantity in bytes; undefined if it is invalid. */
 function bytesOf(quantity: string): number | undefined {
   const [, digits, unit = ""] = /^([\d.]+)([EPTGMK]i?|k|m)?$/.exec(quantity) ?? [];
   if (digits === undefined) return undefined;

@@ -4,7 +4,7 @@ import { behindRegistrar, environmentOf } from "./read-program";
 
 const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 
-/** The probes of a container; one without anything to ask is none. */
+/** The probes of a container, except those without an action. */
 export function probesOf(
   container: Tree,
   settingsOf: (words: readonly string[]) => RegistrarSettings,

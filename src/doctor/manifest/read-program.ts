@@ -117,7 +117,7 @@ export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledI
   return fill;
 }
 
-/** More of them, or longer ones, are no mistake of somebody who writes a DaemonSet. */
+/** No author of a DaemonSet writes more of them, or longer ones, by mistake. */
 const MAX_LITERALS = 10;
 const MAX_NAME_LENGTH = 100;
 

@@ -130,7 +130,7 @@ function reasonText(driver: DriverFacts, facts: Facts): string {
     : `another driver has its name: ${twin}; only one of them can be registered`;
 }
 
-/** Where another driver of the same name is, as found or as kubelet is told; undefined where there is none. */
+/** Where another driver of the same name is, as found or as kubelet gets it; undefined if there is only one. */
 export function twinOf(driver: DriverFacts, facts: Facts): string | undefined {
   const name = nameTold(driver);
   if (name === undefined || isEndpoint(driver, facts)) return undefined;
@@ -145,7 +145,7 @@ export function twinOf(driver: DriverFacts, facts: Facts): string | undefined {
   return registered?.endpoint?.socket.path;
 }
 
-/** Whether a driver has a registration socket on which somebody answers: under its name, or with its socket as endpoint. */
+/** Whether a driver has a registration socket that answers: under its name, or with its socket as endpoint. */
 export function isRegistered(driver: DriverFacts, facts: Facts): boolean {
   return hasRegistration(driver, facts, (name) => name === nameTold(driver));
 }

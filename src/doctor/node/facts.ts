@@ -6,14 +6,14 @@ import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-f
 
 /** Where to look; paths are absolute and as seen from here. */
 export interface Target {
-  /** The CSI driver socket; undefined where nobody named it. */
+  /** The CSI driver socket; undefined if not given. */
   readonly csiSocketPath: string | undefined;
-  /** The same socket on the host, as kubelet is told; undefined where nobody said it. */
+  /** The kubelet registration path of the same socket; undefined if not given. */
   readonly kubeletRegistrationPath: string | undefined;
   readonly pluginRegistrationPath: string;
   /** Driver sockets as patterns, `/plugins/STAR/csi.sock` with `*` for STAR: every one that fits is looked at. */
   readonly patterns?: readonly string[];
-  /** Names that the registrar is told to keep to, or to leave out. Default: it takes every one. */
+  /** Names that the registrar allows or denies. Default: it takes every one. */
   readonly names?: NameLists;
   /** Where the host's root is seen: `/host` in a debugging pod. Host paths are looked up below it. Default `/`. */
   readonly hostRoot?: string;
@@ -141,7 +141,7 @@ export interface Facts {
    * pattern.
    */
   readonly found: readonly DriverFacts[];
-  /** Sockets that fit a pattern and on which nobody listens. */
+  /** Dead sockets that fit a pattern. */
   readonly deadSockets: readonly SocketFacts[];
   /** What is at the kubelet registration path, seen from here. */
   readonly kubeletPath: SocketFacts | undefined;

@@ -17,7 +17,7 @@ import { downCause, hasNoSocket, isStuck } from "./words";
 export interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. Default 1,000. */
   readonly timeoutMs?: number;
-  /** Our own user ID, which is told and not used; undefined where there are none. */
+  /** Our own user ID, for the report; undefined on a system without user IDs. */
   readonly uid: number | undefined;
   /** Where the kernel tells of itself. Default `/proc` and `/sys`. */
   readonly procfs?: string;

@@ -4,7 +4,7 @@ import { attempt } from "../../base/errors";
 import { isFolder } from "../../unix/files";
 import type { SelinuxFacts } from "./facts";
 
-/** Those of `directories` that exist, but for `path`. */
+/** Those of `directories` that exist, except `path`. */
 export function otherDirectories(path: string, directories: readonly string[]): readonly string[] {
   return directories.filter((directory) => directory !== path && isFolder(directory));
 }

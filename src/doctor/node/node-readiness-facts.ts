@@ -69,7 +69,7 @@ export async function lookAtNodeReadiness(target: NodeReadinessTarget): Promise<
   }
 }
 
-/** Everybody who is authenticated may ask this about himself (ClusterRole system:basic-user). */
+/** Every authenticated user may ask this about itself (ClusterRole system:basic-user). */
 async function askForRights(
   client: ApiClient,
   rules: readonly PolicyRule[],

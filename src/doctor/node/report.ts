@@ -4,7 +4,7 @@ import { NODE_CHECKS } from "./checks";
 import { driversIn } from "./drivers";
 import type { Facts } from "./facts";
 
-/** What was looked at, by the names of the flags; null where nobody said it. */
+/** What was looked at, by the names of the flags; null if not given. */
 export interface NodeTarget {
   readonly csiAddress: string | null;
   readonly kubeletRegistrationPath: string | null;

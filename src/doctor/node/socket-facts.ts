@@ -11,7 +11,7 @@ export function lookAtSocket(path: string): Promise<SocketFacts> {
   return lookAndReach(path, tryConnect);
 }
 
-/** The same, where `tryReach` finds out whether somebody accepts a connection. */
+/** The same, where `tryReach` finds out whether a connection is accepted. */
 export async function lookAndReach(path: string, tryReach: typeof tryConnect): Promise<SocketFacts> {
   const bytes = Buffer.byteLength(path);
   // Before anything else: libuv would cut the path and connect to another one.

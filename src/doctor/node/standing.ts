@@ -19,7 +19,7 @@ interface Trouble {
   readonly state: "dead" | "hanging" | "unknown" | undefined;
   readonly text: string;
   readonly fix: string;
-  /** Why nothing is sure: this user may not look, or nobody can. */
+  /** Why it is unknown: this user lacks the permission, or the file cannot be read. */
   readonly unseen?: "forbidden" | "unreachable";
 }
 

@@ -8,7 +8,7 @@ export type Whose =
   | { readonly kind: "driver"; readonly name: string }
   /** No driver was named: every one is looked at. */
   | { readonly kind: "all" }
-  /** A driver was named by its socket, and nobody tells what it is called. */
+  /** A driver was named by its socket, and its name is unknown. */
   | { readonly kind: "nameless" };
 
 export function whoseIn({ driver, target, registrations }: Facts): Whose {
@@ -32,7 +32,7 @@ export function isTargets(one: RegistrationFacts, facts: Facts): boolean {
   return (answered ? answered.name : driverOfSocket(one.socket.path)) === whose.name;
 }
 
-/** The name of the driver that was found, and whose only registration socket is this one, on which nobody answers. */
+/** The name of the driver that was found, and whose only registration socket is this one, which does not answer. */
 export function driverLeftIn({ socket, info }: RegistrationFacts, facts: Facts): string | undefined {
   const name = driverOfSocket(socket.path);
   if (name === undefined || info.kind === "answered") return undefined;

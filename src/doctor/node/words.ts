@@ -36,7 +36,7 @@ export function socketText(socket: Exclude<SocketFacts, { readonly kind: "accept
   }
 }
 
-/** Stands for a socket on which nobody listens: whatever fails for that has one cause. */
+/** The cause of everything that fails because a socket is dead. */
 export function downCause(socket: SocketFacts): string | undefined {
   const isDown = socket.kind === "not-accepting" && socket.errno === "ECONNREFUSED";
   return isDown && "inode" in socket ? `down ${socket.inode}` : undefined;
@@ -47,7 +47,7 @@ export function namelessCause(socket: SocketFacts): string | undefined {
   return "inode" in socket ? `nameless ${socket.inode}` : undefined;
 }
 
-/** Whether its listen queue is full: somebody has it, and takes no connection. */
+/** Whether its listen queue is full: a process has it, and accepts no connection. */
 export function isStuck(
   socket: SocketFacts,
 ): socket is Extract<SocketFacts, { readonly kind: "not-accepting" }> {

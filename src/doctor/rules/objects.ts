@@ -1,7 +1,7 @@
 /** A value out of YAML, or out of the API server's JSON, of which nothing is certain. */
 export type Tree = Readonly<Record<string, unknown>>;
 
-/** The fields of what should be an object, of anything else none. */
+/** The fields of an object; empty for any other value. */
 export function tree(value: unknown): Tree {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Tree) : {};
 }
@@ -15,7 +15,7 @@ export function text(value: unknown): string {
   return value === undefined || value === null ? "" : String(value);
 }
 
-/** A text, or undefined where there is none, or an empty one. */
+/** A text that is not empty, or undefined. */
 export function textOrNone(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
@@ -24,7 +24,7 @@ export function numberOrNone(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/** An RFC 3339 time in milliseconds since 1970; undefined for what is none. */
+/** An RFC 3339 time in milliseconds since 1970; undefined if it is invalid. */
 export function timeOrNone(value: unknown): number | undefined {
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;

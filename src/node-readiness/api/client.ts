@@ -36,7 +36,7 @@ export interface ApiClient {
 }
 
 const CALL_TIMEOUT_MS = 10_000;
-/** A connection that is not used for so long is closed: steady state needs none but the watch's. */
+/** A connection that is not used for so long is closed: steady state needs only the watch's. */
 const UNUSED_MS = 10_000;
 /** The kernel finds out that the other side is gone. */
 const KEEP_ALIVE_AFTER_MS = 30_000;

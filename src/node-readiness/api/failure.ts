@@ -13,7 +13,7 @@ export type ApiFailure =
   | { readonly kind: "forbidden"; readonly message: string }
   /** The API server knows that there is no such object. */
   | { readonly kind: "not-found"; readonly message: string }
-  /** Somebody else wrote in between, or the patch's test failed. */
+  /** Another client wrote in between, or the patch's test failed. */
   | { readonly kind: "conflict"; readonly message: string }
   /** The resource version is too old to watch from. */
   | { readonly kind: "expired"; readonly message: string }

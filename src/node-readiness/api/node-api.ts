@@ -8,7 +8,7 @@ export type PatchOperation =
   | { readonly op: "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 
-/** What was asked for, or why it is not to be had. */
+/** The requested value, or why it is not available. */
 export type Outcome<Value> =
   | { readonly kind: "done"; readonly value: Value }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
@@ -95,7 +95,7 @@ export function createNodeApi(client: ApiClient, nodeName: string): NodeApi {
   };
 }
 
-/** Reads one line of a watch; undefined for what is to be passed over. */
+/** Reads one line of a watch; undefined for an event that does not matter. */
 export function parseWatchEvent(line: unknown): WatchEvent | undefined {
   const { type, object } = fieldsOf(line);
   const { resourceVersion } = fieldsOf(fieldsOf(object).metadata);

@@ -27,7 +27,7 @@ export interface NodeView {
   readonly conditions: readonly NodeCondition[];
 }
 
-/** Reads a Node object; undefined where it is none. */
+/** Reads a Node object; undefined if it is another one. */
 export function parseNode(object: unknown): NodeView | undefined {
   const { kind, metadata, spec, status } = fieldsOf(object);
   const { uid, resourceVersion } = fieldsOf(metadata);

@@ -34,7 +34,7 @@ function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   return `ask there: ${kubectlFor(target, name, "exec")} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
 }
 
-/** Drivers that are registered wherever they are to be. */
+/** Drivers that are registered on every node where they should be. */
 function wellDrivers({ places, units }: ClusterFacts): Verdicts {
   const drivers = new Set([
     ...places.map(({ driver }) => driver),

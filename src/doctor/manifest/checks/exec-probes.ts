@@ -61,7 +61,7 @@ function isInContainer({ mounts, isOfficial }: Deployment): boolean {
   return isOfficial || mounts.some(({ mountPath }) => mountPath === "/registration");
 }
 
-/** A probe with other paths than the container's asks about another driver, or nobody. */
+/** A probe with other paths than the container's asks about another driver, or none. */
 function judgePaths({ kind, settings: asked }: OwnProbe, deployment: Deployment): Verdict | undefined {
   const { place, unseen, mounts, settings: own } = deployment;
   if (unseen !== undefined || own.refusal !== undefined || asked.refusal !== undefined) return undefined;

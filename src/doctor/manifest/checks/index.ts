@@ -15,7 +15,7 @@ import {
   manifestUser,
 } from "./settings";
 
-/** Every question to what is to be applied, asked before it is. */
+/** Every check of a manifest. */
 export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestArguments,
   manifestDriverPath,

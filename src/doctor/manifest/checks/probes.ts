@@ -20,7 +20,7 @@ function judge(probe: ProbeFacts, deployment: Deployment): Verdict | undefined {
   const { http } = settings;
   const isPlain = probe.asks === "HTTP" || probe.asks === "TCP";
   if (http === undefined) {
-    // Of a registrar that does not start, or that another program starts, nobody knows what it would serve.
+    // What a registrar serves is unknown if it does not start, or another program starts it.
     if (settings.refusal !== undefined || unseen !== undefined || settings.kubeletRegistrationPath === "")
       return undefined;
     return problem(
