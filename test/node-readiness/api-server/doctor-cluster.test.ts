@@ -81,7 +81,7 @@ test("who may list little is told the rules that are missing", async () => {
   const reader = `--kubeconfig=${folder.at("reader.kubeconfig")}`;
   const nothing = await doctor(reader);
   expect(nothing.stderr).toMatch(/^registrar doctor: nothing can be read of the cluster: .* is forbidden: /);
-  expect([nothing.code, nothing.text]).toEqual([1, "\n"]);
+  expect([nothing.code, nothing.text]).toEqual([3, "\n"]);
 
   const account = "--serviceaccount=shop:default";
   await controlPlane.kubectl("create", "clusterrole", "some", "--verb=list", "--resource=csinodes,nodes");

@@ -34,11 +34,16 @@ export const condition = (type: string) => ({
   status: { conditions: [{ type, status: "True", reason: `Test${writes++}`, message: "" }] },
 });
 
-/** The API server enforces a new policy seconds after it has stored it. */
+/** The API server enforces a new policy seconds after it has stored it. What was allowed until then is taken back. */
 export async function policyEnforced(cluster: Cluster): Promise<void> {
   await eventually(async () =>
     expect(await patchNode(cluster, condition("Probe"), onStatus)).toMatchObject({
       failure: { kind: "forbidden" },
     }),
   );
+  const { signal } = new AbortController();
+  const path = "/api/v1/nodes/node-1/status";
+  const contentType = "application/strategic-merge-patch+json";
+  const body = { status: { conditions: [{ type: "Probe", $patch: "delete" }] } };
+  await cluster.admin.call({ method: "PATCH", path, body, contentType }, signal);
 }
