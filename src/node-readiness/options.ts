@@ -45,22 +45,14 @@ export function resolveNodeReadinessOptions(
   options: NodeReadinessOptions,
   isNodeWide = false,
 ): ResolvedNodeReadinessOptions {
-  type Given = Omit<ResolvedNodeReadinessOptions, "startupTaints"> & {
-    readonly startupTaints: readonly string[];
-    readonly severalDrivers: boolean;
-  };
-  const { severalDrivers, startupTaints, condition, ...given } = readOptions<Given>(
-    "startNodeReadiness",
-    options,
-    {
-      nodeName: required(text),
-      access: required(apiAccess),
-      startupTaints: optional(listOf(text), []),
-      condition: optional(text),
-      conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
-      severalDrivers: optional(flag, isNodeWide),
-    },
-  );
+  const { severalDrivers, startupTaints, condition, ...given } = readOptions("startNodeReadiness", options, {
+    nodeName: required(text),
+    access: required(apiAccess),
+    startupTaints: optional(listOf(text), []),
+    condition: optional(text),
+    conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
+    severalDrivers: optional(flag, isNodeWide),
+  });
   if (!NODE_NAME.test(given.nodeName))
     throw invalidOption(`node name ${JSON.stringify(given.nodeName)} can be no Node's`);
   return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };

@@ -18,6 +18,11 @@ export interface ResolvedStartOptions {
   readonly logger: Logger;
 }
 
+/** Options with every default filled in, without those that every start takes. */
+export type Resolved<Options extends StartOptions> = {
+  readonly [Name in keyof Options as Exclude<Name, keyof StartOptions>]-?: Exclude<Options[Name], undefined>;
+};
+
 const logger = kindOf("console, a pino logger, or one of createLogger()", (given) =>
   isLoggerOption(given) ? resolveLogger(given) : undefined,
 );

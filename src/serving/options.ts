@@ -2,7 +2,7 @@ import type { Server, ServerOptions } from "@grpc/grpc-js";
 import { isObject } from "../base/refuse-option";
 import { callbackOf, hostSocketPath, kindOf, milliseconds, socketPath } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
-import type { ResolvedStartOptions, StartOptions } from "../options/start-options";
+import type { Resolved, ResolvedStartOptions, StartOptions } from "../options/start-options";
 import { COMMON_OPTIONS, type RegistrationFailurePolicy } from "../registrar/model/options";
 
 /** How to serve and register a CSI driver of this process. */
@@ -28,19 +28,7 @@ export interface CsiServingOptions extends StartOptions {
   readonly graceMs?: number | undefined;
 }
 
-export interface ResolvedCsiServingOptions {
-  readonly csiAddress: string;
-  readonly endpoint: string;
-  readonly addServices: (server: Server) => void;
-  readonly serverOptions: ServerOptions;
-  readonly pluginRegistrationPath: string;
-  readonly onRegistrationFailure: RegistrationFailurePolicy;
-  readonly timeoutMs: number;
-  readonly graceMs: number;
-}
-
-type Given = Omit<ResolvedCsiServingOptions, "endpoint"> &
-  ResolvedStartOptions & { readonly endpoint: string | undefined };
+export type ResolvedCsiServingOptions = Resolved<CsiServingOptions>;
 
 const serverOptions = kindOf("an object with options of grpc-js' Server", (given) =>
   isObject(given) ? (given as ServerOptions) : undefined,
@@ -50,7 +38,7 @@ const serverOptions = kindOf("an object with options of grpc-js' Server", (given
 export function resolveServingOptions(
   options: CsiServingOptions,
 ): ResolvedCsiServingOptions & ResolvedStartOptions {
-  const given = readOptions<Given>("serveCsiDriver", options, {
+  const given = readOptions("serveCsiDriver", options, {
     csiAddress: required(socketPath),
     endpoint: optional(hostSocketPath),
     addServices: required(callbackOf<CsiServingOptions["addServices"]>()),

@@ -11,13 +11,8 @@ import {
   wholeNumber,
 } from "../options/option-kinds";
 import { optional, readOptions, required, variant } from "../options/read-options";
-import type { ResolvedStartOptions } from "../options/start-options";
-import {
-  faultTimes,
-  type ResolvedSimulatorOptions,
-  type SimulatorOptions,
-  simulatorOptions,
-} from "./simulator-options";
+import type { Resolved, ResolvedStartOptions } from "../options/start-options";
+import { faultTimes, type SimulatorOptions, simulatorOptions } from "./simulator-options";
 
 /** The calls that the simulated CSI driver answers. */
 export type CsiMethod = (typeof CSI_METHODS)[number];
@@ -72,15 +67,7 @@ export interface CsiDriverOptions extends SimulatorOptions<CsiDriverFault> {
 }
 
 /** Options with every default filled in. */
-export interface ResolvedCsiDriverOptions extends ResolvedSimulatorOptions<CsiDriverFault> {
-  readonly csiAddress: string;
-  readonly name: string;
-  readonly vendorVersion: string;
-  readonly nodeId: string;
-  readonly topology: Readonly<Record<string, string>>;
-  readonly maxVolumes: number;
-  readonly listenAfterMs: number;
-}
+export type ResolvedCsiDriverOptions = Resolved<CsiDriverOptions>;
 
 const method = required(oneOf(CSI_METHODS));
 

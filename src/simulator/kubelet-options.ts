@@ -17,15 +17,10 @@ import {
   required,
   variant,
 } from "../options/read-options";
-import type { ResolvedStartOptions } from "../options/start-options";
+import type { Resolved, ResolvedStartOptions } from "../options/start-options";
 import { KUBELET_BACKOFF } from "./exponential-backoff";
 import type { KubeletFault } from "./kubelet-faults";
-import {
-  faultTimes,
-  type ResolvedSimulatorOptions,
-  type SimulatorOptions,
-  simulatorOptions,
-} from "./simulator-options";
+import { faultTimes, type SimulatorOptions, simulatorOptions } from "./simulator-options";
 
 /** How to simulate a kubelet. */
 export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
@@ -75,13 +70,8 @@ export const KUBELET_TIMINGS: KubeletTimings = {
 };
 
 /** Options with every default filled in. */
-export interface ResolvedKubeletOptions extends ResolvedSimulatorOptions<KubeletFault> {
-  readonly pluginRegistrationPath: string;
-  readonly nodeName: string;
-  readonly nodeLabels: Readonly<Record<string, string>>;
-  /** As asked for. */
-  readonly version: string;
-  /** What is simulated for it. */
+export interface ResolvedKubeletOptions extends Omit<Resolved<KubeletOptions>, "reconcilePeriodMs"> {
+  /** What is simulated for `version`. */
   readonly simulated: SimulatedVersion;
   readonly timings: KubeletTimings;
 }
@@ -89,7 +79,7 @@ export interface ResolvedKubeletOptions extends ResolvedSimulatorOptions<Kubelet
 const NEWEST: SimulatedVersion = "1.36";
 
 const version = kindOf('a kubelet\'s version from 1.13 on, such as "1.30"', (given) =>
-  typeof given === "string" && simulatedVersion(given) !== undefined ? given : undefined,
+  typeof given === "string" && simulatedVersion(given) !== undefined ? (given as KubeletVersion) : undefined,
 );
 
 const timing = (byDefault: number) => optional(milliseconds(), byDefault);
@@ -121,14 +111,11 @@ export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
   }),
 );
 
-type Given = Omit<ResolvedKubeletOptions, "simulated" | "timings"> &
-  ResolvedStartOptions & { readonly reconcilePeriodMs: number; readonly timings: OtherTimings };
-
 /** Fills defaults and checks; throws INVALID_OPTION. */
 export function resolveKubeletOptions(
   options: KubeletOptions,
 ): ResolvedKubeletOptions & ResolvedStartOptions {
-  const given = readOptions<Given>("startKubelet", options, {
+  const given = readOptions("startKubelet", options, {
     pluginRegistrationPath: required(folderPath),
     nodeName: optional(text, "node-1"),
     nodeLabels: optional(textsByKey, {}),

@@ -1,6 +1,11 @@
 import { milliseconds, type OptionKind, wholeNumber } from "../options/option-kinds";
 import { type OptionTable, optional } from "../options/read-options";
-import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../options/start-options";
+import {
+  type Resolved,
+  type ResolvedStartOptions,
+  START_OPTIONS,
+  type StartOptions,
+} from "../options/start-options";
 import { WAIT_TIMEOUT_MS } from "./event-stream";
 
 /** What every simulated part takes besides its own options. */
@@ -12,10 +17,7 @@ export interface SimulatorOptions<Fault> extends StartOptions {
 }
 
 /** The same with every default filled in. */
-export interface ResolvedSimulatorOptions<Fault> {
-  readonly faults: readonly Fault[];
-  readonly waitTimeoutMs: number;
-}
+export type ResolvedSimulatorOptions<Fault> = Resolved<SimulatorOptions<Fault>>;
 
 /** The table of it, by the kind of its faults. */
 export function simulatorOptions<Fault>(

@@ -12,7 +12,12 @@ import {
   text,
 } from "../../options/option-kinds";
 import { type OptionTable, optional, readOptions, required } from "../../options/read-options";
-import { type ResolvedStartOptions, START_OPTIONS, type StartOptions } from "../../options/start-options";
+import {
+  type Resolved,
+  type ResolvedStartOptions,
+  START_OPTIONS,
+  type StartOptions,
+} from "../../options/start-options";
 import { absoluteCsiAddress, parseCsiAddress } from "../../unix/csi-address";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../../unix/socket-path";
 
@@ -51,19 +56,8 @@ export interface RegistrarOptions extends CommonOptions {
   readonly reregisterOnDriverRestart?: boolean | undefined;
 }
 
-/** What every registration has, every default filled in and every path absolute. */
-export interface ResolvedCommonOptions {
-  readonly pluginRegistrationPath: string;
-  readonly timeoutMs: number;
-  readonly onRegistrationFailure: RegistrationFailurePolicy;
-}
-
 /** Options with every default filled in and every value checked. */
-export interface ResolvedRegistrarOptions extends ResolvedCommonOptions {
-  readonly csiAddress: string;
-  readonly kubeletRegistrationPath: string;
-  readonly driverTimeoutMs: number;
-  readonly reregisterOnDriverRestart: boolean;
+export interface ResolvedRegistrarOptions extends Resolved<RegistrarOptions> {
   /** The path in `csiAddress`. */
   readonly csiSocketPath: string;
 }
@@ -84,14 +78,6 @@ export interface RegistrationOptions extends CommonOptions {
    * device plugin. Required for both. @default ["1.0.0"] for a CSI driver
    */
   readonly supportedVersions?: readonly string[] | undefined;
-}
-
-/** The same with every default filled in. */
-export interface ResolvedRegistrationOptions extends ResolvedCommonOptions {
-  readonly name: string;
-  readonly endpoint: string;
-  readonly type: PluginType;
-  readonly supportedVersions: readonly string[];
 }
 
 const CSI_ADDRESS = "the driver's unix socket, /absolute/path or unix:///absolute/path";
@@ -122,7 +108,7 @@ const versions = listOf(
 );
 
 /** The table of what every registration takes. */
-export const COMMON_OPTIONS: OptionTable<ResolvedCommonOptions & ResolvedStartOptions> = {
+export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStartOptions> = {
   pluginRegistrationPath: optional(folderPath, "/registration"),
   timeoutMs: optional(milliseconds(), 1_000),
   onRegistrationFailure: optional(oneOf(POLICIES), "exit"),
@@ -131,8 +117,7 @@ export const COMMON_OPTIONS: OptionTable<ResolvedCommonOptions & ResolvedStartOp
 
 /** Fills defaults and checks; no other place knows either. Throws INVALID_OPTION. */
 export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOptions & ResolvedStartOptions {
-  type Given = Omit<ResolvedRegistrarOptions, "csiSocketPath"> & ResolvedStartOptions;
-  const given = readOptions<Given>("startRegistrar", options, {
+  const given = readOptions<Resolved<RegistrarOptions> & ResolvedStartOptions>("startRegistrar", options, {
     csiAddress: required(csiAddress),
     kubeletRegistrationPath: required(pathForKubelet),
     driverTimeoutMs: optional(milliseconds({ orZero: true }), 0),
@@ -145,10 +130,8 @@ export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOpti
 /** The same for a driver in this process, whose name is judged elsewhere. Throws INVALID_OPTION. */
 export function resolveRegistrationOptions(
   options: RegistrationOptions,
-): ResolvedRegistrationOptions & ResolvedStartOptions {
-  type Given = Omit<ResolvedRegistrationOptions, "supportedVersions"> &
-    ResolvedStartOptions & { readonly supportedVersions: readonly string[] | undefined };
-  const given = readOptions<Given>("startRegistration", options, {
+): Resolved<RegistrationOptions> & ResolvedStartOptions {
+  const given = readOptions("startRegistration", options, {
     name: required(text),
     endpoint: required(hostSocketPath),
     type: optional(oneOf(PLUGIN_TYPES), "CSIPlugin"),

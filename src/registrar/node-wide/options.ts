@@ -1,6 +1,6 @@
 import { flag, listOf, milliseconds, text } from "../../options/option-kinds";
 import { optional, optionsOf, readOptions, required } from "../../options/read-options";
-import type { ResolvedStartOptions } from "../../options/start-options";
+import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
 import { COMMON_OPTIONS, type RegistrarOptions } from "../model/options";
 import { checkNameLists, type NameLists } from "./name-lists";
 
@@ -21,15 +21,7 @@ export interface NodeRegistrarOptions
 }
 
 /** The same with every default filled in. */
-export interface ResolvedNodeOptions {
-  readonly csiAddresses: readonly string[];
-  readonly kubeletRegistrationPaths: readonly string[];
-  readonly pluginRegistrationPath: string;
-  readonly timeoutMs: number;
-  readonly reregisterOnDriverRestart: boolean;
-  readonly driverGoneAfterMs: number;
-  readonly names: NameLists;
-}
+export type ResolvedNodeOptions = Resolved<NodeRegistrarOptions>;
 
 const nameLists = optionsOf<NameLists>({ allow: optional(listOf(text)), deny: optional(listOf(text)) });
 
