@@ -7,7 +7,7 @@ import { MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
 import { createKubeletClient } from "./kubelet-client";
 import type { KubeletContext } from "./kubelet-context";
 import type { DeregistrationCause } from "./kubelet-events";
-import { ACCEPTED, type HandlerAnswer, type OfferedPlugin, type PluginHandler } from "./plugin-handler";
+import type { OfferedPlugin, PluginHandler } from "./plugin-handler";
 
 /** A driver in kubelet's list, which has one entry for each name, however many sockets it has. */
 interface ListedDriver {
@@ -17,12 +17,14 @@ interface ListedDriver {
   readonly installed: boolean;
 }
 
+const refused = (reason: string) => new RegistrarError("REFUSED", reason);
+
 /**
  * Kubelet's handler for CSI drivers, with the list of drivers it keeps in memory.
  * Source: `RegistrationHandler` in `pkg/volume/csi/csi_plugin.go`.
  */
 export function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
-  const { behaviour, nodeInfo, call, emit, signal } = context;
+  const { behaviour, timings, nodeInfo, call, emit, signal } = context;
   const { versionsWording } = behaviour;
   const listed = new Map<string, ListedDriver>();
 
@@ -37,16 +39,16 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
   const nodeGetInfo = async (endpoint: string): Promise<NodeInfo> => {
     if (Buffer.byteLength(endpoint) > MAX_SOCKET_PATH_BYTES) {
       const why = `transport: Error while dialing: dial unix ${endpoint}: connect: invalid argument`;
-      const text = `rpc error: code = Unavailable desc = connection error: desc = "${why}"`;
-      throw new RegistrarError("REFUSED", text);
+      throw refused(`rpc error: code = Unavailable desc = connection error: desc = "${why}"`);
     }
     const client = createKubeletClient(endpoint, authorityFor(behaviour.driverAuthority, endpoint));
     try {
-      const method = protos.node.NodeGetInfo;
-      const bounds = { timeoutMs: context.timings.nodeGetInfoMs, signal };
-      const called = await call("NodeGetInfo", endpoint, () => callUnary(client, method, {}, bounds));
+      const bounds = { timeoutMs: timings.nodeGetInfoMs, signal };
+      const called = await call("NodeGetInfo", endpoint, () =>
+        callUnary(client, protos.node.NodeGetInfo, {}, bounds),
+      );
       if (called.kind === "ok") return called.answer;
-      throw new RegistrarError("REFUSED", called.error);
+      throw refused(called.error);
     } finally {
       client.close();
     }
@@ -57,7 +59,7 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
     const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
     listed.set(name, { endpoint, version, installed: before?.installed ?? false });
     // As in kubelet, this check comes too late: the nameless driver stays on the list and blocks its next attempt.
-    if (name === "") throw new RegistrarError("REFUSED", "driver name is empty");
+    if (name === "") throw refused("driver name is empty");
     try {
       const info = await nodeGetInfo(endpoint);
       nodeInfo.install({
@@ -75,28 +77,21 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
   };
 
   return {
-    validate: ({ name, endpoint, versions }) =>
-      answerOf(
-        () => validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version, versionsWording),
-        (reason) => `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${reason}`,
-      ),
-    register: (plugin) => register(plugin).then(() => ACCEPTED, refusalOf),
+    validate: ({ name, endpoint, versions }) => {
+      try {
+        validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version, versionsWording);
+        return undefined;
+      } catch (error) {
+        return `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${reasonOf(error)}`;
+      }
+    },
+    register: (plugin) => register(plugin).then(() => undefined, reasonOf),
     deregister: ({ name }, because) => remove(name, because),
   };
 }
 
-function answerOf(check: () => void, wording: (reason: string) => string): HandlerAnswer {
-  try {
-    check();
-    return ACCEPTED;
-  } catch (error) {
-    const { reason } = refusalOf(error);
-    return { kind: "refused", reason: wording(reason) };
-  }
-}
-
-/** Only a refusal is an answer; anything else is our own bug and stays an exception. */
-function refusalOf(error: unknown): Extract<HandlerAnswer, { readonly kind: "refused" }> {
-  if (error instanceof RegistrarError) return { kind: "refused", reason: error.message };
+/** The text of a refusal; any other error is a bug of ours and is thrown again. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RegistrarError) return error.message;
   throw error;
 }

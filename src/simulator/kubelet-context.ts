@@ -1,7 +1,6 @@
 import type { KubeletBehaviour } from "../kubelet-rules/versions";
-import type { Caller } from "./calls";
 import type { FaultScript } from "./faults";
-import type { Emit } from "./kubelet-events";
+import type { Emit, KubeletCall } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
 import type { KubeletTimings } from "./kubelet-options";
 import type { NodeInfoManager } from "./node-info-manager";
@@ -18,6 +17,18 @@ export interface Surroundings {
 /** What the parts of one kubelet process work with. */
 export interface KubeletContext extends Surroundings {
   readonly call: Caller;
-  /** Ends every call when aborted: this kubelet is gone. */
+  /** Once aborted, calls end and nothing more is reported: this kubelet is gone. */
   readonly signal: AbortSignal;
 }
+
+/** Makes one call, reports its start and end, and never throws. */
+export type Caller = <Answer>(
+  call: KubeletCall,
+  socketPath: string,
+  run: () => Promise<Answer>,
+) => Promise<Called<Answer>>;
+
+/** How one call ended. */
+export type Called<Answer> =
+  | { readonly kind: "ok"; readonly answer: Answer }
+  | { readonly kind: "error"; readonly error: string };

@@ -17,13 +17,76 @@ export type CallResult =
 
 /** One step of a simulated kubelet; together they tell the whole story of a registration. */
 export type KubeletEvent = { readonly atMs: number } & (
-  | Lifecycle
-  | Watching
-  | Calling
-  | Outcome
-  | ObjectChanged
-  | FaultApplied
+  | {
+      readonly kind: "started";
+      readonly pluginRegistrationPath: string;
+      readonly nodeName: string;
+      /** As asked for. */
+      readonly version: string;
+      /** What is simulated for it. */
+      readonly simulated: SimulatedVersion;
+    }
+  | { readonly kind: "stopped"; readonly because: "restart" | "close" }
+
+  /** A socket was created; `replaced`: on a path that had one. */
+  | {
+      readonly kind: "socket-seen";
+      readonly socketPath: string;
+      readonly generation: number;
+      readonly replaced: boolean;
+    }
+  | { readonly kind: "socket-gone"; readonly socketPath: string }
+  | { readonly kind: "file-ignored"; readonly path: string; readonly because: "hidden" | "not-a-socket" }
+  | { readonly kind: "watch-failed"; readonly folder: string; readonly error: string }
+  | {
+      readonly kind: "operation-started";
+      readonly operation: "register" | "unregister";
+      readonly socketPath: string;
+    }
+  | { readonly kind: "calling"; readonly call: KubeletCall; readonly socketPath: string }
+  | {
+      readonly kind: "called";
+      readonly call: KubeletCall;
+      readonly socketPath: string;
+      readonly durationMs: number;
+      readonly result: CallResult;
+    }
+  /** Nothing is done for a socket that should be (un)registered; reported once per wait. */
+  | {
+      readonly kind: "waiting";
+      readonly socketPath: string;
+      readonly because:
+        | { readonly kind: "backoff"; readonly remainingMs: number }
+        | { readonly kind: "never-call" };
+    }
+  /**
+   * The Node and CSINode have the driver. Kubelet reports the status to the registrar next. If that fails, `failed`
+   * follows: kubelet up to 1.35 keeps the driver all the same, a newer one deregisters it.
+   */
+  | ({ readonly kind: "registered" } & IntroducedPlugin)
+  /** The registrar gets this refusal; `reason` is the text. */
+  | ({ readonly kind: "refused"; readonly stage: RefusalStage; readonly reason: string } & IntroducedPlugin)
+  | { readonly kind: "deregistered"; readonly driverName: string; readonly because: DeregistrationCause }
+  /** A registration failed: kubelet leaves this path alone for `backoffMs`; `retries`: whether it tries again then. */
+  | {
+      readonly kind: "failed";
+      readonly socketPath: string;
+      readonly error: string;
+      readonly backoffMs: number;
+      readonly retries: boolean;
+    }
+  | { readonly kind: "node-changed"; readonly node: NodeObject }
+  | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject }
+  | { readonly kind: "fault-applied"; readonly fault: KubeletFault; readonly socketPath: string }
 );
+
+/** A plugin that has answered GetInfo. */
+export interface IntroducedPlugin {
+  readonly driverName: string;
+  readonly pluginType: string;
+  readonly endpoint: string;
+  readonly socketPath: string;
+}
 
 export const KUBELET_EVENTS: KindsOf<KubeletEvent> = {
   started: true,
@@ -48,89 +111,6 @@ export const KUBELET_EVENTS: KindsOf<KubeletEvent> = {
 /** Where the parts of a simulated kubelet report what they do. */
 export type Emit = (event: WithoutTime<KubeletEvent>) => void;
 
-type Lifecycle =
-  | {
-      readonly kind: "started";
-      readonly pluginRegistrationPath: string;
-      readonly nodeName: string;
-      /** As asked for. */
-      readonly version: string;
-      /** What is simulated for it. */
-      readonly simulated: SimulatedVersion;
-    }
-  | { readonly kind: "stopped"; readonly because: "restart" | "close" };
-
-type Watching =
-  /** A socket was created; `replaced`: on a path that had one. */
-  | {
-      readonly kind: "socket-seen";
-      readonly socketPath: string;
-      readonly generation: number;
-      readonly replaced: boolean;
-    }
-  | { readonly kind: "socket-gone"; readonly socketPath: string }
-  | { readonly kind: "file-ignored"; readonly path: string; readonly because: "hidden" | "not-a-socket" }
-  | { readonly kind: "watch-failed"; readonly folder: string; readonly error: string };
-
-type Calling =
-  | {
-      readonly kind: "operation-started";
-      readonly operation: "register" | "unregister";
-      readonly socketPath: string;
-    }
-  | { readonly kind: "calling"; readonly call: KubeletCall; readonly socketPath: string }
-  | {
-      readonly kind: "called";
-      readonly call: KubeletCall;
-      readonly socketPath: string;
-      readonly durationMs: number;
-      readonly result: CallResult;
-    }
-  /** Nothing is done for a socket that should be (un)registered; reported once per wait. */
-  | {
-      readonly kind: "waiting";
-      readonly socketPath: string;
-      readonly because:
-        | { readonly kind: "backoff"; readonly remainingMs: number }
-        | { readonly kind: "never-call" };
-    };
-
-type Outcome =
-  /**
-   * In use from now on: the Node and CSINode have it. Its registrar is told after that. A `failed` tells where it was not:
-   * a kubelet up to 1.35 leaves it at that, a newer one deregisters the driver again.
-   */
-  | {
-      readonly kind: "registered";
-      readonly driverName: string;
-      readonly pluginType: string;
-      readonly endpoint: string;
-      readonly socketPath: string;
-    }
-  /** The registrar gets this refusal; `reason` is the text. */
-  | {
-      readonly kind: "refused";
-      readonly driverName: string;
-      readonly pluginType: string;
-      readonly endpoint: string;
-      readonly socketPath: string;
-      readonly stage: RefusalStage;
-      readonly reason: string;
-    }
-  | {
-      readonly kind: "deregistered";
-      readonly driverName: string;
-      readonly because: DeregistrationCause;
-    }
-  /** A registration failed: kubelet leaves this path alone for `backoffMs`; `retries`: whether it tries again then. */
-  | {
-      readonly kind: "failed";
-      readonly socketPath: string;
-      readonly error: string;
-      readonly backoffMs: number;
-      readonly retries: boolean;
-    };
-
 /** What failed: no handler for such plugins, versions or names that are not acceptable, or the registration itself. */
 export type RefusalStage = "no-handler" | "validation" | "registration";
 
@@ -142,13 +122,3 @@ export type DeregistrationCause =
   | "registration-failed"
   /** Its registrar did not get the status (kubelet 1.36 and later). */
   | "notice-failed";
-
-type ObjectChanged =
-  | { readonly kind: "node-changed"; readonly node: NodeObject }
-  | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject };
-
-type FaultApplied = {
-  readonly kind: "fault-applied";
-  readonly fault: KubeletFault;
-  readonly socketPath: string;
-};

@@ -9,16 +9,8 @@ import {
   text,
   textsByKey,
 } from "../options/option-kinds";
-import {
-  type OptionTable,
-  optional,
-  optionsOf,
-  readOptions,
-  required,
-  variant,
-} from "../options/read-options";
+import { optional, optionsOf, readOptions, required, variant } from "../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../options/start-options";
-import { KUBELET_BACKOFF } from "./exponential-backoff";
 import type { KubeletFault } from "./kubelet-faults";
 import { faultTimes, type SimulatorOptions, simulatorOptions } from "./simulator-options";
 
@@ -31,11 +23,11 @@ export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
   /** Labels that the Node has from the start. @default its host name */
   readonly nodeLabels?: Readonly<Record<string, string>> | undefined;
   /**
-   * Which kubelet to be: any from 1.13 on. Simulated is the one that behaves as it does, see `SIMULATED_VERSIONS`;
-   * the logger is told. @default "1.36"
+   * Which kubelet to be: any from 1.13 on. The simulator plays the one of `SIMULATED_VERSIONS` that behaves like it, and
+   * logs which one that is. @default "1.36"
    */
   readonly version?: KubeletVersion | undefined;
-  /** Milliseconds between two looks at what is to be done. @default 1000, as kubelet's */
+  /** Milliseconds between two rounds of kubelet's reconciler. @default 1000, as kubelet's */
   readonly reconcilePeriodMs?: number | undefined;
   /** Other times that kubelet keeps, where a test cannot wait as long. @default kubelet's */
   readonly timings?: Partial<Omit<KubeletTimings, "reconcilePeriodMs">> | undefined;
@@ -59,16 +51,6 @@ export interface KubeletTimings {
   readonly backoffMaxMs: number;
 }
 
-export const KUBELET_TIMINGS: KubeletTimings = {
-  reconcilePeriodMs: 1000,
-  dialMs: 10_000,
-  getInfoMs: 1000,
-  notifyMs: 5000,
-  nodeGetInfoMs: 120_000,
-  backoffInitialMs: KUBELET_BACKOFF.initialMs,
-  backoffMaxMs: KUBELET_BACKOFF.maxMs,
-};
-
 /** Options with every default filled in. */
 export interface ResolvedKubeletOptions extends Omit<Resolved<KubeletOptions>, "reconcilePeriodMs"> {
   /** What is simulated for `version`. */
@@ -83,14 +65,15 @@ const version = kindOf('a kubelet\'s version from 1.13 on, such as "1.30"', (giv
 );
 
 const timing = (byDefault: number) => optional(milliseconds(), byDefault);
-const { reconcilePeriodMs: _, ...OTHER_TIMINGS } = KUBELET_TIMINGS;
-type OtherTimings = typeof OTHER_TIMINGS;
 
-const timings = optionsOf(
-  Object.fromEntries(
-    Object.entries(OTHER_TIMINGS).map(([key, byDefault]) => [key, timing(byDefault)]),
-  ) as OptionTable<OtherTimings>,
-);
+const timings = optionsOf<Omit<KubeletTimings, "reconcilePeriodMs">>({
+  dialMs: timing(10_000),
+  getInfoMs: timing(1000),
+  notifyMs: timing(5000),
+  nodeGetInfoMs: timing(120_000),
+  backoffInitialMs: timing(500),
+  backoffMaxMs: timing(122_000),
+});
 
 /** The faults of a kubelet, checked. */
 export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
@@ -120,8 +103,8 @@ export function resolveKubeletOptions(
     nodeName: optional(text, "node-1"),
     nodeLabels: optional(textsByKey, {}),
     version: optional(version, NEWEST),
-    reconcilePeriodMs: timing(KUBELET_TIMINGS.reconcilePeriodMs),
-    timings: optional(timings, OTHER_TIMINGS),
+    reconcilePeriodMs: timing(1000),
+    timings: (given = {}, name) => timings.read(given, name),
     ...simulatorOptions(KUBELET_FAULTS),
   });
   const { reconcilePeriodMs, timings: others, ...rest } = given;

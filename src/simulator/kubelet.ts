@@ -2,7 +2,6 @@ import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../base/errors";
 import type { EventOf } from "../base/event-source";
 import { behaviourOf, type PluginType } from "../kubelet-rules/versions";
-import type { Logger } from "../logging/logger";
 import { callbackOf, text } from "../options/option-kinds";
 import { optional, readOptions } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
@@ -32,7 +31,7 @@ export type KubeletEventOf<Kind extends KubeletEvent["kind"]> = EventOf<KubeletE
 
 /**
  * A kubelet's plugin registration, without the rest of kubelet. Its waits reject with TIMEOUT at their limit and with
- * ABORTED when given up or closed, and say how far kubelet came; one that nobody awaits does no harm.
+ * ABORTED when given up or closed, and say how far kubelet came. A rejected wait that the test does not await is ignored.
  */
 export interface SimulatedKubelet extends AsyncDisposable {
   /** What it was started with, every default filled in. */
@@ -63,11 +62,6 @@ export interface SimulatedKubelet extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** A kubelet process: what a restart replaces. */
-interface KubeletProcess {
-  stop(because: "restart" | "close"): Promise<void>;
-}
-
 /**
  * Starts a simulated kubelet: plugin watcher, reconciler and CSI registration handler, which a plugin cannot tell from
  * kubelet's, over the real sockets in `pluginRegistrationPath`. It mounts nothing, talks to no API server, and keeps
@@ -80,7 +74,8 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const { signal, logger, ...resolved } = resolveKubeletOptions(options);
   refuseAborted("the simulated kubelet", signal);
   const { pluginRegistrationPath, version, simulated, waitTimeoutMs } = resolved;
-  if (simulated !== version) tellSimulated(logger, version, simulated);
+  if (simulated !== version)
+    logger.named("kubelet").info("Simulating the kubelet that behaves as this one", { version, simulated });
 
   const log = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENTS, {
     waitTimeoutMs,
@@ -102,14 +97,14 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
 
   const behaviour = behaviourOf(simulated);
-  const nodeInfo = createNodeInfoManager({ ...resolved, behaviour, emit: log.append });
+  const nodeInfo = createNodeInfoManager(resolved, behaviour, log.append);
   const faults = createFaultScript(resolved.faults);
   const { timings } = resolved;
   const surroundings = { behaviour, timings, nodeInfo, faults, emit: log.append };
   const startProcess = () => startKubeletProcess(resolved, surroundings);
 
-  let running: KubeletProcess | undefined = startProcess();
-  /** Restarts and the end, one after the other. */
+  let running: ReturnType<typeof startProcess> | undefined = startProcess();
+  /** Restarts and the end run one after the other. */
   let turn: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
 
@@ -117,7 +112,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     const { whileDown } = readOptions<typeof given>("restart", given, {
       whileDown: optional(callbackOf<NonNullable<typeof given.whileDown>>()),
     });
-    // At once: who asks right after the call means what comes of it, not what was before.
+    // At once, so that `registered()` right after this call waits for the new process.
     forget();
     const restarted = turn.then(async () => {
       if (closing) throw new RegistrarError("ABORTED", "the simulated kubelet is closed and cannot restart");
@@ -144,36 +139,27 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
   signal?.addEventListener("abort", close, { once: true });
 
-  /** Checks the arguments of a wait, and answers what it waits for. */
-  const next = (whose: string, driverName: string, wait: WaitOptions = {}) => {
-    text.read(driverName, `${whose}: driverName`);
-    return {
-      ...readOptions(whose, wait, WAIT_OPTIONS),
-      from: "now" as const,
-      where: (event: { readonly driverName: string }) => event.driverName === driverName,
-    };
-  };
-
-  const isRegistered: SimulatedKubelet["registered"] = async (driverName, wait) => {
-    const coming = next("registered", driverName, wait);
-    return registered.get(driverName) ?? log.stream.when("registered", coming);
-  };
-  const isDeregistered: SimulatedKubelet["deregistered"] = async (driverName, wait) => {
-    const coming = next("deregistered", driverName, wait);
-    if (registered.has(driverName)) await log.stream.when("deregistered", coming);
-  };
-  const isRefused: SimulatedKubelet["refused"] = async (driverName, wait) => {
-    const coming = next("refused", driverName, wait);
-    return refused.get(driverName) ?? log.stream.when("refused", coming);
+  /** Resolves with `known`, where there is that, else with the next event of this kind and driver. */
+  const wait = async <Kind extends "registered" | "deregistered" | "refused", Known>(
+    kind: Kind,
+    known: Known | undefined,
+    driverName: string,
+    options: WaitOptions = {},
+  ) => {
+    text.read(driverName, `${kind}: driverName`);
+    const bounds = readOptions(kind, options, WAIT_OPTIONS);
+    const where = (event: { readonly driverName: string }) => event.driverName === driverName;
+    return known ?? log.stream.when(kind, { ...bounds, from: "now", where });
   };
 
   return {
     options: resolved,
     pluginRegistrationPath,
     events: log.stream,
-    registered: (driverName, wait) => quietly(isRegistered(driverName, wait)),
-    deregistered: (driverName, wait) => quietly(isDeregistered(driverName, wait)),
-    refused: (driverName, wait) => quietly(isRefused(driverName, wait)),
+    registered: (name, given) => quietly(wait("registered", registered.get(name), name, given)),
+    deregistered: (name, given) =>
+      quietly(wait("deregistered", registered.has(name) ? undefined : "gone", name, given).then(() => {})),
+    refused: (name, given) => quietly(wait("refused", refused.get(name), name, given)),
     node: nodeInfo.node,
     csiNode: nodeInfo.csiNode,
     setFaults: (given) => faults.set(KUBELET_FAULTS.read(given, "setFaults: faults")),
@@ -183,7 +169,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
 }
 
-function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surroundings): KubeletProcess {
+function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surroundings) {
   const { pluginRegistrationPath, nodeName, version, simulated } = options;
   const { behaviour, faults, emit } = surroundings;
   const killed = new AbortController();
@@ -192,34 +178,24 @@ function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surr
   const { signal } = killed;
   const context = { ...surroundings, call: createCaller({ emit, faults, signal }), signal };
 
-  const handlerFor = (type: PluginType): PluginHandler => {
-    const onDeregister = (driverName: string, because: DeregistrationCause) =>
-      emit({ kind: "deregistered", driverName, because });
-    switch (type) {
-      case "CSIPlugin":
-        return createCsiRegistrationHandler(context);
-      case "DRAPlugin":
-        return createDraHandler(onDeregister);
-      case "DevicePlugin":
-        return createDeviceHandler(onDeregister);
-      default:
-        return type satisfies never;
-    }
+  const onDeregister = (driverName: string, because: DeregistrationCause) =>
+    emit({ kind: "deregistered", driverName, because });
+  const handlerOf: Readonly<Record<PluginType, () => PluginHandler>> = {
+    CSIPlugin: () => createCsiRegistrationHandler(context),
+    DRAPlugin: () => createDraHandler(onDeregister),
+    DevicePlugin: () => createDeviceHandler(onDeregister),
   };
-  const handlers = new Map(behaviour.pluginTypes.map((type) => [type as string, handlerFor(type)]));
+  const handlers = new Map<string, PluginHandler>(
+    behaviour.pluginTypes.map((type) => [type, handlerOf[type]()]),
+  );
 
   emit({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
-  const manager = startPluginManager({ ...context, pluginRegistrationPath, handlers });
+  const manager = startPluginManager(pluginRegistrationPath, { ...context, handlers });
   return {
-    stop: async (because) => {
+    stop: async (because: "restart" | "close") => {
       killed.abort();
       await manager.close();
       emit({ kind: "stopped", because });
     },
   };
-}
-
-function tellSimulated(logger: Logger, version: string, simulated: string): void {
-  const log = logger.named("kubelet");
-  log.info("Simulating the kubelet that behaves as this one", { version, simulated });
 }

@@ -4,35 +4,32 @@ import { invalidCsiNodeDriver, invalidLabels } from "../kubelet-rules/api-valida
 import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import { type CsiNodeObject, createCsiNode, type DriverOnNode, withDriver, withoutDriver } from "./csi-node";
 import type { Emit } from "./kubelet-events";
-import { createNode, type NodeObject, withNodeId, withoutNodeId, withTopologyLabels } from "./node";
+import type { ResolvedKubeletOptions } from "./kubelet-options";
+import {
+  createNode,
+  type NodeObject,
+  topologyCollision,
+  withNodeId,
+  withoutNodeId,
+  withTopologyLabels,
+} from "./node";
 
 /** The two objects that a registration changes, as the API server keeps them: they outlive a kubelet restart. */
-export interface NodeInfoManager {
-  node(): NodeObject;
-  csiNode(): CsiNodeObject;
-  /** Writes a driver into both objects. Throws REFUSED, in kubelet's words. */
-  install(driver: DriverOnNode): void;
-  /** Removes it again; its topology labels stay. */
-  uninstall(driverName: string): void;
-}
-
-export interface NodeInfoManagerOptions {
-  readonly nodeName: string;
-  /** Labels that the node has from the start. */
-  readonly nodeLabels: Readonly<Record<string, string>>;
-  readonly behaviour: KubeletBehaviour;
-  readonly emit: Emit;
-}
+export type NodeInfoManager = ReturnType<typeof createNodeInfoManager>;
 
 /**
  * Makes the objects of one node. It changes the Node first, completely or not at all, and then CSINode: a driver that
- * CSINode rejects leaves its labels behind. Kubelet tries four times in 0.3 s. Here once is enough: nobody else writes.
+ * CSINode rejects leaves its labels behind. Kubelet tries four times in 0.3 s. Here one try is enough, because nothing
+ * else writes to the objects.
  * Source: `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
  */
-export function createNodeInfoManager(options: NodeInfoManagerOptions): NodeInfoManager {
-  const { nodeName, behaviour, emit } = options;
+export function createNodeInfoManager(
+  { nodeName, nodeLabels }: Pick<ResolvedKubeletOptions, "nodeName" | "nodeLabels">,
+  behaviour: KubeletBehaviour,
+  emit: Emit,
+) {
   const uid = randomUUID();
-  let node = createNode(nodeName, uid, options.nodeLabels);
+  let node = createNode(nodeName, uid, nodeLabels);
   let csiNode = createCsiNode(nodeName, uid);
 
   const setNode = (next: NodeObject) => {
@@ -49,46 +46,30 @@ export function createNodeInfoManager(options: NodeInfoManagerOptions): NodeInfo
   return {
     node: () => node,
     csiNode: () => csiNode,
-    install: (driver) => {
-      if (driver.nodeId === "") {
-        throw new RegistrarError(
-          "REFUSED",
-          "error adding CSI driver node info: driverNodeID must not be empty",
-        );
+    /** Writes a driver into both objects. Throws REFUSED, in kubelet's words. */
+    install: (driver: DriverOnNode): void => {
+      const { name, nodeId, topology } = driver;
+      if (nodeId === "") {
+        const text = "error adding CSI driver node info: driverNodeID must not be empty";
+        throw new RegistrarError("REFUSED", text);
       }
-      setNode(
-        updated("Node", "node", invalidLabels(nodeName, driver.topology), () =>
-          withTopologyLabels(withNodeId(node, driver.name, driver.nodeId), driver.topology),
-        ),
-      );
-      setCsiNode(
-        updated("CSINode", "CSINode", invalidCsiNodeDriver(nodeName, driver, behaviour.maxNodeIdBytes), () =>
-          withDriver(csiNode, driver, behaviour),
-        ),
-      );
+      refuseUpdate("Node", "node", invalidLabels(nodeName, topology) ?? topologyCollision(node, topology));
+      setNode(withTopologyLabels(withNodeId(node, name, nodeId), topology));
+      refuseUpdate("CSINode", "CSINode", invalidCsiNodeDriver(nodeName, driver, behaviour.maxNodeIdBytes));
+      setCsiNode(withDriver(csiNode, driver, behaviour));
     },
-    uninstall: (driverName) => {
+    /** Removes a driver from both objects; its topology labels stay. */
+    uninstall: (driverName: string): void => {
       setCsiNode(withoutDriver(csiNode, driverName));
       setNode(withoutNodeId(node, driverName));
     },
   };
 }
 
-function updated<Updated>(
-  kind: string,
-  lowerKind: string,
-  invalid: string | undefined,
-  update: () => Updated,
-): Updated {
-  try {
-    if (invalid !== undefined) throw new RegistrarError("REFUSED", invalid);
-    return update();
-  } catch (error) {
-    if (!(error instanceof RegistrarError)) throw error;
-    const where = `error updating ${kind} object with CSI driver node info: error updating ${lowerKind}`;
-    throw new RegistrarError(
-      "REFUSED",
-      `${where}: timed out waiting for the condition; caused by: ${error.message}`,
-    );
-  }
+/** Throws REFUSED if there is a problem. */
+function refuseUpdate(kind: string, lowerKind: string, problem: string | undefined): void {
+  if (problem === undefined) return;
+  const where = `error updating ${kind} object with CSI driver node info: error updating ${lowerKind}`;
+  const text = `${where}: timed out waiting for the condition; caused by: ${problem}`;
+  throw new RegistrarError("REFUSED", text);
 }

@@ -1,4 +1,3 @@
-import { RegistrarError } from "../base/errors";
 import { goQuote } from "../kubelet-rules/go-quote";
 import { NODE_ID_ANNOTATION } from "../kubelet-rules/node-id-annotation";
 
@@ -38,19 +37,23 @@ export function withoutNodeId(node: NodeObject, driverName: string): NodeObject 
 }
 
 /**
- * The node with a driver's topology as labels; the same object if it already has them. Throws REFUSED if a label has
- * another value: a driver cannot move a node. Source: `updateTopologyLabels` in
- * `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
+ * Why the node cannot have this topology: a label has another value, and a driver cannot move a node. Source:
+ * `updateTopologyLabels` in `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
  */
+export function topologyCollision(
+  { metadata: { labels } }: NodeObject,
+  topology: Readonly<Record<string, string>>,
+): string | undefined {
+  const collision = Object.entries(topology).find(([key, value]) => (labels[key] ?? value) !== value);
+  if (collision === undefined) return undefined;
+  const [key, value] = collision;
+  const [reported, existing] = [value, labels[key] ?? ""].map((one) => `${goQuote(key)}:${goQuote(one)}`);
+  return `detected topology value collision: driver reported ${reported} but existing label is ${existing}`;
+}
+
+/** The node with a driver's topology as labels; the same object if it already has them. */
 export function withTopologyLabels(node: NodeObject, topology: Readonly<Record<string, string>>): NodeObject {
   const { labels } = node.metadata;
-  for (const [key, value] of Object.entries(topology)) {
-    const existing = labels[key];
-    if (existing === undefined || existing === value) continue;
-    const [reported, there] = [`${goQuote(key)}:${goQuote(value)}`, `${goQuote(key)}:${goQuote(existing)}`];
-    const text = `detected topology value collision: driver reported ${reported} but existing label is ${there}`;
-    throw new RegistrarError("REFUSED", text);
-  }
   if (Object.keys(topology).every((key) => key in labels)) return node;
   return { ...node, metadata: { ...node.metadata, labels: { ...labels, ...topology } } };
 }

@@ -1,58 +1,48 @@
-import {
-  type BackoffLimits,
-  backoffAfterFailure,
-  type PathBackoff,
-  remainingMs,
-} from "./exponential-backoff";
+import type { KubeletTimings } from "./kubelet-options";
 
-/** How an operation ended. */
-export type OperationOutcome =
-  | { readonly kind: "done" }
-  | { readonly kind: "failed"; readonly error: string };
-
-/** Whether an operation has just been started. */
-export type Started =
-  | { readonly kind: "started" }
-  | { readonly kind: "busy" }
-  /** The same object throughout one wait. */
-  | { readonly kind: "backing-off"; readonly backoff: PathBackoff; readonly remainingMs: number };
+/** The wait of a path after its latest failure, in milliseconds. */
+export interface PathBackoff {
+  readonly waitMs: number;
+  /** When it ends, by `performance.now()`. */
+  readonly untilMs: number;
+}
 
 /**
  * Makes what runs at most one operation per socket path, and none while the path is backing off; it calls `onFailure`
- * with each failed operation and the wait that follows. Source: `pkg/util/goroutinemap/goroutinemap.go`, as
- * `pkg/kubelet/pluginmanager/operationexecutor` uses it.
+ * with each failed operation and the wait that follows, which each failure doubles, without jitter. A new socket on the
+ * path inherits the wait. A success ends it, also that of an unregistration.
+ * Sources: `goroutinemap.go` and `exponentialbackoff/exponential_backoff.go` in `pkg/util/goroutinemap`, as
+ * `pkg/kubelet/pluginmanager/operationexecutor` uses them.
  */
 export function createOperationExecutor(
-  limits: BackoffLimits,
-  onFailure: (socketPath: string, error: string, backoff: PathBackoff) => void,
+  limits: Pick<KubeletTimings, "backoffInitialMs" | "backoffMaxMs">,
+  onFailure: (socketPath: string, error: string, waitMs: number) => void,
 ) {
   const running = new Map<string, Promise<void>>();
   const backoffs = new Map<string, PathBackoff>();
 
-  const finish = (socketPath: string, outcome: OperationOutcome) => {
+  const finish = (socketPath: string, error: string | undefined) => {
     running.delete(socketPath);
-    if (outcome.kind === "done") {
-      backoffs.delete(socketPath);
-      return;
-    }
-    const backoff = backoffAfterFailure(backoffs.get(socketPath), performance.now(), limits);
-    backoffs.set(socketPath, backoff);
-    onFailure(socketPath, outcome.error, backoff);
+    const before = backoffs.get(socketPath);
+    backoffs.delete(socketPath);
+    if (error === undefined) return;
+    const waitMs = before ? Math.min(before.waitMs * 2, limits.backoffMaxMs) : limits.backoffInitialMs;
+    backoffs.set(socketPath, { waitMs, untilMs: performance.now() + waitMs });
+    onFailure(socketPath, error, waitMs);
   };
 
   return {
-    start: (socketPath: string, run: () => Promise<OperationOutcome>): Started => {
-      if (running.has(socketPath)) return { kind: "busy" };
+    /**
+     * Starts `run`, which resolves with its error or undefined, unless an operation of this path runs. While the path is
+     * backing off it starts nothing and returns that wait, the same object each time.
+     */
+    start: (socketPath: string, run: () => Promise<string | undefined>): PathBackoff | undefined => {
+      if (running.has(socketPath)) return undefined;
       const backoff = backoffs.get(socketPath);
-      const waitMs = remainingMs(backoff, performance.now());
-      if (backoff !== undefined && waitMs > 0) {
-        return { kind: "backing-off", backoff, remainingMs: waitMs };
-      }
-      running.set(
-        socketPath,
-        run().then((outcome) => finish(socketPath, outcome)),
-      );
-      return { kind: "started" };
+      if (backoff && backoff.untilMs > performance.now()) return backoff;
+      const ended = run().then((error) => finish(socketPath, error));
+      running.set(socketPath, ended);
+      return undefined;
     },
     /** Resolves when nothing runs. */
     idle: async (): Promise<void> => {

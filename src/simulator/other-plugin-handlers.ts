@@ -1,11 +1,9 @@
 import { goQuote, goQuotedList } from "../kubelet-rules/go-quote";
 import { isExtendedResource } from "../kubelet-rules/resource-name";
 import type { DeregistrationCause } from "./kubelet-events";
-import { ACCEPTED, type HandlerAnswer, type OfferedPlugin, type PluginHandler } from "./plugin-handler";
+import type { PluginHandler } from "./plugin-handler";
 
 type OnDeregister = (name: string, because: DeregistrationCause) => void;
-
-const refused = (reason: string): HandlerAnswer => ({ kind: "refused", reason });
 
 /** The gRPC services that kubelets since 1.34 call: `servicesSupportedByKubelet` in `pkg/kubelet/cm/dra/plugin`. */
 const DRA_SERVICES: readonly string[] = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];
@@ -15,29 +13,23 @@ const DRA_SERVICES: readonly string[] = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];
  * Source: `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
  */
 export function createDraHandler(onDeregister: OnDeregister): PluginHandler {
-  /** By driver: where its plugins listen. */
-  const endpoints = new Map<string, Set<string>>();
-  const endpointsOf = (name: string) => {
-    const known = endpoints.get(name) ?? new Set<string>();
-    endpoints.set(name, known);
-    return known;
-  };
+  /** A driver may have several plugins, each with an endpoint of its own. */
+  const registered = new Set<string>();
+  const keyOf = (name: string, endpoint: string) => JSON.stringify([name, endpoint]);
   return {
     validate: ({ name, endpoint, versions }) => {
       const problem = problemOfServices(versions);
-      if (problem === undefined) return ACCEPTED;
-      return refused(
-        `invalid supported gRPC versions of DRA driver plugin ${name} at endpoint ${endpoint}: ${problem}`,
-      );
+      if (problem === undefined) return undefined;
+      return `invalid supported gRPC versions of DRA driver plugin ${name} at endpoint ${endpoint}: ${problem}`;
     },
     register: async ({ name, endpoint }) => {
-      if (endpointsOf(name).has(endpoint))
-        return refused(`endpoint ${endpoint} already registered for DRA driver plugin ${name}`);
-      endpointsOf(name).add(endpoint);
-      return ACCEPTED;
+      if (registered.has(keyOf(name, endpoint)))
+        return `endpoint ${endpoint} already registered for DRA driver plugin ${name}`;
+      registered.add(keyOf(name, endpoint));
+      return undefined;
     },
     deregister: ({ name, endpoint }, because) => {
-      if (endpointsOf(name).delete(endpoint)) onDeregister(name, because);
+      if (registered.delete(keyOf(name, endpoint))) onDeregister(name, because);
     },
   };
 }
@@ -57,16 +49,14 @@ const DEVICE_PLUGIN_VERSION = "v1beta1";
  */
 export function createDeviceHandler(onDeregister: OnDeregister): PluginHandler {
   return {
-    validate: ({ name, versions }: OfferedPlugin) => {
+    validate: ({ name, versions }) => {
       if (!versions.includes(DEVICE_PLUGIN_VERSION))
-        return refused(
-          `manager version, ${DEVICE_PLUGIN_VERSION}, is not among plugin supported versions [${versions.join(" ")}]`,
-        );
+        return `manager version, ${DEVICE_PLUGIN_VERSION}, is not among plugin supported versions [${versions.join(" ")}]`;
       if (!isExtendedResource(name))
-        return refused(`invalid name of device plugin socket: the ResourceName ${goQuote(name)} is invalid`);
-      return ACCEPTED;
+        return `invalid name of device plugin socket: the ResourceName ${goQuote(name)} is invalid`;
+      return undefined;
     },
-    register: async () => ACCEPTED,
+    register: async () => undefined,
     deregister: ({ name }, because) => onDeregister(name, because),
   };
 }

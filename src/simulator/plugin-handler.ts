@@ -8,19 +8,12 @@ export interface OfferedPlugin {
   readonly versions: readonly string[];
 }
 
-/** What a handler says of a plugin. */
-export type HandlerAnswer =
-  | { readonly kind: "accepted" }
-  /** In kubelet's words. */
-  | { readonly kind: "refused"; readonly reason: string };
+/** Why kubelet refuses a plugin, in kubelet's words; undefined: kubelet accepts it. */
+export type Refusal = string | undefined;
 
 /** What kubelet does with plugins of one type: `PluginHandler` in `pkg/kubelet/pluginmanager/cache/types.go`. */
 export interface PluginHandler {
-  validate(plugin: OfferedPlugin): HandlerAnswer;
-  register(plugin: OfferedPlugin): Promise<HandlerAnswer>;
+  validate(plugin: OfferedPlugin): Refusal;
+  register(plugin: OfferedPlugin): Promise<Refusal>;
   deregister(plugin: Pick<OfferedPlugin, "name" | "endpoint">, because: DeregistrationCause): void;
 }
-
-export type PluginHandlers = ReadonlyMap<string, PluginHandler>;
-
-export const ACCEPTED: HandlerAnswer = { kind: "accepted" };

@@ -1,5 +1,11 @@
 import { NODE_ID_ANNOTATION } from "../../src/kubelet-rules/node-id-annotation";
-import { createNode, withNodeId, withoutNodeId, withTopologyLabels } from "../../src/simulator/node";
+import {
+  createNode,
+  topologyCollision,
+  withNodeId,
+  withoutNodeId,
+  withTopologyLabels,
+} from "../../src/simulator/node";
 
 const node = createNode("node-1", "uid", { zone: "a" });
 
@@ -24,13 +30,10 @@ test("topology becomes labels beside those that are there", () => {
 });
 
 test("topology does not change a label", () => {
-  expect(() => withTopologyLabels(node, { zone: "b" })).toThrow(
-    expect.objectContaining({
-      code: "REFUSED",
-      message:
-        'detected topology value collision: driver reported "zone":"b" but existing label is "zone":"a"',
-    }),
+  expect(topologyCollision(node, { rack: "7", zone: "b" })).toBe(
+    'detected topology value collision: driver reported "zone":"b" but existing label is "zone":"a"',
   );
+  expect(topologyCollision(node, { rack: "7", zone: "a" })).toBeUndefined();
 });
 
 test("what changes nothing gives the same object", () => {

@@ -1,49 +1,55 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { createOperationExecutor, type OperationOutcome } from "../../src/simulator/operation-executor";
+import { createOperationExecutor } from "../../src/simulator/operation-executor";
 
-const done = async (): Promise<OperationOutcome> => ({ kind: "done" });
-const failed = async (): Promise<OperationOutcome> => ({ kind: "failed", error: "no" });
-
-function makeExecutor(initialMs = 60_000) {
-  const failures: string[] = [];
-  const executor = createOperationExecutor({ initialMs, maxMs: 90_000 }, (path, error, { waitMs }) =>
-    failures.push(`${path} ${error} ${waitMs}`),
+function makeExecutor(backoffInitialMs = 60_000, backoffMaxMs = 90_000) {
+  const told: string[] = [];
+  const executor = createOperationExecutor({ backoffInitialMs, backoffMaxMs }, (path, error, waitMs) =>
+    told.push(`${path} ${error} ${waitMs}`),
   );
-  return { executor, failures };
+  const start = (path: string, error?: string) =>
+    executor.start(path, async () => {
+      told.push(`${path} runs`);
+      return error;
+    });
+  return { executor, start, told };
 }
 
 test("runs one operation per path, paths beside each other", async () => {
-  const { executor } = makeExecutor();
+  const { executor, start, told } = makeExecutor();
   let finish = () => {};
-  const slow = new Promise<OperationOutcome>((resolve) => {
-    finish = () => resolve({ kind: "done" });
-  });
-  expect(executor.start("/a", () => slow).kind).toBe("started");
-  expect(executor.start("/a", done).kind).toBe("busy");
-  expect(executor.start("/b", done).kind).toBe("started");
+  executor.start(
+    "/a",
+    () =>
+      new Promise((resolve) => {
+        finish = () => resolve(undefined);
+      }),
+  );
+  start("/a");
+  start("/b");
+  expect(told).toEqual(["/b runs"]);
   finish();
   await executor.idle();
-  expect(executor.start("/a", done).kind).toBe("started");
+  start("/a");
+  expect(told).toEqual(["/b runs", "/a runs"]);
 });
 
 test("a failed path waits, and keeps its one wait", async () => {
-  const { executor, failures } = makeExecutor();
-  executor.start("/a", failed);
+  const { executor, start, told } = makeExecutor();
+  const failedAfter = performance.now();
+  start("/a", "no");
   await executor.idle();
-  expect(failures).toEqual(["/a no 60000"]);
-  const first = executor.start("/a", done);
-  const second = executor.start("/a", done);
-  if (first.kind !== "backing-off" || second.kind !== "backing-off") throw new Error("it did not wait");
-  expect(first.remainingMs).toBeGreaterThan(0);
-  expect(second.backoff).toBe(first.backoff);
-  expect(executor.start("/b", done).kind).toBe("started");
+  const wait = start("/a");
+  expect(wait?.untilMs).toBeGreaterThanOrEqual(failedAfter + 60_000);
+  expect(start("/a")).toBe(wait);
+  expect(start("/b")).toBeUndefined();
+  expect(told).toEqual(["/a runs", "/a no 60000", "/b runs"]);
 });
 
-test("a success forgets the wait", async () => {
-  const { executor, failures } = makeExecutor(1);
-  for (const run of [failed, failed, done, failed]) {
-    while (executor.start("/a", run).kind !== "started") await turn();
+test("each failure doubles the wait up to the longest, a success forgets it", async () => {
+  const { executor, start, told } = makeExecutor(1, 3);
+  for (const error of ["no", "no", "no", undefined, "no"]) {
+    while (start("/a", error)) await turn();
     await executor.idle();
   }
-  expect(failures).toEqual(["/a no 1", "/a no 2", "/a no 1"]);
+  expect(told.filter((line) => !line.endsWith("runs"))).toEqual(["/a no 1", "/a no 2", "/a no 3", "/a no 1"]);
 });
