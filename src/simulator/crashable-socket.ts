@@ -14,7 +14,7 @@ export async function listenUntilCrash(path: string, onConnection: (connection: 
   });
   return {
     withdraw: socket.withdraw,
-    /** Cuts every connection and leaves the file behind, though nobody listens on it. */
+    /** Closes every connection and the listener, and leaves the file behind. */
     crash: (): void => {
       socket.abandon();
       for (const connection of connections) connection.destroy();

@@ -25,7 +25,7 @@ export const CSI_METHODS = [
   "NodeGetInfo",
 ] as const;
 
-/** A gRPC status that is no success. */
+/** A gRPC status that means failure. */
 type FailureCode = Exclude<keyof typeof status, "OK">;
 
 /** Something that a simulated CSI driver does wrong on request. */

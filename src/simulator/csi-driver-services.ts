@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { messageOf } from "../base/errors";
@@ -12,7 +13,12 @@ import {
 import type { ServiceHost } from "../grpc/server/server";
 import { unaryHandler } from "../grpc/server/unary-handler";
 import type { CsiAnswerResult, EmitCsiDriverEvent } from "./csi-driver-events";
-import type { CsiDriverFault, CsiMethod, ResolvedCsiDriverOptions } from "./csi-driver-options";
+import {
+  CSI_METHODS,
+  type CsiDriverFault,
+  type CsiMethod,
+  type ResolvedCsiDriverOptions,
+} from "./csi-driver-options";
 import type { FaultScript } from "./faults";
 
 /** What the services answer, and where they report it. */
@@ -24,53 +30,51 @@ export interface CsiDriverServicesOptions {
 
 /** Adds the Identity service and the part of the Node service that registration needs. */
 export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServicesOptions): void {
-  const { driver } = options;
+  const { driver, faults, emit } = options;
   const hasTopology = Object.keys(driver.topology).length > 0;
 
-  const pluginInfo = (): PluginIdentity => ({
-    name: driver.name,
-    vendorVersion: driver.vendorVersion,
-    manifest: {},
-  });
-  const pluginCapabilities = (): PluginCapabilities => ({
-    capabilities: hasTopology ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
-  });
-  const probe = (): ProbeResponse => {
-    const starting = options.faults.take("not-ready");
-    if (starting) options.emit({ kind: "fault-applied", fault: starting });
-    return { ready: { value: starting === undefined } };
-  };
-  const nodeCapabilities = (): NodeCapabilities => ({ capabilities: [] });
-  const nodeInfo = (): NodeInfo => ({
-    nodeId: driver.nodeId,
-    maxVolumesPerNode: driver.maxVolumes,
-    accessibleTopology: hasTopology ? { segments: driver.topology } : null,
-  });
+  const answers = {
+    GetPluginInfo: (): PluginIdentity => ({
+      name: driver.name,
+      vendorVersion: driver.vendorVersion,
+      manifest: {},
+    }),
+    GetPluginCapabilities: (): PluginCapabilities => ({
+      capabilities: hasTopology ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
+    }),
+    Probe: (): ProbeResponse => {
+      const starting = faults.take("not-ready");
+      if (starting) emit({ kind: "fault-applied", fault: starting });
+      return { ready: { value: starting === undefined } };
+    },
+    NodeGetCapabilities: (): NodeCapabilities => ({ capabilities: [] }),
+    NodeGetInfo: (): NodeInfo => ({
+      nodeId: driver.nodeId,
+      maxVolumesPerNode: driver.maxVolumes,
+      accessibleTopology: hasTopology ? { segments: driver.topology } : null,
+    }),
+  } satisfies Record<CsiMethod, () => object>;
 
-  server.addService(protos.identity, {
-    GetPluginInfo: scripted("GetPluginInfo", pluginInfo, options),
-    GetPluginCapabilities: scripted("GetPluginCapabilities", pluginCapabilities, options),
-    Probe: scripted("Probe", probe, options),
-  });
-  server.addService(protos.node, {
-    NodeGetCapabilities: scripted("NodeGetCapabilities", nodeCapabilities, options),
-    NodeGetInfo: scripted("NodeGetInfo", nodeInfo, options),
-  });
+  const handlers = Object.fromEntries(
+    CSI_METHODS.map((method) => [method, scripted(method, answers[method], options)]),
+  );
+  server.addService(protos.identity, handlers);
+  server.addService(protos.node, handlers);
 }
 
 /** A method: its faults first, then its answer; the outcome is reported. */
-function scripted<Response>(method: CsiMethod, answer: () => Response, options: CsiDriverServicesOptions) {
-  return unaryHandler<object, Response>(async (_request, { peerGone }) => {
+function scripted(method: CsiMethod, answer: () => object, options: CsiDriverServicesOptions) {
+  return unaryHandler<object, object>(async (_request, { peerGone }) => {
     const startedAt = performance.now();
-    const told = (result: CsiAnswerResult) =>
+    const report = (result: CsiAnswerResult) =>
       options.emit({ kind: "answered", method, durationMs: performance.now() - startedAt, result });
     try {
       await misbehave(method, options, peerGone);
       const response = answer();
-      told({ kind: "ok" });
+      report({ kind: "ok" });
       return response;
     } catch (error) {
-      told({ kind: "error", error: messageOf(error) });
+      report({ kind: "error", error: messageOf(error) });
       throw error;
     }
   });
@@ -91,7 +95,8 @@ async function misbehave(
   const hang = faults.take("hang", here);
   if (hang) {
     emit({ kind: "fault-applied", fault: hang });
-    await aborted(peerGone);
+    if (!peerGone.aborted) await once(peerGone, "abort");
+    throw new Error("the caller gave up");
   }
   const failing = faults.take("error", here);
   if (failing) {
@@ -99,13 +104,4 @@ async function misbehave(
     const message = failing.message ?? `simulated ${failing.code} of ${method}`;
     throw Object.assign(new Error(message), { code: status[failing.code] });
   }
-}
-
-/** Rejects when the signal is aborted. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const end = () => reject(new Error("the caller gave up"));
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
-  });
 }

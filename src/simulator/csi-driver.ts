@@ -32,7 +32,7 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
   setFaults(faults: readonly CsiDriverFault[]): void;
   /** Removes its socket, lets running calls finish for up to 2 s. Always the same promise. */
   close(): Promise<void>;
-  /** Stops as in a crash: connections are cut, and the socket file stays though nobody listens. */
+  /** Stops as in a crash: cuts connections, and leaves the socket file behind without a listener. */
   kill(): Promise<void>;
 }
 
@@ -61,9 +61,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     addServices: (server) => addCsiDriverServices(server, services),
   });
   const socket = await listenUntilCrash(driver.csiAddress, (connection) => {
-    observeRequests(connection, ({ path, authority }) =>
-      log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
-    );
+    observeRequests(connection, (request) => log.append({ kind: "called", ...request }));
     server.accept(connection);
   }).catch(async (error: unknown) => {
     await server.close();

@@ -37,7 +37,7 @@ export interface EventStream<Event extends SimulatorEvent> extends Events<Event>
   history<Kind extends Event["kind"]>(kind: Kind): readonly EventOf<Event, Kind>[];
   /**
    * The first event of this kind. Rejects with TIMEOUT at the limit, with ABORTED when given up or when the simulated
-   * part is closed; both say what was seen. A wait that nobody awaits does no harm.
+   * part is closed; both say what was seen. A rejection that the caller does not await is ignored.
    */
   when<Kind extends Event["kind"]>(
     kind: Kind,
@@ -45,50 +45,33 @@ export interface EventStream<Event extends SimulatorEvent> extends Events<Event>
   ): Promise<EventOf<Event, Kind>>;
 }
 
-/** The writing end of an event stream. */
-export interface EventLog<Event extends SimulatorEvent> {
-  readonly stream: EventStream<Event>;
-  append(event: WithoutTime<Event>): void;
-  /** Nothing more will happen: every pending wait is rejected. */
-  end(): void;
-}
-
 /** An event before it has a time; distributes over the kinds of a union. */
 export type WithoutTime<Event> = Event extends unknown ? Omit<Event, "atMs"> : never;
 
-export interface EventLogOptions<Event> {
-  /** The limit of a wait that has none of its own, in milliseconds. @default 4500 */
-  readonly waitTimeoutMs?: number;
-  /** What was seen so far, for the error of those who waited in vain. @default the latest kinds */
-  readonly tellSeen?: (history: readonly Event[]) => string;
-}
-
-/** Less than the 5 s after which jest and vitest give up a test, so that the reason is what one reads. */
+/** Less than the 5 s after which jest and vitest give up a test, so that the test fails with our reason. */
 export const WAIT_TIMEOUT_MS = 4_500;
 
-/** The table of what every wait takes. */
 export const WAIT_OPTIONS: OptionTable<WaitOptions> = {
   timeoutMs: optional(milliseconds()),
   signal: optional(signal),
 };
 
-/** The table of what `when` takes. */
-const whenOptions = <Event>(): OptionTable<WhenOptions<Event>> => ({
-  ...WAIT_OPTIONS,
-  where: optional(callbackOf<(event: Event) => boolean>()),
-  from: optional(oneOf(["start", "now"])),
-});
-
 const HISTORY = 1000;
 const KINDS_TOLD = 6;
 
-/** Makes the log of one simulated part; `whose` names it in the error of a wait that was given up. */
+/**
+ * Makes the log of one simulated part. The error of a wait that failed has `whose` for its name, and what `tellSeen` says
+ * of the events until then, by default their latest kinds.
+ */
 export function createEventLog<Event extends SimulatorEvent>(
   whose: string,
   kinds: KindsOf<Event>,
-  { waitTimeoutMs = WAIT_TIMEOUT_MS, tellSeen = tellKinds }: EventLogOptions<Event> = {},
-): EventLog<Event> {
-  // In a test an assertion of a listener must be seen: every runner reports what nobody caught.
+  {
+    waitTimeoutMs = WAIT_TIMEOUT_MS,
+    tellSeen = tellKinds,
+  }: { readonly waitTimeoutMs?: number; readonly tellSeen?: (history: readonly Event[]) => string } = {},
+) {
+  // A listener's failed assertion must fail the test: every test runner reports an uncaught error.
   const source = createEventSource<Event>(kinds, (error) => {
     queueMicrotask(() => {
       throw error;
@@ -101,16 +84,16 @@ export function createEventLog<Event extends SimulatorEvent>(
   const wait = async <Kind extends Event["kind"]>(kind: Kind, given: WhenOptions<EventOf<Event, Kind>>) => {
     type Wanted = EventOf<Event, Kind>;
     const withPlace = markPlace();
-    const {
-      where,
-      from,
-      signal,
-      timeoutMs: limitMs = waitTimeoutMs,
-    } = readOptions("when", given, whenOptions<Wanted>());
+    const options = readOptions<WhenOptions<Wanted>>("when", given, {
+      ...WAIT_OPTIONS,
+      where: optional(callbackOf<(event: Wanted) => boolean>()),
+      from: optional(oneOf(["start", "now"])),
+    });
+    const { where, signal, timeoutMs = waitTimeoutMs } = options;
     source.checkKind(kind, "when");
     const wanted = (event: Event): event is Wanted =>
       event.kind === kind && (where === undefined || answerOf(where(event as Wanted)));
-    const past = from === "now" ? undefined : history.find(wanted);
+    const past = options.from === "now" ? undefined : history.find(wanted);
     if (past) return past;
     return new Promise<Wanted>((resolve, reject) => {
       const settled = new AbortController();
@@ -124,7 +107,7 @@ export function createEventLog<Event extends SimulatorEvent>(
         const text = `"${kind}" of ${whose} did not happen: ${why}; ${tellSeen(history)}`;
         reject(withPlace(new RegistrarError(code, text, { cause })));
       };
-      const timer = setTimeout(() => giveUp("TIMEOUT", `it did not come within ${limitMs} ms`), limitMs);
+      const timer = setTimeout(() => giveUp("TIMEOUT", `it did not come within ${timeoutMs} ms`), timeoutMs);
       const unsubscribe = source.subscribe((event) => {
         try {
           if (!wanted(event)) return;
@@ -144,40 +127,42 @@ export function createEventLog<Event extends SimulatorEvent>(
     });
   };
 
-  return {
-    stream: {
-      history: (kind?: Event["kind"]) => {
-        if (kind !== undefined) source.checkKind(kind, "history");
-        return history.filter((event) => kind === undefined || event.kind === kind) as never;
-      },
-      subscribe: source.subscribe,
-      iterate: source.iterate,
-      [Symbol.asyncIterator]: source[Symbol.asyncIterator],
-      when: (kind, options = {}) => quietly(wait(kind, options)),
+  const stream: EventStream<Event> = {
+    history: (kind?: Event["kind"]) => {
+      if (kind !== undefined) source.checkKind(kind, "history");
+      return history.filter((event) => kind === undefined || event.kind === kind) as never;
     },
-    append: (event) => {
+    subscribe: source.subscribe,
+    iterate: source.iterate,
+    [Symbol.asyncIterator]: source[Symbol.asyncIterator],
+    when: (kind, options = {}) => quietly(wait(kind, options)),
+  };
+  return {
+    stream,
+    append: (event: WithoutTime<Event>): void => {
       const stamped = { ...event, atMs: Date.now() } as unknown as Event;
       history.push(stamped);
       if (history.length > HISTORY) history.shift();
       source.emit(stamped);
     },
-    end: () => {
+    /** Ends the iterations and rejects every pending wait. */
+    end: (): void => {
       ended.abort();
       source.end();
     },
   };
 }
 
-/** The same promise; its rejection is no unhandled one where nobody awaits it. */
+/** The same promise, whose rejection may stay unhandled. */
 export function quietly<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
 }
 
-/** What `where` answered; a promise is no answer, and would fit every event. */
+/** What `where` returned. Throws for a promise, which would match every event. */
 function answerOf(given: boolean): boolean {
   if (!isPromise(given)) return given;
-  given.catch(() => {}); // What comes of it is nobody's any more.
+  given.catch(() => {}); // The result is ignored.
   throw invalidOption("when: where gave a promise; it takes a function that answers true or false at once");
 }
 

@@ -9,7 +9,7 @@ interface Fault {
 export interface FaultScript<AnyFault extends Fault> {
   /** Replaces all of them. */
   set(faults: readonly AnyFault[]): void;
-  /** The first fault of this kind that matches, and uses it once; undefined if there is none. */
+  /** Uses the first fault of this kind that matches once, and returns it; undefined: none matches. */
   take<Kind extends AnyFault["kind"]>(
     kind: Kind,
     fits?: (fault: Extract<AnyFault, { readonly kind: Kind }>) => boolean,

@@ -14,8 +14,8 @@ export function createKubeletClient(socketPath: string, authority: string): Clie
 }
 
 /**
- * Resolves when the server's first HTTP/2 frame arrives, as grpc-go's blocking dial does; until then it tries a socket
- * that nobody listens on again. Rejects with ABORTED after `timeoutMs` or when aborted.
+ * Resolves when the server's first HTTP/2 frame arrives, as grpc-go's blocking dial does; until then it dials a socket
+ * without a listener again and again. Rejects with ABORTED after `timeoutMs` or when aborted.
  */
 export function connected(client: Client, timeoutMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -25,7 +25,7 @@ export function connected(client: Client, timeoutMs: number, signal: AbortSignal
     if (signal.aborted) return giveUp("context canceled");
     const cancel = () => giveUp("context canceled");
     signal.addEventListener("abort", cancel, { once: true });
-    // Not `waitForReady`: it looks once more when the channel is closed, by which grpc-js (1.14) dials on.
+    // Not `waitForReady`: it looks once more after the channel was closed, which makes grpc-js (1.14) dial again.
     const look = (late?: Error) => {
       if (signal.aborted) return;
       const state = late ? undefined : channel.getConnectivityState(true);

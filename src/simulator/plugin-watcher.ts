@@ -6,19 +6,12 @@ import { namesIn } from "../unix/files";
 import type { Emit } from "./kubelet-events";
 import type { DesiredPlugin } from "./reconciler";
 
-/** Kubelet's watcher of the plugin registration directory: it keeps the desired state of world. */
-export interface PluginWatcher {
-  /** The sockets that are there now. */
-  desired(): readonly DesiredPlugin[];
-  close(): void;
-}
-
 interface SeenSocket extends DesiredPlugin {
   readonly stats: BigIntStats;
 }
 
 /**
- * Scans a directory and its sub-directories and watches them; creates the directory if it is missing. It counts sockets,
+ * Keeps kubelet's desired state of world: scans a directory and its sub-directories and watches them; creates the directory if it is missing. It counts sockets,
  * but no names with a leading dot and no other files. A socket created on a path that had one, also by rename, gets a
  * new generation. Throws INVALID_OPTION if the directory cannot be created or watched.
  *
@@ -31,7 +24,7 @@ export function startPluginWatcher(
   pluginRegistrationPath: string,
   { scanFollowsLinks }: Pick<KubeletBehaviour, "scanFollowsLinks">,
   emit: Emit,
-): PluginWatcher {
+) {
   const seen = new Map<string, SeenSocket>();
   /** Other files that appeared at the path of a known socket. */
   const covers = new Map<string, BigIntStats>();
@@ -64,7 +57,7 @@ export function startPluginWatcher(
     if (seen.delete(path)) emit({ kind: "socket-gone", socketPath: path });
   };
 
-  /** A file that is no socket appeared. Renamed over a socket it is one event, and kubelet keeps the socket. */
+  /** Another file appeared. A file renamed over a socket is one event, and kubelet keeps the socket. */
   const cover = (path: string, stats: BigIntStats) => {
     if (!seen.has(path)) return;
     const before = covers.get(path);
@@ -138,12 +131,11 @@ export function startPluginWatcher(
   } catch (cause) {
     close();
     const text = `cannot watch the plugin directory ${pluginRegistrationPath}: ${errnoOf(cause) ?? messageOf(cause)}`;
-    throw invalidOption(`${text}; it must be a folder that this user can write to`, {
-      cause,
-    });
+    throw invalidOption(`${text}; it must be a folder that this user can write to`, { cause });
   }
   return {
-    desired: () => [...seen.values()].map(({ socketPath, generation }) => ({ socketPath, generation })),
+    /** The sockets that are there now. */
+    desired: (): readonly DesiredPlugin[] => [...seen.values()],
     close,
   };
 }

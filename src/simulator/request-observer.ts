@@ -4,18 +4,15 @@ import { createChunkConsumer } from "../grpc/http2/chunk-reader";
 import { CLIENT_PREFACE, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "../grpc/http2/frames";
 import { gatherHeaderBlock } from "../grpc/http2/header-block";
 
-/** A request as its client sent it. */
-export interface ObservedRequest {
-  /** `/csi.v1.Identity/GetPluginInfo`. */
-  readonly path: string;
-  readonly authority: string;
-}
-
 /**
- * Reads what a client sends and reports each request's path and authority as they are on the wire, because the server
- * may replace the authority. It changes and keeps nothing, and stops reporting when the client violates HTTP/2.
+ * Reads what a client sends and reports each request's method, without its service, and `:authority` as they are on the
+ * wire, because the server may replace the authority. It changes and keeps nothing, and stops reporting when the client
+ * violates HTTP/2.
  */
-export function observeRequests(socket: Socket, onRequest: (request: ObservedRequest) => void): void {
+export function observeRequests(
+  socket: Socket,
+  onRequest: (request: { readonly method: string; readonly authority: string }) => void,
+): void {
   const decode = createHpackDecoder({ maxFields: 128, maxBytes: MAX_FRAME_BYTES });
   const consume = createChunkConsumer(function* (bytes) {
     yield* bytes.passOn(CLIENT_PREFACE.length, () => {});
@@ -28,14 +25,18 @@ export function observeRequests(socket: Socket, onRequest: (request: ObservedReq
       const { block } = yield* gatherHeaderBlock(bytes, frame, MAX_FRAME_BYTES);
       const fields = new Map(decode(block).fields);
       const path = fields.get(":path");
-      if (path !== undefined) onRequest({ path, authority: fields.get(":authority") ?? "" });
+      if (path !== undefined)
+        onRequest({
+          method: path.slice(path.lastIndexOf("/") + 1),
+          authority: fields.get(":authority") ?? "",
+        });
     }
   });
   socket.on("data", (chunk: Buffer) => {
     try {
       consume(chunk);
     } catch {
-      // The server decides about the client; a reader has nothing to add.
+      // The server closes the connection.
     }
   });
 }

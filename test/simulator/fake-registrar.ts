@@ -64,9 +64,7 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise
       ),
   });
   const socket = await listenUntilCrash(socketPath, (connection) => {
-    observeRequests(connection, ({ path, authority }) =>
-      log.append({ kind: "called", method: path.slice(path.lastIndexOf("/") + 1), authority }),
-    );
+    observeRequests(connection, (request) => log.append({ kind: "called", ...request }));
     connection.once("close", () => log.append({ kind: "left" }));
     server.accept(connection);
   });

@@ -13,7 +13,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { createEventLog } from "../../src/simulator/event-stream";
 import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet-events";
-import { type PluginWatcher, startPluginWatcher } from "../../src/simulator/plugin-watcher";
+import { startPluginWatcher } from "../../src/simulator/plugin-watcher";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 let folder: TempFolder;
@@ -21,7 +21,7 @@ let folder: TempFolder;
 let pluginDir: string;
 let log: ReturnType<typeof createEventLog<KubeletEvent>>;
 let servers: Server[];
-let watcher: PluginWatcher | undefined;
+let watcher: ReturnType<typeof startPluginWatcher> | undefined;
 
 beforeEach(async () => {
   folder = await createTempFolder();
