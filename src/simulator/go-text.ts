@@ -1,3 +1,4 @@
+import { getSystemErrorMap } from "node:util";
 import type { ServiceError } from "@grpc/grpc-js";
 import { messageOf } from "../base/errors";
 import { HTTP2_ERRORS } from "../grpc/http2/frames";
@@ -13,26 +14,15 @@ export function goRpcError(error: unknown, socketPath: string): string {
   return `rpc error: code = ${grpcCodeName(code)} desc = ${goDescription(details, socketPath)}`;
 }
 
-const ERRNO_TEXTS: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "connection reset by peer",
-  EINVAL: "invalid argument",
-  ENOENT: "no such file or directory",
-  ENOTDIR: "not a directory",
-  ENOTSOCK: "socket operation on non-socket",
-  EPIPE: "broken pipe",
-};
-
 /** grpc-js' own errors, which the server did not send, in grpc-go's words. */
 function goDescription(details: string, socketPath: string): string {
   if (details.startsWith("Deadline exceeded")) return "context deadline exceeded";
   if (details.startsWith("No connection established")) {
     const errno = /connect (?<errno>E[A-Z0-9]+)/.exec(details)?.groups?.errno;
+    // Of the errors that connect(2) usually gives, libuv has the same texts as Go.
+    const [, text = errno] = [...getSystemErrorMap().values()].find(([name]) => name === errno) ?? [];
     const why =
-      errno === undefined
-        ? "error reading server preface: EOF"
-        : `dial unix ${socketPath}: connect: ${ERRNO_TEXTS[errno] ?? errno}`;
+      errno === undefined ? "error reading server preface: EOF" : `dial unix ${socketPath}: connect: ${text}`;
     return `connection error: desc = "transport: Error while dialing: ${why}"`;
   }
   if (details.startsWith("Connection dropped")) return "error reading from server: EOF";

@@ -5,17 +5,13 @@ import type { KubeletFault } from "./kubelet-faults";
 import type { KubeletTimings } from "./kubelet-options";
 import type { NodeInfoManager } from "./node-info-manager";
 
-/** What outlives a kubelet process. */
-export interface Surroundings {
+/** What the parts of one kubelet process work with. */
+export interface KubeletContext {
   readonly behaviour: KubeletBehaviour;
   readonly timings: KubeletTimings;
   readonly nodeInfo: NodeInfoManager;
   readonly faults: FaultScript<KubeletFault>;
   readonly emit: Emit;
-}
-
-/** What the parts of one kubelet process work with. */
-export interface KubeletContext extends Surroundings {
   readonly call: Caller;
   /** Once aborted, calls end and nothing more is reported: this kubelet is gone. */
   readonly signal: AbortSignal;

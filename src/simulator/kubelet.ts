@@ -10,7 +10,7 @@ import type { CsiNodeObject } from "./csi-node";
 import { createCsiRegistrationHandler } from "./csi-registration-handler";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "./event-stream";
 import { createFaultScript } from "./faults";
-import type { Surroundings } from "./kubelet-context";
+import type { KubeletContext } from "./kubelet-context";
 import { type DeregistrationCause, KUBELET_EVENTS, type KubeletEvent } from "./kubelet-events";
 import type { KubeletFault } from "./kubelet-faults";
 import {
@@ -169,7 +169,11 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
 }
 
-function startKubeletProcess(options: ResolvedKubeletOptions, surroundings: Surroundings) {
+/** A restart replaces the process, not its surroundings. */
+function startKubeletProcess(
+  options: ResolvedKubeletOptions,
+  surroundings: Omit<KubeletContext, "call" | "signal">,
+) {
   const { pluginRegistrationPath, nodeName, version, simulated } = options;
   const { behaviour, faults, emit } = surroundings;
   const killed = new AbortController();

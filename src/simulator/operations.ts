@@ -6,7 +6,14 @@ import { connected, createKubeletClient } from "./kubelet-client";
 import type { Called, KubeletContext } from "./kubelet-context";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./kubelet-events";
 import type { OfferedPlugin, PluginHandler, Refusal } from "./plugin-handler";
-import type { ActualPlugin, DesiredPlugin } from "./reconciler";
+import type { DesiredPlugin } from "./plugin-watcher";
+
+/** A plugin that kubelet has registered. */
+export interface ActualPlugin extends DesiredPlugin {
+  readonly pluginType: string;
+  readonly name: string;
+  readonly endpoint: string;
+}
 
 /** What operations work with. */
 export interface OperationContext extends KubeletContext {
@@ -67,11 +74,11 @@ export async function register(
  * Removes a plugin: from the actual state of world first, so that its next socket can be registered, then from its
  * handler, which for CSI uses only the name.
  */
-export function unregister(
+export async function unregister(
   plugin: ActualPlugin,
   because: DeregistrationCause,
   { actual, handlers }: OperationContext,
-): void {
+): Promise<undefined> {
   actual.delete(plugin.socketPath);
   handlers.get(plugin.pluginType)?.deregister(plugin, because);
 }

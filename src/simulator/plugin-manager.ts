@@ -1,18 +1,18 @@
 import { createOperationExecutor, type PathBackoff } from "./operation-executor";
-import { type OperationContext, register, unregister } from "./operations";
+import { type ActualPlugin, type OperationContext, register, unregister } from "./operations";
 import { startPluginWatcher } from "./plugin-watcher";
-import { type ActualPlugin, type PluginOperation, reconcile } from "./reconciler";
 
 /**
  * Starts the loop: compare the desired with the actual state, start what is missing, sleep, and again. The loop waits
- * for no operation; each path has its own. Source: `pkg/kubelet/pluginmanager/plugin_manager.go`.
+ * for no operation; each path has its own.
+ * Sources: `plugin_manager.go` and `reconciler/reconciler.go` in `pkg/kubelet/pluginmanager`.
  */
 export function startPluginManager(
   pluginRegistrationPath: string,
   surroundings: Omit<OperationContext, "actual">,
 ) {
   const { behaviour, timings, faults, emit, signal } = surroundings;
-  const watcher = startPluginWatcher(pluginRegistrationPath, behaviour, emit);
+  const { desired, close } = startPluginWatcher(pluginRegistrationPath, behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
   const context: OperationContext = { ...surroundings, actual };
   /** What was last reported about each path's wait. */
@@ -20,7 +20,7 @@ export function startPluginManager(
 
   /** Whether the next rounds try again by themselves: not if the plugin stayed in the actual state of world. */
   const isStillMissing = (socketPath: string) => {
-    const wanted = watcher.desired().find((plugin) => plugin.socketPath === socketPath);
+    const wanted = desired.get(socketPath);
     return wanted !== undefined && actual.get(socketPath)?.generation !== wanted.generation;
   };
 
@@ -29,17 +29,18 @@ export function startPluginManager(
     emit({ kind: "failed", socketPath, error, backoffMs, retries: isStillMissing(socketPath) });
   });
 
-  const run = async (operation: PluginOperation) => {
-    emit({ kind: "operation-started", operation: operation.kind, socketPath: operation.plugin.socketPath });
-    if (operation.kind === "register") return register(operation.plugin, context);
-    unregister(operation.plugin, operation.because, context);
-    return undefined;
-  };
-
-  const start = (operation: PluginOperation) => {
-    const { socketPath } = operation.plugin;
-    const isIgnored = operation.kind === "register" && faults.take("never-call") !== undefined;
-    const wait = isIgnored ? "never-call" : executor.start(socketPath, () => run(operation));
+  const start = (
+    operation: "register" | "unregister",
+    socketPath: string,
+    run: () => Promise<string | undefined>,
+  ) => {
+    const isIgnored = operation === "register" && faults.take("never-call") !== undefined;
+    const wait = isIgnored
+      ? "never-call"
+      : executor.start(socketPath, () => {
+          emit({ kind: "operation-started", operation, socketPath });
+          return run();
+        });
     if (wait === undefined || reported.get(socketPath) === wait) return;
     reported.set(socketPath, wait);
     const because =
@@ -49,8 +50,17 @@ export function startPluginManager(
     emit({ kind: "waiting", socketPath, because });
   };
 
+  /** A replaced socket is unregistered first, and registered in the next round: a path has one operation at a time. */
   const tick = () => {
-    for (const operation of reconcile(watcher.desired(), [...actual.values()])) start(operation);
+    for (const plugin of actual.values()) {
+      const now = desired.get(plugin.socketPath);
+      const because = now ? "socket-replaced" : "socket-gone";
+      if (now?.generation !== plugin.generation)
+        start("unregister", plugin.socketPath, () => unregister(plugin, because, context));
+    }
+    for (const plugin of desired.values())
+      if (isStillMissing(plugin.socketPath))
+        start("register", plugin.socketPath, () => register(plugin, context));
     timer = setTimeout(tick, timings.reconcilePeriodMs);
   };
   let timer: NodeJS.Timeout | undefined;
@@ -60,7 +70,7 @@ export function startPluginManager(
     /** Stops the loop and waits for running operations, which the signal given at the start must have ended. */
     close: async (): Promise<void> => {
       clearTimeout(timer);
-      watcher.close();
+      close();
       await executor.idle();
     },
   };

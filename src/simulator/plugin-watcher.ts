@@ -4,16 +4,19 @@ import { attempt, errnoOf, invalidOption, messageOf } from "../base/errors";
 import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import { namesIn } from "../unix/files";
 import type { Emit } from "./kubelet-events";
-import type { DesiredPlugin } from "./reconciler";
 
-interface SeenSocket extends DesiredPlugin {
-  readonly stats: BigIntStats;
+/** A socket that the plugin watcher sees. */
+export interface DesiredPlugin {
+  readonly socketPath: string;
+  /** Grows whenever a socket is created on the path: kubelet has a UUID for it, older ones a timestamp. */
+  readonly generation: number;
 }
 
 /**
- * Keeps kubelet's desired state of world: scans a directory and its sub-directories and watches them; creates the directory if it is missing. It counts sockets,
- * but no names with a leading dot and no other files. A socket created on a path that had one, also by rename, gets a
- * new generation. Throws INVALID_OPTION if the directory cannot be created or watched.
+ * Keeps kubelet's desired state of world: scans a directory and its sub-directories and watches them; creates the
+ * directory if it is missing. It counts sockets, but no names with a leading dot and no other files. A socket created on
+ * a path that had one, also by rename, gets a new generation. Throws INVALID_OPTION if the directory cannot be created
+ * or watched.
  *
  * Like kubelet, it does not notice when the directory itself is deleted and created again, nor that a socket was
  * renamed: the old name stays desired beside the new one. A socket that was renamed into another folder does count as
@@ -25,7 +28,7 @@ export function startPluginWatcher(
   { scanFollowsLinks }: Pick<KubeletBehaviour, "scanFollowsLinks">,
   emit: Emit,
 ) {
-  const seen = new Map<string, SeenSocket>();
+  const seen = new Map<string, DesiredPlugin & { readonly stats: BigIntStats }>();
   /** Other files that appeared at the path of a known socket. */
   const covers = new Map<string, BigIntStats>();
   const watchers = new Map<string, FSWatcher>();
@@ -42,7 +45,7 @@ export function startPluginWatcher(
     emit({ kind: "socket-seen", socketPath, generation: generations, replaced: before !== undefined });
   };
 
-  const wasRenamed = (path: string, { stats }: SeenSocket) =>
+  const wasRenamed = (path: string, stats: BigIntStats) =>
     namesIn(dirname(path)).some((name) => {
       const other = statOf(join(dirname(path), name));
       return other !== undefined && sameFile(other, stats);
@@ -50,7 +53,7 @@ export function startPluginWatcher(
 
   const lose = (path: string) => {
     const before = seen.get(path);
-    if (before && wasRenamed(path, before)) return;
+    if (before && wasRenamed(path, before.stats)) return;
     watchers.get(path)?.close();
     watchers.delete(path);
     covers.delete(path);
@@ -134,8 +137,8 @@ export function startPluginWatcher(
     throw invalidOption(`${text}; it must be a folder that this user can write to`, { cause });
   }
   return {
-    /** The sockets that are there now. */
-    desired: (): readonly DesiredPlugin[] => [...seen.values()],
+    /** The sockets that are there now, by path. */
+    desired: seen as ReadonlyMap<string, DesiredPlugin>,
     close,
   };
 }
