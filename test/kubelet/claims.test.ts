@@ -4,8 +4,8 @@ import { startBlindRegistrar } from "./support/blind-registrar";
 import { startCsiDriver } from "./support/csi-driver";
 import { startDriverPod } from "./support/driver-pod";
 import { httpOf } from "./support/http";
-import { type Kubelet, startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import type { Kubelet } from "./support/kubelet";
+import { startNode } from "./support/node-folder";
 import { PUBLISHED, startRegistrar } from "./support/registrar";
 import { settled } from "./support/settled";
 import { kubeletVersions } from "./support/versions";
@@ -20,8 +20,7 @@ describe.each(kubeletVersions())("kubelet %s: two drivers claim one name", (vers
   test.concurrent.each(POLICIES)(
     "%s: in one directory the newest registrar wins, the other one follows it",
     async (policy) => {
-      await using node = await createNodeFolder();
-      await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+      await using node = await startNode(version);
       const flags = [`--on-registration-failure=${policy}`];
       await using first = await startDriverPod(node, { name, nodeId: "of the first" }, flags);
       await first.registrar.reached("registered");
@@ -31,21 +30,20 @@ describe.each(kubeletVersions())("kubelet %s: two drivers claim one name", (vers
       await using _driver = await startCsiDriver({ endpoint, name, nodeId: "of the second" });
       await using second = await startRegistrar([...claimant.args, ...flags]);
       await Promise.all([second.reached("registered"), first.registrar.reached("standby")]);
-      await kubelet.registered(name);
-      expect(nodeIdOf(kubelet)).toBe("of the second");
+      await node.kubelet.registered(name);
+      expect(nodeIdOf(node.kubelet)).toBe("of the second");
 
       second.signal("SIGTERM");
       await first.registrar.reached("registered", 2);
-      await kubelet.registered(name);
-      expect(nodeIdOf(kubelet)).toBe("of the first");
+      await node.kubelet.registered(name);
+      expect(nodeIdOf(node.kubelet)).toBe("of the first");
     },
   );
 
   test.concurrent.each(POLICIES)(
     "%s: from another directory the second one is refused, and the first one is left alone",
     async (policy) => {
-      await using node = await createNodeFolder();
-      await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+      await using node = await startNode(version);
       await using first = await startDriverPod(node, { name, nodeId: "of the first" });
       await first.registrar.reached("registered");
 
@@ -66,31 +64,30 @@ describe.each(kubeletVersions())("kubelet %s: two drivers claim one name", (vers
         await second.says("which is not to be found");
         expect(await (await httpOf(second)).status("/readyz")).toBe(503);
       }
-      await settled(node, kubelet);
+      await settled(node);
 
-      expect(nodeIdOf(kubelet)).toBe("of the first");
+      expect(nodeIdOf(node.kubelet)).toBe("of the first");
       expect(first.registrar.count(PUBLISHED)).toBe(1);
-      expect(kubelet.events.all().filter(({ event }) => event === "deregister")).toHaveLength(1); // settled()'s
+      expect(node.kubelet.events.all().filter(({ event }) => event === "deregister")).toHaveLength(1); // settled()'s
     },
   );
 
   test.concurrent("retry: a peer by another socket of the directory is followed when it goes", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     const paths = await node.addDriver(name);
     await using _driver = await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name });
     const registrationSocketPath = join(node.pluginRegistrationPath, "peer-reg.sock");
     await using peer = await startBlindRegistrar({ ...paths, registrationSocketPath, driverName: name });
-    await kubelet.registered(name);
+    await node.kubelet.registered(name);
 
     await using registrar = await startRegistrar([...paths.args, "--on-registration-failure=retry"]);
     await registrar.says("Standing by for the registrar that holds the socket");
     expect(await node.visibleSockets()).toEqual(["peer-reg.sock"]);
-    await kubelet.registered(name);
+    await node.kubelet.registered(name);
 
     await peer.end();
     await registrar.reached("registered");
-    await kubelet.registered(name);
+    await node.kubelet.registered(name);
     expect(await node.visibleSockets()).toEqual([`${name}-reg.sock`]);
   });
 });

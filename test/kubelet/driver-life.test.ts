@@ -1,7 +1,7 @@
 import { startCsiDriver } from "./support/csi-driver";
 import { startDriverPod } from "./support/driver-pod";
-import { nodeIds, startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import { nodeIds } from "./support/kubelet";
+import { startNode } from "./support/node-folder";
 import { PUBLISHED } from "./support/registrar";
 import { settled } from "./support/settled";
 import { kubeletVersions } from "./support/versions";
@@ -10,8 +10,7 @@ const name = "disk.csi.example.com";
 
 describe.each(kubeletVersions())("kubelet %s", (version) => {
   test.concurrent("the driver is killed and comes back: it stays registered as it was", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using pod = await startDriverPod(node, { name, nodeId: "before" });
     await pod.registrar.reached("registered");
 
@@ -20,20 +19,22 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     const endpoint = pod.paths.kubeletRegistrationPath;
     await using _returned = await startCsiDriver({ endpoint, name, nodeId: "after" });
     await pod.registrar.says("Connection restored");
-    await settled(node, kubelet);
+    await settled(node);
 
-    expect(nodeIds(kubelet.objects().node)).toEqual({ [name]: "before" });
+    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "before" });
     expect(pod.registrar.count(PUBLISHED)).toBe(1);
-    const about = kubelet.events.all().filter((event) => "plugin" in event && event.plugin === name);
+    const about = node.kubelet.events.all().filter((event) => "plugin" in event && event.plugin === name);
     expect(about.map(({ event }) => event)).toEqual(["validate", "register"]);
   });
 
   test.concurrent("--reregister-on-driver-restart: kubelet reads what the driver says of the node anew", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     const before = { name, nodeId: "before", maxVolumes: 8 };
     await using pod = await startDriverPod(node, before, ["--reregister-on-driver-restart"]);
-    expect(await kubelet.registered(name)).toMatchObject({ nodeID: "before", allocatable: { count: 8 } });
+    expect(await node.kubelet.registered(name)).toMatchObject({
+      nodeID: "before",
+      allocatable: { count: 8 },
+    });
     await pod.registrar.reached("registered");
 
     await pod.driver.kill();
@@ -42,14 +43,16 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using _returned = await startCsiDriver({ endpoint, name, nodeId: "after", maxVolumes: 16 });
 
     await pod.registrar.reached("registered", 2);
-    expect(await kubelet.registered(name)).toMatchObject({ nodeID: "after", allocatable: { count: 16 } });
-    expect(nodeIds(kubelet.objects().node)).toEqual({ [name]: "after" });
+    expect(await node.kubelet.registered(name)).toMatchObject({
+      nodeID: "after",
+      allocatable: { count: 16 },
+    });
+    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "after" });
     expect(pod.registrar.count(PUBLISHED)).toBe(2);
   });
 
   test.concurrent("the driver comes back by another name: the old one goes, the new one is registered", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using pod = await startDriverPod(node, { name });
     await pod.registrar.reached("registered");
 
@@ -61,9 +64,9 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
       name: renamed,
     });
 
-    await kubelet.registered(renamed);
-    await kubelet.deregistered(name);
-    expect(kubelet.objects().csiNode?.spec.drivers.map((driver) => driver.name)).toEqual([renamed]);
+    await node.kubelet.registered(renamed);
+    await node.kubelet.deregistered(name);
+    expect(node.kubelet.objects().csiNode?.spec.drivers.map((driver) => driver.name)).toEqual([renamed]);
     expect(await node.visibleSockets()).toEqual([`${renamed}-reg.sock`]);
   });
 });

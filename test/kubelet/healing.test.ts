@@ -2,8 +2,7 @@ import { lstatSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { startDriverPod } from "./support/driver-pod";
 import { httpOf } from "./support/http";
-import { startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import { startNode } from "./support/node-folder";
 import { PUBLISHED } from "./support/registrar";
 import { settled } from "./support/settled";
 import { kubeletVersions } from "./support/versions";
@@ -13,31 +12,29 @@ const socket = `${name}-reg.sock`;
 
 describe.each(kubeletVersions())("kubelet %s", (version) => {
   test.concurrent("the socket is removed: registered again", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using pod = await startDriverPod(node, { name });
     await pod.registrar.reached("registered");
-    const eventsBefore = await kubelet.eventsSoFar();
+    const eventsBefore = await node.kubelet.eventsSoFar();
 
     await rm(pod.paths.registrationSocketPath);
 
-    expect((await kubelet.answered("register", name, eventsBefore)).error).toBeNull();
+    expect((await node.kubelet.answered("register", name, eventsBefore)).error).toBeNull();
     await pod.registrar.reached("registered", 2);
-    await kubelet.registered(name);
+    await node.kubelet.registered(name);
     expect(await node.visibleSockets()).toEqual([socket]);
     expect(pod.registrar.count(PUBLISHED)).toBe(2);
   });
 
   test.concurrent("the directory is removed and a new kubelet makes it anew: registered again", async () => {
-    await using node = await createNodeFolder();
-    await using former = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using pod = await startDriverPod(node, { name });
     await pod.registrar.reached("registered");
 
-    await former.kill();
+    await node.kubelet.kill();
     await node.removePluginDirectory();
     await pod.registrar.says("Failed to listen on socket");
-    await using kubelet = await former.restart();
+    await using kubelet = await node.kubelet.restart();
 
     expect((await kubelet.answered("register", name)).error).toBeNull();
     await pod.registrar.reached("registered", 2);
@@ -46,13 +43,12 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 
   test.concurrent("kubelet is killed and restarted: ready again, without a new socket", async () => {
-    await using node = await createNodeFolder();
-    await using former = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using pod = await startDriverPod(node, { name }, ["--http-endpoint=localhost:0", "-v=4"]);
     await pod.registrar.reached("registered");
     const { ino } = lstatSync(pod.paths.registrationSocketPath);
 
-    await using kubelet = await former.restart();
+    await using kubelet = await node.kubelet.restart();
 
     expect((await kubelet.answered("register", name)).error).toBeNull();
     await kubelet.registered(name);
@@ -63,9 +59,8 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 
   test.concurrent("the socket is removed while NodeGetInfo hangs: put back after the notice only", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-    await kubelet.command({ command: "hang", seconds: 3 });
+    await using node = await startNode(version);
+    await node.kubelet.command({ command: "hang", seconds: 3 });
     await using pod = await startDriverPod(node, { name });
     await pod.registrar.reached("asked");
 
@@ -75,8 +70,8 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     const steps = [PUBLISHED, "Received NotifyRegistrationStatus call"];
     const order = pod.registrar.log.all().flatMap((line) => steps.filter((step) => line.includes(step)));
     expect(order).toEqual([...steps, ...steps]);
-    await kubelet.registered(name);
-    await settled(node, kubelet);
+    await node.kubelet.registered(name);
+    await settled(node);
     expect(pod.registrar.count(PUBLISHED)).toBe(2);
   });
 });

@@ -2,8 +2,7 @@ import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type CsiDriverFault, type SimulatedCsiDriver, startCsiDriver } from "../../src/testing";
 import { allRegistered, nameOf, namesOf } from "./support/crowd";
-import { startKubelet } from "./support/kubelet";
-import { createNodeFolder, type NodeFolder } from "./support/node-folder";
+import { type NodeFolder, startNode } from "./support/node-folder";
 import { PUBLISHED, startRegistrar } from "./support/registrar";
 import { kubeletVersions } from "./support/versions";
 
@@ -42,21 +41,20 @@ async function startDriver(
 
 describe.each(kubeletVersions())("kubelet %s", (version) => {
   test("has all drivers of a node, beside an evil and a hanging one, and loses the one that goes", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using registrar = await startNodeWide(node);
     await using _evil = await startDriver(node, "evil", "../evil");
     await using _hangs = await startDriver(node, "hangs", "hangs.csi", [
       { kind: "hang", method: "GetPluginInfo" },
     ]);
     await using _drivers = await startDrivers(node, NAMES);
-    await allRegistered(kubelet, NAMES); // Told after the objects are written.
-    await Promise.all(NAMES.map(kubelet.registered));
+    await allRegistered(node.kubelet, NAMES); // Told after the objects are written.
+    await Promise.all(NAMES.map(node.kubelet.registered));
 
-    const { csiNode } = kubelet.objects();
+    const { csiNode } = node.kubelet.objects();
     const listed = csiNode?.spec.drivers.map(({ name, nodeID }) => [name, nodeID]);
     expect(listed?.toSorted()).toEqual(NAMES.map((name) => [name, `${name}-node`]).toSorted());
-    const endpoints = kubelet.events
+    const endpoints = node.kubelet.events
       .all()
       .flatMap((event) => (event.event === "register" ? [[event.plugin, event.endpoint]] : []));
     expect(Object.fromEntries(endpoints)).toEqual(
@@ -67,23 +65,22 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
     const gone = nameOf(7);
     await rm(join(pluginsOf(node), gone), { recursive: true });
-    await kubelet.events.waitFor((event) => event.event === "deregister" && event.plugin === gone);
-    await kubelet.deregistered(gone);
-    const deregistered = kubelet.events
+    await node.kubelet.events.waitFor((event) => event.event === "deregister" && event.plugin === gone);
+    await node.kubelet.deregistered(gone);
+    const deregistered = node.kubelet.events
       .all()
       .flatMap((event) => (event.event === "deregister" ? [event.plugin] : []));
     expect(deregistered).toEqual([gone]);
-    expect(kubelet.objects().csiNode?.spec.drivers).toHaveLength(NAMES.length - 1);
+    expect(node.kubelet.objects().csiNode?.spec.drivers).toHaveLength(NAMES.length - 1);
   });
 
   test("registers all of them again when it restarts, over the same sockets", async () => {
-    await using node = await createNodeFolder();
-    await using killed = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using _drivers = await startDrivers(node, NAMES);
     await using registrar = await startNodeWide(node);
-    await allRegistered(killed, NAMES);
+    await allRegistered(node.kubelet, NAMES);
 
-    await using kubelet = await killed.restart();
+    await using kubelet = await node.kubelet.restart();
     await allRegistered(kubelet, NAMES);
     await Promise.all(NAMES.map(kubelet.registered));
     expect(registrar.count(PUBLISHED)).toBe(NAMES.length);

@@ -1,7 +1,6 @@
 import { startDriverPod } from "./support/driver-pod";
 import { httpOf } from "./support/http";
-import { startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import { startNode } from "./support/node-folder";
 import { startRegistrar } from "./support/registrar";
 import { kubeletVersions } from "./support/versions";
 
@@ -10,9 +9,8 @@ const HTTP = "--http-endpoint=localhost:0";
 
 describe.each(kubeletVersions())("kubelet %s", (version) => {
   test.concurrent("/readyz: 503 until kubelet's notice, 200 from then on, 503 while standing by", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-    await kubelet.command({ command: "hang", seconds: 3 });
+    await using node = await startNode(version);
+    await node.kubelet.command({ command: "hang", seconds: 3 });
     await using pod = await startDriverPod(node, { name }, [HTTP]);
     const http = await httpOf(pod.registrar);
     await pod.registrar.reached("asked");
@@ -33,9 +31,8 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 
   test.concurrent("/readyz: 503 while kubelet refuses the driver", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-    await kubelet.command({ command: "refuse", text: "not yet" });
+    await using node = await startNode(version);
+    await node.kubelet.command({ command: "refuse", text: "not yet" });
     await using pod = await startDriverPod(node, { name }, [HTTP, "--on-registration-failure=retry"]);
     const http = await httpOf(pod.registrar);
     await pod.registrar.reached("refused");

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { startDriverPod } from "./support/driver-pod";
-import { nodeIds, startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import { nodeIds } from "./support/kubelet";
+import { startNode } from "./support/node-folder";
 import { startRegistrar } from "./support/registrar";
 import { kubeletVersions } from "./support/versions";
 
@@ -10,44 +10,41 @@ const text = "the API server does not answer";
 
 describe.each(kubeletVersions())("kubelet %s", (version) => {
   test.each(["validate", "register"] as const)("tells the registrar that it refuses to %s", async (stage) => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-    await kubelet.command({ command: "refuse", text, stage });
+    await using node = await startNode(version);
+    await node.kubelet.command({ command: "refuse", text, stage });
     await using pod = await startDriverPod(node, { name });
 
     expect(await pod.registrar.exited).toEqual({ code: 1, signal: null });
     expect(existsSync(pod.paths.registrationSocketPath)).toBe(false);
     expect(pod.registrar.log.all().join("\n")).toContain(text);
     // Kubelet's line about the failed registration; where its notice went unanswered it ends with the RPC's error.
-    const failure = await kubelet.log.waitFor((line) => line.includes("No retries permitted until"));
+    const failure = await node.kubelet.log.waitFor((line) => line.includes("No retries permitted until"));
     expect(failure).toContain(text);
     expect(failure).not.toContain("rpc error");
   });
 
   test("refuses a driver that contradicts the node's topology, with kubelet's own reason", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using _pod = await startDriverPod(node, { name, topology: { "example.com/zone": "z1" } });
-    await kubelet.registered(name);
+    await node.kubelet.registered(name);
 
     const other = "file.csi.example.com";
     await using refused = await startDriverPod(node, { name: other, topology: { "example.com/zone": "z2" } });
 
     expect(await refused.registrar.exited).toEqual({ code: 1, signal: null });
-    expect((await kubelet.answered("register", other)).error).toContain("topology value collision");
+    expect((await node.kubelet.answered("register", other)).error).toContain("topology value collision");
     expect(refused.registrar.log.all().join("\n")).toContain("topology value collision");
-    expect(Object.keys(nodeIds(kubelet.objects().node))).toEqual([name]);
+    expect(Object.keys(nodeIds(node.kubelet.objects().node))).toEqual([name]);
   });
 
   test("registers the driver when its container was restarted after a refusal", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-    await kubelet.command({ command: "refuse", text });
+    await using node = await startNode(version);
+    await node.kubelet.command({ command: "refuse", text });
     await using pod = await startDriverPod(node, { name });
     await pod.registrar.exited;
 
     await using _restarted = await startRegistrar(pod.paths.args);
 
-    await kubelet.registered(name);
+    await node.kubelet.registered(name);
   });
 });

@@ -1,27 +1,26 @@
 import { existsSync } from "node:fs";
 import { startDriverPod } from "./support/driver-pod";
 import { nodeIds, startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import { createNodeFolder, startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";
 
 describe.each(kubeletVersions())("kubelet %s", (version) => {
   test("writes the driver into CSINode and Node, as the driver describes itself", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     const topology = { "example.com/rack": "r7", "example.com/zone": "z1" };
     await using pod = await startDriverPod(node, { name, nodeId: "vm-42", maxVolumes: 25, topology });
 
-    expect(await kubelet.registered(name)).toEqual({
+    expect(await node.kubelet.registered(name)).toEqual({
       name,
       nodeID: "vm-42",
       topologyKeys: ["example.com/rack", "example.com/zone"],
       allocatable: { count: 25 },
     });
-    expect(nodeIds(kubelet.objects().node)).toEqual({ [name]: "vm-42" });
-    expect(kubelet.objects().node.metadata.labels).toEqual(topology);
-    expect(await kubelet.answered("register", name)).toEqual({
+    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "vm-42" });
+    expect(node.kubelet.objects().node.metadata.labels).toEqual(topology);
+    expect(await node.kubelet.answered("register", name)).toEqual({
       event: "register",
       plugin: name,
       endpoint: pod.paths.kubeletRegistrationPath,
@@ -31,16 +30,15 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 
   test("deregisters the driver when its registrar gets SIGTERM", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using pod = await startDriverPod(node, { name });
-    await kubelet.registered(name);
+    await node.kubelet.registered(name);
 
     pod.registrar.signal("SIGTERM");
 
     expect(await pod.registrar.exited).toEqual({ code: 0, signal: null });
     expect(existsSync(pod.paths.registrationSocketPath)).toBe(false);
-    await kubelet.deregistered(name);
+    await node.kubelet.deregistered(name);
   });
 
   test("registers a driver whose registrar waited for kubelet", async () => {
@@ -54,30 +52,28 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 
   test("lets kubelet take its time between GetInfo and its notice", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-    await kubelet.command({ command: "hang", seconds: 3 });
+    await using node = await startNode(version);
+    await node.kubelet.command({ command: "hang", seconds: 3 });
     await using pod = await startDriverPod(node, { name });
 
     await pod.registrar.log.waitFor((line) => line.includes("Received NotifyRegistrationStatus call"));
 
-    await kubelet.registered(name);
-    expect(kubelet.events.all().filter(({ event }) => event === "validate")).toHaveLength(1);
+    await node.kubelet.registered(name);
+    expect(node.kubelet.events.all().filter(({ event }) => event === "validate")).toHaveLength(1);
   });
 
   test("keeps two drivers apart", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     const other = "file.csi.example.com";
     await using pod = await startDriverPod(node, { name, nodeId: "for-disk" });
     await using otherPod = await startDriverPod(node, { name: other, nodeId: "for-file" });
-    await Promise.all([kubelet.registered(name), kubelet.registered(other)]);
-    expect(nodeIds(kubelet.objects().node)).toEqual({ [name]: "for-disk", [other]: "for-file" });
+    await Promise.all([node.kubelet.registered(name), node.kubelet.registered(other)]);
+    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "for-disk", [other]: "for-file" });
 
     pod.registrar.signal("SIGTERM");
 
-    await kubelet.deregistered(name);
-    expect(nodeIds(kubelet.objects().node)).toEqual({ [other]: "for-file" });
+    await node.kubelet.deregistered(name);
+    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [other]: "for-file" });
     expect(existsSync(otherPod.paths.registrationSocketPath)).toBe(true);
   });
 });

@@ -1,6 +1,5 @@
 import { startDriverPod } from "./support/driver-pod";
-import { startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import { startNode } from "./support/node-folder";
 import { startRegistrar } from "./support/registrar";
 import { kubeletVersions } from "./support/versions";
 
@@ -8,12 +7,11 @@ const name = "disk.csi.example.com";
 
 describe.each(kubeletVersions())("kubelet %s", (version) => {
   test("registers again after it was killed, with the same registrar", async () => {
-    await using node = await createNodeFolder();
-    await using killed = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using pod = await startDriverPod(node, { name });
-    const before = await killed.registered(name);
+    const before = await node.kubelet.registered(name);
 
-    await using kubelet = await killed.restart();
+    await using kubelet = await node.kubelet.restart();
 
     expect((await kubelet.answered("register", name)).error).toBeNull();
     expect(await kubelet.registered(name)).toEqual(before);
@@ -22,18 +20,17 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
   });
 
   test("registers a registrar that comes back after it was killed and left its socket", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using pod = await startDriverPod(node, { name });
-    await kubelet.registered(name);
+    await node.kubelet.registered(name);
     pod.registrar.signal("SIGKILL");
     await pod.registrar.exited;
 
-    await kubelet.answered("register", name);
-    const eventsBefore = await kubelet.eventsSoFar();
+    await node.kubelet.answered("register", name);
+    const eventsBefore = await node.kubelet.eventsSoFar();
     await using _restarted = await startRegistrar(pod.paths.args);
 
-    expect((await kubelet.answered("register", name, eventsBefore)).error).toBeNull();
-    await kubelet.registered(name);
+    expect((await node.kubelet.answered("register", name, eventsBefore)).error).toBeNull();
+    await node.kubelet.registered(name);
   });
 });

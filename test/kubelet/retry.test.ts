@@ -1,7 +1,6 @@
 import { startCsiDriver } from "./support/csi-driver";
 import { startDriverPod } from "./support/driver-pod";
-import { startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";
@@ -11,22 +10,25 @@ describe.each(kubeletVersions())("kubelet %s, --on-registration-failure=retry", 
   test.concurrent.each(["validate", "register"] as const)(
     "refuses to %s a few times, then accepts: no restart, and the log stays calm",
     async (stage) => {
-      await using node = await createNodeFolder();
-      await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-      await kubelet.command({ command: "refuse", text: "the API server does not answer", times: 3, stage });
+      await using node = await startNode(version);
+      await node.kubelet.command({
+        command: "refuse",
+        text: "the API server does not answer",
+        times: 3,
+        stage,
+      });
       await using pod = await startDriverPod(node, { name }, [RETRY, "-v=2"]);
 
       await pod.registrar.reached("registered");
 
-      await kubelet.registered(name);
+      await node.kubelet.registered(name);
       expect(pod.registrar.count("the API server does not answer")).toBe(2); // In the notice, and what we make of it.
       expect(pod.registrar.log.all().length).toBeLessThan(40);
     },
   );
 
   test.concurrent("refuses by its own rule until the driver is corrected", async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     await using other = await startDriverPod(node, { name, topology: { "example.com/zone": "z1" } });
     await other.registrar.reached("registered");
     const wrong = { name: "file.csi.example.com", topology: { "example.com/zone": "z2" } };
@@ -42,7 +44,7 @@ describe.each(kubeletVersions())("kubelet %s, --on-registration-failure=retry", 
     });
 
     await pod.registrar.reached("registered");
-    await kubelet.registered(wrong.name);
-    await kubelet.registered(name);
+    await node.kubelet.registered(wrong.name);
+    await node.kubelet.registered(name);
   });
 });

@@ -1,7 +1,7 @@
 import { startRegistration } from "../../src/registrar/start-registration";
 import { startCsiDriver } from "./support/csi-driver";
-import { nodeIds, startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import { nodeIds } from "./support/kubelet";
+import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";
@@ -9,8 +9,7 @@ const name = "disk.csi.example.com";
 test.each(kubeletVersions())(
   "kubelet %s registers a driver that registers itself, forgets it when it closes, and says no to it in its own words",
   async (version) => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     const { pluginRegistrationPath } = node;
     const { kubeletRegistrationPath: endpoint } = await node.addDriver(name);
 
@@ -23,10 +22,10 @@ test.each(kubeletVersions())(
     await using _driver = await startCsiDriver({ endpoint, name, nodeId: "vm-42" });
     const registration = await startRegistration({ name, endpoint, pluginRegistrationPath });
     await registration.ready;
-    expect(await kubelet.registered(name)).toMatchObject({ name, nodeID: "vm-42" });
-    expect(nodeIds(kubelet.objects().node)).toEqual({ [name]: "vm-42" });
+    expect(await node.kubelet.registered(name)).toMatchObject({ name, nodeID: "vm-42" });
+    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "vm-42" });
 
     await registration.close();
-    await kubelet.deregistered(name);
+    await node.kubelet.deregistered(name);
   },
 );

@@ -10,8 +10,7 @@ import {
 } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
-import { startKubelet } from "./support/kubelet";
-import { createNodeFolder } from "./support/node-folder";
+import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";
@@ -64,8 +63,7 @@ const sendsThePath = (version: string) => Number(version.split(".")[1]) < 26;
 test.each(kubeletVersions().filter((version) => !sendsThePath(version)))(
   "kubelet %s registers a driver that is served by us, mounts and unmounts a volume of it",
   async (version) => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     const { kubeletRegistrationPath: endpoint, csiAddress } = await node.addDriver(name);
     const { addServices, published } = createDriver();
     await using driver = await serveCsiDriver({
@@ -73,20 +71,20 @@ test.each(kubeletVersions().filter((version) => !sendsThePath(version)))(
       pluginRegistrationPath: node.pluginRegistrationPath,
     });
     await driver.ready;
-    expect(await kubelet.registered(name)).toMatchObject({ name, nodeID: "vm-42" });
+    expect(await node.kubelet.registered(name)).toMatchObject({ name, nodeID: "vm-42" });
 
-    const path = await kubelet.mount(name, "scratch", { size: "small" });
+    const path = await node.kubelet.mount(name, "scratch", { size: "small" });
     expect(existsSync(path)).toBe(true);
     expect(published).toEqual([
       expect.objectContaining({ size: "small", "csi.storage.k8s.io/pod.name": "pod-1" }),
     ]);
-    await kubelet.unmount("scratch");
+    await node.kubelet.unmount("scratch");
     expect(existsSync(path)).toBe(false);
 
     await driver.close();
-    await kubelet.deregistered(name);
+    await node.kubelet.deregistered(name);
     expect(existsSync(csiAddress)).toBe(false);
-    await expect(kubelet.mount(name, "late", {})).rejects.toThrow(
+    await expect(node.kubelet.mount(name, "late", {})).rejects.toThrow(
       /not found in the list of registered CSI drivers/,
     );
   },
@@ -94,8 +92,7 @@ test.each(kubeletVersions().filter((version) => !sendsThePath(version)))(
 
 for (const version of kubeletVersions().filter(sendsThePath))
   test(`kubelet ${version} does not reach a driver in Node, whose HTTP/2 resets a request with a path as :authority`, async () => {
-    await using node = await createNodeFolder();
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
+    await using node = await startNode(version);
     const { kubeletRegistrationPath: endpoint, csiAddress } = await node.addDriver(name);
     await using driver = await serveCsiDriver({
       ...{ csiAddress, endpoint, addServices: createDriver().addServices },
@@ -105,5 +102,5 @@ for (const version of kubeletVersions().filter(sendsThePath))
       code: "REFUSED",
       message: expect.stringContaining("PROTOCOL_ERROR"),
     });
-    expect(kubelet.objects().csiNode?.spec.drivers ?? []).toEqual([]);
+    expect(node.kubelet.objects().csiNode?.spec.drivers ?? []).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { type Exit, startReadyProcess } from "../../support/child-process";
+import { startReadyProcess } from "../../support/child-process";
 import { programPath } from "./build";
 import { newestVersion } from "./versions";
 
@@ -14,16 +14,10 @@ export interface CsiDriverOptions {
   readonly topology?: Readonly<Record<string, string>>;
 }
 
-export interface CsiDriver extends AsyncDisposable {
-  /** SIGKILL; its socket file stays. Resolves when it ended. */
-  readonly kill: () => Promise<Exit>;
-  /** SIGSTOP and SIGCONT make it hang, and go on. */
-  readonly signal: (name: NodeJS.Signals) => void;
-  readonly close: () => Promise<void>;
-}
+export type CsiDriver = Awaited<ReturnType<typeof startCsiDriver>>;
 
 /** Starts Kubernetes' CSI mock driver as a process of its own; resolves when it listens. */
-export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriver> {
+export async function startCsiDriver(options: CsiDriverOptions) {
   const { endpoint, name, nodeId = `${name}-node`, maxVolumes = 0, topology = {} } = options;
   const driver = await startReadyProcess(programPath("csidriver", newestVersion), [
     `--endpoint=${endpoint}`,
@@ -32,9 +26,10 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriv
     `--max-volumes=${maxVolumes}`,
     ...Object.entries(topology).map(([key, value]) => `--topology=${key}=${value}`),
   ]);
+  /** Its socket file stays. Resolves when it ended. */
   const kill = () => {
     driver.signal("SIGKILL");
     return driver.exited;
   };
-  return { kill, signal: driver.signal, close: driver.close, [Symbol.asyncDispose]: driver.close };
+  return { ...driver, kill };
 }

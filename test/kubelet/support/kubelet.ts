@@ -1,5 +1,4 @@
 import { startReadyProcess } from "../../support/child-process";
-import type { History } from "../../support/history";
 import { programPath } from "./build";
 
 export interface CsiNodeDriver {
@@ -57,46 +56,15 @@ export interface KubeletOptions {
   readonly version: string;
   /** The plugin registration directory. */
   readonly pluginDir: string;
-  /** Name of the node. @default "node-1" */
-  readonly node?: string;
   /** What an earlier kubelet left on the API server. @default a new Node and no CSINode */
   readonly objects?: ApiObjects;
   /** How many processors it uses; with one, its log has the order of what it did. @default all */
   readonly processors?: number;
 }
 
-export interface Kubelet extends AsyncDisposable {
-  readonly events: History<KubeletEvent>;
-  /** Kubelet's own log, by line. */
-  readonly log: History<string>;
-  /** The objects as they are now. */
-  readonly objects: () => ApiObjects;
-  /** The driver's entry in CSINode, once it is there and the Node's annotation has the driver's node ID too. */
-  readonly registered: (driver: string) => Promise<CsiNodeDriver>;
-  /** Resolves once neither CSINode nor the Node's annotation knows the driver. */
-  readonly deregistered: (driver: string) => Promise<void>;
-  /** How the first validation or registration of the driver ended, from the event at position `from` on. */
-  readonly answered: (stage: HandlerEvent["event"], driver: string, from?: number) => Promise<HandlerEvent>;
-  /** The position behind all that it has reported until now, also if another process was heard first. */
-  readonly eventsSoFar: () => Promise<number>;
-  /**
-   * Mounts an inline volume of a pod, by kubelet's CSI plugin: NodePublishVolume. Answers with its path; rejects with
-   * what kubelet would write into the pod's events.
-   */
-  readonly mount: (
-    driver: string,
-    volume: string,
-    attributes: Readonly<Record<string, string>>,
-  ) => Promise<string>;
-  /** The end of the same: NodeUnpublishVolume. */
-  readonly unmount: (volume: string) => Promise<void>;
-  /** Resolves when the command is in force. */
-  readonly command: (command: KubeletCommand) => Promise<void>;
-  /** Ends this kubelet as a crash does. */
-  readonly kill: () => Promise<void>;
+export interface Kubelet extends Awaited<ReturnType<typeof startOne>> {
   /** Kills this kubelet and starts it anew with the API objects that it leaves behind. */
-  readonly restart: () => Promise<Kubelet>;
-  readonly close: () => Promise<void>;
+  restart(): Promise<Kubelet>;
 }
 
 /** The driver's node ID for each driver, as kubelet keeps them in the Node's annotation. */
@@ -106,46 +74,28 @@ export function nodeIds(node: KubeNode): Readonly<Record<string, string>> {
 
 /** Starts kubelet's plugin manager and CSI registration handler of one release; resolves when events flow. */
 export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
-  const { version, pluginDir, node = "node-1" } = options;
+  const kubelet = await startOne(options);
+  const restart = async () => {
+    await kubelet.kill();
+    return startKubelet({ ...options, objects: kubelet.objects() });
+  };
+  return { ...kubelet, restart };
+}
+
+async function startOne({ version, pluginDir, objects: left, processors = 0 }: KubeletOptions) {
   const child = await startReadyProcess<KubeletEvent>(programPath("kubelet", version), [
     `--plugin-dir=${pluginDir}`,
-    `--node=${node}`,
-    `--objects=${JSON.stringify(options.objects ?? {})}`,
-    `--processors=${options.processors ?? 0}`,
+    "--node=node-1",
+    `--objects=${JSON.stringify(left ?? {})}`,
+    `--processors=${processors}`,
     "-v=4",
   ]);
-  const events = child.stdout;
+  const { stdout: events, stderr: log, close } = child;
 
-  function objects(): ApiObjects {
-    return events
-      .all()
-      .findLast((event) => event.event === "objects" || event.event === "started") as ApiObjects;
-  }
-  function entry(driver: string): CsiNodeDriver | undefined {
-    return objects().csiNode?.spec.drivers.find(({ name }) => name === driver);
-  }
-  async function registered(driver: string): Promise<CsiNodeDriver> {
-    await events.waitFor(() => entry(driver) !== undefined && driver in nodeIds(objects().node));
-    return entry(driver) as CsiNodeDriver;
-  }
-  async function deregistered(driver: string): Promise<void> {
-    await events.waitFor(() => entry(driver) === undefined && !(driver in nodeIds(objects().node)));
-  }
-  async function answered(
-    stage: HandlerEvent["event"],
-    driver: string,
-    from?: number,
-  ): Promise<HandlerEvent> {
-    const isAnswer = (event: KubeletEvent) => event.event === stage && event.plugin === driver;
-    return (await events.waitFor(isAnswer, from)) as HandlerEvent;
-  }
-  async function eventsSoFar(): Promise<number> {
-    await command({ command: "refuse", text: "", times: 0 }); // Nothing but an answer behind all others.
-    return events.all().length;
-  }
-  const command = async (command: KubeletCommand) => void (await obeyed(command));
-  const mount: Kubelet["mount"] = async (driver, volume, attributes) =>
-    (await obeyed({ command: "mount", driver, volume, attributes })) ?? "";
+  const objects = () =>
+    events.all().findLast((event) => event.event === "objects" || event.event === "started") as ApiObjects;
+  const entry = (driver: string) => objects().csiNode?.spec.drivers.find(({ name }) => name === driver);
+
   async function obeyed(command: KubeletCommand): Promise<string | undefined> {
     const sentAfter = events.all().length;
     child.writeLine(JSON.stringify(command));
@@ -154,29 +104,49 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     if (done.error) throw new Error(`${command.command}: ${done.error}`);
     return done.path;
   }
-  async function kill(): Promise<void> {
-    child.signal("SIGKILL");
-    await child.exited;
-  }
-  async function restart(): Promise<Kubelet> {
-    await kill();
-    return startKubelet({ ...options, objects: objects() });
-  }
+  /** Resolves when the command is in force. */
+  const command = async (command: KubeletCommand) => void (await obeyed(command));
 
   return {
     events,
-    log: child.stderr,
+    /** Kubelet's own log, by line. */
+    log,
+    /** The objects as they are now. */
     objects,
-    registered,
-    deregistered,
-    answered,
-    eventsSoFar,
-    mount,
-    unmount: (volume) => command({ command: "unmount", volume }),
+    /** The driver's entry in CSINode, once it is there and the Node's annotation has the driver's node ID too. */
+    registered: async (driver: string): Promise<CsiNodeDriver> => {
+      await events.waitFor(() => entry(driver) !== undefined && driver in nodeIds(objects().node));
+      return entry(driver) as CsiNodeDriver;
+    },
+    /** Resolves once neither CSINode nor the Node's annotation knows the driver. */
+    deregistered: async (driver: string): Promise<void> => {
+      await events.waitFor(() => entry(driver) === undefined && !(driver in nodeIds(objects().node)));
+    },
+    /** How the first validation or registration of the driver ended, from the event at position `from` on. */
+    answered: async (stage: HandlerEvent["event"], driver: string, from?: number): Promise<HandlerEvent> => {
+      const isAnswer = (event: KubeletEvent) => event.event === stage && event.plugin === driver;
+      return (await events.waitFor(isAnswer, from)) as HandlerEvent;
+    },
+    /** The position behind all that it has reported until now, also if another process was heard first. */
+    eventsSoFar: async (): Promise<number> => {
+      await command({ command: "refuse", text: "", times: 0 }); // Nothing but an answer behind all others.
+      return events.all().length;
+    },
+    /**
+     * Mounts an inline volume of a pod, by kubelet's CSI plugin: NodePublishVolume. Answers with its path; rejects with
+     * what kubelet would write into the pod's events.
+     */
+    mount: async (driver: string, volume: string, attributes: Readonly<Record<string, string>>) =>
+      (await obeyed({ command: "mount", driver, volume, attributes })) ?? "",
+    /** Unmounts that volume: NodeUnpublishVolume. */
+    unmount: (volume: string) => command({ command: "unmount", volume }),
     command,
-    kill,
-    restart,
-    close: child.close,
-    [Symbol.asyncDispose]: child.close,
+    /** Ends this kubelet as a crash does. */
+    kill: async (): Promise<void> => {
+      child.signal("SIGKILL");
+      await child.exited;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
