@@ -1,14 +1,31 @@
 import { join } from "node:path";
 import { messageOf } from "../../../src/base/errors";
-import { startCsiDriver } from "../../../src/testing";
-import { startFakeRegistrar } from "../../simulator/fake-registrar";
+import { type CsiDriverOptions, startCsiDriver } from "../../../src/testing";
+import { type FakeRegistrarOptions, startFakeRegistrar } from "../../simulator/fake-registrar";
 import type { History } from "../../support/history";
 import { comparable } from "./comparable";
-import type { ScriptedNode } from "./scenario";
 import { driverStep, kubeletStep, objectStep, registrarStep, type Step } from "./step";
 import type { RunningKubelet } from "./tested-kubelet";
 
-export interface ScriptedNodeOptions {
+export interface Scenario {
+  /** What kubelet does, as the rest of a sentence that "kubelet" begins. */
+  readonly name: string;
+  /** A call that is left without an answer, once, until kubelet gives it up. */
+  readonly hangs?: "GetInfo" | "NotifyRegistrationStatus";
+  /** Acts on the node, and waits for the last thing that kubelet does about it. */
+  readonly script: (node: ScriptedNode) => Promise<void>;
+}
+
+/** A node with a running kubelet, real or simulated. What a script has started is ended after it. */
+export type ScriptedNode = ReturnType<typeof createScriptedNode>;
+export type ScriptedRegistrar = Awaited<ReturnType<ScriptedNode["registrar"]>>;
+
+interface ScriptedRegistrarOptions extends Partial<Pick<FakeRegistrarOptions, "before" | "info">> {
+  /** Of its socket. @default "a.sock" */
+  readonly name?: string;
+}
+
+interface ScriptedNodeOptions {
   readonly folder: string;
   readonly pluginDir: string;
   readonly kubelet: RunningKubelet;
@@ -18,7 +35,7 @@ export interface ScriptedNodeOptions {
 }
 
 /** Makes the node of one script. Disposed of, it ends what the script started. */
-export function createScriptedNode(options: ScriptedNodeOptions): ScriptedNode & AsyncDisposable {
+export function createScriptedNode(options: ScriptedNodeOptions) {
   const { folder, pluginDir, kubelet, steps, onStep } = options;
   const started: { readonly close: () => Promise<void> }[] = [];
   let markers = 0;
@@ -36,7 +53,7 @@ export function createScriptedNode(options: ScriptedNodeOptions): ScriptedNode &
     return steps.all().indexOf(step) + 1;
   }
 
-  const driver: ScriptedNode["driver"] = async ({ name = "x.csi", ...others } = {}) => {
+  const driver = async ({ name = "x.csi", ...others }: Partial<CsiDriverOptions> = {}) => {
     const csiAddress = elsewhere(name);
     const running = await startCsiDriver({ csiAddress, name, nodeId: `node of ${name}`, ...others });
     started.push(running);
@@ -46,7 +63,7 @@ export function createScriptedNode(options: ScriptedNodeOptions): ScriptedNode &
     return running;
   };
 
-  const registrar: ScriptedNode["registrar"] = async ({ name = "a.sock", info, before } = {}) => {
+  const registrar = async ({ name = "a.sock", info, before }: ScriptedRegistrarOptions = {}) => {
     const path = at(name);
     const since = steps.all().length;
     const endpoint = elsewhere(info?.name ?? "x.csi");
@@ -64,20 +81,19 @@ export function createScriptedNode(options: ScriptedNodeOptions): ScriptedNode &
     });
     return {
       ...running,
-      dialled: async () => void (await until(kubeletStep.starts(path, "register"), 1, since)),
-      registered: async (nth) => {
+      /** Resolves when kubelet starts to register it. */
+      dialled: () => until(kubeletStep.starts(path, "register"), 1, since),
+      /** Resolves when kubelet has registered it for the nth time. */
+      registered: async (nth = 1) => {
         const told = await until(registrarStep.registered(path), nth, since);
         await until(registrarStep.left(path), 1, told);
       },
-      failed: async (nth) => void (await until(kubeletStep.failsSomehow(path), nth, since)),
+      /** Resolves when kubelet's nth attempt to register it has failed. */
+      failed: (nth = 1) => until(kubeletStep.failsSomehow(path), nth, since),
     };
   };
 
-  const failed: ScriptedNode["failed"] = async (socketName) => {
-    await until(kubeletStep.failsSomehow(at(socketName)));
-  };
-
-  const deregistered: ScriptedNode["deregistered"] = async (driverName = "x.csi", socketName = "a.sock") => {
+  const deregistered = async (driverName = "x.csi", socketName = "a.sock") => {
     await until(objectStep.node(driverName, undefined));
     // Kubelet logs that it has started this after it did, which may be when it is done.
     await until(kubeletStep.starts(at(socketName), "unregister"));
@@ -99,16 +115,32 @@ export function createScriptedNode(options: ScriptedNodeOptions): ScriptedNode &
   }
 
   return {
+    /** A path in the plugin registration directory. */
     at,
+    /** A path beside it. */
     elsewhere,
+    /** Starts a CSI driver, x.csi unless told, at `elsewhere(name)`. */
     driver,
+    /** Publishes a registration socket, in place of one that is there. `info` is what differs from x.csi. */
     registrar,
     refuse: kubelet.refuse,
+    /** Kills kubelet and starts it anew. */
     restart: () => whileDown(async () => {}),
+    /** Acts in between. Kubelet deals with all that it leaves in its first round. */
     whileDown,
-    failed,
+    /** Resolves when kubelet's first attempt at this socket has failed. */
+    failed: (socketName: string) => until(kubeletStep.failsSomehow(at(socketName))),
+    /** Resolves when kubelet has taken the driver (x.csi) off the node, as its socket (a.sock) went. */
     deregistered,
+    /**
+     * Resolves when kubelet has dealt with all that happened until now: another driver came and went, which takes two
+     * rounds of its loop.
+     */
     settled,
+    /**
+     * Resolves when a kubelet that tries again by itself has done so. Its wait of 500 ms may end with the second round of
+     * `settled`; two rounds later the retry is over.
+     */
     triedAgain: async () => {
       await settled();
       await settled();

@@ -22,12 +22,17 @@ const LOSES = "loses it";
 export const kubeletStep = {
   sees: (path: string): Step => ({ about: kubeletOn(path), what: SEES }),
   misses: (path: string): Step => ({ about: kubeletOn(path), what: MISSES }),
-  starts: (path: string, operation: "register" | "unregister", atMs?: number): Step => {
-    return { about: kubeletOn(path), what: `${STARTS} ${operation}`, ...(atMs !== undefined && { atMs }) };
-  },
-  fails: (path: string, error: string, waitMs: number, atMs: number): Step => {
-    return { about: kubeletOn(path), what: `${FAILS}, then waits ${waitMs} ms: ${error}`, waitMs, atMs };
-  },
+  starts: (path: string, operation: "register" | "unregister", atMs?: number): Step => ({
+    about: kubeletOn(path),
+    what: `${STARTS} ${operation}`,
+    ...(atMs !== undefined && { atMs }),
+  }),
+  fails: (path: string, error: string, waitMs: number, atMs: number): Step => ({
+    about: kubeletOn(path),
+    what: `${FAILS}, then waits ${waitMs} ms: ${error}`,
+    waitMs,
+    atMs,
+  }),
   failsSomehow: (path: string): Step => ({ about: kubeletOn(path), what: FAILS }),
 };
 
@@ -38,34 +43,36 @@ export const registrarStep = {
     what: hears("GetInfo", authority),
   }),
   registered: (path: string): Step => ({ about: registrarAt(path), what: REGISTERED }),
-  refused: (path: string, error: string): Step => {
-    return { about: registrarAt(path), what: `is told that it is not: ${error}` };
-  },
+  refused: (path: string, error: string): Step => ({
+    about: registrarAt(path),
+    what: `is told that it is not: ${error}`,
+  }),
   /** Kubelet hangs up when it has heard the last answer: something to wait for. */
   left: (path: string): Step => ({ about: registrarAt(path), what: IS_LEFT }),
 };
 
 /** What the CSI driver behind the socket at a path hears from kubelet. */
 export const driverStep = {
-  asked: (path: string, method: string, authority: string): Step => {
-    return { about: `driver, ${path}`, what: hears(method, authority) };
-  },
+  asked: (path: string, method: string, authority: string): Step => ({
+    about: `driver, ${path}`,
+    what: hears(method, authority),
+  }),
 };
 
 /** What the API objects say, now that they say something else; undefined: nothing any more. */
 export const objectStep = {
-  node: (driverName: string, nodeId: string | undefined): Step => {
-    return {
-      about: objectsOf(driverName),
-      what: `Node ${nodeId === undefined ? LOSES : `says "${nodeId}"`}`,
-    };
-  },
-  csiNode: (driverName: string, entry: string | undefined): Step => {
-    return { about: objectsOf(driverName), what: `CSINode ${entry === undefined ? LOSES : `says ${entry}`}` };
-  },
-  label: (key: string, value: string | undefined): Step => {
-    return { about: `label ${key}`, what: value === undefined ? LOSES : `is "${value}"` };
-  },
+  node: (driverName: string, nodeId: string | undefined): Step => ({
+    about: objectsOf(driverName),
+    what: `Node ${nodeId === undefined ? LOSES : `says "${nodeId}"`}`,
+  }),
+  csiNode: (driverName: string, entry: string | undefined): Step => ({
+    about: objectsOf(driverName),
+    what: `CSINode ${entry === undefined ? LOSES : `says ${entry}`}`,
+  }),
+  label: (key: string, value: string | undefined): Step => ({
+    about: `label ${key}`,
+    what: value === undefined ? LOSES : `is "${value}"`,
+  }),
 };
 
 const kubeletOn = (path: string) => `kubelet, ${path}`;

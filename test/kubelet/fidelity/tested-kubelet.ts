@@ -1,5 +1,5 @@
 import type { ApiObjects } from "../support/kubelet";
-import type { Scenario } from "./scenario";
+import type { Scenario } from "./scripted-node";
 import type { Step } from "./step";
 
 /** Kubelet's code or the simulator: what is compared. */

@@ -32,22 +32,6 @@ export async function buildPrograms(version: string, announce: (text: string) =>
   await writeFile(stamp, inputs);
 }
 
-/** Vets what is built for one release; rejects with what was found. */
-export async function vetPrograms(version: string): Promise<void> {
-  // Those that look at one package by itself: the others would first go through all of Kubernetes, for minutes.
-  const analyzers = [
-    "assign",
-    "bools",
-    "buildtag",
-    "copylocks",
-    "nilfunc",
-    "structtag",
-    "unmarshal",
-    "unusedresult",
-  ];
-  await go(["vet", ...goFlags(version), ...analyzers.map((name) => `-${name}`), "./..."]);
-}
-
 /**
  * The release's own modules, and a build tag for each minor release up to it, as Go has go1.1 to go1.N: a file for
  * `kubelet1.30` is for that kubelet and all later ones.

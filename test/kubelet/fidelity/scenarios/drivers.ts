@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { CsiDriverFault } from "../../../../src/testing";
-import type { Scenario, ScriptedNode } from "../scenario";
+import type { Scenario, ScriptedNode } from "../scripted-node";
 
 const fails = (fault: Omit<Extract<CsiDriverFault, { kind: "error" }>, "kind" | "method">) =>
   ({ kind: "error", method: "NodeGetInfo", ...fault }) as const;

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { unlinkSync, writeFileSync } from "node:fs";
 import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import type { Scenario } from "../scenario";
+import type { Scenario } from "../scripted-node";
 
 const run = promisify(execFile);
 

@@ -1,5 +1,5 @@
 import { unlink } from "node:fs/promises";
-import type { Scenario } from "../scenario";
+import type { Scenario } from "../scripted-node";
 
 const TOPOLOGY = { "x.csi/zone": "z1", "x.csi/rack": "r1" };
 

@@ -1,4 +1,4 @@
-import type { Scenario } from "../scenario";
+import type { Scenario } from "../scripted-node";
 
 const TEXT = "the API server does not answer";
 

@@ -1,5 +1,5 @@
 import type { FakeRegistrarOptions } from "../../../simulator/fake-registrar";
-import type { Scenario, ScriptedNode, ScriptedRegistrar } from "../scenario";
+import type { Scenario, ScriptedNode, ScriptedRegistrar } from "../scripted-node";
 
 type Before = NonNullable<FakeRegistrarOptions["before"]>;
 type Method = Parameters<Before>[0];
