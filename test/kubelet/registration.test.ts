@@ -29,18 +29,6 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     });
   });
 
-  test("deregisters the driver when its registrar gets SIGTERM", async () => {
-    await using node = await startNode(version);
-    await using pod = await startDriverPod(node, { name });
-    await node.kubelet.registered(name);
-
-    pod.registrar.signal("SIGTERM");
-
-    expect(await pod.registrar.exited).toEqual({ code: 0, signal: null });
-    expect(existsSync(pod.paths.registrationSocketPath)).toBe(false);
-    await node.kubelet.deregistered(name);
-  });
-
   test("registers a driver whose registrar waited for kubelet", async () => {
     await using node = await createNodeFolder();
     await using pod = await startDriverPod(node, { name });
@@ -49,17 +37,6 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
 
     await kubelet.registered(name);
-  });
-
-  test("lets kubelet take its time between GetInfo and its notice", async () => {
-    await using node = await startNode(version);
-    await node.kubelet.command({ command: "hang", seconds: 3 });
-    await using pod = await startDriverPod(node, { name });
-
-    await pod.registrar.log.waitFor((line) => line.includes("Received NotifyRegistrationStatus call"));
-
-    await node.kubelet.registered(name);
-    expect(node.kubelet.events.all().filter(({ event }) => event === "validate")).toHaveLength(1);
   });
 
   test("keeps two drivers apart", async () => {

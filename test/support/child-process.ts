@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { createHistory, type History } from "./history";
+import { createHistory } from "./history";
 
 /** A process that outlived its test is killed after this long, whatever happened to the test. */
 export const LONGEST_LIFE_MS = 180_000;
@@ -15,27 +15,10 @@ export interface Exit {
 }
 
 /** What a program writes, by line. */
-export interface Output<T = string> extends History<T> {
-  /** All of it so far, as it was written. */
-  readonly text: () => string;
-}
+export type Output<T = string> = ReturnType<typeof readOutput<T>>;
 
 /** A spawned program whose output is kept. Its stdin ends with this process, which ends our Go programs. */
-export interface ChildProcess<T = string> extends AsyncDisposable {
-  readonly pid: number;
-  readonly stdout: Output<T>;
-  readonly stderr: Output;
-  /** Resolves when it runs; rejects when it cannot be executed. */
-  readonly spawned: Promise<void>;
-  /** Resolves once it ended and all its output was read; never rejects. */
-  readonly exited: Promise<Exit>;
-  /** How it ended, if it has. */
-  readonly exit: () => Exit | undefined;
-  readonly signal: (name: NodeJS.Signals) => void;
-  readonly writeLine: (line: string) => void;
-  /** SIGTERM, and SIGKILL if that does not help within 5 s; resolves when it ended. */
-  readonly close: () => Promise<void>;
-}
+export type ChildProcess<T = string> = ReturnType<typeof spawnParsed<T>>;
 
 export interface SpawnOptions {
   readonly cwd?: string;
@@ -46,11 +29,7 @@ export interface SpawnOptions {
 }
 
 /** Spawns a program. */
-export function spawnProcess(
-  command: string,
-  args: readonly string[],
-  options: SpawnOptions = {},
-): ChildProcess {
+export function spawnProcess(command: string, args: readonly string[], options: SpawnOptions = {}) {
   return spawnParsed(command, args, String, options);
 }
 
@@ -59,7 +38,7 @@ function spawnParsed<T>(
   args: readonly string[],
   parse: (line: string) => T,
   { cwd, env, lifeMs }: SpawnOptions = {},
-): ChildProcess<T> {
+) {
   const child = spawn(command, args, {
     stdio: "pipe",
     cwd,
@@ -69,9 +48,9 @@ function spawnParsed<T>(
   });
   const stdout = readOutput(child.stdout, `stdout of ${command}`, parse);
   const stderr = readOutput(child.stderr, `stderr of ${command}`, String);
-  child.stdin.on("error", () => {}); // it ended before it read: `exited` tells
+  child.stdin.on("error", () => {}); // It ended before it read; `exited` resolves.
   const spawned = once(child, "spawn").then(() => {});
-  spawned.catch(() => {}); // whoever waits for it is told
+  spawned.catch(() => {}); // The caller may not wait for it.
 
   let ended: Exit | undefined;
   const exited = new Promise<Exit>((resolve) => {
@@ -90,7 +69,8 @@ function spawnParsed<T>(
     await exited;
     clearTimeout(forced);
   }
-  const close = () => {
+  /** SIGTERM, and SIGKILL if that does not help within 5 s; resolves when it ended. */
+  const close = (): Promise<void> => {
     closed ??= end();
     return closed;
   };
@@ -98,24 +78,31 @@ function spawnParsed<T>(
     pid: child.pid ?? 0,
     stdout,
     stderr,
+    /** Resolves when it runs; rejects when it cannot be executed. */
     spawned,
+    /** Resolves once it ended and all its output was read; never rejects. */
     exited,
+    /** How it ended, if it has. */
     exit: () => ended,
-    signal: (signal) => void child.kill(signal),
-    writeLine: (line) => void child.stdin.write(`${line}\n`),
+    signal: (name: NodeJS.Signals) => void child.kill(name),
+    writeLine: (line: string) => void child.stdin.write(`${line}\n`),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-function readOutput<T>(stream: Readable, name: string, parse: (line: string) => T): Output<T> {
+function readOutput<T>(stream: Readable, name: string, parse: (line: string) => T) {
   const history = createHistory<T>(name);
   let text = "";
   stream.setEncoding("utf8").on("data", (piece: string) => {
     text += piece;
   });
   createInterface({ input: stream }).on("line", (line) => history.add(parse(line)));
-  return { ...history, text: () => text };
+  return {
+    ...history,
+    /** All of it so far, as it was written. */
+    text: () => text,
+  };
 }
 
 /** Resolves when the program runs, each line of whose stdout is parsed; rejects when it cannot be executed. */

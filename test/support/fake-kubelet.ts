@@ -3,20 +3,16 @@ import { type PluginInfo, protos } from "../../src/grpc/protos";
 
 const CALL_LIMIT_MS = 5_000;
 
-/** Kubelet's end of one connection to a registration socket: calls what a test wants called, when it wants. */
-export interface FakeKubelet extends Disposable {
-  getInfo(): Promise<PluginInfo>;
-  /** Says that the driver is registered, or with `error` that it is not. Resolves when that was answered. */
-  notify(error?: string): Promise<void>;
-}
+export type FakeKubelet = ReturnType<typeof dialRegistration>;
 
-/** Makes a client of a registration socket; it connects with the first call. */
-export function dialRegistration(socketPath: string): FakeKubelet {
+/** Makes kubelet's end of one connection to a registration socket; it connects with the first call. */
+export function dialRegistration(socketPath: string) {
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;
   const client = createUnixClient(socketPath);
   return {
     getInfo: () => callUnary(client, GetInfo, {}, { timeoutMs: CALL_LIMIT_MS }),
-    notify: async (error = "") => {
+    /** Says that the driver is registered, or with `error` that it is not. Resolves when that was answered. */
+    notify: async (error = ""): Promise<void> => {
       const status = { pluginRegistered: error === "", error };
       await callUnary(client, NotifyRegistrationStatus, status, { timeoutMs: CALL_LIMIT_MS });
     },

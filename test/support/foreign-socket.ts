@@ -1,19 +1,10 @@
 import { renameSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 
-/** A listening socket of somebody else's. */
-export interface ForeignSocket extends AsyncDisposable {
-  /** How many connections it has had. */
-  connections(): number;
-  /** Stops listening and cuts its connections; the file stays, as after a SIGKILL. */
-  kill(): Promise<void>;
-}
+export type ForeignSocket = Awaited<ReturnType<typeof startForeignSocket>>;
 
 /** Puts a listening socket at `path`, in place of whatever is there, as a registrar that starts later would. */
-export async function startForeignSocket(
-  path: string,
-  onConnection: (socket: Socket) => void = () => {},
-): Promise<ForeignSocket> {
+export async function startForeignSocket(path: string, onConnection: (socket: Socket) => void = () => {}) {
   const sockets = new Set<Socket>();
   let connections = 0;
   const server = createServer((socket) => {
@@ -30,14 +21,20 @@ export async function startForeignSocket(
   });
   renameSync(`${path}~`, path);
   let ending: Promise<void> | undefined;
-  const kill = () => {
+  /** Stops listening and cuts its connections; the file stays, as after a SIGKILL. */
+  const kill = (): Promise<void> => {
     ending ??= new Promise((resolve) => {
       server.close(() => resolve());
       for (const socket of sockets) socket.destroy();
     });
     return ending;
   };
-  return { connections: () => connections, kill, [Symbol.asyncDispose]: kill };
+  return {
+    /** How many connections it has had. */
+    connections: () => connections,
+    kill,
+    [Symbol.asyncDispose]: kill,
+  };
 }
 
 /** Leaves a socket file on which nobody listens. */

@@ -1,32 +1,26 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { createTempFolder, type TempFolder } from "./temp-folder";
+import { createTempFolder } from "./temp-folder";
+
+export type NodeFolder = Awaited<ReturnType<typeof createNodeFolder>>;
 
 /** A folder that stands for a node. It lasts as long as its owner wants. */
-export interface NodeFolder extends TempFolder {
-  /** Where the one driver that most tests have listens. */
-  readonly csiAddress: string;
-  /** The plugin registration directory, which is there. */
-  readonly pluginDir: string;
-  /** Where a driver's registration socket belongs. */
-  socketPathOf(driverName: string): string;
-  /** What is in the plugin registration directory. */
-  files(): readonly string[];
-  /** What kubelet sees of it, sorted: names with a leading dot are there for moments only. */
-  visibleFiles(): readonly string[];
-}
-
-export async function createNodeFolder(): Promise<NodeFolder> {
+export async function createNodeFolder() {
   const folder = await createTempFolder();
   const pluginDir = folder.at("reg");
   mkdirSync(pluginDir);
-  const files = () => (existsSync(pluginDir) ? readdirSync(pluginDir) : []);
+  /** What is in the plugin registration directory. */
+  const files = (): readonly string[] => (existsSync(pluginDir) ? readdirSync(pluginDir) : []);
   return {
     ...folder,
+    /** Where the one driver that most tests have listens. */
     csiAddress: folder.at("csi.sock"),
+    /** The plugin registration directory, which is there. */
     pluginDir,
-    socketPathOf: (driverName) => folder.at("reg", `${driverName}-reg.sock`),
+    /** Where a driver's registration socket belongs. */
+    socketPathOf: (driverName: string) => folder.at("reg", `${driverName}-reg.sock`),
     files,
-    visibleFiles: () =>
+    /** What kubelet sees of it, sorted: names with a leading dot are there for moments only. */
+    visibleFiles: (): readonly string[] =>
       files()
         .filter((name) => !name.startsWith("."))
         .toSorted(),

@@ -10,27 +10,13 @@ export type Answer =
   /** Never answers. */
   | "hang";
 
-/** A CSI Identity service that does as it is told; with plain grpc-js, so that nothing of ours answers to ours. */
-export interface ScriptedDriver extends AsyncDisposable {
-  /** The `:authority` of each GetPluginInfo call so far. */
-  readonly authorities: readonly string[];
-  /** How many connections are open. */
-  openConnections(): number;
-  /** Resolves when GetPluginInfo was called this often. */
-  called(times: number): Promise<void>;
-  /** Ends its connections and goes on listening. */
-  endConnections(): void;
-  /** Ends as by SIGKILL: connections are cut, the socket file stays. */
-  kill(): Promise<void>;
-  /** Ends in good order: connections are cut, the socket file is removed. */
-  stop(): Promise<void>;
-}
+export type ScriptedDriver = Awaited<ReturnType<typeof startScriptedDriver>>;
 
-/** Starts a driver that gives `answers` in turn, and the last of them from then on. */
-export async function startScriptedDriver(
-  socketPath: string,
-  ...answers: readonly Answer[]
-): Promise<ScriptedDriver> {
+/**
+ * Starts a CSI Identity service that gives `answers` in turn, and the last of them from then on; with plain grpc-js, so
+ * that our client is not tested by our server.
+ */
+export async function startScriptedDriver(socketPath: string, ...answers: readonly Answer[]) {
   const { identity } = protos;
   const authorities: string[] = [];
   const sockets = new Set<Socket>();
@@ -66,7 +52,8 @@ export async function startScriptedDriver(
   renameSync(boundPath, socketPath);
 
   let ending: Promise<void> | undefined;
-  const kill = () => {
+  /** Ends as by SIGKILL: connections are cut, the socket file stays. */
+  const kill = (): Promise<void> => {
     ending ??= new Promise((resolve) => {
       server.close(() => resolve());
       for (const socket of sockets) socket.destroy();
@@ -74,18 +61,23 @@ export async function startScriptedDriver(
     });
     return ending;
   };
-  const stop = () => {
+  /** Ends in good order: connections are cut, the socket file is removed. */
+  const stop = (): Promise<void> => {
     if (ending === undefined) rmSync(socketPath, { force: true });
     return kill();
   };
   return {
-    authorities,
+    /** The `:authority` of each GetPluginInfo call so far. */
+    authorities: authorities as readonly string[],
+    /** How many connections are open. */
     openConnections: () => sockets.size,
+    /** Ends its connections and goes on listening. */
     endConnections: () => {
       for (const socket of sockets) socket.destroy();
     },
-    called: (times) =>
-      new Promise((resolve) => {
+    /** Resolves when GetPluginInfo was called this often. */
+    called: (times: number) =>
+      new Promise<void>((resolve) => {
         wake = () => {
           if (authorities.length >= times) resolve();
         };
