@@ -3,7 +3,7 @@ import { pause } from "../../../base/pause";
 import { refusedFor } from "../../model/outcome";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import type { RegistrationContext } from "../context";
-import { explainRefusal } from "../explain-refusal";
+import { explainRefusal } from "../hints";
 import { SLOW_AFTER_REPEATS } from "../transition";
 
 /** One line in ten minutes at the slow pace. */
