@@ -17,7 +17,7 @@ afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
 const check = (driverName = name, timeoutMs = 2_000) =>
-  checkRegistrationSocket({ socketPath: node.socketPath(name), driverName, timeoutMs });
+  checkRegistrationSocket(node.socketPath(name), driverName, timeoutMs);
 
 describe("with a registrar at work", () => {
   test("is ok, and is not taken for kubelet", async () => {
@@ -73,7 +73,7 @@ test("does not wait longer than it may for who does not answer, and leaves nothi
 test("a path that gRPC cannot dial is an answer too", async () => {
   const socketPath = `${node.pluginRegistrationPath}/line\nbreak`;
   await using _living = await startForeignSocket(socketPath);
-  const answer = await checkRegistrationSocket({ socketPath, driverName: name, timeoutMs: 50 });
+  const answer = await checkRegistrationSocket(socketPath, name, 50);
   expect(answer).toMatchObject({ kind: "wrong" });
 });
 

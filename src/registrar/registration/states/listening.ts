@@ -6,7 +6,7 @@ import { createAlias, fileNameOf } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { explainSilence } from "../hints";
 
-/** Kubelet's reconcile loop runs each second: this long without a call, after a dead socket, means backoff. */
+/** Kubelet's reconcile loop runs each second: no call for this long, after a dead socket, means backoff. */
 const MOVE_AFTER_MS = 2_500;
 
 /**
@@ -32,13 +32,13 @@ export async function moveFromBackoff(
   return { kind: "kubelet-silent", alias };
 }
 
-/** State `listening`: says that kubelet has not called, and what to check; less and less often. */
+/** State `listening`: warns that kubelet has not called, and says what to check; less and less often. */
 export async function remindOfSilence(
-  socketPath: string,
-  { options, server, log: parentLog }: RegistrationContext,
+  { facts }: StateOf<"listening">,
+  context: RegistrationContext,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const log = parentLog.named("listening");
+  const log = context.log.named("listening");
   let waitedMs = 0;
   for (let line = 0; ; line++) {
     const waitMs = reminderMs(REMINDERS.kubeletSilent, line);
@@ -46,8 +46,8 @@ export async function remindOfSilence(
     waitedMs += waitMs;
     log.warn("Kubelet has not called", {
       waited: `${waitedMs / 1000}s`,
-      socketPath,
-      check: explainSilence(options.pluginRegistrationPath, server.connections),
+      socketPath: socketPathOf(facts, context),
+      check: explainSilence(context.options.pluginRegistrationPath, context.server.connections),
     });
   }
 }
