@@ -6,7 +6,7 @@ import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
 import { errorOf, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
-import { type DriverStatus, reasonOf } from "../model/status";
+import { type DriverHealth, type DriverStatus, reasonOf } from "../model/status";
 import { createTally } from "../model/tally";
 import { createRegistrationSocket } from "../socket/registration-socket";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
@@ -61,7 +61,7 @@ export interface RegistrationParts {
   readonly csiAddress: string | undefined;
   /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
   readonly followDriver: (inbox: Inbox<LoopEvent>, signal: AbortSignal) => Promise<void>;
-  readonly driver: () => Pick<DriverStatus, "identity" | "connected" | "trouble" | "misbehaviour">;
+  readonly driver: () => DriverHealth;
   readonly events: EventSource<RegistrarEvent>;
   readonly log: Logger;
   /** Closes the registration when aborted. */
