@@ -10,8 +10,8 @@ export type KubeletVersion = `${"" | "v"}1.${number}` | `${"" | "v"}1.${number}.
 const FIRST_MINOR = 13;
 
 /**
- * The simulated kubelet that behaves as this one, undefined where there is none. What changed, in between those that are
- * simulated: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.36 tries again.
+ * The simulated kubelet that behaves like this version; undefined if there is none. What changed between them: 1.26 calls
+ * drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.36 tries again.
  */
 export function simulatedVersion(version: string): SimulatedVersion | undefined {
   const [, digits] = /^v?1\.(\d{1,3})(?:\.\d+)?$/.exec(version) ?? [];
@@ -32,7 +32,7 @@ export type AuthorityStyle =
   /** The word itself. */
   | "localhost";
 
-/** Whether the text that refuses versions says who reported them. */
+/** Whether kubelet's refusal of versions says who reported them. */
 export type VersionsWording = "by-driver" | "by-any";
 
 /** What differs between kubelets, as far as a plugin can see it. */
@@ -68,8 +68,8 @@ export interface KubeletBehaviour {
   readonly comparesVolumeLimit: boolean;
 }
 
-/** The types of `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
-export type PluginType = "CSIPlugin" | "DevicePlugin" | "DRAPlugin";
+/** What kubelet registers: `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
+export type PluginType = "CSIPlugin" | "DRAPlugin" | "DevicePlugin";
 
 const KUBELET_1_20: KubeletBehaviour = {
   registrationAuthority: "path",
