@@ -10,9 +10,9 @@ import { explainSilence } from "../hints";
 const MOVE_AFTER_MS = 2_500;
 
 /**
- * State `listening`: kubelet backs off by path, up to 2 min 2 s, from a socket that a reboot left behind, and a new
- * file under the same path does not end that (goroutinemap's exponential backoff). So where we found a dead socket, and
- * only as long as we were never registered, ours moves once to another name, from which kubelet has not backed off.
+ * State `listening`: kubelet backs off by path, up to 2 min 2 s, from a socket that a reboot left behind; a new file
+ * under that path does not end it (goroutinemap's exponential backoff). So if we found a dead socket, and were never
+ * registered, our socket moves once to another name.
  */
 export async function moveFromBackoff(
   { facts }: StateOf<"listening">,
