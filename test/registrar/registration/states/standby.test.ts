@@ -55,7 +55,7 @@ test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
   expect((await registerOnce(socketPath)).name).toBe(name);
   await started.state("registered");
   expect(started.registrar.status().tally).toMatchObject({ takeovers: 1, publications: { "peer-gone": 1 } });
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
   await peer.kill();
 });
 
@@ -70,7 +70,7 @@ test("takes over when a peer ends that had something to say", async () => {
   expect(await tryConnect(socketPath)).toBeUndefined();
   await peer.kill();
   await started.state("listening");
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
 });
 
 test("stays in standby when one peer takes over from another", async () => {
@@ -82,7 +82,7 @@ test("stays in standby when one peer takes over from another", async () => {
   await eventually(() => expect(next.connections()).toBeGreaterThan(0));
   expect(started.registrar.status().state).toBe("standby");
   expect(identityOf(socketPath)).toBe(inode);
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
   expect(identityOf(socketPath)).toBe(inode);
 });
 
@@ -118,7 +118,7 @@ test("leaves a peer that keeps our connection alone between two looks", async ()
     rounds += 1;
     expect(rounds).toBeLessThan(MANY);
   }
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
   await peer.kill();
 });
 
@@ -146,7 +146,7 @@ test("ends when the driver comes back under another name, whose socket nobody el
   await started.state("listening");
   expect(existsSync(node.socketPath("y.csi"))).toBe(true);
   expect(identityOf(socketPath)).toBe(inode);
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
   await peer.kill();
 });
 
