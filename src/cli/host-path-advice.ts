@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { attempt } from "../base/errors";
+import { adviceOnHostPath } from "../host-path/advice";
 import type { Mount } from "../host-path/mounts";
 import { isPattern } from "../host-path/path-pattern";
-import { adviceOnHostPath } from "../registrar/registration/explain-refusal";
 import { parseCsiAddress } from "../unix/csi-address";
 import { isFolder, statsOf } from "../unix/files";
 import type { Flags } from "./flags";

@@ -1,38 +1,43 @@
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
 import { isWithin, type Mount, placeOf } from "./mounts";
 
-/** Both names of one driver socket, and the mount table that joins them. Paths are absolute, without symbolic links. */
-export interface HostPathQuestion {
-  /** As this mount namespace has it; a `*` of a pattern is a character as any other. */
-  readonly csiSocketPath: string;
+/** Both names of one driver socket, and the directory whose mount shows kubelet's root. */
+export interface DriverPaths {
+  /** As this process sees it; undefined where the driver runs in this process. */
+  readonly csiSocketPath?: string | undefined;
   /** The path that kubelet gets. */
   readonly kubeletRegistrationPath: string;
-  /** Kubelet's plugin registration directory as this mount namespace has it: its mount tells what kubelet's root is. */
+  /** Kubelet's plugin registration directory as this process sees it. */
   readonly pluginRegistrationPath: string;
+}
+
+/** The mount table joins both names. Paths are absolute, without symbolic links; a pattern's `*` is a character. */
+export interface HostPathQuestion extends DriverPaths {
+  readonly csiSocketPath: string;
   readonly mounts: readonly Mount[];
 }
 
 /** Whether kubelet, on the host, finds the driver's socket at the path that it gets. */
 export type HostPathVerdict =
   | { readonly kind: "fits" }
-  /** Its end fits: the socket is `path` on a disk, and where the host mounts that cannot be seen. */
+  /** Its end fits: the socket is `path` on a disk; this container cannot see where the host mounts that disk. */
   | { readonly kind: "ends-alike"; readonly path: string }
   | { readonly kind: "unknown" }
-  /** It is elsewhere: `hostPath` is what to tell kubelet instead. */
+  /** It is elsewhere: kubelet should get `hostPath`. */
   | { readonly kind: "differs"; readonly hostPath: string }
-  /** It is elsewhere: at `path` on a disk, and where the host mounts that cannot be seen. */
+  /** It is elsewhere: at `path` on a disk; this container cannot see where the host mounts that disk. */
   | { readonly kind: "differs-on-disk"; readonly path: string; readonly inKubeletRoot: string | undefined }
-  /** The socket lies in an emptyDir volume, whose path on the host has the pod's UID in it. */
+  /** The socket is in an emptyDir volume, whose path on the host contains the pod's UID. */
   | { readonly kind: "empty-dir" }
-  /** The socket lies in the container's own layer, which is nowhere on the host that kubelet could be told. */
+  /** The socket is in the container's own layer: no path of the host leads there. */
   | { readonly kind: "not-mounted"; readonly folder: string };
 
 /**
- * Judges the path that kubelet is told by the mounts: a hostPath volume shows in the mount table with the folder that
- * it has on its file system. That is its path on the host where that file system is the host's root. A subvolume has
- * something before it, as in /@/var/lib/kubelet; of a disk that the host mounts somewhere it is the end. Only what
- * contradicts it is said to differ; symbolic links and bind mounts of the host are given the benefit of the doubt, as
- * long as the path leads through something like kubelet's root.
+ * Compares the path that kubelet gets with the mounts. The mount table shows a hostPath volume with its folder on its
+ * file system. If that file system is the host's root, the folder is the path on the host; on a subvolume a prefix comes
+ * first, as in /@/var/lib/kubelet; on a disk that the host mounts somewhere, the folder is the end of the path. Only a
+ * contradiction gives `differs`: the host may have symbolic links and bind mounts, as long as the path leads through
+ * something like kubelet's root.
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const { csiSocketPath, pluginRegistrationPath, mounts } = question;
@@ -71,10 +76,9 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
     : { kind: "differs", hostPath };
 }
 
-/** Where a whole path would be a guess. */
 export const UNSEEN_MOUNT = "where the host mounts that disk cannot be seen from here";
 
-/** What is wrong, in words that follow "kubelet will not find the driver: ", and what to write; undefined: nothing is. */
+/** What is wrong, to follow "kubelet will not find the driver: ", and the fix; undefined if no fault is known. */
 export function explainHostPath(
   verdict: HostPathVerdict,
 ): { readonly problem: string; readonly fix: string } | undefined {
@@ -113,18 +117,18 @@ export function explainHostPath(
   }
 }
 
-/** What to do, in a sentence: a flag is to be written. */
+/** The fix as a sentence: a flag gets its verb. */
 export function fixText({ fix }: { readonly fix: string }): string {
   return fix.startsWith("--") ? `write ${fix}` : fix;
 }
 
-/** The longest first: one of them is the end of another. */
+/** The longest first, because one is the end of another. */
 const roots: readonly string[] = [DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)].sort(
   (one, other) => other.length - one.length,
 );
 const isInKnownRoot = (path: string) => roots.some((root) => isWithin(path, root));
 
-/** Whether a file system is the host's root: it is our own root, or has a kubelet's root by its whole path. */
+/** Whether a file system is the host's root: it is our own root, or contains a kubelet's root by its whole path. */
 function isHostsRoot(device: string, mounts: readonly Mount[]): boolean {
   return mounts.some(
     (mount) =>
@@ -133,7 +137,7 @@ function isHostsRoot(device: string, mounts: readonly Mount[]): boolean {
   );
 }
 
-/** Kubelet's root, "" for that of a file system, where its plugin registration directory is at `path`. */
+/** Kubelet's root, "" for the root of a file system, if its plugin registration directory is `path`. */
 function kubeletRootOf(path: string): string | undefined {
   const tail = "/plugins_registry";
   return path.endsWith(tail) ? path.slice(0, -tail.length) : undefined;

@@ -1,31 +1,24 @@
-/** A line of `/proc/self/mountinfo`, as far as it matters here (proc_pid_mountinfo(5)). */
+/** The fields of a line of `/proc/self/mountinfo` that matter here (proc_pid_mountinfo(5)). */
 export interface Mount {
-  /** `8:1`: what tells one file system from another. */
+  /** The number of the file system, such as `8:1`. */
   readonly device: string;
   readonly mountPoint: string;
-  /** Which folder of its file system is mounted, as called from that file system's root on. */
+  /** The mounted folder, as a path from its file system's root. */
   readonly root: string;
+  /** The type of the file system: `ext4`, `overlay`. */
   readonly fileSystem: string;
 }
 
-/** Where a path leads when all mounts are seen through. */
-export interface Place {
-  /** Type of the file system: `ext4`, `overlay`. */
-  readonly fileSystem: string;
-  /**
-   * The path from the root of that file system on. For a hostPath volume this is the host's path, less the mount
-   * point that the file system has there.
-   */
+/** Where a path leads behind all mounts; `mountPoint` is of the mount that contains it. */
+export interface Place extends Omit<Mount, "root"> {
+  /** The path from its file system's root. For a hostPath volume: the host's path without that file system's mount point. */
   readonly path: string;
   readonly isMountPoint: boolean;
-  readonly device: string;
-  /** Where in this mount namespace the mount begins that holds the path. */
-  readonly mountPoint: string;
-  /** Whether that mount is a whole file system: then what it is called elsewhere cannot be seen. */
+  /** Whether the mount is a whole file system: this container cannot see where the host mounts that. */
   readonly isWholeFileSystem: boolean;
 }
 
-/** Reads mountinfo; lines that have another form are passed over. */
+/** Reads mountinfo; ignores lines of another form. */
 export function parseMountinfo(text: string): readonly Mount[] {
   return text.split("\n").flatMap((line) => {
     const [before = "", after = ""] = line.split(" - ");
@@ -36,7 +29,7 @@ export function parseMountinfo(text: string): readonly Mount[] {
   });
 }
 
-/** Where `path` (absolute, without symbolic links) leads; undefined where no mount holds it. */
+/** Where `path` (absolute, without symbolic links) leads; undefined if no mount contains it. */
 export function placeOf(path: string, mounts: readonly Mount[]): Place | undefined {
   let found: Mount | undefined;
   for (const mount of mounts) {

@@ -11,9 +11,7 @@ export interface PathPattern {
 }
 
 /** Whether a path is meant as a pattern. */
-export function isPattern(path: string): boolean {
-  return path.includes("*");
-}
+export const isPattern = (path: string): boolean => path.includes("*");
 
 /** What lies between the slashes of an absolute path, from the root on. */
 export const segmentsOf = (path: string): readonly string[] => path.split("/").slice(1);
@@ -30,17 +28,17 @@ export function parsePattern(text: string, option: string): PathPattern {
   return { text, segments, stars: segments.filter(isPattern).length };
 }
 
-/** A name that fits a segment: what its `*` stands for, or `""` for a segment without one. Undefined: it does not fit. */
+/** What a segment's `*` stands for in a name, `""` for a segment without one; undefined if the name does not fit. */
 export function matchSegment(segment: string, name: string): string | undefined {
   const [head = "", tail] = segment.split("*");
   if (tail === undefined) return name === segment ? "" : undefined;
   const fits = name.length > head.length + tail.length && name.startsWith(head) && name.endsWith(tail);
-  // A hidden folder is meant only where the pattern says so, as in a shell.
+  // As in a shell, `*` does not stand for a leading dot.
   if (!fits || (name.startsWith(".") && head === "")) return undefined;
   return name.slice(head.length, name.length - tail.length);
 }
 
-/** What the stars of a pattern's first segments stand for, as many as there are names. Undefined: a name does not fit. */
+/** What the stars of the first segments stand for, one segment for each name; undefined if a name does not fit. */
 export function matchSegments(
   segments: readonly string[],
   names: readonly string[],
@@ -72,17 +70,15 @@ export interface PatternPair {
   readonly kubeletRegistrationPath: PathPattern;
 }
 
-/**
- * Puts each driver socket pattern beside its host pattern, first with first. Throws INVALID_OPTION where that is not
- * one to one, or the stars of a pair are not.
- */
+/** Pairs driver socket patterns with host patterns, in order. Throws INVALID_OPTION if the counts, or a pair's stars, differ. */
 export function pairPatterns(
   csiAddresses: readonly string[],
   hostPaths: readonly string[],
 ): readonly PatternPair[] {
-  if (csiAddresses.length !== hostPaths.length)
+  const [addresses, paths] = [csiAddresses.length, hostPaths.length];
+  if (addresses !== paths)
     throw invalidOption(
-      `${csiAddresses.length} csiAddresses but ${hostPaths.length} kubeletRegistrationPaths: each needs its own`,
+      `${addresses} csiAddresses but ${paths} kubeletRegistrationPaths: each needs its own`,
     );
   return csiAddresses.map((address, index) => {
     const csiAddress = parsePattern(parseCsiAddress(address), "csiAddresses");

@@ -1,6 +1,10 @@
 import { goQuote } from "./go-quote";
 import { isLabelValue, isQualifiedName, isSubdomain } from "./resource-name";
 
+const LABEL_KEY = "a label's key is a name of at most 63 characters, after a DNS prefix and '/' if wanted";
+const LABEL_VALUE = "a label's value has letters, digits, '-', '_', '.', a letter or digit at both ends";
+const DRIVER_NAME = "a driver's name has letters, digits, '-' and '.' only, as a DNS name has";
+
 /**
  * Why the API server would reject a driver's topology as labels of a Node; undefined if it would not.
  * Source: `ValidateLabels` in apimachinery's `pkg/apis/meta/v1/validation/validation.go`.
@@ -12,19 +16,9 @@ export function invalidLabels(
   const invalid = (value: string, rule: string) =>
     `Node ${goQuote(nodeName)} is invalid: metadata.labels: Invalid value: ${goQuote(value)}: ${rule}`;
   for (const [key, value] of Object.entries(labels)) {
-    if (!isQualifiedName(key)) {
-      return invalid(
-        key,
-        "a label's key is a name of at most 63 characters, after a DNS prefix and '/' if wanted",
-      );
-    }
+    if (!isQualifiedName(key)) return invalid(key, LABEL_KEY);
     if (value.length > 63) return invalid(value, "must be no more than 63 bytes");
-    if (value !== "" && !isLabelValue(value)) {
-      return invalid(
-        value,
-        "a label's value has letters, digits, '-', '_', '.', a letter or digit at both ends",
-      );
-    }
+    if (value !== "" && !isLabelValue(value)) return invalid(value, LABEL_VALUE);
   }
   return undefined;
 }
@@ -41,15 +35,8 @@ export function invalidCsiNodeDriver(
   const invalid = (field: string, value: string, rule: string) =>
     `CSINode.storage.k8s.io ${goQuote(nodeName)} is invalid: spec.drivers.${field}: Invalid value: ${goQuote(value)}: ${rule}`;
   if (driver.name.length > 63) return invalid("name", driver.name, "must have at most 63 characters");
-  if (!isSubdomain(driver.name.toLowerCase())) {
-    return invalid(
-      "name",
-      driver.name,
-      "a driver's name has letters, digits, '-' and '.' only, as a DNS name has",
-    );
-  }
-  if (Buffer.byteLength(driver.nodeId) > maxNodeIdBytes) {
+  if (!isSubdomain(driver.name.toLowerCase())) return invalid("name", driver.name, DRIVER_NAME);
+  if (Buffer.byteLength(driver.nodeId) > maxNodeIdBytes)
     return invalid("nodeID", driver.nodeId, `must be ${maxNodeIdBytes} characters or less`);
-  }
   return undefined;
 }

@@ -36,8 +36,8 @@ export function highestSupportedVersion(
 }
 
 /**
- * Compares a CSI driver's versions with what is registered under its name: an equal or higher version that is already
- * registered wins, although kubelet's text says "higher". Throws REFUSED, in kubelet's words.
+ * Compares a CSI driver's versions with the one registered under its name: an equal or higher one wins, although
+ * kubelet's text says "higher". Throws REFUSED, in kubelet's words.
  * Source: `validateVersions` in `pkg/volume/csi/csi_plugin.go`.
  */
 export function validateVersions(
@@ -47,33 +47,26 @@ export function validateVersions(
   registered: Version | undefined,
   wording?: VersionsWording,
 ): Version {
-  const refuse = (why: string) =>
-    new RegistrarError(
-      "REFUSED",
-      `kubernetes.io/csi: ${caller} for CSI driver ${goQuote(name)} failed. ${why}`,
-    );
+  const where = `kubernetes.io/csi: ${caller} for CSI driver ${goQuote(name)} failed.`;
+  const refuse = (why: string) => new RegistrarError("REFUSED", `${where} ${why}`);
   if (versions.length === 0) throw refuse("Plugin returned an empty list for supported versions");
   let offered: Version;
   try {
     offered = highestSupportedVersion(versions, wording);
   } catch (error) {
-    throw refuse(
-      `None of the versions specified ${goQuotedList(versions)} are supported. err=${messageOf(error)}`,
-    );
+    const list = goQuotedList(versions);
+    throw refuse(`None of the versions specified ${list} are supported. err=${messageOf(error)}`);
   }
   if (registered !== undefined && !isLess(registered, offered)) {
     const there = goQuote(formatVersion(registered));
-    throw refuse(
-      `Another driver with the same name is already registered with a higher supported version: ${there}`,
-    );
+    const peer = "Another driver with the same name is already registered with a higher supported version";
+    throw refuse(`${peer}: ${there}`);
   }
   return offered;
 }
 
 /** `1.0.0`. */
-export function formatVersion(version: Version): string {
-  return version.join(".");
-}
+export const formatVersion = (version: Version): string => version.join(".");
 
 /** The version, or why it is invalid. */
 function parseVersion(text: string): Version | string {
@@ -89,9 +82,7 @@ function parseVersion(text: string): Version | string {
 }
 
 function isLess(a: Version, b: Version): boolean {
-  for (let index = 0; index < Math.max(a.length, b.length); index++) {
-    const difference = (a[index] ?? 0) - (b[index] ?? 0);
-    if (difference !== 0) return difference < 0;
-  }
-  return false;
+  const longest = a.length > b.length ? a : b;
+  const index = longest.findIndex((_, at) => (a[at] ?? 0) !== (b[at] ?? 0));
+  return (a[index] ?? 0) < (b[index] ?? 0);
 }

@@ -5,7 +5,7 @@ const SUBDOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 const MAX_LABEL_LENGTH = 63;
 const MAX_SUBDOMAIN_LENGTH = 253;
 const QUALIFIED = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
-/** What quota puts in front of a resource. */
+/** Quota's prefix of a resource. */
 const QUOTA_PREFIX = "requests.";
 
 /** Whether it is a DNS label: `IsDNS1123Label`. */

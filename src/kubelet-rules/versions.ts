@@ -10,8 +10,8 @@ export type KubeletVersion = `${"" | "v"}1.${number}` | `${"" | "v"}1.${number}.
 const FIRST_MINOR = 13;
 
 /**
- * The simulated kubelet that behaves as this one, undefined where there is none. What changed, in between those that are
- * simulated: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.36 tries again.
+ * The simulated kubelet that behaves like this version; undefined if there is none. What changed between them: 1.26 calls
+ * drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.36 tries again.
  */
 export function simulatedVersion(version: string): SimulatedVersion | undefined {
   const [, digits] = /^v?1\.(\d{1,3})(?:\.\d+)?$/.exec(version) ?? [];
@@ -23,16 +23,13 @@ export function simulatedVersion(version: string): SimulatedVersion | undefined 
   return minor <= 35 ? "1.35" : "1.36";
 }
 
-/** What a caller sends as HTTP/2's `:authority`, which has no meaning on a unix socket. */
-export type AuthorityStyle =
-  /** The socket's raw path: grpc-go before 1.57. It violates RFC 3986, and Node's HTTP/2 server rejects it. */
-  | "path"
-  /** The socket's path, percent-encoded: grpc-go since 1.57. */
-  | "encoded-path"
-  /** The word itself. */
-  | "localhost";
+/**
+ * What a caller sends as HTTP/2's `:authority`, which has no meaning on a unix socket: the word, the socket's path
+ * percent-encoded (grpc-go since 1.57), or the raw path, which violates RFC 3986, so that Node's HTTP/2 server rejects it.
+ */
+type AuthorityStyle = "localhost" | "encoded-path" | "path";
 
-/** Whether the text that refuses versions says who reported them. */
+/** Whether kubelet's refusal of versions says who reported them. */
 export type VersionsWording = "by-driver" | "by-any";
 
 /** What differs between kubelets, as far as a plugin can see it. */
@@ -45,14 +42,14 @@ export interface KubeletBehaviour {
   /** On the CSI driver's socket: `newGrpcConn` in `pkg/volume/csi/csi_client.go`, `localhost` since 1.26. */
   readonly driverAuthority: AuthorityStyle;
   /**
-   * What happens to a plugin whose registration failed, or whose registrar did not get the report of its success.
-   * `keep`: it stays in the actual state of world, so that kubelet never tries again until its socket changes.
-   * `forget` (since 1.36): taken out of it, and of the node if it was there, and tried again with backoff.
+   * What kubelet does with a plugin whose registration failed, or whose registrar did not get the report of its success.
+   * `keep`: it stays in the actual state of world, so that kubelet does not try again until its socket changes.
+   * `forget` (since 1.36): kubelet removes it, also from the node, and tries again with backoff.
    */
   readonly afterFailure: "keep" | "forget";
   /**
-   * Whether a look at a whole folder finds a symbolic link to a socket, as every kubelet does that sees one created:
-   * not yet in 1.24. `traversePluginDir` in `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
+   * Whether a scan of the folder finds a symbolic link to a socket, as inotify does in every kubelet; not yet in 1.24.
+   * `traversePluginDir` in `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
    */
   readonly scanFollowsLinks: boolean;
   /** How kubelet words its refusal of versions: its own check of drivers, or (since 1.29) the one of any plugin. */
@@ -68,8 +65,8 @@ export interface KubeletBehaviour {
   readonly comparesVolumeLimit: boolean;
 }
 
-/** The types of `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
-export type PluginType = "CSIPlugin" | "DevicePlugin" | "DRAPlugin";
+/** What kubelet registers: `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
+export type PluginType = "CSIPlugin" | "DRAPlugin" | "DevicePlugin";
 
 const KUBELET_1_20: KubeletBehaviour = {
   registrationAuthority: "path",
@@ -102,22 +99,11 @@ const BEHAVIOURS: Readonly<Record<SimulatedVersion, KubeletBehaviour>> = {
   "1.36": { ...KUBELET_1_35, afterFailure: "forget" },
 };
 
-/** What the kubelet of this version does. */
-export function behaviourOf(version: SimulatedVersion): KubeletBehaviour {
-  return BEHAVIOURS[version];
-}
+export const behaviourOf = (version: SimulatedVersion): KubeletBehaviour => BEHAVIOURS[version];
 
 /** The `:authority` for a socket. Encoding: `encodeAuthority` in grpc-go's `clientconn.go`. */
 export function authorityFor(style: AuthorityStyle, socketPath: string): string {
-  switch (style) {
-    case "path":
-      return socketPath;
-    case "encoded-path":
-      return encodeURIComponent(socketPath).replace(
-        /%(?:24|26|2B|2C|3A|3B|3D|40|5B|5D)/g,
-        decodeURIComponent,
-      );
-    case "localhost":
-      return "localhost";
-  }
+  if (style === "localhost") return "localhost";
+  if (style === "path") return socketPath;
+  return encodeURIComponent(socketPath).replace(/%(?:24|26|2B|2C|3A|3B|3D|40|5B|5D)/g, decodeURIComponent);
 }

@@ -29,11 +29,11 @@ export interface NodeRegistrar
   close(): Promise<RegistrationOutcome>;
 }
 
-/** On a node, dead sockets are nothing special. */
+/** A log line about a dead socket every 10 minutes: on a node they are nothing special. */
 const REMIND_EVERY_MS = 600_000;
-/** A driver that is there and silent is looked for again after so long at least, whatever `driverGoneAfterMs` says. */
+/** The shortest wait until the next look at a driver that is silent, whatever `driverGoneAfterMs` is. */
 const SHORTEST_LOOK_MS = 1_000;
-/** A registration that fails after it lasted so long has not failed "again". */
+/** A failure after this long is a first failure again. */
 const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
 
 /** One driver's place, as long as its folder is there. */
@@ -42,34 +42,27 @@ interface Member {
   readonly registration: Registration;
   readonly sinceMs: number;
   phase: "serving" | "failed" | "leaving";
-  /** How often its driver's registrations have failed, one after the other, before it. */
+  /** The driver's failed registrations in a row before this one. */
   readonly failures: number;
-  /** While it serves: the driver is away. Where it failed: until it is started anew. */
+  /** In phase `serving`: the driver is away. In phase `failed`: until the next registration. */
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
  * Registers every driver whose socket fits a pattern. Each has a registration of its own, with its own state, retries
- * and socket: the failure of one does not touch the others. A refusal is retried, never an end. A driver that has a
- * living registrar already, a sidecar of its own, is left to it as long as that lives. A driver whose folder goes is
- * deregistered at once; one whose socket goes or refuses, after `driverGoneAfterMs`, as a restart is no departure.
- * One that comes back under another name is another driver.
+ * and socket: the failure of one does not touch the others. A refusal is retried, never an end. A driver with a living
+ * registrar, a sidecar of its own, keeps that one. A driver whose folder goes is deregistered at once; one whose socket
+ * goes or refuses connections, after `driverGoneAfterMs`, because it may restart. A driver that comes back under another
+ * name is another driver.
  *
- * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Ends only when it is closed or `signal` is
- * aborted.
+ * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Ends only by `close()` or `signal`.
  */
 export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise<NodeRegistrar> {
   const { signal, logger, ...resolved } = resolveNodeOptions(options);
   const { csiAddresses, kubeletRegistrationPaths, driverGoneAfterMs, names, ...common } = resolved;
   const pairs = pairPatterns(csiAddresses, kubeletRegistrationPaths);
   const resolve = (csiAddress: string, kubeletRegistrationPath: string) =>
-    resolveOptions({
-      ...common,
-      csiAddress,
-      kubeletRegistrationPath,
-      onRegistrationFailure: "retry",
-      driverTimeoutMs: 0,
-    });
+    resolveOptions({ ...common, csiAddress, kubeletRegistrationPath, onRegistrationFailure: "retry" });
   // What all drivers share must be right before the first one comes.
   for (const { csiAddress, kubeletRegistrationPath } of pairs)
     resolve(csiAddress.text, kubeletRegistrationPath.text);
@@ -81,7 +74,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
 
-  /** A driver is there, or has come anew; what is known already goes on. */
+  /** Registers a driver that is there or came back; one that has its place keeps it. */
   const join = (csiAddress: string, kubeletRegistrationPath: string, failures = 0) => {
     if (stop.signal.aborted || members.has(csiAddress)) return;
     let ofDriver: ResolvedRegistrarOptions;
@@ -100,14 +93,8 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
       placeTaken: "stand-by",
     });
     const sinceMs = performance.now();
-    const member: Member = {
-      csiAddress,
-      registration,
-      sinceMs,
-      phase: "serving",
-      failures,
-      timer: undefined,
-    };
+    const phase = "serving";
+    const member: Member = { csiAddress, registration, sinceMs, phase, failures, timer: undefined };
     members.set(csiAddress, member);
     registration.subscribe((event) => {
       events.emit({ ...event, registration });
@@ -119,7 +106,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     });
   };
 
-  /** It failed, has left, or has to start over; whatever comes next, a driver that is there is joined. */
+  /** After a registration has ended: a driver that is there starts over, at once or later if it failed. */
   const onClosed = (member: Member, outcome: RegistrationOutcome) => {
     const { csiAddress } = member;
     const { kubeletRegistrationPath } = member.registration;
@@ -133,8 +120,10 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     member.phase = "failed";
     const failures = performance.now() - member.sinceMs < STEADY_AFTER_MS ? member.failures : 0;
     const waitMs = backoffMs(BACKOFF.failedDriver, failures);
-    const after = `${waitMs / 1000}s`;
-    log.info("Trying again later, or when the CSI driver restarts", { csiAddress, after });
+    log.info("Trying again later, or when the CSI driver restarts", {
+      csiAddress,
+      after: `${waitMs / 1000}s`,
+    });
     member.timer = setTimeout(() => startOver(failures + 1), waitMs);
   };
 
@@ -148,14 +137,14 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     void member.registration.close();
   };
 
-  /** After a while, looks whether the driver is back. If not it is deregistered, and its socket waited for. */
+  /** After a while, looks whether the driver is back. If not, deregisters it and waits for its socket. */
   const expectDeparture = (member: Member, afterMs = driverGoneAfterMs) => {
     clearTimeout(member.timer);
     if (member.phase !== "serving" || stop.signal.aborted) return;
     member.timer = setTimeout(async () => {
       const isBack = (await tryConnect(member.csiAddress)) === undefined;
       if (!isBack && member.phase === "serving") leave(member, `not there for ${driverGoneAfterMs / 1000}s`);
-      // One that accepts connections and does not answer may go without another word: it is looked for again.
+      // A driver that accepts connections without an answer may go without a further event: look again.
       if (isBack && !member.registration.status().connected)
         expectDeparture(member, Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));
     }, afterMs);
@@ -180,23 +169,17 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     );
 
   log.info("Looking for CSI drivers", { patterns: pairs.map(({ csiAddress }) => csiAddress.text).join(" ") });
-  const watching = Promise.all(pairs.map(watchPair));
-  let resolveClosed: (outcome: RegistrationOutcome) => void;
-  const closed = new Promise<RegistrationOutcome>((resolve) => {
-    resolveClosed = resolve;
-  });
-  const shutDown = async () => {
+  const closed = Promise.all(pairs.map(watchPair)).then(async (): Promise<RegistrationOutcome> => {
     signal?.removeEventListener("abort", close);
-    stop.abort();
     const leaving = [...members.values()];
     for (const { timer } of leaving) clearTimeout(timer);
-    await Promise.all([...leaving.map(({ registration }) => registration.close()), watching]);
+    await Promise.all(leaving.map(({ registration }) => registration.close()));
     members.clear();
     events.end();
-    resolveClosed({ kind: "stopped" });
-  };
+    return { kind: "stopped" };
+  });
   const close = () => {
-    if (!stop.signal.aborted) void shutDown();
+    stop.abort();
     return closed;
   };
   signal?.addEventListener("abort", close, { once: true });

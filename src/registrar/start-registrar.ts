@@ -14,11 +14,11 @@ import type { RegistrationLoopOptions } from "./registration/context";
 import { openRegistration, type Registration } from "./registration/registration";
 
 /**
- * Registers the CSI driver behind `options.csiAddress` with kubelet and keeps it registered. Resolves as soon as it is
- * at work: the driver may come later, `ready` resolves when kubelet has registered it. Ended by `close()`, by `signal`,
- * by kubelet's refusal with policy `exit`, or by a failure.
+ * Registers the CSI driver behind `options.csiAddress` with kubelet and keeps it registered. Resolves at once: the
+ * driver may come later, `ready` resolves when kubelet has registered it. Ended by `close()`, by `signal`, by kubelet's
+ * refusal with policy `exit`, or by a failure.
  *
- * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Whatever fails later is in `closed`.
+ * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. A later failure is in `closed`.
  *
  * @example
  * await using registrar = await startRegistrar({
@@ -34,7 +34,7 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
   return start(resolved);
 }
 
-/** The same with any text for `kubeletRegistrationPath`: as the official one it hands that to kubelet, which judges it. */
+/** The same with any text for `kubeletRegistrationPath`: like the official registrar, it leaves the judgement to kubelet. */
 export const startSidecar = async (options: RegistrarOptions): Promise<Registration> =>
   start(resolveOptions(options));
 
@@ -43,14 +43,14 @@ function start({ signal, logger: log, ...resolved }: ReturnType<typeof resolveOp
   return registerDriver(resolved, { signal, log });
 }
 
-/** What the registrations of one process share, and what is the node-wide registrar's wish for each of its drivers. */
-export interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" | "isWanted"> {
+/** What a registration needs besides its options; the node-wide registrar sets more than the sidecar. */
+interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" | "isWanted"> {
   readonly signal?: AbortSignal | undefined;
   readonly log: Logger;
   readonly placeTaken?: RegistrationLoopOptions["placeTaken"];
 }
 
-/** Registers the driver behind a socket: waits for it, learns its name, publishes its registration socket, and so on. */
+/** Registers the driver behind a socket: waits for it, asks its name, publishes its registration socket, and so on. */
 export function registerDriver(
   options: ResolvedRegistrarOptions,
   { signal, log: parentLog, placeTaken, ...wishes }: RegisterContext,

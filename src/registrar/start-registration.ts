@@ -8,10 +8,10 @@ import { openRegistration, type Registration } from "./registration/registration
 
 /**
  * Registers a driver that runs in this process with kubelet, and keeps it registered: a CSI driver, or with `type` a DRA
- * driver or a device plugin. It is the registrar without a sidecar, and without a driver to wait for, so that the events
- * of one (`driver-call`, `driver-answered`, `driver-lost`) do not occur. Resolves when the registration socket is in
- * place for kubelet to find; `ready` resolves when kubelet has
- * registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with policy `exit`, or by a failure.
+ * driver or a device plugin. There is no sidecar and no wait for the driver: `driver-call`, `driver-answered` and
+ * `driver-lost` do not occur. Resolves when the registration socket is in place for kubelet to find; `ready` resolves
+ * when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with policy `exit`, or by
+ * a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with UNSAFE_DRIVER_NAME for a name that could leave the
  * directory, with SOCKET_UNUSABLE where the socket cannot be put there, with ABORTED where it was stopped before.
@@ -34,11 +34,7 @@ export async function startRegistration(options: RegistrationOptions): Promise<R
   refuseAborted("the registration", signal);
   const events = createEventSource<RegistrarEvent>(REGISTRAR_EVENTS, logListenerError(log));
   const published = new Promise<undefined>((resolve) => {
-    const unsubscribe = events.subscribe(({ kind }) => {
-      if (kind !== "published") return;
-      unsubscribe();
-      resolve(undefined);
-    });
+    events.subscribe("published", () => resolve(undefined));
   });
   const registration = openRegistration(
     { ...how, kubeletRegistrationPath },

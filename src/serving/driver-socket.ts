@@ -5,18 +5,18 @@ import { watchPath } from "../unix/path-watch";
 import { listenOnSocketFile } from "../unix/socket-file";
 import { tryConnect } from "../unix/unix-socket";
 
-/** A driver's socket, listening. */
+/** A driver's socket that listens. */
 export interface DriverSocket {
   /** Accepts no more, and removes the file if it is still this socket's. Open connections stay open. */
   withdraw(): Promise<void>;
 }
 
-/** The net under inotify. */
+/** In case inotify misses an event. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Listens at `path`, and again whenever its socket is not there any more. Another's that listens there is left alone as
- * long as it lives: the newest driver wins. Rejects with SOCKET_UNUSABLE where it cannot listen at first.
+ * Listens at `path`, and again whenever its socket is gone. Another process' socket that listens there stays as long as
+ * that process lives: the newest driver wins. Rejects with SOCKET_UNUSABLE where it cannot listen at first.
  */
 export async function keepListening(
   path: string,

@@ -28,7 +28,7 @@ export interface ServedCsiDriver extends AsyncDisposable {
   close(): Promise<RegistrationOutcome>;
 }
 
-/** A process that starts on a busy node is slow, and it is its own driver that it asks. */
+/** Long, because a process that starts on a busy node is slow. */
 const NAME_WITHIN_MS = 10_000;
 
 /**
@@ -36,11 +36,11 @@ const NAME_WITHIN_MS = 10_000;
  * registrar in one call. Kubelets up to 1.25 cannot mount from a driver in Node: they send the socket's path as
  * `:authority`, and Node's HTTP/2 resets such requests.
  *
- * The order is the one that kubelet needs: listen, ask the driver its own name, publish the registration socket. The
- * end is the reverse: deregister, let running calls end, remove the socket. Either socket is put back when somebody
- * removes it; another driver's that has taken its place is left alone as long as it lives. Resolves when the
- * registration socket is in place; `ready` tells when kubelet has registered the driver. Ended by `close()`, by
- * `signal`, by kubelet's refusal with policy `exit`, or by a failure.
+ * The order is the one that kubelet needs: listen, ask the driver its name, publish the registration socket. The end is
+ * the reverse: deregister, let running calls end, remove the socket. A socket that was removed is made again; another
+ * driver's socket in its place stays as long as that driver lives. Resolves when the registration socket is in place;
+ * `ready` resolves when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with
+ * policy `exit`, or by a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with DRIVER_TIMEOUT
  * where its GetPluginInfo fails or takes 10 s, with UNSAFE_DRIVER_NAME, with ABORTED where it was stopped before.
@@ -73,8 +73,8 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     socket = await keepListening(resolved.csiAddress, driver.accept, logger);
     name = await askItsName(resolved, signal);
     const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs } = resolved;
-    const how = { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs };
-    registration = await startRegistration({ name, ...how, signal, logger });
+    const how = { pluginRegistrationPath, onRegistrationFailure, timeoutMs, signal, logger };
+    registration = await startRegistration({ name, endpoint, ...how });
   } catch (error) {
     await stopServing();
     throw error;
@@ -98,20 +98,18 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     },
     closed,
     close,
-    [Symbol.asyncDispose]: async () => {
-      await close();
-    },
+    [Symbol.asyncDispose]: async () => void (await close()),
   };
 }
 
-/** What is added later than at once would be missing when kubelet calls. */
+/** Services that come later would be missing when kubelet calls. */
 function refusePromise(returned: unknown): void {
   if (!isPromise(returned)) return;
   returned.catch(() => {});
   throw invalidOption("serveCsiDriver: addServices is async; it must have added them when it returns");
 }
 
-/** Over its socket, as kubelet and its registrar would: a driver that does not answer must not be registered. */
+/** Asks over its socket, as kubelet would: a driver that does not answer must not be registered. */
 async function askItsName(
   { csiAddress }: ResolvedCsiServingOptions,
   signal: AbortSignal | undefined,

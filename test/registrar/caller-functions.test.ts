@@ -4,20 +4,17 @@ import type { LoggerOption } from "../../src/logging/logger-option";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { startRegistrar } from "../../src/registrar/start-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
+import { eachTest } from "../support/each-test";
 import { registerOnce } from "../support/fake-kubelet";
 import { recordLog } from "../support/recorded-log";
-import { createTestNode, ENDPOINT, type TestNode } from "../support/registrar-node";
+import { createTestNode, ENDPOINT } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 import { startScriptedDriver } from "../support/scripted-driver";
 
 // A caller gives functions: what a log is written to, what listens to events. Whatever they do, the driver is
 // registered, `closed` settles, nothing is left, and no exception is left to the process.
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 const start = (logger: LoggerOption) => {

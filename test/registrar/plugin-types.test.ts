@@ -1,15 +1,12 @@
 import { readdirSync } from "node:fs";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
+import { eachTest } from "../support/each-test";
 import { registerOnce } from "../support/fake-kubelet";
 import { PATIENCE_MS } from "../support/history";
-import { createTestNode, ENDPOINT, type TestNode } from "../support/registrar-node";
+import { createTestNode, ENDPOINT } from "../support/registrar-node";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const start = (options: Partial<RegistrationOptions>) => {
   const { pluginRegistrationPath } = node;

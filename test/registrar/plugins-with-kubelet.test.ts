@@ -3,8 +3,9 @@ import type { RegistrationOptions } from "../../src/registrar/model/options";
 import type { StateName } from "../../src/registrar/model/state";
 import type { Registration } from "../../src/registrar/registration/registration";
 import { startRegistration } from "../../src/registrar/start-registration";
+import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
-import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { createSimulatedNode } from "../support/simulated-node";
 import { told } from "../support/told";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
@@ -26,11 +27,7 @@ const DEVICE: Plugin = {
   file: "example.com_gpu-device",
 };
 
-let node: SimulatedNode;
-beforeEach(async () => {
-  node = await createSimulatedNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createSimulatedNode);
 
 const start = async ({ file: _, ...plugin }: Plugin, options: Partial<RegistrationOptions> = {}) =>
   node.keep(

@@ -5,23 +5,15 @@ import type { StateName } from "../../src/registrar/model/state";
 import { startRegistrar, startSidecar } from "../../src/registrar/start-registrar";
 import { connectRaw } from "../grpc/served-grpc";
 import { frame, GOAWAY, getInfoCall, HELLO, PING, RAW_PATH } from "../grpc/wire";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
-import {
-  createTestNode,
-  startTestRegistrar,
-  type TestNode,
-  type TestRegistrar,
-} from "../support/registrar-node";
+import { createTestNode, startTestRegistrar, type TestRegistrar } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 import { type Answer, startScriptedDriver } from "../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 /** The last frame of a GetInfo call, which has an empty message. */
@@ -200,7 +192,7 @@ test("forgets its signal when it is closed", async () => {
   const following = jest.spyOn(AbortSignal, "any");
   const { signal } = new AbortController();
   const { registrar } = await startTestRegistrar(node, {}, signal);
-  const own = following.mock.results.at(-1)?.value;
+  const own = following.mock.results[0]?.value;
   following.mockRestore();
   expect(getEventListeners(own, "abort")).toHaveLength(1);
   await registrar.close();

@@ -1,5 +1,4 @@
 import { only } from "../../src/registrar/registrations";
-import { registerOnce } from "../support/fake-kubelet";
 import { createTestNode, startTestRegistrar } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
@@ -20,8 +19,7 @@ test("one registration, to look at as one of one: its events, and nobody else's"
   expect(registrations.all).toEqual([started.registrar]);
 
   await started.state("listening");
-  await registerOnce(node.socketPath(name));
-  await started.state("registered");
+  await started.accept();
   expect(seen).toEqual(expect.arrayContaining(["driver-answered", "published", "asked", "notified"]));
 
   unsubscribe();

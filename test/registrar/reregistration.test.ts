@@ -1,14 +1,11 @@
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { identityOf } from "../support/identity-of";
-import { createTestNode, startTestRegistrar, type TestNode } from "../support/registrar-node";
+import { createTestNode, startTestRegistrar } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 
@@ -17,8 +14,7 @@ describe("reregisterOnDriverRestart", () => {
     await using first = await startScriptedDriver(node.csiAddress, { name });
     await using started = await startTestRegistrar(node, { reregisterOnDriverRestart: true });
     await started.state("listening");
-    await registerOnce(node.socketPath(name));
-    await started.state("registered");
+    await started.accept();
     const inode = identityOf(node.socketPath(name));
 
     await first.kill();
@@ -26,8 +22,7 @@ describe("reregisterOnDriverRestart", () => {
 
     await started.state("listening");
     expect(identityOf(node.socketPath(name))).not.toBe(inode);
-    await registerOnce(node.socketPath(name));
-    await started.state("registered");
+    await started.accept();
     // Once only: as long as another publication would take.
     await new Promise((resolve) => setTimeout(resolve, 250));
     expect(started.registrar.status().tally.publications).toEqual({

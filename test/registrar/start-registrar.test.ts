@@ -1,17 +1,14 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { RegistrarEvent } from "../../src/registrar/model/events";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { identityOf } from "../support/identity-of";
-import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../support/registrar-node";
+import { createTestNode, ENDPOINT, startListening, startTestRegistrar } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 
@@ -45,11 +42,8 @@ test("registers a driver: kubelet learns all it needs, and the outcome is told",
 });
 
 test("each change of state is one line", async () => {
-  await using _driver = await startScriptedDriver(node.csiAddress, { name });
-  await using started = await startTestRegistrar(node);
-  await started.state("listening");
-  await registerOnce(node.socketPath(name));
-  await started.state("registered");
+  await using started = await startListening(node);
+  await started.accept();
 
   const lines = started.log.all("Registration state changed").map(({ fields }) => fields);
   const socket = node.socketPath(name);
@@ -62,11 +56,8 @@ test("each change of state is one line", async () => {
 });
 
 test("answers kubelet as often as it asks, and stays registered", async () => {
-  await using _driver = await startScriptedDriver(node.csiAddress, { name });
-  await using started = await startTestRegistrar(node);
-  await started.state("listening");
-  await registerOnce(node.socketPath(name));
-  await started.state("registered");
+  await using started = await startListening(node);
+  await started.accept();
   const inode = identityOf(node.socketPath(name));
 
   using kubelet = dialRegistration(node.socketPath(name));
@@ -115,8 +106,7 @@ describe("a driver that restarts", () => {
     const first = await startScriptedDriver(node.csiAddress, { name });
     const started = await startTestRegistrar(node);
     await started.state("listening");
-    await registerOnce(node.socketPath(name));
-    await started.state("registered");
+    await started.accept();
     const inode = identityOf(node.socketPath(name));
     await first.kill();
     await started.log.when("Lost connection");

@@ -2,17 +2,14 @@ import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { RegistrarEvent } from "../../src/registrar/model/events";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
 import { recordLog } from "../support/recorded-log";
-import { createTestNode, ENDPOINT, type TestNode } from "../support/registrar-node";
+import { createTestNode, ENDPOINT } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 const start = (options: Partial<RegistrationOptions> = {}, signal?: AbortSignal) => {

@@ -18,17 +18,14 @@ import { type PluginIdentity, protos } from "../../src/grpc/protos";
 import type { CsiServingOptions } from "../../src/serving/options";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { frame, SETTINGS } from "../grpc/wire";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
-import { createSimulatedNode, DRIVER, type SimulatedNode } from "../support/simulated-node";
+import { createSimulatedNode, DRIVER } from "../support/simulated-node";
 
 const { identity, node: nodeService } = protos;
 
-let node: SimulatedNode;
-beforeEach(async () => {
-  node = await createSimulatedNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createSimulatedNode);
 
 type Answer = sendUnaryData<object>;
 const Identity = {

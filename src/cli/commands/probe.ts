@@ -4,7 +4,7 @@ import { attempt, messageOf } from "../../base/errors";
 import { fitsPattern, pairPatterns } from "../../host-path/path-pattern";
 import { plain } from "../../logging/escape";
 import { judgeDriverName } from "../../registrar/driver/driver-name";
-import { socketsFitting } from "../../registrar/node-wide/fitting-sockets";
+import { socketsFitting } from "../../registrar/node-wide/discovery";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
 import { parseCsiAddress } from "../../unix/csi-address";

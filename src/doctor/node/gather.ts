@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
+import { judgeByMounts } from "../../host-path/advice";
 import type { HostPathVerdict } from "../../host-path/host-path";
 import { readMounts } from "../../host-path/mount-table";
-import { socketsFitting } from "../../registrar/node-wide/fitting-sockets";
-import { judgeByMounts } from "../../registrar/registration/explain-refusal";
+import { socketsFitting } from "../../registrar/node-wide/discovery";
 import { KNOWN_DIRECTORIES } from "../rules/registration-directory";
 import { createQuestioner } from "./calls";
 import { lookAtDirectory } from "./directory-facts";

@@ -7,20 +7,18 @@ import { statusCodeOf } from "../../grpc/status";
 import type { Logger } from "../../logging/logger";
 import type { DriverCall } from "../model/events";
 
-/** How a call ended: with an answer of so many bytes, or why it failed. */
+/** How a call ended: the size of the answer, or the reason of the failure. */
 export type CallOutcome = { readonly answerBytes: number } | { readonly failure: string };
 
+interface ConnectionContext {
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly onCall: (call: DriverCall, outcome: CallOutcome) => void;
+}
+
 /** Makes a connection to a CSI driver, which begins with the first call. */
-export function connectDriver(
-  socketPath: string,
-  context: {
-    readonly log: Logger;
-    readonly signal: AbortSignal;
-    readonly onCall: (call: DriverCall, outcome: CallOutcome) => void;
-  },
-) {
-  const { signal, onCall } = context;
-  const log = context.log.named("driver-connection");
+export function connectDriver(socketPath: string, { log: parentLog, signal, onCall }: ConnectionContext) {
+  const log = parentLog.named("driver-connection");
   const client = createUnixClient(socketPath);
   const method = protos.identity.GetPluginInfo;
 

@@ -4,12 +4,12 @@ import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";
 import { SOCKET_TAIL } from "../socket/socket-name";
 
-/** What the CSI specification's name rule, and the safety of a file name, say of a driver's name. */
-export type DriverNameVerdict =
+/** A driver's name by the rule of the CSI specification and as part of a file name. */
+type DriverNameVerdict =
   | { readonly kind: "valid" }
-  /** Breaks the specification but is harmless as a file name: kubelet decides, we only warn. */
+  /** Breaks the specification but is harmless in a file name: we warn, kubelet decides. */
   | { readonly kind: "unusual"; readonly problem: string }
-  /** Could leave the registration directory or hide in it: nothing may be created. */
+  /** Could leave the registration directory or hide in it: no file may have it. */
   | { readonly kind: "unsafe"; readonly problem: string };
 
 /** CSI specification, GetPluginInfoResponse.name: domain notation, at most 63 characters, alphanumeric at both ends. */
@@ -44,38 +44,25 @@ export function judgeDriverName(name: string): DriverNameVerdict {
 export function admitDriverName(name: string, log: Logger): void {
   const verdict = judgeDriverName(name);
   if (verdict.kind === "unsafe")
-    throw new RegistrarError(
-      "UNSAFE_DRIVER_NAME",
-      `CSI driver name ${JSON.stringify(name)} is refused: ${verdict.problem}`,
-    );
+    refuse(`CSI driver name ${JSON.stringify(name)} is refused: ${verdict.problem}`);
   if (verdict.kind === "unusual")
     log.warn("CSI driver name breaks the CSI specification", { name, problem: verdict.problem });
 }
 
-/** What the API server allows for the driver of a ResourceSlice: `ValidateCSIDriverName`, `pkg/apis/core/validation`. */
+/** The API server's limit for the driver of a ResourceSlice: `ValidateCSIDriverName`, `pkg/apis/core/validation`. */
 const MAX_DRA_NAME_LENGTH = 63;
 
 /**
- * Checks a plugin's name before it becomes part of a file's name. Throws UNSAFE_DRIVER_NAME: of a CSI driver for a name
- * that could leave the directory, of the other types for one that kubelet or the API server would refuse.
+ * Checks a plugin's name before it becomes part of a file's name. Throws UNSAFE_DRIVER_NAME: for a CSI driver's name
+ * that could leave the directory, for another plugin's name that kubelet or the API server would refuse.
  */
 export function admitPluginName(type: PluginType, name: string, log: Logger): void {
-  switch (type) {
-    case "CSIPlugin":
-      admitDriverName(name, log);
-      return;
-    case "DRAPlugin":
-      // Kubernetes takes the letters of a driver's name in either case.
-      if (name.length > MAX_DRA_NAME_LENGTH || !isSubdomain(name.toLowerCase()))
-        refuse(`DRA driver name ${JSON.stringify(name)} must be a DNS subdomain, 63 characters at most`);
-      return;
-    case "DevicePlugin":
-      if (!isExtendedResource(name))
-        refuse(`device plugin name ${JSON.stringify(name)} must be a resource, such as "example.com/disk"`);
-      return;
-    default:
-      throw new Error(`no such type: ${type satisfies never}`);
-  }
+  if (type === "CSIPlugin") admitDriverName(name, log);
+  // Kubernetes takes the letters of a driver's name in either case.
+  if (type === "DRAPlugin" && (name.length > MAX_DRA_NAME_LENGTH || !isSubdomain(name.toLowerCase())))
+    refuse(`DRA driver name ${JSON.stringify(name)} must be a DNS subdomain, 63 characters at most`);
+  if (type === "DevicePlugin" && !isExtendedResource(name))
+    refuse(`device plugin name ${JSON.stringify(name)} must be a resource, such as "example.com/disk"`);
 }
 
 function refuse(text: string): never {

@@ -7,42 +7,38 @@ import type { Inbox } from "../model/inbox";
 import type { ResolvedRegistrarOptions } from "../model/options";
 import { failedBy } from "../model/outcome";
 import type { LoopEvent } from "../model/state";
-import type { DriverStatus, DriverTrouble } from "../model/status";
+import type { DriverHealth, DriverTrouble } from "../model/status";
 import { admitDriverName } from "./driver-name";
-import { watchCsiDriver } from "./watch-driver";
+import { type WatchDriverContext, watchCsiDriver } from "./watch-driver";
 
 /** What following a driver needs besides the options. */
-export interface FollowContext {
-  readonly log: Logger;
+export interface FollowContext extends Omit<WatchDriverContext, "signal"> {
   readonly events: EventSource<RegistrarEvent>;
-  /** How often a log line says that the driver is still waited for. Milliseconds. @default 10000 */
-  readonly remindEveryMs?: number | undefined;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
   readonly admit?: ((name: string, log: Logger) => Promise<void>) | undefined;
   /** Whether a driver of this name should be registered. @default every driver */
   readonly isWanted?: ((name: string) => boolean) | undefined;
 }
 
-/** What is known of the CSI driver behind a socket, and what makes its registration follow. */
-export interface DriverFollower {
-  status(): Pick<DriverStatus, "identity" | "connected" | "trouble" | "misbehaviour">;
-  /** Tells the driver's registration what happens to the driver, until `signal` is aborted. Never rejects. */
-  follow(inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void>;
-}
-
-/** A larger answer than this is named: 15 times what the CSI specification allows ("Size Limits"). */
+/** The log names a larger answer: 15 times what the CSI specification allows ("Size Limits"). */
 const USUAL_ANSWER_BYTES = 65_536;
 
-/** Makes what follows the driver of `options`: its name names the registration, a failure to learn it ends that. */
+/**
+ * Follows the driver of `options`. `status()` is what is known of it. `follow()` tells its registration what happens to
+ * it, until `signal` is aborted, and never rejects: a name names the registration, a failure to learn it ends that.
+ */
 export function createDriverFollower(
   options: ResolvedRegistrarOptions,
   { log: parentLog, events, remindEveryMs, admit, isWanted = () => true }: FollowContext,
-): DriverFollower {
+) {
   const log = parentLog.named("follow-driver");
   let identity: PluginIdentity | undefined;
   let connected = false;
   let trouble: DriverTrouble | undefined;
   let misbehaviour: string | undefined;
+  const missAnswer = (text: string) => {
+    if (identity === undefined) trouble = { kind: "no-answer", text };
+  };
   const judgeSize = (bytes: number) => {
     const before = misbehaviour;
     misbehaviour =
@@ -71,18 +67,16 @@ export function createDriverFollower(
     const onNamed = (name: string) => {
       if (!admit) registerAs(name);
       else if (registeredAs === undefined) {
+        const withheld = `its name ${name} is withheld`;
         trouble = isWanted(name)
-          ? {
-              kind: "name-withheld",
-              text: `its name ${name} is withheld: another driver of this node has it`,
-            }
-          : { kind: "not-wanted", text: `its name ${name} is withheld: it is not to be registered here` };
+          ? { kind: "name-withheld", text: `${withheld}: another driver of this node has it` }
+          : { kind: "not-wanted", text: `${withheld}: it is not to be registered here` };
         admit(name, log).then(() => {
           trouble = undefined;
           registerAs(name);
         }, fail);
       } else {
-        // Under its former name another driver may come now, and whether it may have the new one is to be asked.
+        // The former name is free for another driver now, and `admit` must grant the new one.
         const message = "CSI driver came back under another name, starting over";
         log.info(message, { was: registeredAs, csiDriverName: name });
         inbox.put({ kind: "stop", reason: "driver-renamed", outcome: { kind: "stopped" } });
@@ -119,14 +113,10 @@ export function createDriverFollower(
           connected = false;
           events.emit({ kind: "driver-lost" });
         },
-        onStuck: () => {
-          const text = "the CSI driver takes no connections: it hangs";
-          if (identity === undefined) trouble = { kind: "no-answer", text };
-        },
+        onStuck: () => missAnswer("the CSI driver takes no connections: it hangs"),
         onCall: (call, outcome) => {
           if ("failure" in outcome) {
-            const text = `the CSI driver does not tell its name: ${outcome.failure}`;
-            if (identity === undefined) trouble = { kind: "no-answer", text };
+            missAnswer(`the CSI driver does not tell its name: ${outcome.failure}`);
           } else {
             if (trouble?.kind === "no-answer") trouble = undefined;
             judgeSize(outcome.answerBytes);
@@ -137,5 +127,6 @@ export function createDriverFollower(
     ).catch(fail);
   };
 
-  return { status: () => ({ identity, connected, trouble, misbehaviour }), follow };
+  const status = (): DriverHealth => ({ identity, connected, trouble, misbehaviour });
+  return { status, follow };
 }

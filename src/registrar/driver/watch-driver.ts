@@ -11,41 +11,39 @@ import type { ResolvedRegistrarOptions } from "../model/options";
 import { type CallOutcome, connectDriver } from "./driver-connection";
 import { createDriverPresence } from "./driver-presence";
 
-/** How the CSI driver is waited for and asked. */
+/** The options of a watch. */
 export type WatchDriverOptions = Pick<
   ResolvedRegistrarOptions,
   "csiSocketPath" | "timeoutMs" | "driverTimeoutMs"
 >;
 
-/** What a watch of a CSI driver works with. */
 export interface WatchDriverContext {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** How often a log line says that the driver is still waited for. Milliseconds. @default 10000 */
+  /** How often a log line says that the registrar still waits for the driver. Milliseconds. @default 10000 */
   readonly remindEveryMs?: number | undefined;
 }
 
-/** Hears what happens to the CSI driver. */
-export interface CsiDriverObserver {
+/** Called for what happens to the CSI driver. */
+interface CsiDriverObserver {
   /** The driver answered with its identity: at first, and again with each new connection; after `awayMs` if it was lost. */
   onAnswered(identity: PluginIdentity, awayMs: number | undefined): void;
   onLost(): void;
-  /** It does not take its connections: its listen queue is full. */
+  /** The driver accepts no connections: its listen queue is full. */
   onStuck?(): void;
-  /** It was called. */
   onCall(call: DriverCall, outcome: CallOutcome): void;
 }
 
-/** After a connection that lived shorter than this the next one is made after a pause. */
+/** After a connection that lasted less than this, the next one comes after a pause. */
 const STEADY_AFTER_MS = 10_000;
 /** Between two calls after an error that will hardly pass by itself. */
 const SLOW_RETRY_MS = 30_000;
 
 /**
  * Stays in touch with the CSI driver behind a unix socket: waits for it, asks its name, keeps a connection to notice
- * that it went, and asks again when it is back (it may be another version, or another driver). A server that merely
- * ends a connection, for its age or because it is idle, has not gone; it is connected to and asked again. One whose socket
- * is removed, or replaced, has gone, though it may answer who is connected: nobody else reaches it.
+ * its end, and asks again when it is back (it may be another version, or another driver). A server that merely ends a
+ * connection, for its age or because it is idle, has not gone: the watch connects and asks again. A driver has gone if
+ * its socket is removed or replaced, even though it answers on open connections: kubelet cannot reach it.
  *
  * Runs until `signal` is aborted, then resolves. Rejects only with DRIVER_TIMEOUT, and with what the observer throws.
  */
@@ -54,16 +52,17 @@ export async function watchCsiDriver(
   context: WatchDriverContext,
   observer: CsiDriverObserver,
 ): Promise<void> {
-  const { remindEveryMs } = context;
-  const address = `unix://${options.csiSocketPath}`;
+  const { csiSocketPath, timeoutMs, driverTimeoutMs } = options;
+  const address = `unix://${csiSocketPath}`;
   const log = context.log.named("watch-driver");
-  const patience = startPatience(options, context.signal);
-  const { signal } = patience;
+  const patience = new AbortController();
+  const timer = driverTimeoutMs > 0 ? setTimeout(() => patience.abort(), driverTimeoutMs) : undefined;
+  const signal = AbortSignal.any([context.signal, patience.signal]);
   const presence = createDriverPresence(log.with({ address }), observer.onLost);
   let failures = 0;
   let earlyLosses = 0;
   let nextAtMs = 0;
-  /** The server that is asked at the slow pace only. */
+  /** The server that gets calls at the slow pace only. */
   let except: AcceptingOptions["except"];
   try {
     while (!signal.aborted) {
@@ -72,23 +71,20 @@ export async function watchCsiDriver(
         presence.lost();
         if (errnoOf(problem) === "EAGAIN") observer.onStuck?.();
       };
-      const waiting = { log, signal, remindEveryMs, onRefused, except };
-      const file = await untilAccepting(options.csiSocketPath, waiting);
+      const waiting = { log, signal, remindEveryMs: context.remindEveryMs, onRefused, except };
+      const file = await untilAccepting(csiSocketPath, waiting);
       presence.found(file);
       if (!(await pause(nextAtMs - performance.now(), signal))) break;
 
-      const connection = connectDriver(options.csiSocketPath, {
-        log,
-        signal,
-        onCall: observer.onCall,
-      });
+      const connection = connectDriver(csiSocketPath, { log, signal, onCall: observer.onCall });
+      const place = { path: csiSocketPath, file, signal };
       try {
-        const identity = await connection.ask(options.timeoutMs);
+        const identity = await connection.ask(timeoutMs);
         failures = 0;
         except = undefined;
-        patience.end();
+        clearTimeout(timer);
         observer.onAnswered(identity, presence.answered(file));
-        const lastedMs = await endOf(connection, { path: options.csiSocketPath, file, signal });
+        const lastedMs = await endOf(connection, place);
         earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
         nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
       } catch (error) {
@@ -98,7 +94,7 @@ export async function watchCsiDriver(
         log.error(error, "Error retreiving CSI driver name", { next });
         nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
         except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
-        if (pace === "after-restart") await endOf(connection, { path: options.csiSocketPath, file, signal });
+        if (pace === "after-restart") await endOf(connection, place);
       } finally {
         connection.close();
       }
@@ -106,14 +102,17 @@ export async function watchCsiDriver(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    patience.close();
+    clearTimeout(timer);
   }
-  patience.throwIfOut();
+  if (!patience.signal.aborted) return;
+  const limit = `the driver timeout of ${driverTimeoutMs / 1000} s`;
+  const text = `no answer from the CSI driver on ${csiSocketPath} within ${limit}`;
+  throw new RegistrarError("DRIVER_TIMEOUT", text);
 }
 
 /**
- * Resolves when the connection has ended, or when kubelet, which dials by path, would reach another driver or none; with
- * how many milliseconds that took.
+ * Resolves when the connection has ended, or when kubelet, which dials by path, would reach another driver or none.
+ * Returns the milliseconds until then.
  */
 async function endOf(
   { ended }: ReturnType<typeof connectDriver>,
@@ -127,53 +126,22 @@ async function endOf(
   return performance.now() - sinceMs;
 }
 
-/** When to repeat a failed call (CSI specification, error scheme), and the word for the log. */
-function retryAfter(error: unknown): {
-  readonly pace: "soon" | "slowly" | "after-restart";
-  readonly next: string;
-} {
+/** When to repeat a failed call (CSI specification, error scheme), with the text for the log. */
+function retryAfter(error: unknown) {
   switch (statusCodeOf(error)) {
-    case status.UNIMPLEMENTED:
+    case status.UNIMPLEMENTED: {
       // The specification forbids to repeat the call, which a restarted driver may answer.
-      return {
-        pace: "after-restart",
-        next: "wait until the driver restarts: it does not implement GetPluginInfo",
-      };
+      const next = "wait until the driver restarts: it does not implement GetPluginInfo";
+      return { pace: "after-restart", next } as const;
+    }
     case status.INVALID_ARGUMENT:
     case status.PERMISSION_DENIED:
     case status.UNAUTHENTICATED:
-      return { pace: "slowly", next: `retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts` };
+      return {
+        pace: "slowly",
+        next: `retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts`,
+      } as const;
     default:
-      return { pace: "soon", next: "retry" };
+      return { pace: "soon", next: "retry" } as const;
   }
-}
-
-/** One signal for the caller's abort and for the end of our patience; `close` leaves nothing behind. */
-function startPatience({ driverTimeoutMs, csiSocketPath }: WatchDriverOptions, callerSignal: AbortSignal) {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  let out = false;
-  const runOut = () => {
-    out = true;
-    abort();
-  };
-  const timer = driverTimeoutMs > 0 ? setTimeout(runOut, driverTimeoutMs) : undefined;
-  if (callerSignal.aborted) abort();
-  else callerSignal.addEventListener("abort", abort, { once: true });
-  return {
-    signal: controller.signal,
-    end: () => clearTimeout(timer),
-    close: () => {
-      clearTimeout(timer);
-      callerSignal.removeEventListener("abort", abort);
-    },
-    throwIfOut: () => {
-      if (!out) return;
-      const limit = `the driver timeout of ${driverTimeoutMs / 1000} s`;
-      throw new RegistrarError(
-        "DRIVER_TIMEOUT",
-        `no answer from the CSI driver on ${csiSocketPath} within ${limit}`,
-      );
-    },
-  };
 }

@@ -12,16 +12,13 @@ export interface DriverCall {
   readonly durationMs: number;
 }
 
-/**
- * What happens in the life of one driver's registration, for metrics, status pages and users of the library.
- * Nothing in the registrar depends on anybody listening.
- */
+/** What happens to one driver's registration, for metrics, status pages and users of the library. */
 export type RegistrarEvent =
   | { readonly kind: "driver-call"; readonly call: DriverCall }
   | {
       readonly kind: "driver-answered";
       readonly identity: PluginIdentity;
-      /** How long it was lost; undefined at first, and where it merely ended a connection. */
+      /** How long it was lost; undefined at first, and if it merely ended a connection. */
       readonly awayMs: number | undefined;
     }
   | { readonly kind: "driver-lost" }
@@ -40,7 +37,7 @@ export const REGISTRAR_EVENTS: KindsOf<RegistrarEvent> = {
   notified: true,
 };
 
-/** A listener belongs to the caller: its error is logged, and changes nothing else. */
+/** Logs a listener's error, which changes nothing else. */
 export function logListenerError(log: Logger): (error: unknown, event: Pick<RegistrarEvent, "kind">) => void {
   return (error, { kind }) => log.error(error, "A listener to events failed", { event: kind });
 }

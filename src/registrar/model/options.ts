@@ -1,5 +1,6 @@
 import { invalidOption } from "../../base/errors";
 import { refuseOption } from "../../base/refuse-option";
+import type { PluginType } from "../../kubelet-rules/versions";
 import {
   flag,
   folderPath,
@@ -21,18 +22,13 @@ import {
 import { absoluteCsiAddress, parseCsiAddress } from "../../unix/csi-address";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../../unix/socket-path";
 
-/** What kubelet registers: `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
-export type PluginType = "CSIPlugin" | "DRAPlugin" | "DevicePlugin";
+export type { PluginType };
 
-export const PLUGIN_TYPES: readonly PluginType[] = ["CSIPlugin", "DRAPlugin", "DevicePlugin"];
-
-/** Versions of the CSI specification's major line that we stand for, as the official registrar has since 2018. */
+/** The versions that kubelet gets for a CSI driver, as from the official registrar since 2018. */
 export const CSI_VERSIONS: readonly string[] = ["1.0.0"];
 
 /** What to do when kubelet refuses the driver. */
 export type RegistrationFailurePolicy = "exit" | "retry";
-
-export const POLICIES: readonly RegistrationFailurePolicy[] = ["exit", "retry"];
 
 /** The options of every registration. Times are milliseconds, 24 days at most. */
 export interface CommonOptions extends StartOptions {
@@ -64,18 +60,18 @@ export interface ResolvedRegistrarOptions extends Resolved<RegistrarOptions> {
 
 /** The options of a registration of a driver in this process. */
 export interface RegistrationOptions extends CommonOptions {
-  /** The driver's name; of a CSI driver the same as its GetPluginInfo tells, of a device plugin its resource. */
+  /** The driver's name: a CSI driver's as in its GetPluginInfo, a device plugin's resource. */
   readonly name: string;
   /**
    * The driver's socket as kubelet sees it on the host, an absolute path. Kubelet calls a CSI driver's NodeGetInfo there
    * before it says that it is registered, so the driver should listen already.
    */
   readonly endpoint: string;
-  /** What kubelet is to register it as. @default "CSIPlugin" */
+  /** What kubelet registers it as. @default "CSIPlugin" */
   readonly type?: PluginType | undefined;
   /**
-   * What kubelet is told that the driver speaks: gRPC services of a DRA driver such as `v1.DRAPlugin`, `v1beta1` of a
-   * device plugin. Required for both. @default ["1.0.0"] for a CSI driver
+   * The versions that the driver speaks: gRPC services of a DRA driver such as `v1.DRAPlugin`, `v1beta1` of a device
+   * plugin. Required for both. @default ["1.0.0"] for a CSI driver
    */
   readonly supportedVersions?: readonly string[] | undefined;
 }
@@ -98,20 +94,14 @@ const csiAddress: OptionKind<string> = {
   },
 };
 
-/** The sidecar hands this path to kubelet as it is, as the official one does: kubelet judges it. */
-const pathForKubelet = kindOf("the driver's socket as kubelet sees it on the host", (given) =>
-  typeof given === "string" && given !== "" ? given : undefined,
-);
+const nonEmpty = (takes: string) =>
+  kindOf(takes, (given) => (typeof given === "string" && given !== "" ? given : undefined));
 
-const versions = listOf(
-  kindOf("a version", (given) => (typeof given === "string" && given !== "" ? given : undefined)),
-);
-
-/** The table of what every registration takes. */
+/** The options that every registration takes. */
 export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStartOptions> = {
   pluginRegistrationPath: optional(folderPath, "/registration"),
   timeoutMs: optional(milliseconds(), 1_000),
-  onRegistrationFailure: optional(oneOf(POLICIES), "exit"),
+  onRegistrationFailure: optional(oneOf<RegistrationFailurePolicy>(["exit", "retry"]), "exit"),
   ...START_OPTIONS,
 };
 
@@ -119,7 +109,8 @@ export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStart
 export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOptions & ResolvedStartOptions {
   const given = readOptions<Resolved<RegistrarOptions> & ResolvedStartOptions>("startRegistrar", options, {
     csiAddress: required(csiAddress),
-    kubeletRegistrationPath: required(pathForKubelet),
+    // The sidecar hands this path to kubelet as it is, as the official one does: kubelet judges it.
+    kubeletRegistrationPath: required(nonEmpty("the driver's socket as kubelet sees it on the host")),
     driverTimeoutMs: optional(milliseconds({ orZero: true }), 0),
     reregisterOnDriverRestart: optional(flag, false),
     ...COMMON_OPTIONS,
@@ -134,8 +125,8 @@ export function resolveRegistrationOptions(
   const given = readOptions("startRegistration", options, {
     name: required(text),
     endpoint: required(hostSocketPath),
-    type: optional(oneOf(PLUGIN_TYPES), "CSIPlugin"),
-    supportedVersions: optional(versions),
+    type: optional(oneOf<PluginType>(["CSIPlugin", "DRAPlugin", "DevicePlugin"]), "CSIPlugin"),
+    supportedVersions: optional(listOf(nonEmpty("a version"))),
     ...COMMON_OPTIONS,
   });
   const supportedVersions = given.supportedVersions ?? (given.type === "CSIPlugin" ? CSI_VERSIONS : []);

@@ -4,7 +4,7 @@ import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
 export type RegistrationOutcome =
   /** Closed by its owner. */
   | { readonly kind: "stopped" }
-  /** Kubelet refused the driver; `reason` is kubelet's text, 4,096 characters at most, and `hint` its likely cause, where we know one. */
+  /** Kubelet refused the driver; `reason` is kubelet's text, 4,096 characters at most, `hint` its likely cause if known. */
   | {
       readonly kind: "refused";
       readonly reason: string;
@@ -29,13 +29,6 @@ export function refusedFor(reason: string, hint?: string): RegistrationOutcome {
 
 /** Why a registration that ended with this outcome did not register the driver; `cause` is why its owner stopped it. */
 export function errorOf(outcome: RegistrationOutcome, cause?: unknown): RegistrarError {
-  switch (outcome.kind) {
-    case "stopped":
-      return new RegistrarError("ABORTED", "closed before kubelet had registered the driver", { cause });
-    case "refused":
-    case "failed":
-      return outcome.error;
-    default:
-      return outcome satisfies never;
-  }
+  if (outcome.kind !== "stopped") return outcome.error;
+  return new RegistrarError("ABORTED", "closed before kubelet had registered the driver", { cause });
 }

@@ -4,35 +4,34 @@ import type { RegistrationOutcome } from "./outcome";
 export const STATE_NAMES = [
   /** The CSI driver has not given its name yet. */
   "waiting",
-  /** The registration socket is about to be put in place. */
+  /** We put the registration socket in place. */
   "publishing",
-  /** The socket is in place, kubelet has not called since. */
+  /** The socket is in place; kubelet has not called since. */
   "listening",
-  /** Kubelet called GetInfo; its registration status is awaited. */
+  /** Kubelet called GetInfo and will report the registration status. */
   "asked",
   /** Kubelet said that the driver is registered. */
   "registered",
   /** Kubelet said that it does not register the driver. */
   "refused",
-  /** A living registrar of the same driver holds the registration: hands off, not ready. */
+  /** A living registrar of the same driver holds the registration; ours is not ready. */
   "standby",
-  /** Our socket is being removed, running calls are being finished. */
+  /** We remove our socket and let running calls finish. */
   "stopping",
   "stopped",
 ] as const;
 
 export type StateName = (typeof STATE_NAMES)[number];
 
-/** What a registration knows from the driver's name on, whatever state it is in. */
+/** What a registration knows in every state after `waiting`. */
 export interface DriverFacts {
   readonly driverName: string;
-  /** Stands in for the driver's name in the name of our socket, to get around kubelet's backoff. */
+  /** Replaces the driver's name in the name of our socket, to get around kubelet's backoff. */
   readonly alias: string | undefined;
-  /** Whether our socket has been in place at all. */
   readonly everPublished: boolean;
-  /** A dead socket stood at our path when we first published: kubelet may be backing off from it. */
+  /** A dead socket was at our path when we first published: kubelet may be backing off from it. */
   readonly foundDeadSocket: boolean;
-  /** We have moved away from that path, which is done once. */
+  /** We have moved away from that path, once. */
   readonly hasMoved: boolean;
   readonly everRegistered: boolean;
   /** Kubelet's refusals since it last registered the driver. */
@@ -50,13 +49,18 @@ export interface Refusals {
 /** What is known while our socket is in place. Times are milliseconds of `performance.now()`. */
 interface InPlace {
   readonly facts: DriverFacts;
-  /** When kubelet called GetInfo, as long as no registration status has come since. */
+  /** When kubelet called GetInfo; undefined after its registration status. */
   readonly askedAtMs: number | undefined;
-  /** Why kubelet is to register the driver anew, when it is done with this attempt; undefined where it is not. */
+  /** Why kubelet should register the driver anew after this attempt; undefined if it should not. */
   readonly again: "driver-restarted" | "reregister" | undefined;
 }
 
-/** Where one driver's registration stands, with what belongs to that state. Only `transition` makes one. */
+interface Ended {
+  readonly facts: DriverFacts | undefined;
+  readonly outcome: RegistrationOutcome;
+}
+
+/** A state of one driver's registration, with its data. Only `transition` makes one. */
 export type RegistrationState =
   | { readonly kind: "waiting" }
   | { readonly kind: "publishing"; readonly facts: DriverFacts; readonly reason: PublishReason }
@@ -65,26 +69,18 @@ export type RegistrationState =
   | ({ readonly kind: "registered" } & InPlace)
   | ({ readonly kind: "refused"; readonly refusals: Refusals; readonly waitMs: number } & InPlace)
   | { readonly kind: "standby"; readonly facts: DriverFacts; readonly reason: StandbyReason }
-  | {
-      readonly kind: "stopping";
-      readonly facts: DriverFacts | undefined;
-      readonly outcome: RegistrationOutcome;
-    }
-  | {
-      readonly kind: "stopped";
-      readonly facts: DriverFacts | undefined;
-      readonly outcome: RegistrationOutcome;
-    };
+  | ({ readonly kind: "stopping" } & Ended)
+  | ({ readonly kind: "stopped" } & Ended);
 
 /** One state by its name. */
 export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;
 /** The states in which our socket is in place. */
 export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refused">;
 
-/** What stands at the path of our socket. */
+/** What is at the path of our socket. */
 export type SocketFound =
   | "ours"
-  /** Nothing there: our socket or its folder was removed. */
+  /** Nothing: our socket or its folder was removed. */
   | "gone"
   /** Another socket, on which a process listens. */
   | "taken"
@@ -93,20 +89,20 @@ export type SocketFound =
   /** A file that is not a socket, or that cannot be read. */
   | "blocked";
 
-/** What the loop takes from its inbox: all that can happen to a registration, and change its state. */
+/** Everything that can change the state of a registration; the loop takes it from its inbox. */
 export type LoopEvent =
   | { readonly kind: "driver-named"; readonly driverName: string }
   | { readonly kind: "driver-renamed"; readonly driverName: string }
-  /** The driver came back: register it again, at once unless kubelet may be busy with it. */
+  /** The driver came back: register it again, at once unless kubelet may be registering it. */
   | { readonly kind: "driver-restarted"; readonly kubeletIsIdle?: true }
   | {
       readonly kind: "published";
       readonly socketPath: string;
       readonly alias: string | undefined;
-      /** What stood there before. */
+      /** What was there before. */
       readonly found: SocketFound;
     }
-  /** Our socket file is not there any more. */
+  /** Our socket file is gone. */
   | { readonly kind: "socket-gone" }
   /** Another socket has our path, and no process listens on it. */
   | { readonly kind: "socket-dead" }
@@ -121,14 +117,14 @@ export type LoopEvent =
   | { readonly kind: "already-registered"; readonly error: string }
   /** The wait after a refusal is over. */
   | { readonly kind: "retry" }
-  /** The living registrar that held the registration is gone. */
+  /** The registrar that held the registration is gone. */
   | { readonly kind: "peer-gone" }
-  /** The owner asked that kubelet registers the driver anew. */
+  /** The owner called `reregister()`. */
   | { readonly kind: "reregister"; readonly kubeletIsIdle?: true }
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
 
-/** Why a registration socket is put in place: the event that led to it. */
+/** The event that led to a publication of the registration socket. */
 export type PublishReason =
   | "driver-named"
   | "driver-renamed"
@@ -139,10 +135,10 @@ export type PublishReason =
   | "retry"
   | "peer-gone"
   | "reregister";
-/** Why a registration stands by. */
+/** The event that led to standby. */
 export type StandbyReason = "socket-taken" | "already-registered";
 
-/** One step of a registration's life. */
+/** One change of a registration's state. */
 export interface StateChange {
   readonly from: StateName;
   readonly to: StateName;

@@ -1,19 +1,19 @@
 import type { RegistrarEvent } from "./events";
 import type { PublishReason } from "./state";
 
-/** What has happened since the start, counted. Times are milliseconds since the epoch, undefined for never. */
+/** Counts since the start. Times are milliseconds since the epoch, undefined for never. */
 export interface Tally {
   readonly lastGetInfoAt: number | undefined;
   readonly lastStatusAt: number | undefined;
   readonly getInfoCalls: number;
-  /** How often kubelet said that the driver is registered, and that it is not. */
+  /** Kubelet's registration statuses: registered, and not registered. */
   readonly accepted: number;
   readonly refused: number;
-  /** Kubelet's text, where its latest registration status was a refusal. */
+  /** Kubelet's text, if its latest registration status was a refusal. */
   readonly refusal: string | undefined;
-  /** How often our socket was put in place, by what led to it. The first time it is `driver-named`. */
+  /** Publications of our socket by the event that led to each; `driver-named` is the first. */
   readonly publications: Readonly<Partial<Record<PublishReason, number>>>;
-  /** How often we put our socket in place after standing by for a peer. */
+  /** Publications after standby for a peer. */
   readonly takeovers: number;
   readonly driverReconnects: number;
 }

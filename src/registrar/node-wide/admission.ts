@@ -1,19 +1,8 @@
 import type { Logger } from "../../logging/logger";
 import { type NameLists, whyUnwanted } from "./name-lists";
 
-/** Decides which of a node's drivers may be registered under their names: one living driver for each name. */
-export interface Admission {
-  /**
-   * Resolves when `owner` has the name; never, as long as another has it or the name is not wanted. Asked again by
-   * the same owner, a former name or request of its is given up.
-   */
-  request(name: string, owner: NameOwner, log: Logger): Promise<void>;
-  /** Gives up what `owner` has or waits for; the next in line gets it. */
-  release(owner: NameOwner): void;
-}
-
-/** Who asks for a name; the same object each time. */
-export interface NameOwner {
+/** The driver that requests a name; the same object each time. */
+interface NameOwner {
   readonly csiAddress: string;
 }
 
@@ -23,20 +12,17 @@ interface Request {
   readonly grant: () => void;
 }
 
-/** Makes an admission in which no name is taken yet. */
-export function createAdmission(lists: NameLists = {}): Admission {
-  /** In the order of asking: for each name the first has it. */
+/** Decides which of a node's drivers may be registered under its name: one living driver for each name. */
+export function createAdmission(lists: NameLists = {}) {
+  /** In the order of requests: of those for one name, the first has it. */
   let requests: readonly Request[] = [];
 
-  const release = (owner: NameOwner) => {
-    const given = requests.find((request) => request.owner === owner); // Each has one: it gives that up to ask again.
-    requests = requests.filter((request) => request !== given);
-    requests.find((request) => request.name === given?.name)?.grant();
-  };
-
   return {
-    release,
-    request: (name, owner, log) => {
+    /**
+     * Resolves when `owner` has the name; never while another has it, or if the lists exclude it. Gives up the owner's
+     * former request or name.
+     */
+    request: (name: string, owner: NameOwner, log: Logger): Promise<void> => {
       release(owner);
       const because = whyUnwanted(name, owner.csiAddress, lists);
       if (because !== undefined) {
@@ -54,5 +40,13 @@ export function createAdmission(lists: NameLists = {}): Admission {
         if (!holder) resolve();
       });
     },
+    release,
   };
+
+  /** Gives up what `owner` has or waits for; the next in line gets it. */
+  function release(owner: NameOwner): void {
+    const former = requests.find((request) => request.owner === owner); // There is one at most: see `request`.
+    requests = requests.filter((request) => request !== former);
+    requests.find((request) => request.name === former?.name)?.grant();
+  }
 }

@@ -1,39 +1,32 @@
 import { type FSWatcher, type Stats, watch } from "node:fs";
 import { basename, join } from "node:path";
 import { errnoOf } from "../../base/errors";
-import { isPattern, matchSegment, type PathPattern } from "../../host-path/path-pattern";
+import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { isSameFile, isSameSocket, namesIn, statsOf } from "../../unix/files";
 import { watchPath } from "../../unix/path-watch";
 
 /** Called for sockets that fit a pattern; `captures` is what its stars stand for. */
-export interface DiscoveryObserver {
+interface DiscoveryObserver {
   onFound(captures: readonly string[]): void;
-  /** The socket is gone: it alone, as in a restart of its driver, or with its folder, which may also follow it. */
+  /** The socket is gone: alone, as in a restart of its driver, or with its folder, which may also go later. */
   onGone(captures: readonly string[], what: "socket" | "folder"): void;
 }
 
-/** The net under inotify: everything is looked at anew this often. */
+/** In case inotify misses an event. */
 const LOOK_EVERY_MS = 30_000;
 
-/** Something that fits so far: a folder whose entries are watched, or a socket. */
+/** What fits so far: a folder whose entries are watched, or a socket. */
 interface Entry {
-  /** Undefined: a socket was there, and its folder may follow it. */
+  /** Undefined: the socket is gone, and its folder may go later. */
   readonly stats: Stats | undefined;
   rescan(): void;
   close(what: "socket" | "folder"): void;
 }
 
-const socketEntry = (stats: Entry["stats"], close: (what: "socket" | "folder") => unknown): Entry => ({
-  stats,
-  rescan: () => {},
-  close,
-});
-
 /**
- * Finds the sockets that fit `pattern`, now and as they come, until `signal` is aborted. Every folder on the way is
- * watched by inotify, and an event looks at the one name it speaks of: the cost follows the changes, not the number
- * of drivers.
+ * Finds the sockets that fit `pattern`, now and as they come, until `signal` is aborted. It watches each folder on the
+ * way by inotify, and looks only at the name in an event: the cost grows with the changes, not with the drivers.
  */
 export async function discover(
   pattern: PathPattern,
@@ -63,17 +56,20 @@ export async function discover(
       const all = isPattern(segment) ? [...captures, capture] : captures;
       if (!isLast) {
         if (found?.isDirectory()) entries.set(name, enterFolder(join(path, name), found, depth + 1, all));
-      } else if (found?.isSocket()) {
-        entries.set(
-          name,
-          socketEntry(found, (what) => observer.onGone(all, what)),
-        );
-        hasFound = true;
-        observer.onFound(all);
-      } else if (known) {
-        const onClose = (what: "socket" | "folder") => what === "folder" && observer.onGone(all, what);
-        entries.set(name, socketEntry(undefined, onClose));
+        return;
       }
+      const socket = found?.isSocket() ? found : undefined;
+      if (socket === undefined && known === undefined) return;
+      entries.set(name, {
+        stats: socket,
+        rescan: () => {},
+        close: (what) => {
+          if (socket || what === "folder") observer.onGone(all, what);
+        },
+      });
+      if (socket === undefined) return;
+      hasFound = true;
+      observer.onFound(all);
     };
     let watcher: FSWatcher | undefined;
     const rescan = () => {
@@ -81,7 +77,7 @@ export async function discover(
       for (const name of new Set([...entries.keys(), ...namesIn(path)])) look(name);
     };
     const onChange = (name: string | null) => {
-      // The folder itself: the watch may have gone with it, though another folder has its path and even its inode.
+      // The folder itself changed: its watch may be gone, though another folder has its path and even its inode.
       if (name === basename(path)) {
         watcher?.close();
         watcher = undefined;
@@ -126,8 +122,8 @@ export async function discover(
 }
 
 /**
- * The inode number alone is not enough: the root of every tmpfs has the same, and that of a removed socket is soon
- * used again. A folder's mtime changes with what is in it.
+ * The inode number alone is not enough: every tmpfs has the same for its root, and a removed socket's is soon used again.
+ * A folder's mtime changes with its entries.
  */
 function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
@@ -148,4 +144,23 @@ function watchFolder(
       log.v(2).info("Cannot watch folder, looking at it every 30s instead", { folder: path, err: error });
     return undefined;
   }
+}
+
+/** More drivers than a node has. */
+const MAX_SOCKETS = 500;
+
+/** The sockets that fit a pattern at this moment. */
+export function socketsFitting(pattern: string): readonly string[] {
+  const paths = segmentsOf(pattern).reduce<readonly string[]>(
+    (folders, segment) =>
+      isPattern(segment)
+        ? folders.flatMap((folder) =>
+            namesIn(folder)
+              .filter((name) => matchSegment(segment, name) !== undefined)
+              .map((name) => join(folder, name)),
+          )
+        : folders.map((folder) => join(folder, segment)),
+    ["/"],
+  );
+  return paths.filter((path) => statsOf(path)?.isSocket()).slice(0, MAX_SOCKETS);
 }

@@ -7,7 +7,7 @@ import {
   segmentsOf,
 } from "../../host-path/path-pattern";
 
-/** Names that are wanted and names that are not; without `allow` every name is wanted that is not in `deny`. */
+/** The names to register and the names not to; without `allow` every name that is not in `deny`. */
 export interface NameLists {
   /**
    * `NAME`, or `NAME=PATTERN`: only where the driver's socket, as this process sees it, fits the pattern. In `*=PATTERN`
@@ -39,7 +39,7 @@ function parseAllowed(entry: string): Allowed {
   return { name, pattern };
 }
 
-/** Throws INVALID_OPTION for an entry that cannot be meant. */
+/** Throws INVALID_OPTION for an entry without a meaning. */
 export function checkNameLists({ allow = [], deny = [] }: NameLists): void {
   for (const entry of allow) parseAllowed(entry);
   const withPath = deny.find((entry) => entry.includes("=/"));
@@ -49,14 +49,14 @@ export function checkNameLists({ allow = [], deny = [] }: NameLists): void {
     );
 }
 
-/** Every name that can be registered; undefined where the lists do not say them one by one. */
+/** Every name that the lists allow; undefined if they do not name each one. */
 export function allowedNames({ allow, deny = [] }: NameLists): readonly string[] | undefined {
   const names = allow?.map((entry) => parseAllowed(entry).name);
   if (names === undefined || names.includes(NAME_IN_PATH)) return undefined;
   return [...new Set(names)].filter((name) => !deny.includes(name));
 }
 
-/** Why a driver of this name behind this socket is not to be registered; undefined where it is. */
+/** Why the lists exclude a driver of this name behind this socket; undefined if they do not. */
 export function whyUnwanted(
   name: string,
   socketPath: string,

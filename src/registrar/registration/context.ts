@@ -1,17 +1,14 @@
-import type { ConnectionTally } from "../../grpc/server/server";
+import type { GrpcServer } from "../../grpc/server/server";
 import type { Logger } from "../../logging/logger";
-import type { PluginType } from "../model/options";
+import type { Resolved } from "../../options/start-options";
+import type { CommonOptions, PluginType } from "../model/options";
 import type { DriverFacts } from "../model/state";
 import type { RegistrationSocket } from "../socket/registration-socket";
 import { fileNameOf, registrationSocketPath } from "../socket/socket-name";
 
 /** The options that a registration by itself needs, complete and checked. */
-export interface RegistrationLoopOptions {
+export interface RegistrationLoopOptions extends Resolved<CommonOptions> {
   readonly kubeletRegistrationPath: string;
-  readonly pluginRegistrationPath: string;
-  readonly onRegistrationFailure: "exit" | "retry";
-  /** Bounds each call to a registration socket, in milliseconds. */
-  readonly timeoutMs: number;
   /** The driver's socket as this process sees it; undefined where the driver runs in this process. */
   readonly csiSocketPath?: string | undefined;
   readonly type: PluginType;
@@ -29,12 +26,7 @@ export interface RegistrationContext {
   readonly log: Logger;
   readonly socket: RegistrationSocket;
   /** The gRPC server behind our socket. */
-  readonly server: {
-    /** Whether a client is connected that has called; a standby peer holds a connection and never calls. */
-    readonly hasCaller: boolean;
-    readonly connections: ConnectionTally;
-    close(options: { readonly graceMs: number }): Promise<void>;
-  };
+  readonly server: Pick<GrpcServer, "hasCaller" | "connections" | "close">;
 }
 
 /** Where our socket belongs. */

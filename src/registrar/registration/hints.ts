@@ -1,19 +1,21 @@
 import type { ConnectionTally } from "../../grpc/server/server";
+import { adviceOnHostPath } from "../../host-path/advice";
+import { type DriverPaths, fixText } from "../../host-path/host-path";
 import { otherKubeletRoots } from "../../host-path/kubelet-roots";
+import { readMounts } from "../../host-path/mount-table";
 
-/** Who reads a hint, by what can be done there. */
+/** How the operator runs the driver, which decides what the operator can change. */
 export interface HintedUser {
   /** The driver is in this process, which has options instead of flags. */
   readonly isInProcess?: boolean;
-  /** The driver's name, where it is one of those that a pattern finds: the path that kubelet is told is right then. */
+  /** The driver's name, if a pattern found its socket: then kubelet gets the right path. */
   readonly foundByPattern?: string | undefined;
 }
 
+type HintText = string | ((kubeletRegistrationPath: string, user: HintedUser) => string);
+
 /** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.36. */
-const REFUSALS: readonly {
-  readonly text: RegExp;
-  readonly hint: string | ((endpoint: string, user: HintedUser) => string);
-}[] = [
+const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = [
   {
     text: /already registered with a higher supported version/,
     hint: "this node has another socket under which the same driver is registered: two DaemonSets, or a leftover pod?",
@@ -36,17 +38,17 @@ const REFUSALS: readonly {
   },
   {
     text: /dial unix .*permission denied/,
-    hint: (endpoint) => `kubelet may not open ${endpoint}: check its owner, mode and SELinux label`,
+    hint: (path) => `kubelet may not open ${path}: check its owner, mode and SELinux label`,
   },
   {
     text: /dial unix /,
-    hint: (endpoint, user) =>
-      `kubelet cannot reach the driver at ${endpoint} on the host: check ${pathName(user)} and the hostPath mount`,
+    hint: (path, user) =>
+      `kubelet cannot reach the driver at ${path} on the host: check ${pathName(user)} and the hostPath mount`,
   },
   {
     text: /code = Unimplemented/,
-    hint: (endpoint, user) => {
-      const what = `what listens on ${endpoint} is no CSI node service`;
+    hint: (path, user) => {
+      const what = `what listens on ${path} is no CSI node service`;
       return user.foundByPattern === undefined
         ? `${what}: check ${pathName(user)}`
         : `${what}: leave it out with --deny-drivers=${user.foundByPattern}, or move its socket where no pattern fits it`;
@@ -58,7 +60,7 @@ const REFUSALS: readonly {
   },
   {
     text: /RST_STREAM with error code: PROTOCOL_ERROR/,
-    hint: (_endpoint, { isInProcess }) =>
+    hint: (_path, { isInProcess }) =>
       `the driver's HTTP/2 server cut kubelet's call off: kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; ${isInProcess ? "serveCsiDriver() takes it" : "csi-grpc-proxy before the driver helps"}, or a later kubelet`,
   },
   {
@@ -67,19 +69,37 @@ const REFUSALS: readonly {
   },
 ];
 
-/** What its user calls the path that kubelet gets. */
+/** The operator's word for the path that kubelet gets. */
 const pathName = ({ isInProcess }: HintedUser) =>
   isInProcess ? "the option endpoint" : "--kubelet-registration-path";
 
-/** One line on the likely cause of a refusal; undefined where kubelet's text must speak for itself. */
-export function hintForRefusal(text: string, endpoint: string, user: HintedUser = {}): string | undefined {
+/** One line on the likely cause of a refusal; undefined for a text that none of the rows knows. */
+export function hintForRefusal(
+  text: string,
+  kubeletRegistrationPath: string,
+  user: HintedUser = {},
+): string | undefined {
   const hint = REFUSALS.find((refusal) => refusal.text.test(text))?.hint;
-  return typeof hint === "function" ? hint(endpoint, user) : hint;
+  return typeof hint === "function" ? hint(kubeletRegistrationPath, user) : hint;
+}
+
+/** The same, but what this container's mounts show of the driver's socket comes first. */
+export function explainRefusal(
+  text: string,
+  paths: DriverPaths,
+  user: Pick<HintedUser, "foundByPattern"> = {},
+  mounts = readMounts(),
+): string | undefined {
+  const cannotReach = /dial unix |code = Unimplemented/.test(text);
+  const advice = cannotReach ? adviceOnHostPath(paths, mounts) : undefined;
+  if (advice) return `${advice.problem}: ${fixText(advice)}`;
+  const isInProcess = paths.csiSocketPath === undefined;
+  return hintForRefusal(text, paths.kubeletRegistrationPath, { ...user, isInProcess });
 }
 
 /**
- * Whether kubelet says that the driver is registered under another path: a peer, not a fault. The text speaks of a
- * higher version but is given for an equal one too (csi_plugin.go, validateVersions).
+ * Whether kubelet says that the driver is registered under another path: a peer, not a fault. Kubelet's text says
+ * "higher version" for an equal one too (csi_plugin.go, validateVersions).
  */
 export function meansPeer(text: string): boolean {
   return /already registered with a higher supported version/.test(text);

@@ -1,23 +1,38 @@
 import type { Inbox } from "../model/inbox";
 import { failedBy, type RegistrationOutcome } from "../model/outcome";
-import type { LoopEvent, RegistrationState } from "../model/state";
-import { type RegistrationContext, socketPathOf } from "./context";
-import { awaitRegistrationStatus } from "./states/asked";
-import { watchOurSocket } from "./states/in-place";
+import type { LoopEvent, RegistrationState, StateName, StateOf } from "../model/state";
+import type { RegistrationContext } from "./context";
+import { remindOfMissingStatus, watchOurSocket } from "./states/in-place";
 import { moveFromBackoff, remindOfSilence } from "./states/listening";
 import { publishSocket } from "./states/publishing";
-import { awaitRetry, endRefused } from "./states/refused";
+import { endOrRetry } from "./states/refused";
 import { standBy } from "./states/standby";
-import { shutDown } from "./states/stopping";
 import { isStateChange, transition } from "./transition";
 
-/** One thing that is done in a state. The event that it ends with, if any, is put into the inbox. */
-type Activity = (signal: AbortSignal) => Promise<LoopEvent | undefined>;
+/** One thing that is done in a state. Ends promptly when `signal` is aborted, because the state is left. */
+type Activity<Kind extends StateName> = (
+  state: StateOf<Kind>,
+  context: RegistrationContext,
+  signal: AbortSignal,
+) => Promise<LoopEvent | undefined>;
+
+/** What is done in each state. The event that an activity ends with, if any, goes into the inbox. */
+const ACTIVITIES: { readonly [Kind in StateName]: readonly Activity<Kind>[] } = {
+  waiting: [],
+  publishing: [publishSocket],
+  listening: [watchOurSocket, moveFromBackoff, remindOfSilence],
+  asked: [watchOurSocket, remindOfMissingStatus],
+  registered: [watchOurSocket],
+  refused: [endOrRetry, watchOurSocket],
+  standby: [standBy],
+  stopping: [shutDown],
+  stopped: [],
+};
 
 /**
- * One driver's registration with kubelet, from waiting for its name to its end. It does what its state asks for, takes
- * the next event, and goes to the state that follows from it; what it did before has ended by then. Resolves when all
- * is over and nothing is left behind; never rejects. A `stop` event ends it.
+ * One driver's registration with kubelet, from waiting for its name to its end. The loop does what the state asks for,
+ * takes the next event, ends what it did, and goes to the state that follows. Resolves when the registration is over and
+ * nothing is left behind; never rejects. A `stop` event ends it.
  */
 export async function runRegistration(
   context: RegistrationContext,
@@ -28,7 +43,8 @@ export async function runRegistration(
   let state: RegistrationState = { kind: "waiting" };
   while (state.kind !== "stopped") {
     const leave = new AbortController();
-    const activities = activitiesIn(state, context).map((activity) => perform(activity, leave.signal));
+    const activities = ACTIVITIES[state.kind] as readonly Activity<StateName>[];
+    const running = activities.map((activity) => perform(activity, state, leave.signal));
 
     let event: LoopEvent;
     let next: RegistrationState;
@@ -38,7 +54,7 @@ export async function runRegistration(
     } while (next === state);
 
     leave.abort();
-    await Promise.all(activities);
+    await Promise.all(running);
 
     if (isStateChange(state, next))
       log.v(isSameRound(next, event) ? 4 : 0).info("Registration state changed", {
@@ -53,10 +69,10 @@ export async function runRegistration(
   }
   return state.outcome;
 
-  async function perform(activity: Activity, signal: AbortSignal): Promise<void> {
+  async function perform(activity: Activity<StateName>, state: RegistrationState, signal: AbortSignal) {
     try {
-      const event = await activity(signal);
-      // An end is no matter of the state: kubelet's next call may have led out of that meanwhile.
+      const event = await activity(state, context, signal);
+      // A stop counts in any state: kubelet's next call may have led out of this one meanwhile.
       if (event) inbox.put(event, event.kind === "stop" ? undefined : signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -74,38 +90,23 @@ export function isSameRound(next: RegistrationState, event: LoopEvent): boolean 
   return repeats > 0 && STEPS_OF_A_ROUND.includes(event.kind);
 }
 
-/** What is done while in a state, until it is left. Everything ends promptly when its signal is aborted. */
-function activitiesIn(state: RegistrationState, context: RegistrationContext): readonly Activity[] {
-  switch (state.kind) {
-    case "publishing":
-      return [(signal) => publishSocket(state, context, signal)];
-    case "listening":
-      return [
-        (signal) => watchOurSocket(state, context, signal),
-        (signal) => moveFromBackoff(state, context, signal),
-        (signal) => remindOfSilence(socketPathOf(state.facts, context), context, signal),
-      ];
-    case "asked":
-      return [
-        (signal) => watchOurSocket(state, context, signal),
-        (signal) => awaitRegistrationStatus(state, context, signal),
-      ];
-    case "registered":
-      return [(signal) => watchOurSocket(state, context, signal)];
-    case "refused":
-      if (context.options.onRegistrationFailure === "exit") return [async () => endRefused(state, context)];
-      return [
-        (signal) => watchOurSocket(state, context, signal),
-        (signal) => awaitRetry(state, context, signal),
-      ];
-    case "standby":
-      return [(signal) => standBy(state, context, signal)];
-    case "stopping":
-      return [() => shutDown(state, context)];
-    case "waiting":
-    case "stopped":
-      return [];
-    default:
-      return state satisfies never;
+/** Calls that run when the registration stops get this long to finish. */
+const GRACE_MS = 2_000;
+
+/** State `stopping`: removes our socket if it is still ours, then lets running calls finish. */
+async function shutDown(
+  { outcome }: StateOf<"stopping">,
+  { socket, server, log: parentLog }: RegistrationContext,
+): Promise<LoopEvent> {
+  const log = parentLog.named("stopping");
+  let end = outcome;
+  const socketPath = socket.path;
+  try {
+    socket.withdraw();
+  } catch (error) {
+    log.error(error, "Failed to remove socket with error", { socket: socketPath });
+    if (outcome.kind === "stopped") end = failedBy(error);
   }
+  await server.close({ graceMs: GRACE_MS });
+  return { kind: "closed", outcome: end };
 }

@@ -3,31 +3,23 @@ import type { ServiceHost } from "../../grpc/server/server";
 import { unaryHandler } from "../../grpc/server/unary-handler";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
-import type { PluginType } from "../model/options";
+import type { RegistrationLoopOptions } from "./context";
 import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check";
 
 /** Most characters of a reason. */
 const MAX_REASON_LENGTH = 1_000;
 
-/** Where a registration stands, by its own word. */
-export interface SelfReport {
-  readonly state: string;
-  /** Milliseconds since the epoch. */
-  readonly since: number;
-  /** Undefined where the state says it all. */
-  readonly reason: string | undefined;
-}
-
-/** What the service answers, and who hears what kubelet said. */
-export interface RegistrationServiceOptions {
+/** What the service answers, and the listeners to what kubelet says. */
+export interface RegistrationServiceOptions
+  extends Pick<RegistrationLoopOptions, "type" | "supportedVersions" | "kubeletRegistrationPath"> {
   readonly driverName: () => string;
-  readonly type: PluginType;
-  readonly supportedVersions: readonly string[];
-  /** The kubelet registration path: where kubelet finds the CSI driver socket on the host. */
-  readonly endpoint: string;
-  /** For self-checks. */
-  readonly report: () => SelfReport;
-  /** `publication` is aborted when the socket over which kubelet called is ours no more. */
+  /** For self-checks: the state, since when in milliseconds since the epoch, and why if the state does not say it all. */
+  readonly report: () => {
+    readonly state: string;
+    readonly since: number;
+    readonly reason: string | undefined;
+  };
+  /** `publication` is aborted when the socket over which kubelet called is no longer ours. */
   readonly onGetInfo: (publication: AbortSignal | undefined) => void;
   readonly onRegistrationStatus: (
     status: { readonly registered: boolean; readonly error: string },
@@ -36,8 +28,8 @@ export interface RegistrationServiceOptions {
 }
 
 /**
- * Adds kubelet's `Registration` service to a gRPC server. Each call is answered first; what follows from it happens
- * after, so that kubelet always gets its answer, even where a refusal ends this process.
+ * Adds kubelet's `Registration` service to a gRPC server. The listeners run after the answer is sent, so that kubelet
+ * gets it even where a refusal ends this process.
  */
 export function addRegistrationService(
   server: ServiceHost,
@@ -56,7 +48,7 @@ export function addRegistrationService(
           const { state, since, reason } = options.report();
           sendMetadata({
             [STATE_KEY]: state,
-            [ENDPOINT_KEY]: encodeURI(options.endpoint),
+            [ENDPOINT_KEY]: encodeURI(options.kubeletRegistrationPath),
             [SINCE_KEY]: String(since),
             ...(reason === undefined ? {} : { [REASON_KEY]: encodeReason(reason) }),
           });
@@ -67,12 +59,12 @@ export function addRegistrationService(
         return {
           type: options.type,
           name: options.driverName(),
-          endpoint: options.endpoint,
+          endpoint: options.kubeletRegistrationPath,
           supportedVersions: options.supportedVersions,
         };
       }),
       NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((told, { listenerGone }) => {
-        // It may quote the driver's text, which may have megabytes.
+        // Kubelet may quote the driver's text, which may have megabytes.
         const status = { ...told, error: boundText(told.error) };
         const repeats = status.error !== "" && status.error === lastError;
         lastError = status.error;
@@ -85,16 +77,13 @@ export function addRegistrationService(
   );
 }
 
-/** A header is ASCII, and not long. UTF-8 has no half of a surrogate pair. */
+/** A header is short ASCII. `Buffer` replaces half of a surrogate pair, which UTF-8 cannot encode. */
 function encodeReason(reason: string): string {
   return encodeURIComponent(Buffer.from(reason.slice(0, MAX_REASON_LENGTH)).toString());
 }
 
 /** The registration status in protobuf's text form, as the official registrar logs it. */
 function statusText({ pluginRegistered, error }: RegistrationStatus): string {
-  const fields = [
-    pluginRegistered ? "plugin_registered:true" : "",
-    error ? `error:${JSON.stringify(error)}` : "",
-  ];
-  return fields.filter((field) => field !== "").join(" ");
+  const fields = [pluginRegistered && "plugin_registered:true", error && `error:${JSON.stringify(error)}`];
+  return fields.filter(Boolean).join(" ");
 }

@@ -1,4 +1,4 @@
-import { markPlace, type RegistrarError } from "../../base/errors";
+import { markPlace } from "../../base/errors";
 import type { EventSource, Events } from "../../base/event-source";
 import { startGrpcServer } from "../../grpc/server/server";
 import type { Logger } from "../../logging/logger";
@@ -6,8 +6,7 @@ import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
 import { errorOf, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
-import type { DriverStatus } from "../model/status";
-import { reasonOf } from "../model/status";
+import { type DriverHealth, type DriverStatus, reasonOf } from "../model/status";
 import { createTally } from "../model/tally";
 import { createRegistrationSocket } from "../socket/registration-socket";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
@@ -33,14 +32,13 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   readonly pluginRegistrationPath: string;
   status(): DriverStatus;
   /**
-   * Walks kubelet's own path over our registration socket, within `timeoutMs`. One walk at a time, and its answer
-   * serves everybody for a second. Healthy before there is a socket to check, while the driver is waited for; never
-   * after the end.
+   * Walks kubelet's own path over our registration socket, within `timeoutMs`. One walk at a time; its answer holds for
+   * a second. `ok` before there is a socket to check, while the driver has not answered; never after the end.
    */
   selfCheck(): Promise<SelfCheck>;
   /**
    * Resolves when kubelet first says that the driver is registered. Rejects with a RegistrarError when the registration
-   * ends before: REFUSED with kubelet's words, ABORTED where it was closed, or what it failed with. Nobody has to look.
+   * ends before: REFUSED with kubelet's words, ABORTED where it was closed, or what it failed with. A caller may ignore it.
    */
   readonly ready: Promise<void>;
   /** Resolves, never rejects, when all is over and nothing is left behind. */
@@ -63,14 +61,14 @@ export interface RegistrationParts {
   readonly csiAddress: string | undefined;
   /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
   readonly followDriver: (inbox: Inbox<LoopEvent>, signal: AbortSignal) => Promise<void>;
-  readonly driver: () => Pick<DriverStatus, "identity" | "connected" | "trouble" | "misbehaviour">;
+  readonly driver: () => DriverHealth;
   readonly events: EventSource<RegistrarEvent>;
   readonly log: Logger;
   /** Closes the registration when aborted. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** Starts the registration of one driver, in state `waiting`, and puts it into the hands of its owner. */
+/** Starts the registration of one driver, in state `waiting`. */
 export function openRegistration(options: RegistrationLoopOptions, parts: RegistrationParts): Registration {
   const { events, log, signal } = parts;
   const inbox = createInbox<LoopEvent>();
@@ -82,13 +80,13 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const startedAt = Date.now();
   const facts = () => ("facts" in state ? state.facts : undefined);
 
-  /** What kubelet says over a socket that was replaced since is of another publication, perhaps of another name. */
-  const onCall = (publication: AbortSignal | undefined, told: RegistrarEvent, event: LoopEvent) => {
+  /** A call over a socket that was replaced since is about another publication, perhaps of another name. */
+  const onCall = (publication: AbortSignal | undefined, call: RegistrarEvent, event: LoopEvent) => {
     if (publication?.aborted) {
-      log.info("Kubelet's call came over a socket that was replaced since, ignored", { call: told.kind });
+      log.info("Kubelet's call came over a socket that was replaced since, ignored", { call: call.kind });
       return;
     }
-    events.emit(told);
+    events.emit(call);
     inbox.put(event, publication);
   };
 
@@ -98,10 +96,8 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
       addRegistrationService(
         services,
         {
+          ...options,
           driverName: () => facts()?.driverName ?? "",
-          endpoint: options.kubeletRegistrationPath,
-          type: options.type,
-          supportedVersions: options.supportedVersions,
           report: () => {
             const now = status();
             return { state: now.state, since: history.at(-1)?.at ?? startedAt, reason: reasonOf(now) };
@@ -163,16 +159,18 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const cachedCheck = createCachedCheck(async (): Promise<SelfCheck> => {
     const known = facts();
     if (!known?.everPublished) return { kind: "ok" };
-    const socketPath = socketPathOf(known, context);
-    const { timeoutMs } = options;
-    return checkRegistrationSocket({ socketPath, driverName: known.driverName, timeoutMs });
+    return checkRegistrationSocket(socketPathOf(known, context), known.driverName, options.timeoutMs);
   });
   const selfCheck = async (): Promise<SelfCheck> =>
     outcome === undefined ? cachedCheck() : { kind: "missing", text: "the registration has ended" };
 
   /** The caller that asked for `ready` last. */
   let withPlace = markPlace();
-  const ready = untilRegistered(events, closed, (outcome) => withPlace(errorOf(outcome, signal?.reason)));
+  const ready = new Promise<void>((resolve, reject) => {
+    events.subscribe("state-changed", ({ change }) => change.to === "registered" && resolve());
+    void closed.then((end) => reject(withPlace(errorOf(end, signal?.reason))));
+  });
+  ready.catch(() => {}); // Not an unhandled rejection if no caller waits: `closed` has the same outcome.
 
   return {
     get name() {
@@ -203,28 +201,8 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   };
 }
 
-/** With policy `retry`, a driver that is registered by another path has a peer, which we stand by for. */
+/** With policy `retry` we stand by for a peer that registered the driver under another path. */
 function refusalEvent(error: string, { onRegistrationFailure }: RegistrationLoopOptions): LoopEvent {
   const isPeer = onRegistrationFailure === "retry" && meansPeer(error);
   return { kind: isPeer ? "already-registered" : "refused", error };
-}
-
-function untilRegistered(
-  events: Events<RegistrarEvent>,
-  closed: Promise<RegistrationOutcome>,
-  failure: (outcome: RegistrationOutcome) => RegistrarError,
-): Promise<void> {
-  const registered = new Promise<void>((resolve, reject) => {
-    const unsubscribe = events.subscribe((event) => {
-      if (event.kind !== "state-changed" || event.change.to !== "registered") return;
-      unsubscribe();
-      resolve();
-    });
-    void closed.then((outcome) => {
-      unsubscribe();
-      reject(failure(outcome));
-    });
-  });
-  registered.catch(() => {}); // Not an unhandled rejection if no caller waits: `closed` has the same outcome.
-  return registered;
 }

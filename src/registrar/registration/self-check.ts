@@ -12,28 +12,23 @@ export const ENDPOINT_KEY = "x-registrar-endpoint";
 export const SINCE_KEY = "x-registrar-since";
 export const REASON_KEY = "x-registrar-reason";
 
-/** What a registration socket is checked for. */
-export interface SocketCheckOptions {
-  readonly socketPath: string;
-  /** The name that GetInfo must answer. */
-  readonly driverName: string;
-  /** Bounds the call, in milliseconds. */
-  readonly timeoutMs: number;
-}
-
 /** How a registration socket was found. The texts are the official registrar's (node_register.go, httpServer). */
 export type SelfCheck =
   | { readonly kind: "ok" }
   /** There is no file at its path. */
   | { readonly kind: "missing"; readonly text: string }
-  /** It is no socket, does not answer, or answers for another driver. */
+  /** It is not a socket, does not answer, or answers for another driver. */
   | { readonly kind: "wrong"; readonly text: string };
 
 /**
- * Walks kubelet's own path: the registration socket exists, accepts a connection, and GetInfo gives the driver's name.
+ * Walks kubelet's own path: the registration socket exists, accepts a connection, and GetInfo gives `driverName` within
+ * `timeoutMs` milliseconds.
  */
-export async function checkRegistrationSocket(options: SocketCheckOptions): Promise<SelfCheck> {
-  const { socketPath, driverName, timeoutMs } = options;
+export async function checkRegistrationSocket(
+  socketPath: string,
+  driverName: string,
+  timeoutMs: number,
+): Promise<SelfCheck> {
   try {
     if (!lstatSync(socketPath).isSocket())
       return { kind: "wrong", text: `file exists in socketPath ${socketPath} but it's not a socket` };
@@ -50,7 +45,7 @@ export async function checkRegistrationSocket(options: SocketCheckOptions): Prom
   }
 }
 
-/** Calls GetInfo on a registration socket, marked so that a registrar of ours knows that we are not kubelet. */
+/** Calls GetInfo on a registration socket, with the mark by which a registrar of ours tells us from kubelet. */
 export async function askInfo(
   socketPath: string,
   limits: Pick<UnaryCallOptions, "timeoutMs" | "signal">,
@@ -64,7 +59,7 @@ export async function askInfo(
   }
 }
 
-/** Makes a check that is run once at a time and whose answer holds for `cacheMs`, however many ask. */
+/** Makes a check that runs once at a time and whose answer holds for `cacheMs`, whatever the number of callers. */
 export function createCachedCheck(
   check: () => Promise<SelfCheck>,
   cacheMs = 1_000,
@@ -76,10 +71,10 @@ export function createCachedCheck(
     if (running === undefined || now() >= validUntil) {
       validUntil = Number.POSITIVE_INFINITY;
       running = check();
-      const done = () => {
+      const keep = () => {
         validUntil = now() + cacheMs;
       };
-      running.then(done, done);
+      running.then(keep, keep);
     }
     return running;
   };

@@ -9,7 +9,7 @@ import type {
   StandbyReason,
 } from "../model/state";
 
-/** A refusal that repeats itself so often word for word will hardly pass: from then on the slowest pace. */
+/** After so many repeats of the same text a refusal will hardly pass: from then on the slowest pace. */
 export const SLOW_AFTER_REPEATS = 3;
 
 /** What a transition depends on besides state and event. */
@@ -21,8 +21,9 @@ export interface Moment {
 }
 
 /**
- * What follows from an event: PURE. The same object where the event says nothing new in that state: late and repeated
- * events are harmless. Each case below has every way out of its state but `stop`, which leads to `stopping` from each.
+ * The state that follows from an event: a pure function. Returns the same object if the event says nothing new in that
+ * state, so that late and repeated events are harmless. Each case has every way out of its state except `stop`, which
+ * leads from each to `stopping`.
  */
 export function transition(state: RegistrationState, event: LoopEvent, now: Moment): RegistrationState {
   if (event.kind === "stop") return stop(state, event);
@@ -76,12 +77,12 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
   }
 }
 
-/** Whether kubelet has the driver registered, and is not at it again. */
+/** Whether kubelet has registered the driver, and is not registering it again. */
 export function mayReregister(state: RegistrationState): boolean {
   return state.kind === "registered" && state.askedAtMs === undefined;
 }
 
-/** Every way out of the four states in which our socket is in place: what is lost there is healed in the same way. */
+/** Every way out of the four states in which our socket is in place: a lost socket has the same remedy in each. */
 function whileInPlace(
   state: InPlaceState,
   event: Exclude<LoopEvent, { kind: "stop" }>,
@@ -116,7 +117,7 @@ function whileInPlace(
     case "reregister":
     case "driver-restarted":
       if (event.kubeletIsIdle) return publish(facts, event.kind);
-      // In the other states kubelet is at it, or will be.
+      // In the other states kubelet is registering the driver, or will.
       if (event.kind === "reregister" && state.kind !== "registered") return state;
       if (state.askedAtMs === undefined) return publish(facts, event.kind);
       return state.again ? state : { ...state, again: event.kind };
@@ -184,13 +185,13 @@ function countRefusal(former: Refusals | undefined, text: string): Refusals {
   return { text, repeats, count: (former?.count ?? 0) + 1 };
 }
 
-/** How long to wait after a refusal until our socket is published again, in whole milliseconds. */
+/** The wait after a refusal until we publish our socket again, in whole milliseconds. */
 function retryAfterMs({ count, repeats }: Refusals, random: number): number {
   if (repeats >= SLOW_AFTER_REPEATS) return BACKOFF.refused.maxMs;
   return Math.round(backoffMs(BACKOFF.refused, count - 1, () => random));
 }
 
-/** Whether the state is another one, or is entered anew: only `publishing` leads to itself, under another name. */
+/** Whether the state changes, or begins again: only `publishing` leads to itself, under another name. */
 export function isStateChange(from: RegistrationState, next: RegistrationState): boolean {
   return next.kind !== from.kind || next.kind === "publishing";
 }

@@ -12,33 +12,10 @@ import type { SocketFound } from "../model/state";
 
 type LinkStats = ReturnType<typeof linkStatsOf>;
 
-/** A registrar that starts binds its socket before it listens; with a tight CPU limit it may be held up in between. */
+/** A registrar that starts binds its socket before it listens; a tight CPU limit may delay it in between. */
 const LISTENS_WITHIN_MS = 150;
 
-/**
- * Owner of one registration socket file. Binds under a dot-name, which kubelet's plugin watcher ignores, gives the
- * file its real name when it already listens, and removes nothing but its own inode. Closing a listener makes libuv
- * unlink the name it was bound to: the dot-name, which is nobody else's.
- */
-export interface RegistrationSocket {
-  /** Where our socket was last published; undefined before. */
-  readonly path: string | undefined;
-  /**
-   * Puts a fresh socket at `path`, in place of whatever socket is there; a living one of somebody else is replaced
-   * only with `overLiving`. Answers what was there before: `taken` without `overLiving` means that ours is not there.
-   * Where ours was at another path it is withdrawn right before: never two visible sockets for one driver, for at
-   * kubelet the end of either deregisters both. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted, after which
-   * nothing more becomes visible; ours may be withdrawn by then.
-   */
-  publish(
-    path: string,
-    options: { readonly overLiving: boolean; readonly signal: AbortSignal },
-  ): Promise<SocketFound>;
-  /** Finds out what stands at `path`. */
-  look(path: string): Promise<SocketFound>;
-  /** Removes our socket if it is still ours, and stops listening. Connections that are open stay open. */
-  withdraw(): void;
-}
+export type RegistrationSocket = ReturnType<typeof createRegistrationSocket>;
 
 interface Published {
   readonly withdrawn: AbortController;
@@ -48,13 +25,15 @@ interface Published {
 }
 
 /**
- * Makes the owner of a registration socket; nothing is created before `publish`. Each connection comes with the signal of
- * the publication that it was made to: aborted when that is withdrawn or replaced.
+ * Makes the owner of one registration socket file; creates nothing before `publish`. It binds under a dot-name, which
+ * kubelet's plugin watcher ignores, gives the file its real name when it already listens, and removes only its own inode:
+ * a closed listener makes libuv unlink the name it was bound to, and that is the dot-name. A connection comes with the
+ * signal of its publication, which is aborted when that is withdrawn or replaced.
  */
 export function createRegistrationSocket(
   onConnection: (connection: Socket, withdrawn: AbortSignal) => void,
   parentLog: Logger,
-): RegistrationSocket {
+) {
   const log = parentLog.named("registration-socket");
   let published: Published | undefined;
 
@@ -70,6 +49,7 @@ export function createRegistrationSocket(
     return errno === "ECONNREFUSED" ? "dead" : "taken";
   };
 
+  /** Finds out what stands at `path`. */
   const look = async (path: string): Promise<SocketFound> => {
     const found = await judge(path);
     if (found !== "dead") return found;
@@ -83,7 +63,8 @@ export function createRegistrationSocket(
     published = undefined;
   };
 
-  const withdraw = () => {
+  /** Removes our socket if it is still ours, and stops listening. Open connections stay open. */
+  const withdraw = (): void => {
     if (published === undefined) return;
     const { path, stats } = published;
     retire();
@@ -98,11 +79,22 @@ export function createRegistrationSocket(
   };
 
   return {
-    get path() {
+    /** Where our socket was last published; undefined before. */
+    get path(): string | undefined {
       return published?.path;
     },
     look,
-    publish: async (path, { overLiving, signal }) => {
+    /**
+     * Puts a fresh socket at `path` in place of the socket that is there; with `overLiving` also if another process
+     * listens on it. Resolves with what was there before: `taken` without `overLiving` means that ours is not there.
+     * Withdraws our socket at another path right before: at kubelet the end of one of two sockets deregisters the driver
+     * for both. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted, after which nothing more becomes visible; ours
+     * may be withdrawn by then.
+     */
+    publish: async (
+      path: string,
+      { overLiving, signal }: { readonly overLiving: boolean; readonly signal: AbortSignal },
+    ): Promise<SocketFound> => {
       checkSocketPathLength(path, "the registration socket");
       const there = linkStatsOf(path);
       const before = await (overLiving ? judge(path) : look(path));
@@ -144,7 +136,7 @@ function explainBlocked(path: string): RegistrarError {
   return new RegistrarError("SOCKET_UNUSABLE", `${path} exists but is not a socket: ${advice}`);
 }
 
-/** Whether what was judged is what would be replaced now: of two that find the same dead socket, only one may. */
+/** Whether the file is still the one that was judged: of two registrars that find a dead socket, one may replace it. */
 function isStillThere(judged: LinkStats, now: LinkStats): boolean {
   if (typeof now === "string" || typeof judged === "string") return now === "gone";
   return isSameSocket(judged, now);

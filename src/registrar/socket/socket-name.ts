@@ -4,30 +4,30 @@ import { isSocketFile, namesIn } from "../../unix/files";
 import { isDeadSocket, tryConnect } from "../../unix/unix-socket";
 import type { PluginType } from "../model/options";
 
-/** How the name of every registration socket ends, the official registrar's too (node_register.go, buildSocketPath). */
+/** The end of every registration socket's name, as at the official registrar (node_register.go, buildSocketPath). */
 export const SOCKET_TAIL = "-reg.sock";
 
-/** Between a plugin's name and the tail: a CSI and a DRA driver of one name may be on one node. */
+/** Between a plugin's name and the tail: a node may have a CSI and a DRA driver of one name. */
 const TYPE_TAILS: Readonly<Record<PluginType, string>> = {
   CSIPlugin: "",
   DRAPlugin: "-dra",
   DevicePlugin: "-device",
 };
 
-/** What stands for a plugin in the name of its registration socket. A resource's slash cannot. */
+/** The part of a registration socket's name that stands for the plugin; a resource has a slash, a file name cannot. */
 export function fileNameOf(type: PluginType, name: string): string {
   return `${name.replace("/", "_")}${TYPE_TAILS[type]}`;
 }
 
-/** `<dir>/<driver>-reg.sock`; `name` is what stands for the plugin. */
+/** `<dir>/<name>-reg.sock`. */
 export function registrationSocketPath(pluginRegistrationPath: string, name: string): string {
   return join(pluginRegistrationPath, name + SOCKET_TAIL);
 }
 
-/** What an alias adds to a name. The CSI specification has no `_` in names: no other driver's socket looks like this. */
+/** What an alias adds to a name. The CSI specification has no `_` in names, so no other driver's socket looks like this. */
 const ALIAS_TAIL = /-_[0-9a-z]{3}$/;
 
-/** A name that stands in for a driver's own in the name of its registration socket. */
+/** Makes a name that stands for the driver's own in the name of its registration socket. */
 export function createAlias(driverName: string): string {
   return `${driverName}-_${randomWord(3)}`;
 }
@@ -38,9 +38,9 @@ export function driverOfSocket(path: string): string | undefined {
 }
 
 /**
- * The alias under which another registrar published this driver: one that lives, or else one that was killed and
- * left its dead socket in `folder`. Kubelet holds the driver registered by that file and refuses it by any other
- * (csi_plugin.go, validateVersions), so whoever comes next must go by the same alias.
+ * The alias under which another registrar published this driver: a living one, or else one that was killed and left its
+ * dead socket in `folder`. For kubelet the driver is registered by that file; it refuses any other (csi_plugin.go,
+ * validateVersions), so the next registrar must use the same alias.
  */
 export async function findAlias(folder: string, driverName: string): Promise<string | undefined> {
   let left: string | undefined;
@@ -48,7 +48,7 @@ export async function findAlias(folder: string, driverName: string): Promise<str
     const alias = file.slice(0, -SOCKET_TAIL.length);
     if (driverOfSocket(file) !== driverName || alias === driverName) continue;
     const path = join(folder, file);
-    // A symbolic link could not be published over, and leads who knows where.
+    // No socket can be published over a symbolic link.
     if (!isSocketFile(path)) continue;
     if ((await tryConnect(path)) === undefined) return alias;
     if (await isDeadSocket(path)) left ??= alias;

@@ -30,7 +30,7 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
           driverName: () => driverName,
           type: "CSIPlugin",
           supportedVersions: ["1.0.0"],
-          endpoint: kubeletRegistrationPath,
+          kubeletRegistrationPath,
           report: () => ({ state: "", since: 0, reason: undefined }),
           onGetInfo: () => {},
           onRegistrationStatus: () => {},

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
 import { frame } from "../../grpc/wire";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { PATIENCE_MS } from "../../support/history";
@@ -18,7 +19,7 @@ import {
   trailersOnly,
 } from "../../support/hostile-driver";
 import { startScriptedDriver } from "../../support/scripted-driver";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 import { watchAt } from "../../support/watched-driver";
 
 const DRIVER = "disk.csi.example.com";
@@ -115,11 +116,7 @@ const ANSWERS_WRONGLY: readonly Row[] = [
   ],
 ];
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 const isOurs = async (_what: string, behave: Behaviour, err: RegExp): Promise<void> => {
   const path = folder.at("csi.sock");

@@ -1,4 +1,4 @@
-import { type Admission, createAdmission, type NameOwner } from "../../../src/registrar/node-wide/admission";
+import { createAdmission } from "../../../src/registrar/node-wide/admission";
 import type { NameLists } from "../../../src/registrar/node-wide/name-lists";
 import { recordLog } from "../../support/recorded-log";
 
@@ -6,10 +6,10 @@ const NAME = "disk.csi.example.com";
 const OTHER = "file.csi.example.com";
 
 /** Asks, and keeps book of who got a name. */
-function observe(admission: Admission) {
+function observe(admission: ReturnType<typeof createAdmission>) {
   const log = recordLog();
   const granted: string[] = [];
-  const owners = new Map<string, NameOwner>();
+  const owners = new Map<string, { readonly csiAddress: string }>();
   const ownerOf = (who: string) => {
     const owner = owners.get(who) ?? { csiAddress: `/plugins/${who}/csi.sock` };
     owners.set(who, owner);

@@ -3,17 +3,14 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parsePattern } from "../../../src/host-path/path-pattern";
 import { discover } from "../../../src/registrar/node-wide/discovery";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { recordLog } from "../../support/recorded-log";
 import { expectNothingLeft } from "../../support/resources";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 /** A socket file; whether anybody listens is no matter here. */
 async function makeSocket(...names: readonly string[]): Promise<void> {

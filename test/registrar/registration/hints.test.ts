@@ -1,5 +1,11 @@
 import { KUBELET_ROOTS } from "../../../src/host-path/kubelet-roots";
-import { explainSilence, hintForRefusal, meansPeer } from "../../../src/registrar/registration/hints";
+import {
+  explainRefusal,
+  explainSilence,
+  hintForRefusal,
+  meansPeer,
+} from "../../../src/registrar/registration/hints";
+import { CONTAINER, K, REGISTRATION, type Row, tableOf, USUAL } from "../../support/mount-rows";
 
 const ENDPOINT = "/var/lib/kubelet/plugins/x/csi.sock";
 /** How kubelet begins every refusal of a driver that it had validated (operation_generator.go). */
@@ -149,4 +155,29 @@ test("what a pattern found and is no node service is to be left out, its path is
   expect(hint).toBe(
     `what listens on ${ENDPOINT} is no CSI node service: leave it out with --deny-drivers=b.csi, or move its socket where no pattern fits it`,
   );
+});
+
+const EMPTY_DIR: Row = ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/csi"];
+
+test.each<[string, readonly Row[], string]>([
+  [
+    "a path of the container",
+    USUAL,
+    `on the host the driver's socket is ${K}/plugins/x/csi.sock: write --kubelet-registration-path=${K}/plugins/x/csi.sock`,
+  ],
+  [
+    "nothing mounted",
+    [CONTAINER, REGISTRATION],
+    "nothing of the host is mounted at /csi: mount the hostPath ",
+  ],
+  ["an emptyDir volume", [CONTAINER, EMPTY_DIR, REGISTRATION], "is in an emptyDir volume"],
+])("what the mounts show comes first: %s", (_, rows, expected) => {
+  const paths = {
+    csiSocketPath: "/csi/csi.sock",
+    kubeletRegistrationPath: "/csi/csi.sock",
+    pluginRegistrationPath: "/registration",
+  };
+  const text = "connection error: dial unix /csi/csi.sock: connect: no such file or directory";
+  expect(explainRefusal(text, paths, {}, tableOf(rows))).toContain(expected);
+  expect(explainRefusal("driverNodeID must not be empty", paths, {}, tableOf(rows))).toContain("node ID");
 });

@@ -1,22 +1,17 @@
 import { RegistrarError } from "../../../src/base/errors";
 import { errorOf, failedBy } from "../../../src/registrar/model/outcome";
 import { HISTORY_LENGTH } from "../../../src/registrar/registration/registration";
+import { eachTest } from "../../support/each-test";
 import { dialRegistration, registerOnce } from "../../support/fake-kubelet";
-import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
+import { createTestNode, startListening, startTestRegistrar } from "../../support/registrar-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 
 test("a registrar is ready when kubelet has registered its driver", async () => {
-  await using _driver = await startScriptedDriver(node.csiAddress, { name });
-  await using started = await startTestRegistrar(node);
-  await started.state("listening");
+  await using started = await startListening(node);
   await registerOnce(node.socketPath(name));
   await started.registrar.ready;
   expect(started.registrar.status().state).toBe("registered");
@@ -40,10 +35,8 @@ test("a registrar remembers its latest changes of state, however many there were
   started.registrar.subscribe("state-changed", () => changes++);
   await started.state("listening");
   while (changes <= HISTORY_LENGTH) {
-    await registerOnce(node.socketPath(name));
-    await started.state("registered");
-    await registerOnce(node.socketPath(name), "no");
-    await started.state("refused");
+    await started.accept();
+    await started.refuse("no");
   }
   const { history } = started.registrar.status();
   expect(history).toHaveLength(HISTORY_LENGTH);
@@ -80,9 +73,7 @@ test("what kubelet says over a socket that was replaced since is not of the new 
 test.each([70_000, 4_194_000])(
   "a refusal of %d bytes ends a registrar, which keeps 4 kB of it",
   async (length) => {
-    await using _driver = await startScriptedDriver(node.csiAddress, { name });
-    await using started = await startTestRegistrar(node, { onRegistrationFailure: "exit" });
-    await started.state("listening");
+    await using started = await startListening(node, { onRegistrationFailure: "exit" });
     await registerOnce(node.socketPath(name), "no".padEnd(length, "x"));
     expect(await started.registrar.closed).toMatchObject({
       kind: "refused",

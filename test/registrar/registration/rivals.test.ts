@@ -1,23 +1,15 @@
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { tryConnect } from "../../../src/unix/unix-socket";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { registerOnce } from "../../support/fake-kubelet";
 import { createRandom } from "../../support/random";
-import {
-  createTestNode,
-  startTestRegistrar,
-  type TestNode,
-  type TestRegistrar,
-} from "../../support/registrar-node";
+import { createTestNode, startTestRegistrar, type TestRegistrar } from "../../support/registrar-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
 
 const name = "x.csi";
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const stateOf = ({ registrar }: TestRegistrar) => registrar.status().state;
 const publicationsOf = ({ registrar }: TestRegistrar) =>

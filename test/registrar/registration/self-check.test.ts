@@ -4,35 +4,27 @@ import {
   createCachedCheck,
   type SelfCheck,
 } from "../../../src/registrar/registration/self-check";
+import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
-import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
+import { createTestNode, startListening } from "../../support/registrar-node";
 import { expectNothingLeft } from "../../support/resources";
-import { startScriptedDriver } from "../../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 const check = (driverName = name, timeoutMs = 2_000) =>
-  checkRegistrationSocket({ socketPath: node.socketPath(name), driverName, timeoutMs });
+  checkRegistrationSocket(node.socketPath(name), driverName, timeoutMs);
 
 describe("with a registrar at work", () => {
   test("is ok, and is not taken for kubelet", async () => {
-    await using _driver = await startScriptedDriver(node.csiAddress, { name });
-    await using started = await startTestRegistrar(node);
-    await started.state("listening");
+    await using started = await startListening(node);
     expect(await check()).toEqual({ kind: "ok" });
     expect(started.registrar.status()).toMatchObject({ state: "listening", tally: { getInfoCalls: 0 } });
     expect(started.log.all("Received GetInfo call")).toEqual([]);
   });
 
   test("tells of a name that is not the expected one", async () => {
-    await using _driver = await startScriptedDriver(node.csiAddress, { name });
-    await using started = await startTestRegistrar(node);
-    await started.state("listening");
+    await using _started = await startListening(node);
     expect(await check("y.csi")).toEqual({ kind: "wrong", text: "invalid driver name x.csi" });
   });
 });
@@ -73,7 +65,7 @@ test("does not wait longer than it may for who does not answer, and leaves nothi
 test("a path that gRPC cannot dial is an answer too", async () => {
   const socketPath = `${node.pluginRegistrationPath}/line\nbreak`;
   await using _living = await startForeignSocket(socketPath);
-  const answer = await checkRegistrationSocket({ socketPath, driverName: name, timeoutMs: 50 });
+  const answer = await checkRegistrationSocket(socketPath, name, 50);
   expect(answer).toMatchObject({ kind: "wrong" });
 });
 

@@ -1,22 +1,19 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tryConnect } from "../../../src/unix/unix-socket";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { identityOf } from "../../support/identity-of";
 import { asOrdinaryUser } from "../../support/ordinary-user";
 import { createOwnedSocket, unusable, watchNames } from "../../support/owned-socket";
 import { expectNothingLeft } from "../../support/resources";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 
 const NAME = "x.csi-reg.sock";
 const OTHER_NAME = "y.csi-reg.sock";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 /** Once the dot-name is gone, which outlives its socket's birth by a moment. */
 const filesAre = (...names: readonly string[]) =>

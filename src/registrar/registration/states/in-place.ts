@@ -1,19 +1,21 @@
 import { pause, untilNextLookMs } from "../../../base/pause";
 import { watchPath } from "../../../unix/path-watch";
-import type { InPlaceState, LoopEvent } from "../../model/state";
+import type { InPlaceState, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
-import { isKubeletBusy } from "./asked";
 
 /**
- * The official registrar removes the socket that it finds, then binds its own, and fails where a socket has come in
- * between: so long it is given, also with a tight CPU limit.
+ * The official registrar removes the socket that it finds, then binds its own, and fails if another socket came in
+ * between. It gets this long, also with a tight CPU limit.
  */
 const ANOTHER_BINDS_WITHIN_MS = 150;
 
+/** The longest that kubelet may be between GetInfo and its status: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
+const KUBELET_BUSY_MS = 150_000;
+
 /**
- * While our socket is in place, in any state: ends when it is gone, dead or taken by another registrar, or when the
- * driver came back and is to be registered anew. Something that is no socket in its place counts as gone: kubelet has
- * deregistered the driver by then.
+ * While our socket is in place, in any state: ends when our socket is gone, dead or taken by another registrar, or when
+ * the driver came back and kubelet should register it anew. A file that is not a socket in its place counts as gone:
+ * kubelet has deregistered the driver by then.
  *
  * To publish again costs a deregistration and a registration at kubelet, so nothing is done while kubelet is between
  * GetInfo and its registration status (NodeGetInfo may hang for minutes, kubernetes#138170). That status makes another
@@ -45,4 +47,23 @@ export async function watchOurSocket(
   } finally {
     watch.close();
   }
+}
+
+/** Whether kubelet is between GetInfo and its registration status, when another publication would undo its work. */
+function isKubeletBusy({ askedAtMs }: InPlaceState, { server }: RegistrationContext): boolean {
+  return askedAtMs !== undefined && performance.now() - askedAtMs < KUBELET_BUSY_MS && server.hasCaller;
+}
+
+/** State `asked`: warns if kubelet sends no registration status for longer than it ever should need. */
+export async function remindOfMissingStatus(
+  { askedAtMs }: StateOf<"asked">,
+  context: RegistrationContext,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const log = context.log.named("asked");
+  if (!(await pause(askedAtMs + KUBELET_BUSY_MS - performance.now(), signal))) return;
+  log.warn("Kubelet called GetInfo and has not told the outcome", {
+    waited: `${KUBELET_BUSY_MS / 1000}s`,
+    check: "kubelet's log, and whether the driver's NodeGetInfo answers",
+  });
 }

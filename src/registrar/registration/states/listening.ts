@@ -6,13 +6,13 @@ import { createAlias, fileNameOf } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { explainSilence } from "../hints";
 
-/** Kubelet's reconcile loop runs each second: this long without a call, after a dead socket, means backoff. */
+/** Kubelet's reconcile loop runs each second: no call for this long, after a dead socket, means backoff. */
 const MOVE_AFTER_MS = 2_500;
 
 /**
- * State `listening`: kubelet backs off by path, up to 2 min 2 s, from a socket that a reboot left behind, and a new
- * file under the same path does not end that (goroutinemap's exponential backoff). So where we found a dead socket, and
- * only as long as we were never registered, ours moves once to another name, from which kubelet has not backed off.
+ * State `listening`: kubelet backs off by path, up to 2 min 2 s, from a socket that a reboot left behind; a new file
+ * under that path does not end it (goroutinemap's exponential backoff). So if we found a dead socket, and were never
+ * registered, our socket moves once to another name.
  */
 export async function moveFromBackoff(
   { facts }: StateOf<"listening">,
@@ -32,13 +32,13 @@ export async function moveFromBackoff(
   return { kind: "kubelet-silent", alias };
 }
 
-/** State `listening`: says that kubelet has not called, and what to check; less and less often. */
+/** State `listening`: warns that kubelet has not called, and says what to check; less and less often. */
 export async function remindOfSilence(
-  socketPath: string,
-  { options, server, log: parentLog }: RegistrationContext,
+  { facts }: StateOf<"listening">,
+  context: RegistrationContext,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const log = parentLog.named("listening");
+  const log = context.log.named("listening");
   let waitedMs = 0;
   for (let line = 0; ; line++) {
     const waitMs = reminderMs(REMINDERS.kubeletSilent, line);
@@ -46,8 +46,8 @@ export async function remindOfSilence(
     waitedMs += waitMs;
     log.warn("Kubelet has not called", {
       waited: `${waitedMs / 1000}s`,
-      socketPath,
-      check: explainSilence(options.pluginRegistrationPath, server.connections),
+      socketPath: socketPathOf(facts, context),
+      check: explainSilence(context.options.pluginRegistrationPath, context.server.connections),
     });
   }
 }

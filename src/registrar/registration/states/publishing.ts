@@ -8,10 +8,9 @@ import { fileNameOf, findAlias } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
 
 /**
- * State `publishing`: puts our socket in place. The first time whatever cannot be is fatal, as at the official
- * registrar, and a living socket at our path is replaced, unless the options say to stand by for it: the newest
- * registrar wins, as in a rolling update. Later, and after standby, we heal: failures are retried, and a living peer
- * means standby.
+ * State `publishing`: puts our socket in place. The first time a failure is fatal, as at the official registrar, and we
+ * replace a living socket at our path, unless the options say to stand by for it: the newest registrar wins, as in a
+ * rolling update. Later, and after standby, we retry after failures, and stand by for a living peer.
  */
 export async function publishSocket(
   state: StateOf<"publishing">,

@@ -8,17 +8,17 @@ import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { askInfo } from "../self-check";
 
-/** The net under inotify and the held connection. */
+/** In case inotify and the held connection miss the end. */
 const LOOK_EVERY_MS = 5_000;
-/** A peer that closes our connection at once is looked at again no sooner. */
+/** The shortest time between two looks at a peer that closes our connection at once. */
 const HOLD_AT_LEAST_MS = 500;
-/** Kubelet named a peer that we cannot find: how long until we try again ourselves. */
+/** Kubelet reported a peer that we cannot find: the wait until we publish again. */
 const UNSEEN_PEER_MS = 30_000;
 
 /**
- * State `standby`: a living registrar of the same driver holds the registration. We take our own socket away if it is
- * still ours, leave theirs alone, and keep a silent connection to it: when that ends they are gone, even by
- * SIGKILL, which leaves the file in place and no event to watch.
+ * State `standby`: a living registrar of the same driver holds the registration. We withdraw our own socket, leave
+ * theirs alone, and hold a silent connection to it. That ends with the peer, even by SIGKILL, which leaves the file in
+ * place and no inotify event.
  */
 export async function standBy(
   { facts, reason }: StateOf<"standby">,
@@ -41,7 +41,7 @@ export async function standBy(
   return { kind: "peer-gone" };
 }
 
-/** The living socket of the same driver: at our own path, or at any other in the directory that says so. */
+/** The living socket of the same driver: at our own path, or any other in the directory whose GetInfo says so. */
 async function findPeer(
   facts: DriverFacts,
   context: RegistrationContext,
@@ -59,7 +59,7 @@ async function findPeer(
   return undefined;
 }
 
-/** Resolves when no process listens at `path` any more. */
+/** Resolves when no process listens at `path`. */
 async function untilGone(path: string, context: RegistrationContext, signal: AbortSignal): Promise<void> {
   const watch = watchPath(path, context.log);
   try {
@@ -67,7 +67,7 @@ async function untilGone(path: string, context: RegistrationContext, signal: Abo
       const connection = connect({ path });
       connection.on("error", () => {});
       connection.on("close", watch.hint);
-      connection.resume(); // What the peer sends must be read, or the end behind it is never seen.
+      connection.resume(); // Unread data would hide the end of the connection.
       const sinceMs = performance.now();
       await watch.wait(signal, LOOK_EVERY_MS);
       connection.off("close", watch.hint);

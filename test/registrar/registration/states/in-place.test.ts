@@ -3,34 +3,22 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { connect, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { controlWaits } from "../../../support/controlled-waits";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
-import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
+import { dialRegistration } from "../../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
-import type { TestNode, TestRegistrar } from "../../../support/registrar-node";
-import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
 
 // Without its net, the look every 5 s: everything must be noticed when it happens.
 const waits = controlWaits({ fromMs: 300 });
 const loading = import("../../../support/registrar-node");
 
 const name = "x.csi";
-let node: TestNode;
-let driver: ScriptedDriver;
-let started: TestRegistrar;
+const node = eachTest(async () => (await loading).createTestNode());
+const started = eachTest(async () => (await loading).startListening(node));
 let socketPath: string;
-beforeEach(async () => {
-  const { createTestNode, startTestRegistrar } = await loading;
-  node = await createTestNode();
+beforeEach(() => {
   socketPath = node.socketPath(name);
-  driver = await startScriptedDriver(node.csiAddress, { name });
-  started = await startTestRegistrar(node);
-  await started.state("listening");
-});
-afterEach(async () => {
-  await started.registrar.close();
-  await driver.stop();
-  await node[Symbol.asyncDispose]();
 });
 
 const publications = () => started.registrar.status().tally.publications;
@@ -38,49 +26,42 @@ const publications = () => started.registrar.status().tally.publications;
 /** What could publish has done so by then: it looks twice within 150 ms, and publishes in a tenth of a second. */
 const LONG_ENOUGH_TO_PUBLISH_MS = 400;
 
-async function register(): Promise<void> {
-  await registerOnce(socketPath);
-  await started.state("registered");
-}
-
 /** Waits for this publication, then registers by it as kubelet would. */
 async function expectHealed(reason: string): Promise<void> {
   await eventually(() => expect(publications()).toHaveProperty([reason], 1));
   await started.state("listening");
-  await register();
+  await started.accept();
 }
 
 describe.each(["listening", "registered"])("in state %s", (state) => {
   beforeEach(async () => {
-    if (state === "registered") await register();
+    if (state === "registered") await started.accept();
   });
 
-  test("a socket that somebody removed is published again", async () => {
-    rmSync(socketPath);
-    await expectHealed("socket-gone");
-  });
-
-  test("a socket that somebody renamed is published again", async () => {
-    renameSync(socketPath, `${socketPath}.moved`);
-    await expectHealed("socket-gone");
-  });
-
-  test("a dead socket in its place is replaced", async () => {
-    await leaveDeadSocket(socketPath);
-    await expectHealed("socket-dead");
-  });
-
-  test("its folder removed, and made anew, is used again", async () => {
-    rmSync(node.pluginRegistrationPath, { recursive: true });
-    mkdirSync(node.pluginRegistrationPath);
-    await expectHealed("socket-gone");
-  });
-
-  test("its folder moved away, and another in its place, is used again", async () => {
-    mkdirSync(`${node.pluginRegistrationPath}-new`);
-    renameSync(node.pluginRegistrationPath, `${node.pluginRegistrationPath}-old`);
-    renameSync(`${node.pluginRegistrationPath}-new`, node.pluginRegistrationPath);
-    await expectHealed("socket-gone");
+  test.each<[string, reason: string, change: () => unknown]>([
+    ["a socket that somebody removed", "socket-gone", () => rmSync(socketPath)],
+    ["a socket that somebody renamed", "socket-gone", () => renameSync(socketPath, `${socketPath}.moved`)],
+    ["a dead socket in its place", "socket-dead", () => leaveDeadSocket(socketPath)],
+    [
+      "a folder that somebody removed and made anew",
+      "socket-gone",
+      () => {
+        rmSync(node.pluginRegistrationPath, { recursive: true });
+        mkdirSync(node.pluginRegistrationPath);
+      },
+    ],
+    [
+      "a folder that somebody moved away, and another in its place",
+      "socket-gone",
+      () => {
+        mkdirSync(`${node.pluginRegistrationPath}-new`);
+        renameSync(node.pluginRegistrationPath, `${node.pluginRegistrationPath}-old`);
+        renameSync(`${node.pluginRegistrationPath}-new`, node.pluginRegistrationPath);
+      },
+    ],
+  ])("%s: it is published again", async (_what, reason, change) => {
+    await change();
+    await expectHealed(reason);
   });
 
   test("a file in its place is not touched, and ends what we say of ourselves; it gone, we go on", async () => {
@@ -130,7 +111,7 @@ describe("while kubelet is between GetInfo and its notice", () => {
   });
 
   test("nothing is published either where it had registered the driver before", async () => {
-    await register();
+    await started.accept();
     using kubelet = dialRegistration(socketPath);
     await kubelet.getInfo();
     await eventually(() => expect(started.registrar.status().tally.getInfoCalls).toBe(2));

@@ -2,29 +2,19 @@ import { readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { CLIENT_PREFACE } from "../../../../src/grpc/http2/frames";
 import { controlWaits } from "../../../support/controlled-waits";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { watchNames } from "../../../support/owned-socket";
-import type { TestNode } from "../../../support/registrar-node";
-import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
+import { startScriptedDriver } from "../../../support/scripted-driver";
 
 const waits = controlWaits();
 const loading = import("../../../support/registrar-node");
 
 const name = "x.csi";
-let node: TestNode;
-let driver: ScriptedDriver;
-beforeEach(async () => {
-  node = await (await loading).createTestNode();
-  driver = await startScriptedDriver(node.csiAddress, { name });
-});
-afterEach(async () => {
-  await driver.stop();
-  await node[Symbol.asyncDispose]();
-});
-
-const start = async () => (await loading).startTestRegistrar(node);
+const node = eachTest(async () => (await loading).createTestNode());
+const start = async () => (await loading).startListening(node);
 const files = () => readdirSync(node.pluginRegistrationPath);
 const visible = () => files().filter((file) => !file.startsWith("."));
 
@@ -36,7 +26,6 @@ describe("a socket that was left behind", () => {
   test("from which kubelet backs off is given up for another name, once", async () => {
     await leaveDeadSocket(node.socketPath(name));
     await using started = await start();
-    await started.state("listening");
     expect(visible()).toEqual([`${name}-reg.sock`]);
     using seen = watchNames(node.pluginRegistrationPath);
 
@@ -62,9 +51,7 @@ describe("a socket that was left behind", () => {
   test("is of no matter once kubelet has called", async () => {
     await leaveDeadSocket(node.socketPath(name));
     await using started = await start();
-    await started.state("listening");
-    await registerOnce(node.socketPath(name));
-    await started.state("registered");
+    await started.accept();
     expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
     expect(visible()).toEqual([`${name}-reg.sock`]);
   });
@@ -72,9 +59,7 @@ describe("a socket that was left behind", () => {
   test("is of no matter for a socket that was registered once and had to be put back", async () => {
     await leaveDeadSocket(node.socketPath(name));
     await using started = await start();
-    await started.state("listening");
-    await registerOnce(node.socketPath(name));
-    await started.state("registered");
+    await started.accept();
     rmSync(node.socketPath(name));
     await started.state("listening");
     await eventually(() => expect(waits.pending()).toContain(30_000));
@@ -84,7 +69,6 @@ describe("a socket that was left behind", () => {
   test("is of no matter while kubelet is at it", async () => {
     await leaveDeadSocket(node.socketPath(name));
     await using started = await start();
-    await started.state("listening");
     using kubelet = dialRegistration(node.socketPath(name));
     await kubelet.getInfo();
     await started.state("asked");
@@ -93,20 +77,18 @@ describe("a socket that was left behind", () => {
 });
 
 test("where nothing was left behind, the name stays", async () => {
-  await using started = await start();
-  await started.state("listening");
+  await using _started = await start();
   await eventually(() => expect(waits.pending()).toContain(30_000));
   expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
 });
 
 test("a name that is too long for another is kept", async () => {
-  await driver.stop();
   const longest = "n".repeat(107 - node.socketPath("").length);
-  driver = await startScriptedDriver(node.csiAddress, { name: longest });
+  await using _driver = await startScriptedDriver(node.csiAddress, { name: longest });
   // Under a short name first: the helper needs a byte more than the name has room for.
   await leaveDeadSocket(node.socketPath(name));
   renameSync(node.socketPath(name), node.socketPath(longest));
-  await using started = await start();
+  await using started = await (await loading).startTestRegistrar(node);
   await started.state("listening");
   expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
   expect((await registerOnce(node.socketPath(longest))).name).toBe(longest);
@@ -116,7 +98,6 @@ test("a name that is too long for another is kept", async () => {
 describe("kubelet's silence", () => {
   test("is spoken of at growing intervals, with what to check", async () => {
     await using started = await start();
-    await started.state("listening");
     const waited = [];
     for (const ms of [30_000, 120_000, 600_000, 3_600_000, 3_600_000]) {
       await waits.end(ms);
@@ -131,21 +112,22 @@ describe("kubelet's silence", () => {
     });
   });
 
-  test("is told from a client that leaves without a call", async () => {
+  test.each([
+    ["leaves without a call", CLIENT_PREFACE, "left before any call"],
+    ["does not speak the protocol", "GET / HTTP/1.1\r\n\r\n", "breach of HTTP/2"],
+  ])("is told from a client that %s", async (_what, bytes, check) => {
     await using started = await start();
-    await started.state("listening");
     const client = connect({ path: node.socketPath(name) });
-    client.end(CLIENT_PREFACE);
+    client.end(bytes);
     await new Promise((resolve) => client.resume().once("close", resolve));
     await waits.end(30_000);
     const { fields } = await started.log.when("Kubelet has not called");
-    expect(fields.check).toContain("left before any call");
+    expect(fields.check).toContain(check);
   });
 
   test("is not told from a registrar that stands by", async () => {
     await using older = await start();
-    await older.state("listening");
-    await using newest = await start();
+    await using newest = await (await loading).startTestRegistrar(node);
     await older.state("standby");
     await older.registrar.close();
     expect(await newest.registrar.selfCheck()).toEqual({ kind: "ok" }); // What came before is known by then.
@@ -156,7 +138,6 @@ describe("kubelet's silence", () => {
 
   test("is not told from our own look at the socket", async () => {
     await using started = await start();
-    await started.state("listening");
     const { pluginRegistrationPath } = node;
     const { gatherFacts } = await import("../../../../src/doctor/node/gather");
     const { registrations } = await gatherFacts(
@@ -169,28 +150,14 @@ describe("kubelet's silence", () => {
     expect(fields.check).toContain("plugins_registry");
   });
 
-  test("is told from a client that does not speak the protocol", async () => {
-    await using started = await start();
-    await started.state("listening");
-    const client = connect({ path: node.socketPath(name) });
-    client.end("GET / HTTP/1.1\r\n\r\n");
-    await new Promise((resolve) => client.resume().once("close", resolve));
-    await waits.end(30_000);
-    const { fields } = await started.log.when("Kubelet has not called");
-    expect(fields.check).toContain("breach of HTTP/2");
-  });
-
   test("is over when it calls", async () => {
     await using started = await start();
-    await started.state("listening");
-    await registerOnce(node.socketPath(name));
-    await started.state("registered");
+    await started.accept();
     expect(waits.pending()).not.toContain(30_000);
   });
 
   test("after GetInfo is spoken of too", async () => {
     await using started = await start();
-    await started.state("listening");
     using kubelet = dialRegistration(node.socketPath(name));
     await kubelet.getInfo();
     await started.state("asked");

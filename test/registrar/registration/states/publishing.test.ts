@@ -3,25 +3,18 @@ import { join } from "node:path";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
 import { startCsiDriver, startKubelet } from "../../../../src/testing";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { recordLog } from "../../../support/recorded-log";
-import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../../../support/registrar-node";
-import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
+import { createTestNode, ENDPOINT, startTestRegistrar } from "../../../support/registrar-node";
+import { startScriptedDriver } from "../../../support/scripted-driver";
 import { told } from "../../../support/told";
 
 const name = "x.csi";
-let node: TestNode;
-let driver: ScriptedDriver;
-beforeEach(async () => {
-  node = await createTestNode();
-  driver = await startScriptedDriver(node.csiAddress, { name });
-});
-afterEach(async () => {
-  await driver.stop();
-  await node[Symbol.asyncDispose]();
-});
+const node = eachTest(createTestNode);
+const driver = eachTest(() => startScriptedDriver(node.csiAddress, { name }));
 
 const unusable = (text: string) => ({
   kind: "failed",
@@ -67,29 +60,18 @@ describe("the first time", () => {
   });
 
   test.each<[string, (path: string) => Promise<unknown>, string]>([
+    ["nothing", async () => {}, "gone"],
     ["a dead socket", leaveDeadSocket, "dead"],
     ["a living socket, as in a rolling update,", startForeignSocket, "taken"],
-  ])("%s is replaced", async (_what, make, found) => {
-    const theirs = await make(node.socketPath(name));
+  ])("%s is replaced, which two lines tell as at the official registrar", async (_what, make, found) => {
+    const socketPath = node.socketPath(name);
+    const theirs = await make(socketPath);
     await using started = await startTestRegistrar(node);
     await started.state("listening");
-    expect((await started.log.when("Registration Server started")).fields).toEqual({
-      socketPath: node.socketPath(name),
-      found,
-    });
+    expect((await started.log.when("Starting Registration Server")).fields).toEqual({ socketPath });
+    expect((await started.log.when("Registration Server started")).fields).toEqual({ socketPath, found });
     expect((await registerOnce(node.socketPath(name))).name).toBe(name);
     await (theirs as AsyncDisposable | undefined)?.[Symbol.asyncDispose]();
-  });
-
-  test("two lines tell of it, as at the official registrar", async () => {
-    await using started = await startTestRegistrar(node);
-    await started.state("listening");
-    const socketPath = node.socketPath(name);
-    expect((await started.log.when("Starting Registration Server")).fields).toEqual({ socketPath });
-    expect((await started.log.when("Registration Server started")).fields).toEqual({
-      socketPath,
-      found: "gone",
-    });
   });
 });
 

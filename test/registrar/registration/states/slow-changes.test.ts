@@ -1,11 +1,13 @@
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
-import { dialRegistration } from "../../../support/fake-kubelet";
+import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { identityOf } from "../../../support/identity-of";
-import type { TestNode, TestRegistrar } from "../../../support/registrar-node";
-import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
+import type { TestRegistrar } from "../../../support/registrar-node";
+import { startScriptedDriver } from "../../../support/scripted-driver";
 
 const waits = controlWaits({ fromMs: 300 });
 const loading = import("../../../support/registrar-node");
@@ -14,22 +16,15 @@ const LOOK_EVERY_MS = 5_000;
 /** Longer than kubelet may be between GetInfo and its registration status. */
 const TOO_LONG_MS = 150_001;
 const name = "x.csi";
-let node: TestNode;
-let driver: ScriptedDriver;
+const node = eachTest(async () => (await loading).createTestNode());
 let passedMs = 0;
-beforeEach(async () => {
-  node = await (await loading).createTestNode();
-  driver = await startScriptedDriver(node.csiAddress, { name });
+beforeEach(() => {
   // The looks are at whole multiples of their distance: the next one is a whole distance away.
   const now = performance.now.bind(performance);
   passedMs = LOOK_EVERY_MS - (now() % LOOK_EVERY_MS);
   jest.spyOn(performance, "now").mockImplementation(() => now() + passedMs);
 });
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await driver.stop();
-  await node[Symbol.asyncDispose]();
-});
+afterEach(() => jest.restoreAllMocks());
 
 const publications = ({ registrar }: TestRegistrar) => registrar.status().tally.publications;
 /** Ends the wait for the next look, and resolves when the one after that is waited for. */
@@ -44,16 +39,14 @@ async function look(): Promise<void> {
 }
 
 test("a folder that was mounted anew without a sign is watched from the next look on", async () => {
-  const { startTestRegistrar } = await loading;
   const folders = ["one", "other"].map((root) => join(node.pluginRegistrationPath, root, "kubelet", "reg"));
   const [one = "", other = ""] = folders;
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   const mount = join(node.pluginRegistrationPath, "mount");
   symlinkSync("one", mount);
-  await using started = await startTestRegistrar(node, {
+  await using started = await (await loading).startListening(node, {
     pluginRegistrationPath: join(mount, "kubelet/reg"),
   });
-  await started.state("listening");
   const file = `${name}-reg.sock`;
   linkSync(join(one, file), join(other, file));
   symlinkSync("other", `${mount}~`);
@@ -67,9 +60,7 @@ test("a folder that was mounted anew without a sign is watched from the next loo
 });
 
 test("a kubelet that asked and then says nothing for too long is waited for no more", async () => {
-  const { startTestRegistrar } = await loading;
-  await using started = await startTestRegistrar(node);
-  await started.state("listening");
+  await using started = await (await loading).startListening(node);
   using kubelet = dialRegistration(node.socketPath(name));
   await kubelet.getInfo();
   await started.state("asked");
@@ -77,4 +68,28 @@ test("a kubelet that asked and then says nothing for too long is waited for no m
   passedMs += TOO_LONG_MS;
   await look();
   await eventually(() => expect(publications(started)).toHaveProperty(["socket-gone"], 1));
+});
+
+test("a peer that is not to be found is looked for again after half a minute, by publishing our socket", async () => {
+  await using started = await (await loading).startListening(node, { onRegistrationFailure: "retry" });
+  await registerOnce(
+    node.socketPath(name),
+    "Another driver with the same name is already registered with a higher supported version",
+  );
+  await started.log.when(
+    "Kubelet knows the driver by another socket, which is not to be found: trying again later",
+  );
+  expect(started.registrar.status().state).toBe("standby");
+  await waits.end(30_000);
+  await started.state("listening");
+  await started.accept();
+});
+
+test("a driver that lets nobody in is asked again after half a minute", async () => {
+  const answers = [{ code: status.PERMISSION_DENIED }, { name }];
+  await using _driver = await startScriptedDriver(node.csiAddress, ...answers);
+  await using started = await (await loading).startTestRegistrar(node);
+  await started.log.when("Error retreiving CSI driver name");
+  await waits.end(30_000);
+  await started.state("listening");
 });

@@ -5,15 +5,15 @@ import type { RegistrationContext } from "../../../../src/registrar/registration
 import { tryConnect } from "../../../../src/unix/unix-socket";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { controlWaits } from "../../../support/controlled-waits";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { registerOnce } from "../../../support/fake-kubelet";
 import { type ForeignSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
 import { createOwnedSocket } from "../../../support/owned-socket";
 import { recordLog } from "../../../support/recorded-log";
-import type { TestNode } from "../../../support/registrar-node";
 import { stateNamed } from "../../../support/registration-states";
-import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
+import { startScriptedDriver } from "../../../support/scripted-driver";
 
 // Without its net, the look every 5 s: everything must be noticed when it happens.
 const waits = controlWaits({ fromMs: 300 });
@@ -23,17 +23,10 @@ const LOOK_EVERY_MS = 5_000;
 /** More connections than a registrar that stands by makes before it waits. */
 const MANY = 10;
 const name = "x.csi";
-let node: TestNode;
-let driver: ScriptedDriver;
+const node = eachTest(async () => (await loading).createTestNode());
 let socketPath: string;
-beforeEach(async () => {
-  node = await (await loading).createTestNode();
+beforeEach(() => {
   socketPath = node.socketPath(name);
-  driver = await startScriptedDriver(node.csiAddress, { name });
-});
-afterEach(async () => {
-  await driver.stop();
-  await node[Symbol.asyncDispose]();
 });
 
 const retry = { onRegistrationFailure: "retry" } as const;
@@ -44,8 +37,7 @@ const files = () => readdirSync(node.pluginRegistrationPath);
 
 /** A registrar that stands by for `peer`, which has taken its path. */
 async function standBy(onConnection?: (socket: Socket) => void) {
-  const started = await (await loading).startTestRegistrar(node);
-  await started.state("listening");
+  const started = await (await loading).startListening(node);
   const peer = await startForeignSocket(socketPath, onConnection);
   await started.log.when("Standing by for the registrar that holds the socket");
   return { started, peer };
@@ -53,19 +45,7 @@ async function standBy(onConnection?: (socket: Socket) => void) {
 
 test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
   ["was killed, and its file is still there", (peer) => peer.kill()],
-  [
-    "was stopped, and has removed its file",
-    async (peer) => {
-      rmSync(socketPath);
-      await peer.kill();
-    },
-  ],
-  [
-    "has removed its file and lives on",
-    async () => {
-      rmSync(socketPath);
-    },
-  ],
+  ["has removed its file and lives on", async () => rmSync(socketPath)],
 ])("takes over when the peer %s", async (_what, end) => {
   const { started, peer } = await standBy();
   const peers = identityOf(socketPath);
@@ -75,7 +55,7 @@ test.each<[string, (peer: ForeignSocket) => Promise<void>]>([
   expect((await registerOnce(socketPath)).name).toBe(name);
   await started.state("registered");
   expect(started.registrar.status().tally).toMatchObject({ takeovers: 1, publications: { "peer-gone": 1 } });
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
   await peer.kill();
 });
 
@@ -90,7 +70,7 @@ test("takes over when a peer ends that had something to say", async () => {
   expect(await tryConnect(socketPath)).toBeUndefined();
   await peer.kill();
   await started.state("listening");
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
 });
 
 test("stays in standby when one peer takes over from another", async () => {
@@ -102,7 +82,7 @@ test("stays in standby when one peer takes over from another", async () => {
   await eventually(() => expect(next.connections()).toBeGreaterThan(0));
   expect(started.registrar.status().state).toBe("standby");
   expect(identityOf(socketPath)).toBe(inode);
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
   expect(identityOf(socketPath)).toBe(inode);
 });
 
@@ -113,8 +93,7 @@ const nextWait = async () => {
 };
 
 test("does not knock without end at a peer that hangs up", async () => {
-  await using started = await (await loading).startTestRegistrar(node);
-  await started.state("listening");
+  await using started = await (await loading).startListening(node);
   await using rude = await startForeignSocket(socketPath, (socket) => socket.destroy());
   await started.state("standby");
   // A look, and a connection that is cut: then it looks once more, and waits.
@@ -139,7 +118,7 @@ test("leaves a peer that keeps our connection alone between two looks", async ()
     rounds += 1;
     expect(rounds).toBeLessThan(MANY);
   }
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
   await peer.kill();
 });
 
@@ -162,20 +141,19 @@ test("a peer that had taken our place and is gone by now is not waited for", asy
 test("ends when the driver comes back under another name, whose socket nobody else has", async () => {
   const { started, peer } = await standBy();
   const inode = identityOf(socketPath);
-  await driver.kill();
+  await started.driver.kill();
   await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
   await started.state("listening");
   expect(existsSync(node.socketPath("y.csi"))).toBe(true);
   expect(identityOf(socketPath)).toBe(inode);
-  await started.registrar.close();
+  await started[Symbol.asyncDispose]();
   await peer.kill();
 });
 
 describe("kubelet says that the driver is registered already", () => {
   test("under another path: our socket goes, and comes back when the peer has gone", async () => {
     const peer = await startFakeRegistrar({ socketPath: node.socketPath("other"), info: { name } });
-    await using started = await (await loading).startTestRegistrar(node, retry);
-    await started.state("listening");
+    await using started = await (await loading).startListening(node, retry);
     await registerOnce(socketPath, PEER_ERROR);
 
     const line = await started.log.when("Standing by for the registrar that holds the socket");
@@ -185,15 +163,13 @@ describe("kubelet says that the driver is registered already", () => {
 
     await peer.crash();
     await started.state("listening");
-    await registerOnce(socketPath);
-    await started.state("registered");
+    await started.accept();
   });
 
   test("is not taken for a peer who has another driver, nor is a mute socket", async () => {
     const other = await startFakeRegistrar({ socketPath: node.socketPath("a"), info: { name: "other.csi" } });
     await using _mute = await startForeignSocket(node.socketPath("b"));
-    await using started = await (await loading).startTestRegistrar(node, { ...retry, timeoutMs: 100 });
-    await started.state("listening");
+    await using started = await (await loading).startListening(node, { ...retry, timeoutMs: 100 });
     await registerOnce(socketPath, PEER_ERROR);
     await started.log.when(
       "Kubelet knows the driver by another socket, which is not to be found: trying again later",

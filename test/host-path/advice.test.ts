@@ -1,5 +1,5 @@
-import { adviceOnHostPath, judgeByMounts } from "../../../src/registrar/registration/explain-refusal";
-import { CONTAINER, K, REGISTRATION, type Row, tableOf } from "../../support/mount-rows";
+import { adviceOnHostPath, judgeByMounts } from "../../src/host-path/advice";
+import { CONTAINER, K, REGISTRATION, type Row, tableOf } from "../support/mount-rows";
 
 const PATTERN = "/plugins/*/csi.sock";
 const TOLD = `${K}/plugins/*/csi.sock`;
