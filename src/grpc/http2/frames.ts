@@ -12,7 +12,7 @@ const FRAME_HEADER_BYTES = 9;
 /** What stands before each gRPC message in DATA frames: a byte that says whether it is compressed, four for its length. */
 export const MESSAGE_PREFIX_BYTES = 5;
 
-/** The largest message that a gRPC client or server takes by default, in every language. */
+/** The largest message that a gRPC client or server takes by default. */
 export const MAX_MESSAGE_BYTES: number = 4 * 1024 * 1024;
 
 /** The frame types that matter here (RFC 9113, section 6). */
@@ -44,18 +44,12 @@ export interface FrameHeader {
   readonly type: number;
   readonly flags: number;
   readonly streamId: number;
-}
-
-/** A frame header together with the bytes it was read from. */
-export interface ReadFrameHeader extends FrameHeader {
+  /** The header as it was sent. */
   readonly bytes: Buffer;
 }
 
 /** Reads the next frame's header; refuses a payload of more than `maxLength` bytes. */
-export function* readFrameHeader(
-  bytes: ChunkReader,
-  maxLength: number,
-): Generator<void, ReadFrameHeader, void> {
+export function* readFrameHeader(bytes: ChunkReader, maxLength: number): Generator<void, FrameHeader, void> {
   const head = yield* bytes.exactly(FRAME_HEADER_BYTES);
   const length = head.readUIntBE(0, 3);
   if (length > maxLength) refuse(`a frame of ${length} bytes, over ${maxLength}`);
@@ -64,7 +58,7 @@ export function* readFrameHeader(
     type: head.readUInt8(3),
     flags: head.readUInt8(4),
     streamId: head.readUInt32BE(5) & 0x7fff_ffff,
-    bytes: Buffer.from(head), // A slice would keep the chunk for as long as the rest of the frame is waited for.
+    bytes: Buffer.from(head), // A slice would keep the whole chunk until the rest of the frame comes.
   };
 }
 
