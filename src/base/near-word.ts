@@ -1,6 +1,6 @@
 /**
- * The candidate that a mistyped word most likely means, undefined if none is near: up to a third of the candidate's
- * letters may differ, but no more than `most`, and always one.
+ * The candidate that a mistyped word most likely means, or undefined: a third of the candidate's letters may differ, at most
+ * `most`, and always one.
  */
 export function nearWord(
   word: string,
