@@ -26,7 +26,7 @@ export function observeRequests(socket: Socket, onRequest: (request: ObservedReq
         continue;
       }
       const { block } = yield* gatherHeaderBlock(bytes, frame, MAX_FRAME_BYTES);
-      const fields = new Map(decode(block).fields);
+      const fields = new Map(decode(block));
       const path = fields.get(":path");
       if (path !== undefined) onRequest({ path, authority: fields.get(":authority") ?? "" });
     }

@@ -1,5 +1,5 @@
 import { status } from "@grpc/grpc-js";
-import { encodeLiterals } from "../hpack/encoder";
+import { encodeLiterals, NO_TABLE } from "../hpack/encoder";
 import type { HeaderField } from "../hpack/static-table";
 import { encodeFrame, encodeNumberFrame, FrameFlag, FrameType, Http2Error } from "../http2/frames";
 import { refuse } from "../http2/protocol-violation";
@@ -54,11 +54,11 @@ export function createServerCalls(options: ServerCallsOptions) {
   let isClosed = false;
   let received = 0;
   /** The first block says that we use no table: a client that lowered its table's size requires that (RFC 7541, 4.2). */
-  let tableSizes: readonly number[] = [0];
+  let announcement: readonly Buffer[] = [NO_TABLE];
 
   function writeHeaders(streamId: number, flags: number, fields: readonly HeaderField[]): void {
-    const block = encodeLiterals({ tableSizes, fields });
-    tableSizes = [];
+    const block = Buffer.concat([...announcement, encodeLiterals(fields)]);
+    announcement = [];
     write(encodeFrame(FrameType.HEADERS, flags | FrameFlag.END_HEADERS, streamId, block));
   }
 

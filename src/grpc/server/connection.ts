@@ -100,7 +100,7 @@ export function createClientConnection(socket: Socket, serving: Serving, listene
         case FrameType.HEADERS: {
           const { block } = yield* gatherHeaderBlock(bytes, frame, limits.maxHeaderBytes);
           allowance.spend(Math.floor(block.length / HEADER_BYTES_OF_A_FRAME));
-          calls.headers(streamId, decode(block).fields, (flags & FrameFlag.END_STREAM) !== 0);
+          calls.headers(streamId, decode(block), (flags & FrameFlag.END_STREAM) !== 0);
           break;
         }
         case FrameType.DATA:
