@@ -40,19 +40,6 @@ export interface ConnectionTally {
   readonly lastRejection?: string;
 }
 
-interface GrpcServer extends AsyncDisposable {
-  /** Serves a connection that the caller accepted; its calls have `listenerGone`. Destroys it after `close()`. */
-  accept(socket: Socket, listenerGone?: AbortSignal): void;
-  readonly connections: ConnectionTally;
-  /** Whether a connection is open on which a whole call ever arrived; standby registrars connect without a call. */
-  readonly hasCaller: boolean;
-  /**
-   * Accepts no more, closes idle connections at once and the others after `graceMs` (default 2000): handlers that still run
-   * see `peerGone`. Resolves when the last connection is closed; never rejects. Repeated calls join the first.
-   */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
-}
-
 /** A client of grpc-go calls after it has read our settings, which takes so long on a busy machine. */
 const SETTLE_MS = 250;
 
@@ -65,7 +52,7 @@ const SETTLE_MS = 250;
  * oldest: kubelet's calls take milliseconds, and the newest may be kubelet's. Each has 250 ms to call before that, unless
  * there are twice as many: of hundreds that connect at once kubelet's may be among the oldest.
  */
-export function startGrpcServer(options: GrpcServerOptions): GrpcServer {
+export function startGrpcServer(options: GrpcServerOptions) {
   const limits = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits };
   const log = options.log.named("server");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
@@ -100,6 +87,7 @@ export function startGrpcServer(options: GrpcServerOptions): GrpcServer {
   const unfinishedOfAll = () => crowd.members.reduce((sum, { calls }) => sum + calls.unfinishedBytes(), 0);
   const serving = { limits, methods, unfinishedOfAll };
 
+  /** Serves a connection that the caller accepted; its calls have `listenerGone`. Destroys it after `close()`. */
   function accept(socket: Socket, listenerGone?: AbortSignal): void {
     if (closing !== undefined || socket.destroyed) {
       socket.destroy();
@@ -132,6 +120,10 @@ export function startGrpcServer(options: GrpcServerOptions): GrpcServer {
     clearTimeout(cut);
   }
 
+  /**
+   * Accepts no more, closes idle connections at once and the others after `graceMs` (default 2000): handlers that still run
+   * see `peerGone`. Resolves when the last connection is closed; never rejects. Repeated calls join the first.
+   */
   function close({ graceMs = 2_000 } = {}): Promise<void> {
     closing ??= shutDown(graceMs);
     return closing;
@@ -141,10 +133,11 @@ export function startGrpcServer(options: GrpcServerOptions): GrpcServer {
     accept,
     close,
     [Symbol.asyncDispose]: () => close(),
+    /** Whether a connection is open on which a whole call ever arrived; standby registrars connect without a call. */
     get hasCaller() {
       return crowd.members.some(({ calls }) => calls.everCalled);
     },
-    get connections() {
+    get connections(): ConnectionTally {
       return { ...tally, open: crowd.members.length, ...(lastRejection !== undefined && { lastRejection }) };
     },
   };
