@@ -7,18 +7,18 @@ import protobuf from "protobufjs";
 /** Writes the types and descriptors of all services into a file. */
 export function writeContracts(file) {
   const root = new protobuf.Root();
-  // Comments after two slashes are the documentation of messages and fields.
+  // Comments after two slashes document the fields.
   root.loadSync(
     readdirSync("proto").map((name) => join("proto", name)),
     { alternateCommentMode: true },
   );
   root.resolveAll();
   const services = servicesIn(root);
-  const namespaces = new Set(services.map(({ parent }) => parent));
+  const messages = services.flatMap(messagesOfMethods).filter(({ fieldsArray }) => fieldsArray.length > 0);
   const parts = [
     "// Written by `npm run build` from proto/: do not edit.",
     'import type { MethodDefinition } from "@grpc/proto-loader";',
-    ...[...namespaces].flatMap(typesIn).map(interfaceOf),
+    ...messages.map(interfaceOf),
     ...services.map(definitionOf),
     `/** By service and method, with the messages that each needs. */\nexport const DESCRIPTORS = ${linesOf(services)};`,
   ];
@@ -35,48 +35,40 @@ function linesOf(services) {
   return ["{", ...lines, "}"].join("\n");
 }
 
-/** The messages of a namespace that have fields, also those inside of another message. */
-function typesIn(namespace) {
-  const types = namespace.nestedArray.filter((one) => one instanceof protobuf.Type);
-  return types.flatMap((type) => [type, ...typesIn(type)]).filter((type) => type.fieldsArray.length > 0);
+/** What the methods of a service take and return. */
+function messagesOfMethods({ methodsArray }) {
+  return methodsArray.flatMap((method) => [method.resolvedRequestType, method.resolvedResponseType]);
 }
 
 /** A message as src/grpc/protos.ts loads it: all fields, 64-bit numbers as numbers, enums by their names. */
 function interfaceOf(type) {
   const fields = type.fieldsArray.flatMap((field) => [
-    ...docOf(field, "  "),
-    `  ${field.name}${field.partOf ? "?" : ""}: ${typeOf(field)};`,
+    ...(field.comment ? [`  /** ${field.comment} */`] : []),
+    `  ${memberOf(field)};`,
   ]);
-  return [...docOf(type), `export interface ${typeNameOf(type)} {`, ...fields, "}"].join("\n");
+  return [`export interface ${type.name} {`, ...fields, "}"].join("\n");
 }
 
-function typeOf(field) {
-  const { resolvedType: type } = field;
+function memberOf(field) {
+  const { name, partOf, resolvedType: type } = field;
+  const isMessage = type instanceof protobuf.Type;
   let text = field.type === "bool" ? "boolean" : field.type === "string" ? "string" : "number";
   if (type instanceof protobuf.Enum)
     text = Object.keys(type.values)
-      .map((name) => `"${name}"`)
+      .map((one) => `"${one}"`)
       .join(" | ");
-  if (type instanceof protobuf.Type) text = typeNameOf(type);
-  if (field.map) return `{ [key: string]: ${text} }`;
-  if (field.repeated) return `${text}[]`;
-  return type instanceof protobuf.Type ? `${text} | null` : text;
-}
-
-/** A message inside of another one is named after both. */
-function typeNameOf(type) {
-  return `${type.parent instanceof protobuf.Type ? typeNameOf(type.parent) : ""}${type.name}`;
-}
-
-function docOf({ comment }, indent = "") {
-  return comment ? [`${indent}/** ${comment} */`] : [];
+  if (isMessage) text = `{ ${type.fieldsArray.map(memberOf).join("; ")} }`;
+  if (field.map) text = `{ [key: string]: ${text} }`;
+  else if (field.repeated) text = `${text}[]`;
+  else if (isMessage) text = `${text} | null`;
+  return `${name}${partOf ? "?" : ""}: ${text}`;
 }
 
 function definitionOf(service) {
-  const typeOfMessage = (type) => (type.fieldsArray.length > 0 ? typeNameOf(type) : "object");
+  const typeOf = (message) => (message.fieldsArray.length > 0 ? message.name : "object");
   const methods = service.methodsArray.map(
     ({ name, resolvedRequestType: request, resolvedResponseType: response }) =>
-      `  ${name}: MethodDefinition<${typeOfMessage(request)}, ${typeOfMessage(response)}>;`,
+      `  ${name}: MethodDefinition<${typeOf(request)}, ${typeOf(response)}>;`,
   );
   return [`export interface ${service.name}Definition {`, ...methods, "}"].join("\n");
 }

@@ -9,48 +9,23 @@ export interface GetPluginInfoResponse {
 }
 
 export interface GetPluginCapabilitiesResponse {
-  capabilities: PluginCapability[];
-}
-
-export interface PluginCapability {
-  service?: PluginCapabilityService | null;
-}
-
-export interface PluginCapabilityService {
-  type: "UNKNOWN" | "CONTROLLER_SERVICE" | "VOLUME_ACCESSIBILITY_CONSTRAINTS";
+  capabilities: { service?: { type: "UNKNOWN" | "CONTROLLER_SERVICE" | "VOLUME_ACCESSIBILITY_CONSTRAINTS" } | null }[];
 }
 
 export interface ProbeResponse {
   /** Absent means ready (CSI specification, Probe). */
-  ready: BoolValue | null;
-}
-
-/** On the wire the same as google.protobuf.BoolValue: absent and false are different answers. */
-export interface BoolValue {
-  value: boolean;
+  ready: { value: boolean } | null;
 }
 
 export interface NodeGetCapabilitiesResponse {
-  capabilities: NodeServiceCapability[];
-}
-
-export interface NodeServiceCapability {
-  rpc?: NodeServiceCapabilityRPC | null;
-}
-
-export interface NodeServiceCapabilityRPC {
-  type: "UNKNOWN" | "STAGE_UNSTAGE_VOLUME" | "GET_VOLUME_STATS" | "EXPAND_VOLUME";
+  capabilities: { rpc?: { type: "UNKNOWN" | "STAGE_UNSTAGE_VOLUME" | "GET_VOLUME_STATS" | "EXPAND_VOLUME" } | null }[];
 }
 
 export interface NodeGetInfoResponse {
   nodeId: string;
   /** 0 or less: no limit. */
   maxVolumesPerNode: number;
-  accessibleTopology: Topology | null;
-}
-
-export interface Topology {
-  segments: { [key: string]: string };
+  accessibleTopology: { segments: { [key: string]: string } } | null;
 }
 
 export interface PluginInfo {

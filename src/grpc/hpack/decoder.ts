@@ -8,7 +8,7 @@ const MAX_TABLE_BYTES = 4_096;
 /** What a field counts beside its two strings, in a table and in a list (RFC 7541, section 4.1). */
 const FIELD_OVERHEAD_BYTES = 32;
 
-/** A table size or a string length beyond this many bytes of continuation is over every bound there is. */
+/** A larger table size or string length is over every bound. */
 const MAX_INTEGER_CONTINUATION_BYTES = 4;
 
 /** The most that one header block may hold once it is decoded: a few bytes on the wire can stand for very many. */

@@ -72,7 +72,7 @@ export function encodeFrame(type: number, flags: number, streamId: number, paylo
   return Buffer.concat([header, payload]);
 }
 
-/** Writes a frame whose payload is one number, as those of RST_STREAM and WINDOW_UPDATE are. */
+/** Writes a frame whose payload is one number, such as RST_STREAM and WINDOW_UPDATE. */
 export function encodeNumberFrame(type: number, streamId: number, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value);
@@ -88,20 +88,12 @@ export function encodeGoaway(lastStreamId: number, code: number, reason = ""): B
 }
 
 /** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */
-export const HTTP2_ERRORS: readonly string[] = [
-  "NO_ERROR",
-  "PROTOCOL_ERROR",
-  "INTERNAL_ERROR",
-  "FLOW_CONTROL_ERROR",
-  "SETTINGS_TIMEOUT",
-  "STREAM_CLOSED",
-  "FRAME_SIZE_ERROR",
-  "REFUSED_STREAM",
-  "CANCEL",
-  "COMPRESSION_ERROR",
-  "CONNECT_ERROR",
-  "ENHANCE_YOUR_CALM",
-];
+export const HTTP2_ERRORS: readonly string[] = `
+NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED
+FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM
+`
+  .trim()
+  .split(/\s+/);
 
 /** Those of them that we send. */
 export const Http2Error = { NO_ERROR: 0, PROTOCOL_ERROR: 1, REFUSED_STREAM: 7 } as const;
