@@ -1,23 +1,25 @@
-// The two wire contracts: proto/ -> src/grpc/contracts.ts, the types of their messages and methods (proto-loader's own
-// generator writes them) and their descriptors. test/grpc/contracts.test.ts fails where those are not current.
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+// The two wire contracts: proto/ -> src/grpc/contracts.ts, the types of their messages and methods and their descriptors.
+// test/grpc/contracts.test.ts fails where those are not current.
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import protobuf from "protobufjs";
 
-/** Writes all of it into a file. */
+/** Writes the types and descriptors of all services into a file. */
 export function writeContracts(file) {
-  const protos = readdirSync("proto");
-  const root = protobuf.loadSync(protos.map((name) => join("proto", name)));
-  root.resolveAll();
-  const services = Object.fromEntries(
-    servicesIn(root).map((service) => [nameOf(service), methodsOf(service)]),
+  const root = new protobuf.Root();
+  // Comments after two slashes document the fields.
+  root.loadSync(
+    readdirSync("proto").map((name) => join("proto", name)),
+    { alternateCommentMode: true },
   );
+  root.resolveAll();
+  const services = servicesIn(root);
+  const messages = services.flatMap(messagesOfMethods).filter(({ fieldsArray }) => fieldsArray.length > 0);
   const parts = [
     "// Written by `npm run build` from proto/: do not edit.",
     'import type { MethodDefinition } from "@grpc/proto-loader";',
-    ...typesOf(protos),
+    ...messages.map(interfaceOf),
+    ...services.map(definitionOf),
     `/** By service and method, with the messages that each needs. */\nexport const DESCRIPTORS = ${linesOf(services)};`,
   ];
   writeFileSync(file, `${parts.join("\n\n")}\n`);
@@ -25,47 +27,50 @@ export function writeContracts(file) {
 
 /** One line a method: a reader looks at proto/, and types at what is above. */
 function linesOf(services) {
-  const lines = Object.entries(services).flatMap(([service, methods]) => [
-    `  ${JSON.stringify(service)}: {`,
-    ...Object.entries(methods).map(([name, descriptor]) => `    ${name}: ${JSON.stringify(descriptor)},`),
+  const lines = services.flatMap((service) => [
+    `  ${JSON.stringify(nameOf(service))}: {`,
+    ...Object.entries(methodsOf(service)).map(([name, json]) => `    ${name}: ${JSON.stringify(json)},`),
     "  },",
   ]);
   return ["{", ...lines, "}"].join("\n");
 }
 
-/** What proto-loader's generator writes: a file for each message and service, that import each other by long names. */
-function typesOf(protos) {
-  const folder = mkdtempSync(join(tmpdir(), "contracts-"));
-  try {
-    execFileSync("node_modules/.bin/proto-loader-gen-types", [
-      `--outDir=${folder}`,
-      "--includeDirs=proto",
-      // As src/grpc/protos.ts loads them.
-      ...["--defaults", "--longs=Number", "--enums=String"],
-      // `PluginInfo` is what comes out of a call, complete; `PluginInfoInput` what may be given to one.
-      ...["--inputTemplate=%sInput", "--outputTemplate=%s", "--includeComments"],
-      ...protos,
-    ]);
-    const isMessageOrService = ({ parentPath, name }) => parentPath !== folder && name.endsWith(".ts");
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && isMessageOrService(entry))
-      .map(({ parentPath, name }) => join(parentPath, name))
-      .sort()
-      .map((path) => {
-        const text = readFileSync(path, "utf8");
-        const imports = text.match(/^import .*/gm)?.join() ?? "";
-        const names = imports.matchAll(/(\w+) as (\w+)/g);
-        const longNames = new Map(Array.from(names, ([, short, long]) => [long, short]));
-        return text
-          .replace(/^import .*\n/gm, "")
-          .replace(/^\/\/ Original file: .*\n/gm, "")
-          .replace(/\w+/g, (word) => longNames.get(word) ?? word)
-          .replace(/\n{3,}/g, "\n\n")
-          .trim();
-      });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+/** What the methods of a service take and return. */
+function messagesOfMethods({ methodsArray }) {
+  return methodsArray.flatMap((method) => [method.resolvedRequestType, method.resolvedResponseType]);
+}
+
+/** A message as src/grpc/protos.ts loads it: all fields, 64-bit numbers as numbers, enums by their names. */
+function interfaceOf(type) {
+  const fields = type.fieldsArray.flatMap((field) => [
+    ...(field.comment ? [`  /** ${field.comment} */`] : []),
+    `  ${memberOf(field)};`,
+  ]);
+  return [`export interface ${type.name} {`, ...fields, "}"].join("\n");
+}
+
+function memberOf(field) {
+  const { name, partOf, resolvedType: type } = field;
+  const isMessage = type instanceof protobuf.Type;
+  let text = field.type === "bool" ? "boolean" : field.type === "string" ? "string" : "number";
+  if (type instanceof protobuf.Enum)
+    text = Object.keys(type.values)
+      .map((one) => `"${one}"`)
+      .join(" | ");
+  if (isMessage) text = `{ ${type.fieldsArray.map(memberOf).join("; ")} }`;
+  if (field.map) text = `{ [key: string]: ${text} }`;
+  else if (field.repeated) text = `${text}[]`;
+  else if (isMessage) text = `${text} | null`;
+  return `${name}${partOf ? "?" : ""}: ${text}`;
+}
+
+function definitionOf(service) {
+  const typeOf = (message) => (message.fieldsArray.length > 0 ? message.name : "object");
+  const methods = service.methodsArray.map(
+    ({ name, resolvedRequestType: request, resolvedResponseType: response }) =>
+      `  ${name}: MethodDefinition<${typeOf(request)}, ${typeOf(response)}>;`,
+  );
+  return [`export interface ${service.name}Definition {`, ...methods, "}"].join("\n");
 }
 
 const nameOf = ({ fullName }) => fullName.slice(1);

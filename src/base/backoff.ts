@@ -2,17 +2,17 @@
 export interface Backoff {
   /** The first wait, in milliseconds. */
   readonly initialMs: number;
-  /** No wait is longer, in milliseconds. */
+  /** The longest wait, in milliseconds. */
   readonly maxMs: number;
-  /** Share of a wait that is left to chance, 0 (none) to 1: keeps many nodes from trying in step. Default 0. */
+  /** The random share of a wait, 0 (default) to 1: keeps many nodes from trying in step. */
   readonly jitter?: number;
 }
 
-/** Every pace at which something is tried again. Those at which the log says that we wait are in `REMINDERS`. */
+/** Every pace at which something is tried again. */
 export const BACKOFF = {
-  /** Connecting to a socket that is not there yet: quick at first, as a server binds its socket before it listens. */
+  /** Connecting to a socket: quick at first, because a server binds its socket before it listens. */
   connect: { initialMs: 1, maxMs: 5_000 },
-  /** GetPluginInfo, while the driver may simply not be ready. */
+  /** GetPluginInfo, while the driver may not be ready. */
   askDriver: { initialMs: 100, maxMs: 10_000, jitter: 0.2 },
   /** Publishing the socket again when its folder is away or full; inotify may wake us sooner. */
   publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
@@ -20,11 +20,11 @@ export const BACKOFF = {
   refused: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
   /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
   failedDriver: { initialMs: 30_000, maxMs: 300_000 },
-  /** What the API server did not do; each registration status of kubelet's ends a wait. */
+  /** API server requests; each registration status of kubelet's ends a wait. */
   apiServer: { initialMs: 500, maxMs: 30_000, jitter: 0.5 },
-  /** Looking again whether CSINode lists a driver that kubelet says is registered. */
+  /** Looking again whether CSINode lists a driver that kubelet has registered. */
   unlistedDriver: { initialMs: 200, maxMs: 10_000, jitter: 0.5 },
-  /** Registering a driver anew that CSINode lacks all the same. */
+  /** Registering a driver again that CSINode still lacks. */
   reregistration: { initialMs: 60_000, maxMs: 3_600_000, jitter: 0.5 },
   /** Removing a taint that another client adds again and again, after the first three times. */
   taintFight: { initialMs: 1_000, maxMs: 30_000, jitter: 0.5 },
@@ -38,23 +38,17 @@ export function backoffMs(backoff: Backoff, attempt: number, random: () => numbe
   return full * (1 - (backoff.jitter ?? 0) * random());
 }
 
-/** How often the log says that something is still waited for: less and less often, at the last pace for ever. */
-export interface Reminders {
-  /** Milliseconds between two lines, one pace after the other. */
-  readonly pacesMs: readonly number[];
-  /** How many lines each pace but the last is kept for. */
-  readonly linesAtPace: number;
-}
-
-/** Every such pace that slows down. */
+/** How often the log says that we still wait: each pace for `linesAtPace` lines, the last one for ever. */
 export const REMINDERS = {
-  /** A socket that accepts no connection: at first as often as csi-lib-utils says so. */
+  /** For a socket that accepts connections: at first as often as csi-lib-utils says so. */
   connect: { pacesMs: [10_000, 60_000, 600_000, 3_600_000], linesAtPace: 6 },
-  /** Kubelet, which does not call. */
+  /** For a call of kubelet's. */
   kubeletSilent: { pacesMs: [30_000, 120_000, 600_000, 3_600_000], linesAtPace: 1 },
-} as const satisfies Readonly<Record<string, Reminders>>;
+} as const;
 
-/** How long to wait before line number `line`, counted from 0. Milliseconds. */
+type Reminders = (typeof REMINDERS)[keyof typeof REMINDERS];
+
+/** The wait before line number `line`, counted from 0, in milliseconds. */
 export function reminderMs({ pacesMs, linesAtPace }: Reminders, line: number): number {
   return pacesMs[Math.min(Math.floor(line / linesAtPace), pacesMs.length - 1)] ?? 0;
 }

@@ -36,8 +36,8 @@ export function invalidOption(message: string, options?: { readonly cause?: unkn
 }
 
 /**
- * Remembers where it is called. What it returns adds that to the stack of an error that comes later, out of a timer or
- * another event: who waited in vain finds the line that waited.
+ * Remembers where it is called. The function returned adds that to the stack of a later error, which a timer or another
+ * event causes, so that the reader finds the line that waited.
  */
 export function markPlace(): <Failure extends Error>(error: Failure) => Failure {
   const here: { readonly stack?: unknown } = {};

@@ -2,23 +2,23 @@ import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
 import { readWord } from "./refuse-option";
 
-/** What an event source tells: a union whose field `kind` says which. */
+/** A union of events has a field `kind`. */
 export interface KindOfEvent {
   readonly kind: string;
 }
 
-/** Those events of a union that have this kind. */
+/** The events of a union that have this kind. */
 export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Extract<
   Event,
   { readonly kind: Kind }
 >;
 
-/** Every kind of a union of events, so that a misspelt one can be refused. */
+/** Every kind of a union of events, to refuse a misspelt one. */
 export type KindsOf<Event extends KindOfEvent> = { readonly [Kind in Event["kind"]]: true };
 
 /** A source of events. Throws INVALID_OPTION for an unknown kind. */
 export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> {
-  /** Calls `listener` with each event from now on; the function returned ends that. It may be async. */
+  /** Calls `listener`, which may be async, with each event from now on; the function returned ends that. */
   subscribe(listener: (event: Event) => unknown): () => void;
   /** The same, for events of one kind. */
   subscribe<Kind extends Event["kind"]>(
@@ -26,26 +26,26 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
     listener: (event: EventOf<Event, Kind>) => unknown,
   ): () => void;
   /**
-   * The events of these kinds from now on, or of all, for `for await`. Ends when the source does, and with the loop. Who
-   * falls behind by more than 1,000 events misses the oldest.
+   * The events of these kinds from now on, or of all, for `for await`. Ends when the source does, and with the loop. A loop
+   * that falls behind by more than 1,000 events misses the oldest.
    */
   iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
 }
 
-/** The telling end. */
+/** The end that emits. */
 export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
   /** The requested kind. Throws INVALID_OPTION, with `whose` in front, for an unknown one. */
   checkKind(given: unknown, whose: string): Event["kind"];
   emit(event: Event): void;
-  /** Nothing more will happen: iterations end. */
+  /** Ends all iterations. */
   end(): void;
 }
 
 const MOST_WAITING = 1000;
 
 /**
- * Makes a source. What a listener throws, or rejects with, reaches neither the part that is listened to nor the other
- * listeners: it goes to `onListenerError`.
+ * Makes a source. What a listener throws, or rejects with, goes to `onListenerError`, and reaches neither `emit` nor the
+ * other listeners.
  */
 export function createEventSource<Event extends KindOfEvent>(
   kinds: KindsOf<Event>,
@@ -76,12 +76,7 @@ export function createEventSource<Event extends KindOfEvent>(
   const iterate = <Kind extends Event["kind"]>(...given: readonly Kind[]) => {
     const kinds = given.map((kind) => checkKind(kind, "iterate"));
     const waiting: EventOf<Event, Kind>[] = [];
-    let sleepers: (() => void)[] = [];
-    const wake = () => {
-      const woken = sleepers;
-      sleepers = [];
-      for (const go of woken) go();
-    };
+    let wake = () => {};
     let over = ended;
     const finish = () => {
       over = true;
@@ -98,25 +93,21 @@ export function createEventSource<Event extends KindOfEvent>(
     if (over) stop();
     else iterations.add(finish);
 
-    const next = async (): Promise<IteratorResult<EventOf<Event, Kind>>> => {
+    async function* events() {
       for (;;) {
-        const value = waiting.shift();
-        if (value !== undefined) return { done: false, value };
-        if (over) return { done: true, value: undefined };
+        for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
+        if (over) return;
         await new Promise<void>((resolve) => {
-          sleepers.push(resolve);
+          wake = resolve;
         });
       }
-    };
-    const leave = async () => {
+    }
+    const iterator = events();
+    const leave = iterator.return.bind(iterator);
+    iterator.return = () => {
       waiting.length = 0;
       finish();
-      return { done: true, value: undefined } as const;
-    };
-    const iterator: AsyncIterableIterator<EventOf<Event, Kind>> = {
-      next,
-      return: leave,
-      [Symbol.asyncIterator]: () => iterator,
+      return leave();
     };
     return iterator;
   };

@@ -1,6 +1,6 @@
 /**
- * Calls a function of the caller's, which must not end what calls it: what it throws, and what a promise that it returns
- * rejects with, goes to `onError`. Answers what it returned, undefined where it threw.
+ * Calls a function whose errors must not reach us: what it throws, or its promise rejects with, goes to `onError`. Returns what
+ * it returned, undefined if it threw.
  */
 export function guardedCall<Value>(
   callback: () => Value,

@@ -1,6 +1,6 @@
 /**
- * The candidate that a mistyped word most likely means, undefined if none is near: up to a third of the candidate's
- * letters may differ, but no more than `most`, and always one.
+ * The candidate that a mistyped word most likely means, or undefined: a third of the candidate's letters may differ, at most
+ * `most`, and always one.
  */
 export function nearWord(
   word: string,
@@ -18,23 +18,18 @@ export function nearWord(
 
 /** How many letters must be inserted, deleted, replaced or swapped with their neighbour: `dmeo` is 1 from `demo`. */
 function editDistance(from: string, to: string): number {
-  const row = (length: number, first: number) => [first, ...Array.from({ length }, (_, index) => index + 1)];
-  let last = row(to.length, 0);
-  let beforeLast = last;
-  for (let i = 1; i <= from.length; i++) {
-    const current = row(to.length, i);
+  /** Of the first letters of each: `distances[i][j]` from `i` letters to `j`. */
+  const distances: number[][] = [];
+  const at = (i: number, j: number) => distances[i]?.[j] ?? Number.POSITIVE_INFINITY;
+  for (let i = 0; i <= from.length; i++) {
+    const row: number[] = [i];
+    distances.push(row);
     for (let j = 1; j <= to.length; j++) {
-      const replaced = at(last, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const replaced = i === 0 ? j : at(i - 1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1);
       const isSwap = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      const swapped = isSwap ? at(beforeLast, j - 2) + 1 : Number.POSITIVE_INFINITY;
-      current[j] = Math.min(replaced, swapped, at(last, j) + 1, at(current, j - 1) + 1);
+      const swapped = isSwap ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY;
+      row[j] = Math.min(replaced, swapped, at(i - 1, j) + 1, at(i, j - 1) + 1);
     }
-    beforeLast = last;
-    last = current;
   }
-  return at(last, to.length);
-}
-
-function at(row: readonly number[], index: number): number {
-  return row[index] ?? Number.POSITIVE_INFINITY;
+  return at(from.length, to.length);
 }

@@ -3,31 +3,29 @@ import { setTimeout as delay } from "node:timers/promises";
 /** The longest wait of a Node timer, in milliseconds: 24 days. A longer one would fire at once. */
 export const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
-/** Waits, not at all for 0 or less. Answers whether the time is over; false where `signal` was aborted. Never rejects. */
+/** Waits, not at all for 0 or less. True when the time is over, false if `signal` was aborted. Never rejects. */
 export async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (ms <= 0) return !signal.aborted;
   return delay(Math.min(ms, LONGEST_WAIT_MS), true, { signal }).catch(() => false);
 }
 
-/** What has no event, or whose event may be missed, is looked at this often. */
+/** How often to look at what has no event, or whose event may be missed. */
 const LOOK_EVERY_MS = 5_000;
 
-/** All drivers of a process look at the same moments: one wake-up, however many they are. Milliseconds. */
+/** Milliseconds until all drivers of a process look again, together: one wake-up, however many they are. */
 export function untilNextLookMs(): number {
   return LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS);
 }
 
-/** Wakes one waiting loop. A call that comes between two waits counts for the next one. */
+/** Wakes one waiting loop. A call between two waits ends the next one. */
 export interface WakeUp {
   call(): void;
   /**
-   * Waits for a call, for `limitMs` if there is a limit, or for `signal`, whichever comes first. Answers whether it was a
-   * call. Never rejects.
+   * Waits for a call, for `limitMs`, or for `signal`, whichever comes first. Returns whether it was a call. Never rejects.
    */
   wait(signal: AbortSignal, limitMs?: number): Promise<boolean>;
 }
 
-/** Makes a wake-up that was not called yet. */
 export function createWakeUp(): WakeUp {
   let isCalled = false;
   let wake = () => {};

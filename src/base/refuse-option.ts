@@ -28,10 +28,10 @@ export function show(given: unknown): string {
   }
 }
 
-/** Whether it is an object with fields, and no Map, Date, promise or the like: those have none. */
+/** Whether it is an object with fields, not a Map, Date, promise or the like. */
 export const isObject = (given: unknown): given is object => typeOf(given) === "Object";
 
-/** `Map`, `Array`, `Null`: what it is built in as. */
+/** Such as `Map`, `Array`, `Null`. */
 const typeOf = (given: unknown) => Object.prototype.toString.call(given).slice("[object ".length, -1);
 
 function withArticle(type: string): string {
@@ -39,18 +39,15 @@ function withArticle(type: string): string {
   return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-/** What an option takes that has these values. */
+/** What an option with these values takes. */
 export const wordsTaken = (words: readonly string[]): string =>
   `one of ${words.map((word) => JSON.stringify(word)).join(", ")}`;
 
-/** The word, if it is one of these. Throws INVALID_OPTION with the one that was probably meant. */
+/** The word if it is one of these. Else throws INVALID_OPTION, with the word that was probably meant. */
 export function readWord<Word extends string>(given: unknown, name: string, words: readonly Word[]): Word {
   const word = words.find((word) => word === given);
   if (word !== undefined) return word;
   const meant = typeof given === "string" ? nearWord(given, words) : undefined;
-  return refuseOption(
-    name,
-    given,
-    wordsTaken(words) + (meant === undefined ? "" : `; did you mean "${meant}"?`),
-  );
+  const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
+  return refuseOption(name, given, wordsTaken(words) + hint);
 }

@@ -2,255 +2,61 @@
 
 import type { MethodDefinition } from "@grpc/proto-loader";
 
-/**
- * On the wire the same as google.protobuf.BoolValue: absent and false are different answers.
- */
-export interface BoolValueInput {
-  'value'?: (boolean);
-}
-
-/**
- * On the wire the same as google.protobuf.BoolValue: absent and false are different answers.
- */
-export interface BoolValue {
-  'value': (boolean);
-}
-
-export interface GetPluginCapabilitiesRequestInput {
-}
-
-export interface GetPluginCapabilitiesRequest {
-}
-
-export interface GetPluginCapabilitiesResponseInput {
-  'capabilities'?: (PluginCapabilityInput)[];
+export interface GetPluginInfoResponse {
+  name: string;
+  vendorVersion: string;
+  manifest: { [key: string]: string };
 }
 
 export interface GetPluginCapabilitiesResponse {
-  'capabilities': (PluginCapability)[];
-}
-
-export interface GetPluginInfoRequestInput {
-}
-
-export interface GetPluginInfoRequest {
-}
-
-export interface GetPluginInfoResponseInput {
-  'name'?: (string);
-  'vendorVersion'?: (string);
-  'manifest'?: ({[key: string]: string});
-}
-
-export interface GetPluginInfoResponse {
-  'name': (string);
-  'vendorVersion': (string);
-  'manifest': ({[key: string]: string});
-}
-
-export interface IdentityDefinition {
-  GetPluginCapabilities: MethodDefinition<GetPluginCapabilitiesRequestInput, GetPluginCapabilitiesResponseInput, GetPluginCapabilitiesRequest, GetPluginCapabilitiesResponse>
-  GetPluginInfo: MethodDefinition<GetPluginInfoRequestInput, GetPluginInfoResponseInput, GetPluginInfoRequest, GetPluginInfoResponse>
-  Probe: MethodDefinition<ProbeRequestInput, ProbeResponseInput, ProbeRequest, ProbeResponse>
-}
-
-export interface NodeDefinition {
-  NodeGetCapabilities: MethodDefinition<NodeGetCapabilitiesRequestInput, NodeGetCapabilitiesResponseInput, NodeGetCapabilitiesRequest, NodeGetCapabilitiesResponse>
-  NodeGetInfo: MethodDefinition<NodeGetInfoRequestInput, NodeGetInfoResponseInput, NodeGetInfoRequest, NodeGetInfoResponse>
-}
-
-export interface NodeGetCapabilitiesRequestInput {
-}
-
-export interface NodeGetCapabilitiesRequest {
-}
-
-export interface NodeGetCapabilitiesResponseInput {
-  'capabilities'?: (NodeServiceCapabilityInput)[];
-}
-
-export interface NodeGetCapabilitiesResponse {
-  'capabilities': (NodeServiceCapability)[];
-}
-
-export interface NodeGetInfoRequestInput {
-}
-
-export interface NodeGetInfoRequest {
-}
-
-export interface NodeGetInfoResponseInput {
-  'nodeId'?: (string);
-  /**
-   * 0 or less: no limit.
-   */
-  'maxVolumesPerNode'?: (number | string | Long);
-  'accessibleTopology'?: (TopologyInput | null);
-}
-
-export interface NodeGetInfoResponse {
-  'nodeId': (string);
-  /**
-   * 0 or less: no limit.
-   */
-  'maxVolumesPerNode': (number);
-  'accessibleTopology': (Topology | null);
-}
-
-export interface _csi_v1_NodeServiceCapability_RPCInput {
-  'type'?: (_csi_v1_NodeServiceCapability_RPC_TypeInput);
-}
-
-export interface _csi_v1_NodeServiceCapability_RPC {
-  'type': (_csi_v1_NodeServiceCapability_RPC_Type);
-}
-
-export const _csi_v1_NodeServiceCapability_RPC_Type = {
-  UNKNOWN: 'UNKNOWN',
-  STAGE_UNSTAGE_VOLUME: 'STAGE_UNSTAGE_VOLUME',
-  GET_VOLUME_STATS: 'GET_VOLUME_STATS',
-  EXPAND_VOLUME: 'EXPAND_VOLUME',
-} as const;
-
-export type _csi_v1_NodeServiceCapability_RPC_TypeInput =
-  | 'UNKNOWN'
-  | 0
-  | 'STAGE_UNSTAGE_VOLUME'
-  | 1
-  | 'GET_VOLUME_STATS'
-  | 2
-  | 'EXPAND_VOLUME'
-  | 3
-
-export type _csi_v1_NodeServiceCapability_RPC_Type = typeof _csi_v1_NodeServiceCapability_RPC_Type[keyof typeof _csi_v1_NodeServiceCapability_RPC_Type]
-
-export interface NodeServiceCapabilityInput {
-  'rpc'?: (_csi_v1_NodeServiceCapability_RPCInput | null);
-  'type'?: "rpc";
-}
-
-export interface NodeServiceCapability {
-  'rpc'?: (_csi_v1_NodeServiceCapability_RPC | null);
-}
-
-export interface _csi_v1_PluginCapability_ServiceInput {
-  'type'?: (_csi_v1_PluginCapability_Service_TypeInput);
-}
-
-export interface _csi_v1_PluginCapability_Service {
-  'type': (_csi_v1_PluginCapability_Service_Type);
-}
-
-export const _csi_v1_PluginCapability_Service_Type = {
-  UNKNOWN: 'UNKNOWN',
-  CONTROLLER_SERVICE: 'CONTROLLER_SERVICE',
-  VOLUME_ACCESSIBILITY_CONSTRAINTS: 'VOLUME_ACCESSIBILITY_CONSTRAINTS',
-} as const;
-
-export type _csi_v1_PluginCapability_Service_TypeInput =
-  | 'UNKNOWN'
-  | 0
-  | 'CONTROLLER_SERVICE'
-  | 1
-  | 'VOLUME_ACCESSIBILITY_CONSTRAINTS'
-  | 2
-
-export type _csi_v1_PluginCapability_Service_Type = typeof _csi_v1_PluginCapability_Service_Type[keyof typeof _csi_v1_PluginCapability_Service_Type]
-
-export interface PluginCapabilityInput {
-  'service'?: (_csi_v1_PluginCapability_ServiceInput | null);
-  'type'?: "service";
-}
-
-export interface PluginCapability {
-  'service'?: (_csi_v1_PluginCapability_Service | null);
-}
-
-export interface ProbeRequestInput {
-}
-
-export interface ProbeRequest {
-}
-
-export interface ProbeResponseInput {
-  /**
-   * Absent means ready (CSI specification, Probe).
-   */
-  'ready'?: (BoolValueInput | null);
+  capabilities: { service?: { type: "UNKNOWN" | "CONTROLLER_SERVICE" | "VOLUME_ACCESSIBILITY_CONSTRAINTS" } | null }[];
 }
 
 export interface ProbeResponse {
-  /**
-   * Absent means ready (CSI specification, Probe).
-   */
-  'ready': (BoolValue | null);
+  /** Absent means ready (CSI specification, Probe). */
+  ready: { value: boolean } | null;
 }
 
-export interface TopologyInput {
-  'segments'?: ({[key: string]: string});
+export interface NodeGetCapabilitiesResponse {
+  capabilities: { rpc?: { type: "UNKNOWN" | "STAGE_UNSTAGE_VOLUME" | "GET_VOLUME_STATS" | "EXPAND_VOLUME" } | null }[];
 }
 
-export interface Topology {
-  'segments': ({[key: string]: string});
-}
-
-export interface InfoRequestInput {
-}
-
-export interface InfoRequest {
-}
-
-export interface PluginInfoInput {
-  /**
-   * "CSIPlugin" for a CSI driver; kubelet also knows "DevicePlugin" and "DRAPlugin".
-   */
-  'type'?: (string);
-  'name'?: (string);
-  /**
-   * Where kubelet reaches the plugin; empty means the registration socket itself.
-   */
-  'endpoint'?: (string);
-  'supportedVersions'?: (string)[];
+export interface NodeGetInfoResponse {
+  nodeId: string;
+  /** 0 or less: no limit. */
+  maxVolumesPerNode: number;
+  accessibleTopology: { segments: { [key: string]: string } } | null;
 }
 
 export interface PluginInfo {
-  /**
-   * "CSIPlugin" for a CSI driver; kubelet also knows "DevicePlugin" and "DRAPlugin".
-   */
-  'type': (string);
-  'name': (string);
-  /**
-   * Where kubelet reaches the plugin; empty means the registration socket itself.
-   */
-  'endpoint': (string);
-  'supportedVersions': (string)[];
-}
-
-export interface RegistrationDefinition {
-  GetInfo: MethodDefinition<InfoRequestInput, PluginInfoInput, InfoRequest, PluginInfo>
-  NotifyRegistrationStatus: MethodDefinition<RegistrationStatusInput, RegistrationStatusResponseInput, RegistrationStatus, RegistrationStatusResponse>
-}
-
-export interface RegistrationStatusInput {
-  'pluginRegistered'?: (boolean);
-  /**
-   * Kubelet's reason when it refused.
-   */
-  'error'?: (string);
+  /** "CSIPlugin" for a CSI driver; kubelet also knows "DevicePlugin" and "DRAPlugin". */
+  type: string;
+  name: string;
+  /** Where kubelet reaches the plugin; empty means the registration socket itself. */
+  endpoint: string;
+  supportedVersions: string[];
 }
 
 export interface RegistrationStatus {
-  'pluginRegistered': (boolean);
-  /**
-   * Kubelet's reason when it refused.
-   */
-  'error': (string);
+  pluginRegistered: boolean;
+  /** Kubelet's reason when it refused. */
+  error: string;
 }
 
-export interface RegistrationStatusResponseInput {
+export interface IdentityDefinition {
+  GetPluginInfo: MethodDefinition<object, GetPluginInfoResponse>;
+  GetPluginCapabilities: MethodDefinition<object, GetPluginCapabilitiesResponse>;
+  Probe: MethodDefinition<object, ProbeResponse>;
 }
 
-export interface RegistrationStatusResponse {
+export interface NodeDefinition {
+  NodeGetCapabilities: MethodDefinition<object, NodeGetCapabilitiesResponse>;
+  NodeGetInfo: MethodDefinition<object, NodeGetInfoResponse>;
+}
+
+export interface RegistrationDefinition {
+  GetInfo: MethodDefinition<object, PluginInfo>;
+  NotifyRegistrationStatus: MethodDefinition<RegistrationStatus, object>;
 }
 
 /** By service and method, with the messages that each needs. */

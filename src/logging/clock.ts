@@ -1,9 +1,9 @@
-/** How far the two clocks may be apart, in milliseconds, before the wall clock is believed: it was set. */
+/** When both clocks are further apart than this, in milliseconds, the wall clock was set. */
 const TOLERANCE_MS = 2;
 
 /**
- * Makes a wall clock that knows microseconds: milliseconds since the epoch, with a fraction. `Date.now` has none, so
- * that all lines of one millisecond would bear the same time. It follows the system's clock where that is set.
+ * Makes a wall clock: milliseconds since the epoch with a fraction, which `Date.now` lacks. It follows when the system's clock
+ * is set.
  */
 export function createPreciseClock(
   wall: () => number = Date.now,

@@ -1,3 +1,5 @@
+import { messageOf } from "../base/errors";
+
 /**
  * What Go's `strconv.IsPrint` rejects: control and format characters (so also terminal escapes, bidirectional
  * overrides and the line separators that some log viewers honour), every space but the plain one, lone surrogates.
@@ -8,7 +10,7 @@ const needsEscape = () => /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 const PLAIN_JSON = /^[ -~\n]*$/;
 
-/** The most characters of one value in a log line or on a page: peers may send megabytes, and kubelet's longest texts have hundreds. */
+/** The most characters of one value in a log line or on a page: peers may send megabytes, kubelet's texts have hundreds. */
 export const MAX_VALUE_LENGTH = 4_096;
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
@@ -23,13 +25,13 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   "\v": "\\v",
 };
 
-/** The text as the inside of a Go string literal: what could start a new line or control a terminal is escaped. */
+/** The text as the inside of a Go string literal, which starts no new line and controls no terminal. */
 export function escapeGo(text: string): string {
   if (PLAIN_TEXT.test(text)) return text;
   return text.replace(needsEscape(), (character) => SHORT_ESCAPES[character] ?? escapeCodePoint(character));
 }
 
-/** Text that steers no terminal and stays on its line; quotes, which do neither, are left as they are. */
+/** The same with quotes as they are. */
 export function plain(text: string): string {
   return escapeGo(text).replaceAll('\\"', '"');
 }
@@ -40,8 +42,8 @@ export function quoteGo(text: string): string {
 }
 
 /**
- * JSON text in which nothing unprintable is left raw; its meaning stays the same. `JSON.stringify` leaves DEL, C1
- * controls, format characters and U+2028 as they are. The line feed that ends a JSON line is kept.
+ * The same JSON with unprintable characters escaped, except line feeds. `JSON.stringify` leaves DEL, C1 controls, format
+ * characters and U+2028 as they are.
  */
 export function escapeJson(json: string): string {
   if (PLAIN_JSON.test(json)) return json;
@@ -51,8 +53,8 @@ export function escapeJson(json: string): string {
 }
 
 /**
- * The text, or where it is longer than `max` its beginning, and its length: at most `max` characters with that, so that a
- * second bound changes nothing.
+ * The text; if it is longer than `max`, its beginning and a note of its length, together `max` characters: a second bound
+ * changes nothing.
  */
 export function boundText(text: string, max: number = MAX_VALUE_LENGTH): string {
   if (text.length <= max) return text;
@@ -62,7 +64,7 @@ export function boundText(text: string, max: number = MAX_VALUE_LENGTH): string 
   return `${beginning}${mark}`;
 }
 
-/** The same value with each of its texts bounded, names of fields too. */
+/** The same value with each text and field name bounded. */
 export function boundTexts<Value>(value: Value, max?: number): Value;
 export function boundTexts(value: unknown, max?: number): unknown {
   if (typeof value === "string") return boundText(value, max);
@@ -73,7 +75,14 @@ export function boundTexts(value: unknown, max?: number): unknown {
   );
 }
 
-/** The text as one line: only what could start a new line or control a terminal is escaped. */
+/** A field's value as both log formats show it: bounded text; errors as their messages. */
+export function loggedValue(value: unknown): unknown {
+  if (value instanceof Error) return boundText(messageOf(value));
+  if (typeof value === "string") return boundText(value);
+  return value === undefined ? null : value;
+}
+
+/** The text as one line that controls no terminal. */
 export function escapeUnprintable(text: string): string {
   return escapeJson(text).replaceAll("\n", "\\n");
 }

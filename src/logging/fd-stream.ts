@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { errnoOf } from "../base/errors";
 
-/** Where finished log lines go; `process.stderr` is one. */
+/** Where finished log lines go, such as `process.stderr`. */
 export interface LineStream {
   /** Takes one line with its line feed. */
   write(line: string): unknown;
@@ -11,15 +11,14 @@ const PAUSE_MS = 10;
 const MAX_PAUSES = 20;
 
 /**
- * Writes each line to a file descriptor at once: when `write` returns there is nothing to flush, so the process may end
- * with the next statement. It never throws: a log that cannot be written is no reason to stop registering.
+ * Writes each line to a file descriptor before `write` returns, so the process may end at any time. It never throws, because
+ * a registrar that cannot log still registers, and never closes the descriptor.
  *
- * If the reader falls behind, the write waits: a blocking descriptor (the usual case) without limit, a non-blocking one
- * for at most 200 ms without progress. Then the line is lost, as on any other failure (EPIPE, ENOSPC). The next line is
- * tried again. The descriptor is never closed.
+ * When the reader falls behind, `write` waits: without limit if the descriptor blocks (the usual case), else for 200 ms
+ * without progress. Then the line is lost, as after any other failure (EPIPE, ENOSPC).
  */
 export function createFdStream(fd: number): LineStream {
-  /** Whether the reader has the beginning of a line whose end was lost. */
+  /** Whether the end of a line was lost after its beginning was written. */
   let isTorn = false;
   return {
     write(line) {
@@ -32,16 +31,12 @@ export function createFdStream(fd: number): LineStream {
         } catch (error) {
           if (errnoOf(error) !== "EAGAIN") break;
           pauses += 1;
-          pause();
+          // A synchronous write can wait only by stopping its thread.
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
         }
       }
-      // A line that was lost completely leaves nothing behind to repair.
+      // A line that was lost as a whole changes nothing.
       if (rest.length < length) isTorn = rest.length > 0;
     },
   };
-}
-
-/** Stops this thread: a synchronous write has no event loop to wait in. */
-function pause(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
 }

@@ -3,25 +3,19 @@ import type { LogRecord, LogSink } from "./logger";
 import { createFileVerbosity, type VmoduleRule } from "./vmodule";
 
 export interface KlogSinkOptions {
-  /** Makes the line of a record, with its line feed: `textLine`, or what `createJsonLine` answers. */
+  /** Makes the line of a record, with its line feed: `textLine`, or what `createJsonLine` returns. */
   readonly lineOf: (record: LogRecord, header: LineHeader) => string;
-  /** Info lines up to this verbosity are written, as with klog's `-v`. */
+  /** The highest verbosity of an info line, as klog's `-v`. */
   readonly verbosity: number;
-  /** Files whose verbosity is higher, as with klog's `-vmodule`; empty for none. */
+  /** Files with a higher one, as klog's `-vmodule`. */
   readonly vmodule: readonly VmoduleRule[];
   /** Shown in the header of text lines. */
   readonly pid: number;
-  /** Takes warnings and errors, and info lines too if there is no `infoStream`. */
+  /** Takes warnings and errors. */
   readonly stream: LineStream;
-  /**
-   * Takes the info lines: split streams.
-   * @default stream
-   */
+  /** Takes info lines. @default stream */
   readonly infoStream?: LineStream | undefined;
-  /**
-   * The wall clock, in milliseconds since the epoch.
-   * @default Date.now
-   */
+  /** The wall clock, in milliseconds since the epoch. @default Date.now */
   readonly now?: (() => number) | undefined;
 }
 

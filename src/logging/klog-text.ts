@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors";
-import { boundText, escapeGo, escapeJson, quoteGo } from "./escape";
+import { escapeGo, escapeJson, loggedValue, quoteGo } from "./escape";
 import type { LineHeader } from "./klog-sink";
 import type { LogRecord } from "./logger";
 
@@ -7,11 +7,10 @@ const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
 
 /**
  * One line of klog's text format:
- * `I0102 15:04:05.000000       1 csi-driver.ts:12] "Msg" err="what" key="value"`. The time is local, as klog's.
+ * `I0102 15:04:05.000000       1 csi-driver.ts:12] "Msg" err="what" key="value"`, in local time.
  *
- * klog v2.140 prints the same for the same structured call, with one difference: klog spreads a value that contains a
- * line feed over several lines. Here it stays quoted, so that one event is always one line and a peer's text cannot
- * forge a second one. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
+ * klog v2.140 prints the same, except that it spreads a value with a line feed over several lines. Here it stays quoted, so
+ * that a peer's text cannot forge a line. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
  */
 export function textLine(record: LogRecord, { timeMs, pid }: LineHeader): string {
   const time = new Date(timeMs);
@@ -29,19 +28,11 @@ export function klogMessage({ message, error, fields }: LogRecord): string {
   return quoteGo(message) + texts.join("");
 }
 
-function valueText(value: unknown): string {
-  switch (typeof value) {
-    case "string":
-      return quoteGo(boundText(value));
-    case "number":
-    case "bigint":
-    case "boolean":
-      return String(value);
-    case "object":
-      return value instanceof Error ? quoteGo(boundText(messageOf(value))) : jsonText(value);
-    default:
-      return "null";
-  }
+function valueText(given: unknown): string {
+  const value = loggedValue(given);
+  if (typeof value === "string") return quoteGo(value);
+  if (typeof value === "object") return jsonText(value);
+  return ["number", "bigint", "boolean"].includes(typeof value) ? String(value) : "null";
 }
 
 /** Structures as Go's JSON encoder writes them, which also escapes `<`, `>` and `&`. Never throws. */

@@ -16,10 +16,10 @@ export interface PinoLike {
   readonly isLevelEnabled?: (level: "info" | "debug" | "trace") => boolean;
 }
 
-/** Where a caller wants the log: `console` or pino as they are, or a logger of `createLogger`. */
+/** Where the caller wants the log: `console`, pino, or a logger of `createLogger`. */
 export type LoggerOption = Logger | PinoLike | ConsoleLike;
 
-/** Info lines of higher verbosity than this are debug lines to pino, and no lines to `console`. */
+/** Info lines of higher verbosity are debug lines in pino; `console` does not get them. */
 const MOST_INFO_VERBOSITY = 2;
 /** Each call, and its answer. */
 const TRACE_VERBOSITY = 5;
@@ -30,7 +30,7 @@ export function isLoggerOption(given: unknown): given is LoggerOption {
   return [info, warn, error].every((write) => typeof write === "function");
 }
 
-/** The logger to write to. Nothing is logged where none was given. */
+/** The logger to write to; without one nothing is logged. */
 export function resolveLogger(given: LoggerOption | undefined): Logger {
   if (given === undefined) return silentLogger;
   if (isGuarded(given)) return given;

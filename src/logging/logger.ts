@@ -9,7 +9,7 @@ export interface LogRecord {
   readonly severity: "info" | "warning" | "error";
   /** klog's verbosity of an info line: 0 is always written, 5 is for debugging. Always 0 for warnings and errors. */
   readonly verbosity: number;
-  /** Source file without folder or extension, as klog's `-vmodule` patterns name it. */
+  /** Source file without folder and extension, as `-vmodule` patterns name it. */
   readonly file: string;
   /** Line in that source file; 0 where the build did not stamp it. */
   readonly line: number;
@@ -58,8 +58,8 @@ interface GuardedLogger extends Logger {
 }
 
 /**
- * Makes a logger that writes to `sink`. What the sink throws, or rejects with, costs that line and nothing else. Throws
- * INVALID_OPTION for what is no sink.
+ * Makes a logger that writes to `sink`. When the sink throws or rejects, only that line is lost. Throws INVALID_OPTION if
+ * `sink` lacks one of its functions.
  */
 export function createLogger(sink: LogSink): Logger {
   for (const name of ["enabled", "write"] as const)
@@ -71,16 +71,15 @@ export function createLogger(sink: LogSink): Logger {
 /** A logger that writes nothing: the library's default. */
 export const silentLogger: Logger = createLogger({ enabled: () => false, write: () => {} });
 
-/** Ignored: a registration does not end because its log cannot be written, and there is no other log. */
 function guarded(sink: LogSink): LogSink {
-  const loseLine = () => {};
+  const loseLine = () => {}; // A registration does not end because its log cannot be written, and there is no other log.
   return {
     enabled: (verbosity, file) => guardedCall(() => sink.enabled(verbosity, file), loseLine) ?? false,
     write: (record) => void guardedCall(() => sink.write(record), loseLine),
   };
 }
 
-/** Whether it was made here, so that nothing that its sink does reaches who logs. */
+/** Whether `createLogger` made it, so that its sink's errors do not reach the caller. */
 export function isGuarded(logger: object): logger is GuardedLogger {
   return GUARDED in logger;
 }

@@ -27,10 +27,9 @@ export type LoggingResolution =
   | { readonly kind: "invalid"; readonly error: string };
 
 /**
- * Checks the logging flags as component-base does (`logs/api/v1/options.go`): same
- * checks, order and words. One difference: the official registrar has no flag for feature gates, so each of its four
- * alpha flags makes it exit. Here `--log-*-split-stream` works for the format in use, and this function ignores
- * `--log-*-info-buffer-size`, because nothing is buffered.
+ * Checks the logging flags as component-base does (`logs/api/v1/options.go`): same checks, order and words. One difference:
+ * the official registrar has no flag for feature gates, so each of its 4 alpha flags makes it exit. Here
+ * `--log-*-split-stream` works for the format in use, and `--log-*-info-buffer-size` does nothing: no line is buffered.
  */
 export function resolveLogging(flags: LoggingFlags): LoggingResolution {
   const { loggingFormat: format, logFlushFrequencyMs, v: verbosity, vmodule } = flags;

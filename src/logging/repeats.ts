@@ -2,19 +2,7 @@ import { klogMessage } from "./klog-text";
 import type { LogRecord, LogSink } from "./logger";
 
 const MAX_REMEMBERED = 64;
-
-export interface RepeatLimitOptions {
-  /**
-   * A warning or error that equals an earlier one is written again only after this many milliseconds.
-   * @default 60_000
-   */
-  readonly intervalMs?: number | undefined;
-  /**
-   * Milliseconds from any fixed start; the clock must never go back.
-   * @default performance.now
-   */
-  readonly now?: (() => number) | undefined;
-}
+const INTERVAL_MS = 60_000;
 
 interface Memory {
   readonly silentUntilMs: number;
@@ -23,14 +11,13 @@ interface Memory {
 
 /**
  * A sink that keeps a lasting fault from flooding the log: of equal warnings or errors (same place, message, error
- * and fields) the first is written at once, then at most one each interval, with `repeated`, the number of equal
- * lines left out before it. Info lines pass.
+ * and fields) it writes the first at once, then at most one a minute, with `repeated`, the number of equal lines left out
+ * before it. Info lines pass.
  *
- * There is no timer: lines left out after the last one written are never reported. The latest 64 different lines are
- * remembered; a forgotten one is simply written.
+ * Without a timer, lines left out after the last one written are never reported. It remembers the latest 64 different lines
+ * and writes a forgotten one again.
  */
-export function limitRepeats(sink: LogSink, options: RepeatLimitOptions = {}): LogSink {
-  const { intervalMs = 60_000, now = () => performance.now() } = options;
+export function limitRepeats(sink: LogSink): LogSink {
   const memories = new Map<string, Memory>();
 
   const remember = (key: string, memory: Memory) => {
@@ -45,11 +32,11 @@ export function limitRepeats(sink: LogSink, options: RepeatLimitOptions = {}): L
     write(record) {
       if (record.severity === "info") return sink.write(record);
       const key = keyOf(record);
-      const nowMs = now();
+      const nowMs = performance.now();
       const memory = memories.get(key);
       if (memory !== undefined && nowMs < memory.silentUntilMs)
         return remember(key, { ...memory, leftOut: memory.leftOut + 1 });
-      remember(key, { silentUntilMs: nowMs + intervalMs, leftOut: 0 });
+      remember(key, { silentUntilMs: nowMs + INTERVAL_MS, leftOut: 0 });
       const repeated = memory?.leftOut;
       sink.write(repeated ? { ...record, fields: { ...record.fields, repeated } } : record);
     },

@@ -6,9 +6,8 @@ export interface VmoduleRule {
 }
 
 /**
- * The verbosity that the rules give to a file: that of the first rule that matches its whole name, 0 where none
- * does. Rules with N = 0 are left out before that, so `csi-driver=0,*=5` gives csi-driver 5: klog does the same, as
- * the rules can only add to `-v`. Unlike klog it knows no classes such as `[a-z]`.
+ * The verbosity of a file: that of the first rule that matches its whole name, else 0. Rules with N = 0 do not count, so
+ * `csi-driver=0,*=5` gives csi-driver 5, as in klog. Unlike klog it knows no classes such as `[a-z]`.
  */
 export function createFileVerbosity(rules: readonly VmoduleRule[]): (file: string) => number {
   const compiled = rules
@@ -17,7 +16,6 @@ export function createFileVerbosity(rules: readonly VmoduleRule[]): (file: strin
   return (file) => compiled.find(({ expression }) => expression.test(file))?.verbosity ?? 0;
 }
 
-/** The whole text, with `*` for any characters and `?` for any one. */
 function compileGlob(pattern: string): RegExp {
   const source = Array.from(pattern, (character) =>
     character === "*" ? ".*" : character === "?" ? "." : `\\u{${character.codePointAt(0)?.toString(16)}}`,

@@ -23,7 +23,7 @@ export function observeRequests(
         continue;
       }
       const { block } = yield* gatherHeaderBlock(bytes, frame, MAX_FRAME_BYTES);
-      const fields = new Map(decode(block).fields);
+      const fields = new Map(decode(block));
       const path = fields.get(":path");
       if (path !== undefined)
         onRequest({

@@ -3,35 +3,23 @@ import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/paced-warning";
 import { ALWAYS_ALLOWED_CONNECTIONS, descriptorShortage, SHORTAGE_CHECK } from "./descriptor-shortage";
 
-/** How the connections of one listener are bounded. */
 export interface CrowdOptions<Connection> {
   readonly max: number;
-  /** So long a connection may take to say what it came for, while there are no more than twice `max`. @default 0 */
+  /** Each connection has this time to send, unless there are more than twice `max`. @default 0 */
   readonly settleMs?: number;
   /** The order in which connections are closed, by their name in the log. The first non-empty class loses one. */
   readonly goFirst: Readonly<Record<string, (connection: Connection) => boolean>>;
-  /** What the log says of a connection that was closed, and why. */
+  /** What the log says when it closes a connection. */
   readonly messages: { readonly crowd: string; readonly shortage: string };
   readonly log: Logger;
 }
 
-/** The connections of one listener. */
-export interface Crowd<Connection> {
-  /** In the order of their coming. */
-  readonly members: readonly Connection[];
-  /** Lets a connection in; perhaps another one goes for it. It leaves by itself when its socket is closed. */
-  admit(connection: Connection): void;
-  /** Cuts all of them off. */
-  disperse(): void;
-}
-
 /**
- * Holds connections to `max`, and to fewer where file descriptors run short. One more is let in all the same, as it may
- * be kubelet's: the oldest goes that is among those to go first, else the oldest, never the newest.
+ * Bounds the connections of one listener to `max`, and to fewer when file descriptors run short. The newest stays, because it
+ * may be kubelet's: the oldest in the first class of `goFirst` is closed, else the oldest of all.
  *
- * They go when all that have come were listened to once. Of hundreds that come in one moment kubelet's would otherwise be
- * among the oldest before anybody has read what it asks. Where a client has to hear from us before it asks, that takes
- * `settleMs`.
+ * It is closed after every accepted connection had a chance to send: of hundreds that connect at once kubelet's may be among
+ * the oldest. A client that sends after it has heard from us needs `settleMs` for that.
  */
 export function createCrowd<Connection extends { readonly socket: Socket }>({
   max,
@@ -39,16 +27,16 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
   goFirst,
   messages,
   log,
-}: CrowdOptions<Connection>): Crowd<Connection> {
+}: CrowdOptions<Connection>) {
   const warnOfCrowd = createPacedWarning(log, messages.crowd);
   const warnOfShortage = createPacedWarning(log, messages.shortage);
   const order = Object.entries({ ...goFirst, oldest: () => true });
-  /** When each came, in the order of their coming. */
+  /** When each was admitted, oldest first. */
   const open = new Map<Connection, number>();
   let isTrimDue = false;
   let whenSettled: NodeJS.Timeout | undefined;
 
-  /** Says whether one could go. */
+  /** Returns whether it closed one. */
   function closeOne(shortage?: string): boolean {
     const settledBefore = performance.now() - settleMs;
     const mayAllGo = shortage !== undefined || open.size > 2 * max;
@@ -76,10 +64,12 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
   }
 
   return {
-    get members() {
+    /** Oldest first. */
+    get members(): readonly Connection[] {
       return [...open.keys()];
     },
-    admit(connection) {
+    /** Adds a connection until its socket is closed. */
+    admit(connection: Connection): void {
       const shortage = open.size >= ALWAYS_ALLOWED_CONNECTIONS ? descriptorShortage() : undefined;
       open.set(connection, performance.now());
       connection.socket.once("close", () => open.delete(connection));
@@ -89,7 +79,8 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
       // The event loop reads from what it accepted one turn later.
       setImmediate(() => setImmediate(trim));
     },
-    disperse() {
+    /** Destroys all connections. */
+    disperse(): void {
       for (const { socket } of open.keys()) socket.destroy();
     },
   };

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { invalidOption } from "../base/errors";
 import { pathInUnixAddress } from "./socket-path";
 
-/** The file path in a `--csi-address`. Throws INVALID_OPTION for any other address: a CSI driver has a unix socket. */
+/** The path in a `--csi-address`. Throws INVALID_OPTION unless it is the address of a unix socket. */
 export function parseCsiAddress(address: string): string {
   const path = pathInUnixAddress(address);
   if (path !== undefined) return path;

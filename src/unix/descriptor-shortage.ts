@@ -1,22 +1,20 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { errnoOf } from "../base/errors";
 
-/** Descriptors that are kept free of strangers' connections: for kubelet, the driver, a self-check, the next socket. */
+/** Descriptors for kubelet, the driver, a self-check and the next socket, which other clients may not take. */
 const RESERVE = 16;
 
-/** Connections that a listener may always have, so that a flood of another listener does not close it. */
+/** Connections that a listener may always have, so that a flood on another listener does not close them. */
 export const ALWAYS_ALLOWED_CONNECTIONS = 4;
 
-/** What to look at when file descriptors run short. */
 export const SHORTAGE_CHECK =
   "who holds connections to this process (ss -xp, ss -tp), and its limit: ulimit -n, LimitNOFILE of the container runtime";
 
 /**
- * Says in words for the log that nearly all file descriptors of this process are in use; undefined where there is room,
- * or no way to tell.
+ * For the log, that nearly all file descriptors of this process are in use; undefined if not, or if unknown.
  *
- * To be asked when a connection was accepted, since there is no error to wait for: at EMFILE libuv accepts and closes
- * whatever connects next, kubelet too, without an error. The lowest free number shows it: all below it are in use.
+ * Call it for each accepted connection: at EMFILE libuv accepts and closes the next one, which may be kubelet's, without an
+ * error. All descriptors below the lowest free number are in use.
  */
 export function descriptorShortage(): string | undefined {
   try {

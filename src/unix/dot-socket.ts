@@ -1,15 +1,6 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import {
-  chmodSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  type Stats,
-} from "node:fs";
+import { chmodSync, existsSync, linkSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { umask } from "node:process";
@@ -17,36 +8,29 @@ import { setTimeout as delay } from "node:timers/promises";
 import { attempt, errnoOf, messageOf, RegistrarError } from "../base/errors";
 import { isDeadSocket } from "./unix-socket";
 
-/** A socket that listens under a name which kubelet's plugin watcher ignores. */
-export interface DotSocket {
-  readonly dotPath: string;
-  readonly server: Server;
-  /** Device and inode: who the file is, whatever its name. */
-  readonly stats: Stats;
-}
-
-/** Kubelet's plugin watcher looks at a new file at once; even on a busy node it should have looked by then. */
+/** Within this time kubelet's plugin watcher looks at a new file, even on a busy node. */
 const KUBELET_LOOKS_WITHIN_MS = 100;
-/** A dot-name lives for moments. An older, dead one was left by a process that was killed. */
+/** A dot-name lives for moments. A killed process left an older, dead one. */
 const LEFTOVER_AFTER_MS = 10_000;
-/** As long as the shortest `<driver>-reg.sock`: wherever that fits, this fits. */
+/** As long as the shortest `<driver>-reg.sock`, so that it fits wherever that fits. */
 const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
 
 /**
- * Binds a listening socket in `folder`, open to its owner only (mode 0700). Rejects with SOCKET_UNUSABLE; `problem` then
- * begins the message: not with the dot-name, which nobody chose and which is another one each time.
+ * Binds a listening socket in `folder`, open to its owner only (mode 0700), under a name that kubelet's plugin watcher
+ * ignores. Rejects with SOCKET_UNUSABLE and a message that begins with `problem`.
  */
 export async function bindDotSocket(
   folder: string,
   onConnection: (connection: Socket) => void,
   problem = `cannot make a socket in ${folder}`,
-): Promise<DotSocket> {
+) {
   const dotPath = join(folder, `.reg-${randomWord(5)}`);
   const server = createServer(onConnection);
   try {
     listenPrivately(server, dotPath);
     await once(server, "listening");
     chmodSync(dotPath, 0o700);
+    // Device and inode identify the file whatever its name.
     return { dotPath, server, stats: lstatSync(dotPath) };
   } catch (error) {
     server.close();
@@ -55,10 +39,10 @@ export async function bindDotSocket(
 }
 
 /**
- * Binds with mode 0700 from the first moment, whatever the umask is, which belongs to the process but is another one for
- * this call only: it binds and listens before it returns. Only the main thread may set it. A private folder for the bind
- * would be visible to kubelet: one that vanishes while kubelet looks through its folder ends that look, for all plugins
- * (`traversePluginDir` in `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`).
+ * Binds with mode 0700 from the first moment: the umask, which only the main thread may set, differs during this call only,
+ * because `listen` binds before it returns. A private folder for the bind would be visible to kubelet: when it vanishes
+ * while kubelet walks its folder, kubelet stops the walk for all plugins (`traversePluginDir` in
+ * `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`).
  */
 function listenPrivately(server: Server, path: string): void {
   const former = attempt(() => umask(0o077));
@@ -70,11 +54,10 @@ function listenPrivately(server: Server, path: string): void {
 }
 
 /**
- * Gives the socket its real name. Where nothing has that name, a second name is linked and the dot-name goes a moment
- * later, for a kubelet that was told of a file and does not find it logs an error. Otherwise the dot-name is renamed
- * over what is there, after the same moment: kubelet sees one Create event. False where something has the name and
- * `mayReplace` says no; it is asked again right before the renaming, since others may have come meanwhile.
- * Rejects with SOCKET_UNUSABLE, and when `signal` is aborted before the name is given.
+ * Gives the socket its real name. If the name is free, it links a second name and removes the dot-name 100 ms later, because
+ * kubelet logs an error if a file from an inotify event is away. Else it renames the dot-name over the old file after 100 ms,
+ * so that kubelet sees one Create event. Returns false if the name is taken and `mayReplace` returns false, now or right
+ * before the renaming. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted before that.
  */
 export async function giveName(
   dotPath: string,
@@ -99,7 +82,7 @@ export async function giveName(
   }
 }
 
-/** Removes dot-names that killed processes left behind. Failures are ignored. */
+/** Removes dot-names that killed processes left behind. Ignores failures. */
 export async function sweepDotSockets(folder: string, now: () => number = Date.now): Promise<void> {
   try {
     for (const name of readdirSync(folder).filter((one) => DOT_NAME.test(one))) {
@@ -110,7 +93,7 @@ export async function sweepDotSockets(folder: string, now: () => number = Date.n
   } catch {}
 }
 
-/** So many letters and digits by chance. */
+/** Random letters and digits. */
 export function randomWord(length: number): string {
   return randomInt(36 ** length)
     .toString(36)
@@ -125,7 +108,7 @@ function removeQuietly(path: string): void {
 
 /** SOCKET_UNUSABLE with the reason behind its errno, for a socket in `folder`. */
 export function socketUnusable(problem: string, folder: string, error: unknown): RegistrarError {
-  // libuv turns bind's ENOENT into EACCES, which would send the reader after permissions.
+  // libuv turns bind's ENOENT into EACCES.
   const isAway = errnoOf(error) === "EACCES" && !existsSync(folder);
   const errno = isAway ? "ENOENT" : (errnoOf(error) ?? "");
   const reason = EXPLANATIONS[errno] ?? messageOf(error);

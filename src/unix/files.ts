@@ -1,17 +1,17 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { attempt, errnoOf } from "../base/errors";
 
-/** What is at a path, behind symbolic links; undefined where nothing is, or it cannot be looked at. */
+/** The file at a path, behind symbolic links; undefined if there is none, or it cannot be looked at. */
 export function statsOf(path: string): Stats | undefined {
   return attempt(() => statSync(path));
 }
 
-/** Whether there is a folder, as far as this process can see. */
+/** Whether this process sees a folder there. */
 export function isFolder(path: string): boolean {
   return statsOf(path)?.isDirectory() ?? false;
 }
 
-/** What is at a path, a symbolic link itself; `gone` where nothing is, `blocked` where it cannot be looked at. */
+/** The file at a path, or the symbolic link; `gone` if there is none, `blocked` if it cannot be looked at. */
 export function linkStatsOf(path: string): Stats | "gone" | "blocked" {
   try {
     return lstatSync(path);
@@ -26,20 +26,20 @@ export function isSocketFile(path: string): boolean {
   return typeof stats === "object" && stats.isSocket();
 }
 
-/** Whether both are one file: the same device and inode. Says nothing of a file that was removed in between. */
+/** Whether both are one file: the same device and inode. A file removed in between may lend its inode to the next. */
 export function isSameFile(one: Stats, other: Stats): boolean {
   return one.dev === other.dev && one.ino === other.ino;
 }
 
 /**
- * Whether both are one socket file. An inode number is soon used again, so the time of its last change counts too; not
- * the ctime, which changes with the number of links.
+ * Whether both are one socket file. Because an inode number is soon used again, the mtime counts too; not the ctime, which
+ * changes with the number of links.
  */
 export function isSameSocket(one: Stats, other: Stats): boolean {
   return isSameFile(one, other) && one.mtimeMs === other.mtimeMs;
 }
 
-/** What is in a folder; nothing where it cannot be read. */
+/** The names in a folder; none if it cannot be read. */
 export function namesIn(folder: string): readonly string[] {
   return attempt(() => readdirSync(folder)) ?? [];
 }

@@ -1,32 +1,19 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
-import { createWakeUp, type WakeUp } from "../base/pause";
+import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { statsOf } from "./files";
 
-/** Tells that something may have happened to one path. A hint, not a fact: the holder looks for itself. */
-export interface PathWatch {
-  /** Waits for the next hint, not at all if one came since the last wait; ends with `close` too. */
-  readonly wait: WakeUp["wait"];
-  /** Hints that something may have happened, for what inotify cannot see. */
-  hint(): void;
-  /** Arms the watch anew where a folder was replaced: inotify dies with its folder, and a re-mount is silent. */
-  rearm(): void;
-  close(): void;
-}
+export type PathWatch = ReturnType<typeof watchPath>;
 
-interface Armed {
-  readonly folder: string;
-  readonly inode: number;
-  readonly watcher: FSWatcher;
-}
+type Armed = { readonly folder: string; readonly inode: number; readonly watcher: FSWatcher };
 
 /**
- * Watches `path` by inotify: its folder and the folder above, so that a folder made anew is seen too; or the
- * nearest folder that exists, on the way down. Where inotify is not to be had (watch limit reached, network file
- * system) it stays silent and the caller's own slow poll must do.
+ * Hints that something may have happened to `path`, by inotify on its folder and the folder above, or on the nearest folder
+ * that exists. Where inotify does not work (watch limit reached, network file system) it stays silent, and the caller has
+ * to poll.
  */
-export function watchPath(path: string, log: Logger): PathWatch {
+export function watchPath(path: string, log: Logger) {
   let armed: readonly Armed[] = [];
   let closed = false;
   const { call: hint, wait } = createWakeUp();
@@ -42,7 +29,7 @@ export function watchPath(path: string, log: Logger): PathWatch {
       const watcher = watch(folder, { persistent: false }, (_event, changed) => {
         const isSelf = changed === basename(folder);
         if (changed !== null && changed !== name && !isSelf) return;
-        // A folder made anew may have its predecessor's inode number, but not its watch.
+        // A new folder may have the old one's inode number, but not its watch.
         if (isSelf) disarm(folder);
         rearm();
         hint();
@@ -71,10 +58,13 @@ export function watchPath(path: string, log: Logger): PathWatch {
 
   rearm();
   return {
+    /** Waits for the next hint, not at all if one came since the last wait; ends with `close` too. */
     wait,
+    /** Hints for the caller, at what inotify cannot see. */
     hint,
+    /** Watches a folder again that was replaced: inotify dies with its folder, and a re-mount is silent. */
     rearm,
-    close: () => {
+    close: (): void => {
       closed = true;
       for (const { watcher } of armed) watcher.close();
       armed = [];

@@ -6,11 +6,9 @@ import { bindDotSocket, socketUnusable } from "./dot-socket";
 import { isSameFile, linkStatsOf } from "./files";
 
 /**
- * Listens at `path`, with mode 0700. It is bound under another name and renamed, so that whoever finds it finds it
- * listening, and a socket that is there, dead or alive, is replaced in one step: the newest wins. Connections that are
- * open stay open, however it ends.
- *
- * Rejects with SOCKET_UNUSABLE, and then has changed nothing: also if a file that is not a socket has the name.
+ * Listens at `path`, with mode 0700. It renames a socket that already listens, so that it replaces an old one, dead or alive, in
+ * one step. Open connections outlive `withdraw` and `abandon`. Rejects with SOCKET_UNUSABLE, and then has changed nothing,
+ * also if a file that is not a socket has the name.
  */
 export async function listenOnSocketFile(path: string, onConnection: (connection: Socket) => void) {
   const there = linkStatsOf(path);
@@ -24,19 +22,19 @@ export async function listenOnSocketFile(path: string, onConnection: (connection
     server.close(); // That removes the dot-name too.
     throw socketUnusable(problem, dirname(path), error);
   }
-  /** Whether the name still is this socket's. */
   const isInPlace = () => {
     const now = linkStatsOf(path);
     return typeof now === "object" && isSameFile(now, stats);
   };
   return {
+    /** Whether the file still is this socket's. */
     isInPlace,
     /** Accepts no more, and removes the file if it is still this socket's. */
     withdraw: (): void => {
       server.close();
       if (isInPlace()) rmSync(path, { force: true });
     },
-    /** Accepts no more, and leaves the file behind, as a process does that is killed. */
+    /** Accepts no more, and leaves the file behind like a killed process. */
     abandon: (): void => {
       server.close();
     },

@@ -1,14 +1,13 @@
 import { RegistrarError } from "../base/errors";
 
-/** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv cuts a longer path without an error. */
+/** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv silently cuts a longer path. */
 export const MAX_SOCKET_PATH_BYTES = 107;
 
-/** Whether a unix socket can have this path. */
 export function fitsSocketPath(path: string): boolean {
   return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 }
 
-/** Throws SOCKET_UNUSABLE where a unix socket cannot have this path. */
+/** Throws SOCKET_UNUSABLE for a path that is too long for a unix socket. */
 export function checkSocketPathLength(path: string, what: string): void {
   if (fitsSocketPath(path)) return;
   const bytes = Buffer.byteLength(path);
@@ -19,13 +18,13 @@ export function checkSocketPathLength(path: string, what: string): void {
 }
 
 /**
- * The file path in the address of a unix socket: `/csi/csi.sock`, `unix:///csi/csi.sock`, `unix:/csi/csi.sock` and, as
- * gRPC's naming has it for relative paths, `unix:csi.sock` and `unix://csi.sock`. Undefined for everything else.
+ * The path in the address of a unix socket: `/csi/csi.sock`, `unix:///csi/csi.sock`, `unix:/csi/csi.sock` and gRPC's relative
+ * `unix:csi.sock` and `unix://csi.sock`. Undefined for any other address.
  */
 export function pathInUnixAddress(address: string): string | undefined {
   const path = address.startsWith("/")
     ? address
     : /^unix:(?:\/\/|(?!\/\/))(?<path>[^@].*)$/s.exec(address)?.groups?.path;
-  // Two slashes at the beginning would name a host to gRPC; to Linux they are one.
+  // To gRPC two slashes at the beginning name a host; to Linux they are one.
   return path?.includes("\0") ? undefined : path?.replace(/^\/{2,}/, "/");
 }

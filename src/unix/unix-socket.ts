@@ -1,12 +1,12 @@
 import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../base/backoff";
 import { errnoOf } from "../base/errors";
-import { untilNextLookMs } from "../base/pause";
+import { pause, untilNextLookMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { isSocketFile, statsOf } from "./files";
 import { watchPath } from "./path-watch";
 
-/** The reason why a unix socket does not accept a connection; undefined where it does. */
+/** The reason why a unix socket does not accept a connection; undefined if it does. */
 export function tryConnect(path: string): Promise<Error | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path });
@@ -18,27 +18,25 @@ export function tryConnect(path: string): Promise<Error | undefined> {
   });
 }
 
-/** Whether this is a dead socket file, as a killed process leaves it. */
+/** Whether this is a socket file that a killed process left behind. */
 export async function isDeadSocket(path: string): Promise<boolean> {
   return isSocketFile(path) && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
 }
 
-/** How a socket is waited for. */
 export interface AcceptingOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** How often a line says so. Milliseconds. @default REMINDERS.connect */
+  /** Milliseconds between two `Still connecting` lines. @default REMINDERS.connect */
   readonly remindEveryMs?: number | undefined;
   /** Called when no process accepts a connection. */
   readonly onRefused?: ((problem: Error) => void) | undefined;
-  /** The server on this file is not good enough for so many milliseconds: one that restarts is waited for. */
+  /** Does not resolve with this file before `forMs` milliseconds, because its server may restart. */
   readonly except?: { readonly file: string; readonly forMs: number } | undefined;
 }
 
 /**
- * Resolves when a connection to the socket is accepted, with what stands for its file: another one for each server that
- * makes the socket anew. Logs `Still connecting` until then: after 10 s at first, once an hour in the end. Wakes by
- * inotify, with a backoff of 1 ms to 5 s as the net. Rejects when `signal` is aborted.
+ * Resolves when the socket accepts a connection, with an identity of its file that differs for each server. Logs `Still
+ * connecting` until then. Wakes by inotify, else with a backoff of 1 ms to 5 s. Rejects when `signal` is aborted.
  */
 export async function untilAccepting(path: string, options: AcceptingOptions): Promise<string> {
   const { signal, remindEveryMs, onRefused, except } = options;
@@ -58,7 +56,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
     for (let attempt = 0; !signal.aborted; attempt++) {
       const file = fileAt(path);
       problem = await tryConnect(path);
-      // Which of two sockets accepted is not known where one came in the other's place meanwhile.
+      // When another socket took its place meanwhile, either may have accepted.
       if (problem === undefined && file !== fileAt(path)) continue;
       const isExcepted = problem === undefined && file === except?.file;
       if (problem === undefined && !isExcepted) return file;
@@ -76,35 +74,22 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
   throw signal.reason;
 }
 
-/** What stands for the file at a path: another one for each server that makes its socket anew, and where none is. */
+/** An identity of the file at a path, or of its absence; it differs for each server that makes its socket. */
 function fileAt(path: string): string {
   const stats = statsOf(path);
   return [stats?.dev, stats?.ino, stats?.mtimeMs].join();
 }
 
-/** Resolves within 5 s after another file, or none, has come in the place of `file`, or when `signal` is aborted. */
-export function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    const look = () => {
-      clearTimeout(timer);
-      if (!signal.aborted && fileAt(path) === file) {
-        timer = setTimeout(look, untilNextLookMs());
-        return;
-      }
-      signal.removeEventListener("abort", look);
-      resolve();
-    };
-    signal.addEventListener("abort", look, { once: true });
-    look();
-  });
+/** Resolves within 5 s after `file` was replaced or removed, or when `signal` is aborted. */
+export async function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && fileAt(path) === file) await pause(untilNextLookMs(), signal);
 }
 
-/** What a failed connection to `path` usually means, in a few words behind its errno. */
+/** What a failed connection to `path` usually means: its errno and a few words. */
 export function explainConnectError(error: Error | undefined, path: string): string | undefined {
   if (error === undefined) return undefined;
   const errno = errnoOf(error);
-  // Linux refuses the connection to a file of any other kind in the same way.
+  // Linux refuses a connection to any other kind of file in the same way.
   const isRefusedByFile = errno === "ECONNREFUSED" && !isSocket(path);
   const explanation = isRefusedByFile
     ? "what stands there is no socket"

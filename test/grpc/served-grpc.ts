@@ -83,7 +83,7 @@ export function connectRaw(path: string) {
         const payload = Buffer.from(yield* bytes.exactly(head.length));
         frames.push({ ...head, payload });
         if (head.type === HEADERS) {
-          const { fields } = decode(payload);
+          const fields = decode(payload);
           if (head.flags & END_STREAM) statuses.set(head.streamId, new Map(fields).get("grpc-status"));
         }
         wake();

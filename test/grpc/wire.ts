@@ -1,17 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createHpackDecoder } from "../../src/grpc/hpack/decoder";
 import { encodeLiterals } from "../../src/grpc/hpack/encoder";
 import type { HeaderField } from "../../src/grpc/hpack/static-table";
-import { createChunkConsumer } from "../../src/grpc/http2/chunk-reader";
-import {
-  CLIENT_PREFACE,
-  encodeFrame,
-  FrameFlag,
-  FrameType,
-  readFrameHeader,
-} from "../../src/grpc/http2/frames";
-import { gatherHeaderBlock } from "../../src/grpc/http2/header-block";
+import { CLIENT_PREFACE, encodeFrame, FrameFlag, FrameType } from "../../src/grpc/http2/frames";
 
 export const { DATA, HEADERS, RST_STREAM, GOAWAY, CONTINUATION } = FrameType;
 export const { END_STREAM, END_HEADERS, PADDED, PRIORITY } = FrameFlag;
@@ -37,7 +28,7 @@ export function bytesOf(hex: string): Buffer {
 }
 
 export function headerBlock(...fields: HeaderField[]): Buffer {
-  return encodeLiterals({ tableSizes: [], fields });
+  return encodeLiterals(fields);
 }
 
 export function grpcHeaders(authority: string, method = "GetInfo"): HeaderField[] {
@@ -57,30 +48,6 @@ export function getInfoCall(streamId: number, authority: string): Buffer {
     frame(HEADERS, END_HEADERS, streamId, headerBlock(...grpcHeaders(authority))),
     frame(DATA, END_STREAM, streamId, Buffer.alloc(5)),
   ]);
-}
-
-export interface Request {
-  readonly streamId: number;
-  readonly fields: readonly HeaderField[];
-}
-
-/** The header blocks in what a client sent, as a server with a decoder of its own understands them. */
-export function requestsIn(sent: Buffer): Request[] {
-  const requests: Request[] = [];
-  const decode = createHpackDecoder({ maxFields: 1_000, maxBytes: 1_000_000 });
-  createChunkConsumer(function* (bytes) {
-    yield* bytes.exactly(CLIENT_PREFACE.length);
-    for (;;) {
-      const head = yield* readFrameHeader(bytes, 1_000_000);
-      if (head.type === HEADERS) {
-        const { block } = yield* gatherHeaderBlock(bytes, head, 1_000_000);
-        requests.push({ streamId: head.streamId, fields: decode(block).fields });
-      } else {
-        yield* bytes.exactly(head.length);
-      }
-    }
-  })(sent);
-  return requests;
 }
 
 /** Recorded bytes; what begins with `#` is a comment. */

@@ -60,7 +60,7 @@ export function trailers(...fields: readonly HeaderField[]) {
 export const trailersOnly = (...fields: readonly HeaderField[]) => trailers(...GRPC, ...fields);
 
 export function headers(fields: readonly HeaderField[], flags: number, streamId: number): Buffer {
-  return frame(FrameType.HEADERS, flags, streamId, encodeLiterals({ tableSizes: [], fields }));
+  return frame(FrameType.HEADERS, flags, streamId, encodeLiterals(fields));
 }
 
 /** Bytes of an answer, in frames as large as they may be; beyond 64 KiB a client would have to ask for more. */

@@ -4,16 +4,16 @@ import { MAX_MESSAGE_BYTES, MESSAGE_PREFIX_BYTES } from "../http2/frames";
 import { guardConnection } from "./guarded-connection";
 
 /** What a server answers. */
-export interface BareAnswer {
+interface BareAnswer {
   readonly headers: IncomingHttpHeaders;
   readonly grpcStatus: string;
   readonly message: Buffer;
 }
 
 /**
- * Calls a unary method with an empty message over bare HTTP/2, without the gRPC library and what that takes to load: for
- * processes that ask once and end. Rejects where nobody listens, answers within `timeoutMs`, or holds the connection, and
- * for an answer of more than `MAX_MESSAGE_BYTES`.
+ * Calls a unary method with an empty message over bare HTTP/2, for processes that ask once and end: loading the gRPC library
+ * takes longer. Rejects when the server does not listen, does not answer within `timeoutMs`, closes the connection, or
+ * answers more than `MAX_MESSAGE_BYTES`.
  */
 export function bareCall(
   socketPath: string,
@@ -24,14 +24,15 @@ export function bareCall(
     const session = connectHttp2("http://localhost", {
       createConnection: () => guardConnection(connect({ path: socketPath }), "server"),
     });
-    const timer = setTimeout(() => {
-      reject(new Error(`no answer within ${timeoutMs} ms`));
+    const fail = (problem: string) => {
+      reject(new Error(problem));
       session.destroy();
-    }, timeoutMs);
+    };
+    const timer = setTimeout(() => fail(`no answer within ${timeoutMs} ms`), timeoutMs);
     session.on("error", reject);
     session.on("close", () => {
       clearTimeout(timer);
-      reject(new Error("the connection was closed"));
+      fail("the connection was closed");
     });
     const request = session.request({
       [constants.HTTP2_HEADER_METHOD]: "POST",
@@ -41,26 +42,26 @@ export function bareCall(
       ...fields,
     });
     let headers: IncomingHttpHeaders = {};
-    let last: IncomingHttpHeaders = {};
+    let trailers: IncomingHttpHeaders = {};
+    let room = MESSAGE_PREFIX_BYTES + MAX_MESSAGE_BYTES;
     const chunks: Buffer[] = [];
     request.on("error", reject);
     request.on("response", (received) => {
-      headers = last = received;
+      headers = received;
     });
-    let room = MESSAGE_PREFIX_BYTES + MAX_MESSAGE_BYTES;
+    request.on("trailers", (received) => {
+      trailers = received;
+    });
     request.on("data", (chunk: Buffer) => {
       room -= chunk.length;
       if (room >= 0) chunks.push(chunk);
-      else session.destroy(new Error(`an answer of more than ${MAX_MESSAGE_BYTES} bytes`));
-    });
-    request.on("trailers", (received) => {
-      last = received;
+      else fail(`an answer of more than ${MAX_MESSAGE_BYTES} bytes`);
     });
     request.on("end", () => {
-      if (last["grpc-status"] === undefined)
-        return void session.destroy(new Error("an answer without a status"));
+      const grpcStatus = trailers["grpc-status"] ?? headers["grpc-status"];
+      if (grpcStatus === undefined) return fail("an answer without a status");
       const message = Buffer.concat(chunks).subarray(MESSAGE_PREFIX_BYTES);
-      resolve({ headers, grpcStatus: String(last["grpc-status"]), message });
+      resolve({ headers, grpcStatus: String(grpcStatus), message });
       session.destroy();
     });
     request.end(Buffer.alloc(MESSAGE_PREFIX_BYTES));

@@ -1,14 +1,12 @@
-/** grpc-js notes the moment at which a connection failed, and where it got the address: here that is never news. */
+/** What grpc-js notes of a failed connection: its time, and where the address came from. */
 const CONNECTION_NOTES = /(?: \(\d{4}-\d\d-\d\dT[\d:.]+Z\))?\. Resolution note: $/;
-/** It measures what a call has waited, and for which of its own stages. */
+/** Behind the seconds stand the stages that grpc-js measured. */
 const DEADLINE = /Deadline exceeded after [\d.]+s.*/s;
-
-/** It refuses a message by its announced length. */
 const TOO_LARGE = /Received message larger than max \((\d+) vs (\d+)\)/;
 
 /**
- * The text of a failed call without times of day and measured milliseconds, so that equal failures read equal: the log
- * writes equal lines once a minute. A call that found no HTTP/2 connection until its deadline says so.
+ * The text of a failed call without times of day and measured milliseconds, because the log writes equal lines once a
+ * minute. It says where a call found no HTTP/2 connection before its deadline.
  */
 export function failureText(text: string, timeoutMs: number): string {
   const withoutNotes = text

@@ -2,8 +2,8 @@
 const MAX_FIELDS = 1_000;
 
 /**
- * The beginning of a protobuf message, up to `MAX_FIELDS` fields: decoded, a map's entry of ten bytes takes some four hundred.
- * A message that is not protobuf is returned as it is, because its decoder says what is wrong with it.
+ * The beginning of a protobuf message, up to `MAX_FIELDS` fields: once decoded, a map's entry of 10 bytes takes 400. Returns
+ * a message that is not protobuf as it is, because its decoder says what is wrong with it.
  */
 export function firstFields(message: Buffer): Buffer {
   let at = 0;

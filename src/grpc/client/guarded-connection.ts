@@ -9,16 +9,16 @@ import { refuse } from "../http2/protocol-violation";
 /** Most bytes of one header block: what Node takes. */
 const MAX_HEADER_BYTES = 65_536;
 
-/** An answer has two, and perhaps 1xx before them: a flood of those takes Node hundreds of megabytes outside of V8's heap. */
+/** An answer has two, and perhaps 1xx before them: a flood of those takes hundreds of megabytes outside of V8's heap. */
 const MAX_BLOCKS_WITHOUT_END = 64;
 
 /**
- * A socket as Node's HTTP/2 gets it: a header block of the peer arrives whole or not at all. A server's that goes on and
- * on (CVE-2024-27983) fails an assertion in Node 20, which ends the process; here it ends the connection. Node 20 and 24.9
- * also keep the descriptor of a socket whose peer violated HTTP/2, except where HTTP/2 has a stream in its place.
+ * A stream between a socket and Node's HTTP/2: a header block of the peer arrives whole or not at all. An endless one of a
+ * server (CVE-2024-27983) fails an assertion in Node 20, which ends the process; here it ends the connection. Node 20 and
+ * 24.9 also keep the descriptor of a socket whose peer violated HTTP/2, unless HTTP/2 has a stream in its place.
  *
- * Destroying either destroys both. When HTTP/2 ends it, the peer is sent what is left and then cut off, because it need
- * not hang up on its side. Back-pressure goes through in both directions. It never emits `error`.
+ * Destroying either destroys both. When HTTP/2 ends it, the peer receives what is left and is cut off, because it may never
+ * hang up. Back-pressure goes through in both directions. It never emits `error`.
  */
 export function guardConnection(socket: Socket, peer: "client" | "server"): Duplex {
   const stream = new Duplex({

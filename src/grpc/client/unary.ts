@@ -1,4 +1,4 @@
-import { type CallOptions, type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { boundText, boundTexts } from "../../logging/escape";
 import type { Unary } from "../protos";
 import { statusCodeOf } from "../status";
@@ -6,7 +6,6 @@ import { failureText } from "./failure-text";
 import { firstFields } from "./first-fields";
 import { createOwningClient } from "./owned-connections";
 
-/** What bounds one outgoing call. */
 export interface UnaryCallOptions {
   /** Deadline of this call in milliseconds from now; 0 or less has passed already. */
   readonly timeoutMs: number;
@@ -14,9 +13,9 @@ export interface UnaryCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Request metadata: lower-case keys. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Is given the response metadata, which come before the response: lower-case keys, the first value of each. */
+  /** Receives the response metadata, before the response: lower-case keys, the first value of each. */
   readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void;
-  /** Is given the size of the answer as it came. */
+  /** Receives the size of the encoded answer. */
   readonly onAnswerBytes?: (bytes: number) => void;
 }
 
@@ -26,9 +25,8 @@ const MAX_ANSWER_BYTES = 4 * 1_024 * 1_024;
 const MAX_ANSWER_TEXT_LENGTH = 1_024;
 
 /**
- * A client of one unix socket that connects when first called. Its requests carry the authority `localhost`:
- * servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258), and grpc-go sends the same. When it is
- * closed its connections end, whatever the server does or leaves undone.
+ * A client of one unix socket that connects when first called. Its requests carry the authority `localhost` as grpc-go's
+ * do: servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258).
  */
 export function createUnixClient(socketPath: string): Client {
   return createOwningClient(socketPath, {
@@ -40,8 +38,7 @@ export function createUnixClient(socketPath: string): Client {
 
 /**
  * Calls a unary method, and bounds the fields and every text of the answer, or the failure's text. Rejects with an error that
- * `statusCodeOf` understands: CANCELLED for an aborted signal. Only a client that was closed before makes it reject with a
- * plain Error.
+ * `statusCodeOf` understands, CANCELLED for an aborted signal; with a plain Error if the client is closed already.
  */
 export function callUnary<Request, Response>(
   client: Client,
@@ -57,8 +54,6 @@ export function callUnary<Request, Response>(
       return;
     }
     const startedAt = performance.now();
-    const deadline = Date.now() + options.timeoutMs;
-    const callOptions: CallOptions = { deadline };
     const cancel = () => call.cancel();
     const call = client.makeUnaryRequest(
       method.path,
@@ -69,7 +64,7 @@ export function callUnary<Request, Response>(
       },
       request,
       Metadata.fromHttp2Headers({ ...options.metadata }),
-      callOptions,
+      { deadline: Date.now() + options.timeoutMs },
       (error, response) => {
         signal?.removeEventListener("abort", cancel);
         if (error) {
@@ -81,19 +76,16 @@ export function callUnary<Request, Response>(
       },
     );
     signal?.addEventListener("abort", cancel, { once: true });
-    const { onHeaders } = options;
-    if (onHeaders)
-      call.on("metadata", (headers: Metadata) =>
-        onHeaders(
-          Object.fromEntries(Object.entries(headers.getMap()).map(([key, value]) => [key, String(value)])),
-        ),
-      );
+    call.on("metadata", (headers: Metadata) => {
+      const values = Object.entries(headers.getMap()).map(([key, value]) => [key, String(value)]);
+      options.onHeaders?.(Object.fromEntries(values));
+    });
   });
 }
 
 /**
- * A server may answer with any status, or with what grpc-js makes none of: to gRPC these are UNKNOWN. It keeps to our
- * deadline too, and where its clock is first (those of grpc-go and tonic) it cancels the call in words of its own.
+ * Statuses outside of 1 to 16 count as UNKNOWN. A server knows our deadline too: where its clock is first (grpc-go, tonic) it
+ * cancels the call in words of its own.
  */
 function understood(error: ServiceError, timeoutMs: number, isLate: boolean): ServiceError {
   if (isLate && error.code === status.CANCELLED) {

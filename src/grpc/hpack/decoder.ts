@@ -2,34 +2,28 @@ import { refuse } from "../http2/protocol-violation";
 import { decodeHuffman } from "./huffman";
 import { type HeaderField, STATIC_TABLE } from "./static-table";
 
-/** SETTINGS_HEADER_TABLE_SIZE where a server leaves it alone, as ours does (RFC 9113, section 6.5.2). */
+/** The default of SETTINGS_HEADER_TABLE_SIZE, which our server keeps (RFC 9113, section 6.5.2). */
 const MAX_TABLE_BYTES = 4_096;
 
-/** What a field counts for beside its two strings, in a table and in a list (RFC 7541, section 4.1). */
+/** What a field counts beside its two strings, in a table and in a list (RFC 7541, section 4.1). */
 const FIELD_OVERHEAD_BYTES = 32;
 
-/** A table size or a string length beyond this many bytes of continuation is over every bound there is. */
+/** A larger table size or string length is over every bound. */
 const MAX_INTEGER_CONTINUATION_BYTES = 4;
 
-/** How much one header block may hold once it is decoded: a few bytes on the wire can stand for very many. */
-export interface HeaderListLimits {
+/** The most that one header block may hold once it is decoded: a few bytes on the wire can stand for very many. */
+interface HeaderListLimits {
   readonly maxFields: number;
   /** Names and values, and 32 bytes for each field, as SETTINGS_MAX_HEADER_LIST_SIZE counts. */
   readonly maxBytes: number;
 }
 
-export interface HeaderBlock {
-  /** The dynamic table sizes that the block announced before its first field (RFC 7541, section 4.2). */
-  readonly tableSizes: readonly number[];
-  readonly fields: readonly HeaderField[];
-}
-
 /**
- * Makes the HPACK decoder (RFC 7541) of one direction of one connection. It remembers what the peer's blocks put into
- * the dynamic table, so it must be given every block, in order. It throws `PROTOCOL` for anything malformed or over a
- * limit; after that the connection cannot be understood any more.
+ * Makes the HPACK decoder (RFC 7541) of one direction of one connection. It needs every block of the peer's in order, because
+ * they fill the dynamic table. It throws `PROTOCOL` for anything malformed or over a limit; then it cannot decode the
+ * connection's later blocks.
  */
-export function createHpackDecoder(limits: HeaderListLimits): (block: Buffer) => HeaderBlock {
+export function createHpackDecoder(limits: HeaderListLimits): (block: Buffer) => readonly HeaderField[] {
   const table = createDynamicTable();
 
   const fieldAt = (index: number): HeaderField =>
@@ -50,12 +44,10 @@ export function createHpackDecoder(limits: HeaderListLimits): (block: Buffer) =>
 
   return (block) => {
     const bytes = createBlockCursor(block);
-    const tableSizes: number[] = [];
     while (!bytes.done() && (bytes.peek() & 0xe0) === 0x20) {
       const size = bytes.integer(5);
       if (size > MAX_TABLE_BYTES) refuse(`a header table of ${size} bytes, over ${MAX_TABLE_BYTES}`);
       table.resize(size);
-      tableSizes.push(size);
     }
     const fields: HeaderField[] = [];
     let listBytes = 0;
@@ -67,11 +59,11 @@ export function createHpackDecoder(limits: HeaderListLimits): (block: Buffer) =>
       if (fields.length > limits.maxFields) refuse(`more than ${limits.maxFields} header fields`);
       if (listBytes > limits.maxBytes) refuse(`header fields of more than ${limits.maxBytes} bytes`);
     }
-    return { tableSizes, fields };
+    return fields;
   };
 }
 
-/** The dynamic table (RFC 7541, section 2.3.2): the newest entry is the first, the oldest goes when room is needed. */
+/** The dynamic table (RFC 7541, section 2.3.2): the newest entry is the first, the oldest is dropped. */
 function createDynamicTable() {
   const entries: HeaderField[] = [];
   let bytes = 0;

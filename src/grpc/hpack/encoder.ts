@@ -1,31 +1,31 @@
-import type { HeaderBlock } from "./decoder";
+import type { HeaderField } from "./static-table";
 
 const LITERAL_WITHOUT_INDEXING = Buffer.of(0x00);
-const TABLE_SIZE_UPDATE = 0x20;
 
-/**
- * Encodes a header block (RFC 7541) as literals with their names spelled out, without the dynamic table. A decoder that has
- * lowered its maximum wants the table's size before the first field (section 4.2).
- */
-export function encodeLiterals(block: HeaderBlock): Buffer {
-  const parts = block.tableSizes.map((size) => encodeInteger(TABLE_SIZE_UPDATE, 5, size));
-  for (const [name, value] of block.fields) {
-    parts.push(LITERAL_WITHOUT_INDEXING, ...encodeString(name), ...encodeString(value));
-  }
-  return Buffer.concat(parts);
+/** Announces a dynamic table of 0 bytes (RFC 7541, section 6.3). */
+export const NO_TABLE: Buffer = Buffer.of(0x20);
+
+/** Encodes header fields (RFC 7541, section 6.2.2) with their names spelled out, without the dynamic table. */
+export function encodeLiterals(fields: readonly HeaderField[]): Buffer {
+  return Buffer.concat(
+    fields.flatMap(([name, value]) => [
+      LITERAL_WITHOUT_INDEXING,
+      ...encodeString(name),
+      ...encodeString(value),
+    ]),
+  );
 }
 
 function encodeString(text: string): Buffer[] {
   const bytes = Buffer.from(text, "latin1");
-  return [encodeInteger(0, 7, bytes.length), bytes];
+  return [encodeLength(bytes.length), bytes];
 }
 
-/** RFC 7541, section 5.1: `pattern` fills the bits of the first byte that the prefix leaves. */
-function encodeInteger(pattern: number, prefixBits: number, value: number): Buffer {
-  const prefixMax = (1 << prefixBits) - 1;
-  if (value < prefixMax) return Buffer.of(pattern | value);
-  const bytes = [pattern | prefixMax];
-  let rest = value - prefixMax;
+/** An integer with a prefix of 7 bits (RFC 7541, section 5.1). */
+function encodeLength(length: number): Buffer {
+  if (length < 0x7f) return Buffer.of(length);
+  const bytes = [0x7f];
+  let rest = length - 0x7f;
   for (; rest >= 0x80; rest >>= 7) bytes.push((rest & 0x7f) | 0x80);
   return Buffer.from([...bytes, rest]);
 }

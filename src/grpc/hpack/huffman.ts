@@ -1,94 +1,62 @@
 import { refuse } from "../http2/protocol-violation";
 
-/**
- * The Huffman code of RFC 7541, appendix B, which is canonical: codes of one length are consecutive numbers in the
- * order of their symbols, and a longer code goes on where the shorter ones stopped. So the symbols of each length,
- * in Latin-1, are the whole code. After the last of them comes the end-of-string code, which HPACK forbids to send.
- */
-const SYMBOLS_BY_CODE_LENGTH: readonly (readonly [bits: number, symbols: string])[] = [
-  [5, "012aceiost"],
-  [6, " %-./3456789=A_bdfghlmnpru"],
-  [7, ":BCDEFGHIJKLMNOPQRSTUVWYjkqvwxyz"],
-  [8, "&*,;XZ"],
-  [10, '!"()?'],
-  [11, "'+|"],
-  [12, "#>"],
-  [13, "\x00$@[]~"],
-  [14, "^}"],
-  [15, "<`{"],
-  [19, "\\\xc3\xd0"],
-  [20, "\x80\x82\x83\xa2\xb8\xc2\xe0\xe2"],
-  [21, "\x99\xa1\xa7\xac\xb0\xb1\xb3\xd1\xd8\xd9\xe3\xe5\xe6"],
-  [
-    22,
-    "\x81\x84\x85\x86\x88\x92\x9a\x9c\xa0\xa3\xa4\xa9\xaa\xad\xb2\xb5\xb9\xba\xbb\xbd\xbe\xc4\xc6\xe4\xe8\xe9",
-  ],
-  [
-    23,
-    "\x01\x87\x89\x8a\x8b\x8c\x8d\x8f\x93\x95\x96\x97\x98\x9b\x9d\x9e\xa5\xa6\xa8\xae\xaf\xb4\xb6\xb7\xbc\xbf\xc5\xe7\xef",
-  ],
-  [24, "\x09\x8e\x90\x91\x94\x9f\xab\xce\xd7\xe1\xec\xed"],
-  [25, "\xc7\xcf\xea\xeb"],
-  [26, "\xc0\xc1\xc8\xc9\xca\xcd\xd2\xd5\xda\xdb\xee\xf0\xf2\xf3\xff"],
-  [27, "\xcb\xcc\xd3\xd4\xd6\xdd\xde\xdf\xf1\xf4\xf5\xf6\xf7\xf8\xfa\xfb\xfc\xfd\xfe"],
-  [
-    28,
-    "\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f\x10\x11\x12\x13\x14\x15\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f\xdc\xf9",
-  ],
-  [30, "\n\r\x16"],
-];
-
-const INVALID = "a header string that is not valid Huffman code";
+/** The bits of each symbol's code, from symbol 0 to 255 (RFC 7541, appendix B), in base 36: `d` is 13, `u` is 30. */
+const CODE_LENGTHS = [
+  "dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca",
+  "d67777777777777777777777878djde6f56565666577666567655677777fbeds",
+  "kmkkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmn",
+  "qqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrq",
+].join("");
 
 const SHORTEST_CODE_BITS = 5;
 const LONGEST_CODE_BITS = 30;
 const MOST_PADDING_BITS = 7;
-const NOWHERE = -1;
-/** Symbols and none of them: an entry of a row is the next node times this, and one more than the symbol's number. */
-const SYMBOLS = 512;
+const INVALID = "a header string that is not valid Huffman code";
+
+/** Symbols by their codes; bits are written as a number with a 1 in front, so that those that begin with 0 differ. */
+const SYMBOLS = new Map<number, number>();
+const NO_BITS = 1;
 
 /**
- * The code's tree, made when first needed. Where a 0 and a 1 lead from node n stands at 2n and 2n + 1: a node; or a symbol,
- * as -1 to -256; or 0, nowhere. The first nodes are those to which ones alone lead: so a text may end at 0 to 7.
+ * The code is canonical: codes of one length are consecutive numbers in the order of their symbols, and a longer code
+ * goes on where the shorter ones stopped. After the last comes the end-of-string code, which HPACK forbids to send.
  */
-const TREE: number[] = [];
-
-function growTree(): void {
-  for (let node = 0; node < LONGEST_CODE_BITS; node++) TREE.push(0, node + 1);
-  TREE[2 * LONGEST_CODE_BITS - 1] = 0;
+function fillSymbols(): void {
   let code = 0;
-  let length = 0;
-  for (const [bits, symbols] of SYMBOLS_BY_CODE_LENGTH) {
-    code <<= bits - length;
-    length = bits;
-    for (let index = 0; index < symbols.length; index++, code++) {
-      let branch = code >>> (bits - 1);
-      for (let bit = bits - 2; bit >= 0; bit--) {
-        TREE[branch] ||= TREE.push(0, 0) / 2 - 1;
-        branch = 2 * (TREE[branch] as number) + ((code >>> bit) & 1);
-      }
-      TREE[branch] = -1 - symbols.charCodeAt(index);
-    }
-  }
+  for (let bits = SHORTEST_CODE_BITS; bits <= LONGEST_CODE_BITS; bits++, code *= 2)
+    for (let symbol = 0; symbol < CODE_LENGTHS.length; symbol++)
+      if (Number.parseInt(CODE_LENGTHS.charAt(symbol), 36) === bits) SYMBOLS.set(2 ** bits + code++, symbol);
 }
 
-/** For each node that was reached and each four bits there: where they lead, with the symbol that they end, or NOWHERE. */
+/** The beginnings of codes that were reached, as in `SYMBOLS`. A state is an index of this list. */
+const PREFIXES = [NO_BITS];
+/**
+ * For each state and each four bits there: the next state, times 512, and one more than the symbol that they end, 0 if
+ * they end none. Or NOWHERE.
+ */
 const ROWS: Int32Array[] = [];
+const STATE_SHIFT = 9;
+const SYMBOL_MASK = 511;
+const NOWHERE = -1;
 
-function rowOf(node: number): Int32Array {
-  if (TREE.length === 0) growTree();
-  const row = new Int32Array(16).fill(NOWHERE);
+function rowOf(state: number): Int32Array {
+  if (SYMBOLS.size === 0) fillSymbols();
+  const row = new Int32Array(16);
   for (let bits = 0; bits < row.length; bits++) {
-    let at = node;
-    let symbol = 0; // One at most: no code has less than five bits.
-    for (let bit = 3; bit >= 0 && at !== NOWHERE; bit--) {
-      const next = TREE[2 * at + ((bits >>> bit) & 1)] as number;
-      if (next < 0) symbol = -next;
-      at = next === 0 ? NOWHERE : Math.max(next, 0);
+    let prefix = PREFIXES[state] as number;
+    let ended = 0; // One at most, because no code has less than five bits.
+    for (let bit = 3; bit >= 0; bit--) {
+      prefix = prefix * 2 + ((bits >>> bit) & 1);
+      const symbol = SYMBOLS.get(prefix);
+      if (symbol === undefined) continue;
+      ended = symbol + 1;
+      prefix = NO_BITS;
     }
-    if (at !== NOWHERE) row[bits] = at * SYMBOLS + symbol;
+    if (!PREFIXES.includes(prefix)) PREFIXES.push(prefix);
+    const isEndOfString = prefix >= 2 ** LONGEST_CODE_BITS;
+    row[bits] = isEndOfString ? NOWHERE : (PREFIXES.indexOf(prefix) << STATE_SHIFT) + ended;
   }
-  ROWS[node] = row;
+  ROWS[state] = row;
   return row;
 }
 
@@ -102,18 +70,19 @@ function rowOf(node: number): Int32Array {
 export function decodeHuffman(bytes: Buffer): string {
   const text = Buffer.allocUnsafe(Math.floor((bytes.length * 8) / SHORTEST_CODE_BITS));
   let written = 0;
-  let node = 0;
+  let state = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number;
-    const first = (ROWS[node] ?? rowOf(node))[byte >>> 4] as number;
-    if (first < 0) refuse(INVALID);
-    if (first % SYMBOLS) text[written++] = (first % SYMBOLS) - 1;
-    node = first >>> 9;
-    const second = (ROWS[node] ?? rowOf(node))[byte & 15] as number;
-    if (second < 0) refuse(INVALID);
-    if (second % SYMBOLS) text[written++] = (second % SYMBOLS) - 1;
-    node = second >>> 9;
+    for (let shift = 4; shift >= 0; shift -= 4) {
+      const step = (ROWS[state] ?? rowOf(state))[(byte >>> shift) & 15] as number;
+      if (step === NOWHERE) refuse(INVALID);
+      const symbol = step & SYMBOL_MASK;
+      if (symbol > 0) text[written++] = symbol - 1;
+      state = step >>> STATE_SHIFT;
+    }
   }
-  if (node > MOST_PADDING_BITS) refuse(INVALID);
+  const padding = PREFIXES[state] as number;
+  const isAllOnes = (padding & (padding + 1)) === 0;
+  if (!isAllOnes || padding >= 2 ** (MOST_PADDING_BITS + 1)) refuse(INVALID);
   return text.toString("latin1", 0, written);
 }

@@ -1,25 +1,25 @@
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** What a protocol asks of the bytes it reads. */
+/** What a protocol reads its bytes with. */
 export interface ChunkReader {
-  /** The next bytes, 1 to `most` of them, as soon as any are there: a slice of what came, never a copy. */
+  /** The next bytes, 1 to `most`, as soon as one has arrived: a slice of its chunk. */
   some(most: number): Generator<void, Buffer, void>;
-  /** The next `count` bytes, when all of them are there: a slice where one chunk holds them, else a copy. */
+  /** The next `count` bytes when all have arrived: a slice if they are in one chunk, else a copy. */
   exactly(count: number): Generator<void, Buffer, void>;
-  /** Hands on the next `count` bytes as they come, in slices. */
+  /** Hands on the next `count` bytes as they arrive, in slices. */
   passOn(count: number, take: (piece: Buffer) => void): Generator<void, void, void>;
 }
 
 /**
- * Turns a protocol that is written from top to bottom, as if its bytes were all there, into a function that takes the
- * chunks in which they really come. That function throws what the protocol throws, and ignores chunks after it.
+ * Turns a protocol that is written as if all its bytes were there into a function that takes their chunks. That function
+ * throws what the protocol throws, and ignores later chunks.
  */
 export function createChunkConsumer(
   protocol: (bytes: ChunkReader) => Generator<void, void, void>,
 ): (chunk: Buffer) => void {
   let unread = NOTHING;
 
-  /** Keeps nothing of a chunk that has been read: it may be the last for long. */
+  /** Keeps nothing of a chunk that has been read: the next may come late. */
   const take = (most: number): Buffer => {
     const piece = unread.subarray(0, most);
     unread = piece.length === unread.length ? NOTHING : unread.subarray(piece.length);
@@ -36,11 +36,8 @@ export function createChunkConsumer(
     while (unread.length === 0) yield;
     if (unread.length >= count) return take(count);
     const whole = Buffer.allocUnsafe(count);
-    for (let filled = 0; ; ) {
-      filled += take(count - filled).copy(whole, filled);
-      if (filled === count) return whole;
-      while (unread.length === 0) yield;
-    }
+    for (let filled = 0; filled < count; ) filled += (yield* some(count - filled)).copy(whole, filled);
+    return whole;
   }
 
   function* passOn(count: number, take: (piece: Buffer) => void): Generator<void, void, void> {

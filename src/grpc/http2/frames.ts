@@ -12,7 +12,7 @@ const FRAME_HEADER_BYTES = 9;
 /** What stands before each gRPC message in DATA frames: a byte that says whether it is compressed, four for its length. */
 export const MESSAGE_PREFIX_BYTES = 5;
 
-/** The largest message that a gRPC client or server takes by default, in every language. */
+/** The largest message that a gRPC client or server takes by default. */
 export const MAX_MESSAGE_BYTES: number = 4 * 1024 * 1024;
 
 /** The frame types that matter here (RFC 9113, section 6). */
@@ -44,18 +44,12 @@ export interface FrameHeader {
   readonly type: number;
   readonly flags: number;
   readonly streamId: number;
-}
-
-/** A frame header together with the bytes it was read from. */
-export interface ReadFrameHeader extends FrameHeader {
+  /** The header as it was sent. */
   readonly bytes: Buffer;
 }
 
 /** Reads the next frame's header; refuses a payload of more than `maxLength` bytes. */
-export function* readFrameHeader(
-  bytes: ChunkReader,
-  maxLength: number,
-): Generator<void, ReadFrameHeader, void> {
+export function* readFrameHeader(bytes: ChunkReader, maxLength: number): Generator<void, FrameHeader, void> {
   const head = yield* bytes.exactly(FRAME_HEADER_BYTES);
   const length = head.readUIntBE(0, 3);
   if (length > maxLength) refuse(`a frame of ${length} bytes, over ${maxLength}`);
@@ -64,7 +58,7 @@ export function* readFrameHeader(
     type: head.readUInt8(3),
     flags: head.readUInt8(4),
     streamId: head.readUInt32BE(5) & 0x7fff_ffff,
-    bytes: Buffer.from(head), // A slice would keep the chunk for as long as the rest of the frame is waited for.
+    bytes: Buffer.from(head), // A slice would keep the whole chunk until the rest of the frame comes.
   };
 }
 
@@ -78,7 +72,7 @@ export function encodeFrame(type: number, flags: number, streamId: number, paylo
   return Buffer.concat([header, payload]);
 }
 
-/** Writes a frame whose payload is one number, as those of RST_STREAM and WINDOW_UPDATE are. */
+/** Writes a frame whose payload is one number, such as RST_STREAM and WINDOW_UPDATE. */
 export function encodeNumberFrame(type: number, streamId: number, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value);
@@ -94,20 +88,12 @@ export function encodeGoaway(lastStreamId: number, code: number, reason = ""): B
 }
 
 /** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */
-export const HTTP2_ERRORS: readonly string[] = [
-  "NO_ERROR",
-  "PROTOCOL_ERROR",
-  "INTERNAL_ERROR",
-  "FLOW_CONTROL_ERROR",
-  "SETTINGS_TIMEOUT",
-  "STREAM_CLOSED",
-  "FRAME_SIZE_ERROR",
-  "REFUSED_STREAM",
-  "CANCEL",
-  "COMPRESSION_ERROR",
-  "CONNECT_ERROR",
-  "ENHANCE_YOUR_CALM",
-];
+export const HTTP2_ERRORS: readonly string[] = `
+NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED
+FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM
+`
+  .trim()
+  .split(/\s+/);
 
 /** Those of them that we send. */
 export const Http2Error = { NO_ERROR: 0, PROTOCOL_ERROR: 1, REFUSED_STREAM: 7 } as const;

@@ -1,20 +1,13 @@
 import type { ChunkReader } from "./chunk-reader";
-import {
-  FrameFlag,
-  type FrameHeader,
-  FrameType,
-  MAX_FRAME_BYTES,
-  type ReadFrameHeader,
-  readFrameHeader,
-} from "./frames";
+import { FrameFlag, type FrameHeader, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "./frames";
 import { refuse } from "./protocol-violation";
 
-/** As many as nghttp2 takes: a header block that goes on and on is an attack (CVE-2024-27983). */
+/** As nghttp2: an endless header block is an attack (CVE-2024-27983). */
 const MAX_CONTINUATION_FRAMES = 8;
 
-/** A header block as it came: in a HEADERS frame and the CONTINUATION frames that belong to it. */
-export interface GatheredHeaderBlock {
-  /** Still HPACK, without the padding and the priority around it. */
+/** A header block: of a HEADERS frame and the CONTINUATION frames after it. */
+interface GatheredHeaderBlock {
+  /** HPACK, without padding and priority. */
   readonly block: Buffer;
   /** The frames, byte for byte. */
   readonly asSent: readonly Buffer[];
@@ -22,11 +15,11 @@ export interface GatheredHeaderBlock {
 
 /**
  * Waits for the whole header block that a HEADERS frame begins (RFC 9113, sections 4.3 and 6.10): no other frame may
- * come in between. `maxBytes` bounds what is kept meanwhile, padding and priority included.
+ * come in between. `maxBytes` bounds the frames' payloads, padding and priority included.
  */
 export function* gatherHeaderBlock(
   bytes: ChunkReader,
-  headers: ReadFrameHeader,
+  headers: FrameHeader,
   maxBytes: number,
 ): Generator<void, GatheredHeaderBlock, void> {
   const asSent: Buffer[] = [];
@@ -37,7 +30,7 @@ export function* gatherHeaderBlock(
     total += frame.length;
     if (total > maxBytes) refuse(`a header block of more than ${maxBytes} bytes`);
     const piece = yield* bytes.exactly(frame.length);
-    // What waits for the rest of the block must not keep the chunk that it came in.
+    // While it waits for the rest of the block, a slice would keep its whole chunk.
     const payload = frame.flags & FrameFlag.END_HEADERS ? piece : Buffer.from(piece);
     asSent.push(frame.bytes, payload);
     fragments.push(frame === headers ? withoutPaddingAndPriority(frame, payload) : payload);

@@ -27,8 +27,8 @@ export function encodeSettings(settings: readonly (readonly [id: number, value: 
 }
 
 /**
- * The initial windows that a client's SETTINGS frame sets, in order: what else it may say does not matter to a server
- * that sends small frames and uses no table. Refuses values that HTTP/2 does not allow.
+ * The initial windows that a client's SETTINGS frame sets, in order; the rest does not matter to a server that sends small
+ * frames and uses no table. Refuses values that HTTP/2 forbids.
  */
 export function parseInitialWindows(payload: Buffer): readonly number[] {
   if (payload.length % BYTES_OF_ONE !== 0) refuse(`SETTINGS of ${payload.length} bytes`);

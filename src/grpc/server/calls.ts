@@ -1,32 +1,36 @@
 import { status } from "@grpc/grpc-js";
-import { encodeLiterals } from "../hpack/encoder";
+import { encodeLiterals, NO_TABLE } from "../hpack/encoder";
 import type { HeaderField } from "../hpack/static-table";
 import { encodeFrame, encodeNumberFrame, FrameFlag, FrameType, Http2Error } from "../http2/frames";
 import { refuse } from "../http2/protocol-violation";
+import type { GrpcServerLimits } from "./limits";
 import { parseCallHead, type RequestMetadata } from "./request-fields";
 import { createSendWindows } from "./send-windows";
 import { answerOf, type CallFailure, type ServedMethod } from "./unary-handler";
 import { createUnaryRequest, type UnaryRequest, withMessagePrefix } from "./unary-request";
 
-export interface ServerCallsOptions {
+/** What all connections of a server share. */
+export interface Serving {
+  readonly limits: GrpcServerLimits;
   /** By path. */
   readonly methods: ReadonlyMap<string, ServedMethod>;
-  readonly listenerGone: AbortSignal | undefined;
-  readonly maxConcurrentStreams: number;
-  readonly maxMessageBytes: number;
   /** Bytes of unfinished requests on all connections. */
   readonly unfinishedOfAll: () => number;
+}
+
+interface ServerCallsOptions extends Serving {
+  readonly listenerGone: AbortSignal | undefined;
   readonly write: (frame: Buffer) => void;
-  /** A call was answered for which the client still waits. */
+  /** Called after each answer, unless the client has given the call up. */
   readonly onAnswer: () => void;
-  /** No call is running any more. */
+  /** Called when no call is running any more. */
   readonly onIdle: () => void;
 }
 
-/** Unfinished requests of one connection that are never too much: kubelet's have a few hundred bytes. */
+/** Bytes of unfinished requests that each connection may always have: kubelet's have a few hundred. */
 const SMALL_BYTES = 65_536;
 
-/** After so many bytes a client gets a WINDOW_UPDATE for its connection. */
+/** Received bytes after which a client gets a WINDOW_UPDATE for its connection. */
 const WINDOW_UPDATE_BYTES = 16_384;
 
 interface Call {
@@ -37,34 +41,24 @@ interface Call {
   requestEnded: boolean;
 }
 
-/** The calls of one client's connection. Each function throws `PROTOCOL` for what HTTP/2 or a unary call has not. */
-export type ServerCalls = ReturnType<typeof createServerCalls>;
-
 /**
- * Makes the part of a gRPC server that knows calls: whatever the frames say about them comes in here, and the answers go
- * out. A call is a few objects, and of its request no more than its bytes are kept.
+ * The calls of one client's connection: takes what its frames say, and writes the answers. Each function throws `PROTOCOL`
+ * for a frame that HTTP/2 forbids or a unary call cannot contain.
  */
-export function createServerCalls({
-  methods,
-  listenerGone,
-  write,
-  onAnswer,
-  onIdle,
-  unfinishedOfAll,
-  ...limits
-}: ServerCallsOptions) {
+export function createServerCalls(options: ServerCallsOptions) {
+  const { limits, methods, unfinishedOfAll, listenerGone, write, onAnswer, onIdle } = options;
   const running = new Map<number, Call>();
   const windows = createSendWindows(write);
   let newestStream = 0;
   let everCalled = false;
   let isClosed = false;
   let received = 0;
-  /** In the first block, that we use no table: a client that has made its table smaller insists on hearing so. */
-  let tableSizes: readonly number[] = [0];
+  /** The first block says that we use no table: a client that lowered its table's size requires that (RFC 7541, 4.2). */
+  let announcement: readonly Buffer[] = [NO_TABLE];
 
   function writeHeaders(streamId: number, flags: number, fields: readonly HeaderField[]): void {
-    const block = encodeLiterals({ tableSizes, fields });
-    tableSizes = [];
+    const block = Buffer.concat([...announcement, encodeLiterals(fields)]);
+    announcement = [];
     write(encodeFrame(FrameType.HEADERS, flags | FrameFlag.END_HEADERS, streamId, block));
   }
 
@@ -79,7 +73,7 @@ export function createServerCalls({
 
   function finish(streamId: number, requestEnded: boolean, trailers: readonly HeaderField[]): void {
     writeHeaders(streamId, FrameFlag.END_STREAM, trailers);
-    // Asks the client not to send the rest (RFC 9113, section 8.1).
+    // The client need not send the rest (RFC 9113, section 8.1).
     if (!requestEnded) reset(streamId, Http2Error.NO_ERROR);
     onAnswer();
     forget(streamId);
@@ -148,20 +142,19 @@ export function createServerCalls({
     endRequest(streamId);
   }
 
-  /** What is kept of requests of which the rest has not come. */
   const unfinishedBytes = (): number => {
     let bytes = 0;
     for (const { request, requestEnded } of running.values()) if (!requestEnded) bytes += request.bytes;
     return bytes;
   };
 
-  /** The client's frames may tell of a stream that has ended, but not of one that was never begun. */
+  /** A client's frame may name a stream that has ended, but not one that never began. */
   const mustHaveBegun = (streamId: number, what: string) => {
     if (streamId === 0 || streamId > newestStream) refuse(`${what} of no call`);
   };
 
   return {
-    /** Whether a whole request for one of the methods ever came. */
+    /** Whether a whole request for a served method ever arrived. */
     get everCalled() {
       return everCalled;
     },
@@ -181,7 +174,7 @@ export function createServerCalls({
       else endByTrailers(streamId, endsRequest);
     },
 
-    /** A DATA frame begins; its content follows, then its end. */
+    /** A DATA frame begins; `content` and `end` follow. */
     data(streamId: number, length: number): void {
       mustHaveBegun(streamId, "DATA");
       received += length;

@@ -16,50 +16,28 @@ import {
 import { gatherHeaderBlock } from "../http2/header-block";
 import { refuse } from "../http2/protocol-violation";
 import { encodeSettings, parseInitialWindows, Setting } from "../http2/settings";
-import { createServerCalls, type ServerCalls } from "./calls";
+import { createServerCalls, type Serving } from "./calls";
 import { createFrameAllowance } from "./frame-allowance";
 import type { GrpcServerLimits } from "./limits";
-import type { ServedMethod } from "./unary-handler";
 import { callWindow } from "./unary-request";
 
-/** A client that is being served. */
-export interface ClientConnection {
-  readonly socket: Socket;
-  readonly calls: Pick<ServerCalls, "everCalled" | "running" | "unfinishedBytes">;
-  /** How the client broke HTTP/2 or a bound, for which the connection is closed; undefined while it did not. */
-  readonly violation: string | undefined;
-  /** Takes no more calls, lets those that run be answered, then hangs up. */
-  leave(): void;
-}
+export type ClientConnection = ReturnType<typeof createClientConnection>;
 
 const SETTINGS_ACK = encodeFrame(FrameType.SETTINGS, FrameFlag.ACK, 0, Buffer.alloc(0));
 
-/** Kubelet's header blocks have 200 bytes. Huffman code takes 0.1 ms a kilobyte. */
+/** Kubelet's header blocks have 200 bytes. Decoding Huffman code takes 0.2 ms a kilobyte. */
 const HEADER_BYTES_OF_A_FRAME = 1_024;
 
 /**
- * Serves a client: HTTP/2 (RFC 9113) as far as unary gRPC calls need it. Nothing is sent or kept for a client before it
- * has said what every client begins with, and nothing waits here but one frame or header block, the requests, and
- * answers that the client does not take: then no more is read of it.
+ * Serves a client: HTTP/2 (RFC 9113) as far as unary gRPC calls need it. It sends and keeps nothing before the client's
+ * preface. Then it keeps one frame or header block, the requests, and the answers that the client does not read; while there
+ * are such answers it reads nothing either.
  *
- * Node's own HTTP/2 would need tens of kilobytes for each connection, whoever is behind it, and refuses what kubelets up
- * to 1.28 send as `:authority`.
+ * Node's own HTTP/2 would take tens of kilobytes for each connection, and refuses what kubelets up to 1.28 send as
+ * `:authority`.
  */
-export function createClientConnection(
-  socket: Socket,
-  {
-    limits,
-    methods,
-    unfinishedOfAll,
-    listenerGone,
-  }: {
-    readonly limits: GrpcServerLimits;
-    readonly methods: ReadonlyMap<string, ServedMethod>;
-    /** Bytes of unfinished requests on all connections. */
-    readonly unfinishedOfAll: () => number;
-    readonly listenerGone: AbortSignal | undefined;
-  },
-): ClientConnection {
+export function createClientConnection(socket: Socket, serving: Serving, listenerGone?: AbortSignal) {
+  const { limits } = serving;
   const decode = createHpackDecoder({ maxFields: limits.maxHeaderFields, maxBytes: limits.maxHeaderBytes });
   let isGreeted = false;
   let isLeaving = false;
@@ -73,19 +51,15 @@ export function createClientConnection(
   };
   const allowance = createFrameAllowance();
   const calls = createServerCalls({
-    ...limits,
-    methods,
+    ...serving,
     listenerGone,
-    unfinishedOfAll,
     write,
     onAnswer: allowance.renew,
     onIdle: hangUpIfIdle,
   });
 
-  function* readData(
-    bytes: ChunkReader,
-    { flags, length, streamId }: FrameHeader,
-  ): Generator<void, void, void> {
+  function* readData(bytes: ChunkReader, frame: FrameHeader): Generator<void, void, void> {
+    const { flags, length, streamId } = frame;
     calls.data(streamId, length);
     let content = length;
     let padding = 0;
@@ -126,7 +100,7 @@ export function createClientConnection(
         case FrameType.HEADERS: {
           const { block } = yield* gatherHeaderBlock(bytes, frame, limits.maxHeaderBytes);
           allowance.spend(Math.floor(block.length / HEADER_BYTES_OF_A_FRAME));
-          calls.headers(streamId, decode(block).fields, (flags & FrameFlag.END_STREAM) !== 0);
+          calls.headers(streamId, decode(block), (flags & FrameFlag.END_STREAM) !== 0);
           break;
         }
         case FrameType.DATA:
@@ -156,7 +130,7 @@ export function createClientConnection(
           return refuse("a PUSH_PROMISE frame of a client");
         case FrameType.CONTINUATION:
           return refuse("a CONTINUATION frame without a HEADERS frame");
-        default: // PRIORITY, which HTTP/2 has given up, and types that are not known, are to be ignored.
+        default: // HTTP/2 has given PRIORITY up, and tells to ignore unknown types (RFC 9113, section 5.5).
           yield* bytes.passOn(length, () => {});
       }
     }
@@ -185,15 +159,17 @@ export function createClientConnection(
     if (socket.writableNeedDrain) socket.pause();
   });
   socket.on("drain", () => socket.resume());
-  socket.on("error", () => {}); // `close` follows, and that is all there is to react to.
+  socket.on("error", () => {}); // `close` follows.
   socket.on("close", () => calls.abort());
 
   return {
     socket,
     calls,
+    /** How the client broke HTTP/2 or a bound, for which the connection is closed; undefined if it did not. */
     get violation() {
       return violation;
     },
+    /** Takes no more calls, lets running ones be answered, then hangs up. */
     leave,
   };
 }
@@ -207,16 +183,12 @@ function ourSettings(limits: GrpcServerLimits): Buffer {
 }
 
 /** The payload of a frame that may have one length only. */
-function* exactly(
-  count: number,
-  { type, length }: FrameHeader,
-  bytes: ChunkReader,
-): Generator<void, Buffer, void> {
-  if (length !== count) refuse(`a frame of type ${type} with ${length} bytes`);
+function* exactly(count: number, frame: FrameHeader, bytes: ChunkReader): Generator<void, Buffer, void> {
+  if (frame.length !== count) refuse(`a frame of type ${frame.type} with ${frame.length} bytes`);
   return yield* bytes.exactly(count);
 }
 
-/** Fails at the first wrong byte: who speaks another protocol is not left waiting for 24 bytes. */
+/** Fails at the first wrong byte, because a client of another protocol may wait for us before it has sent 24 bytes. */
 function* readPreface(bytes: ChunkReader): Generator<void, void, void> {
   let seen: Buffer = Buffer.alloc(0);
   while (seen.length < CLIENT_PREFACE.length) {
@@ -226,7 +198,7 @@ function* readPreface(bytes: ChunkReader): Generator<void, void, void> {
   }
 }
 
-/** A stranger's bytes for a log line: all but printable ASCII as `\xNN`. */
+/** Bytes for a log line: all but printable ASCII as `\xNN`. */
 function printable(bytes: Buffer): string {
   const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
   return `"${bytes.toString("latin1").replace(/[^ !#-[\]-~]/g, hex)}"`;

@@ -1,30 +1,25 @@
 import type { HeaderField } from "../hpack/static-table";
 import { refuse } from "../http2/protocol-violation";
 
-/** The head of a call. */
-export interface CallHead {
-  /** `/pluginregistration.Registration/GetInfo`. */
-  readonly path: string;
-  readonly metadata: RequestMetadata;
-}
-
 /** What a client sends along with its request. */
 export interface RequestMetadata {
-  /** The values of a key, in lower case; none where it was not sent. */
+  /** The values of a key in lower case; none if it was not sent. */
   get(key: string): readonly string[];
 }
 
-/** Belong to one connection of HTTP/1, and to no request of HTTP/2 (RFC 9113, section 8.2.2). */
+/** Fields of HTTP/1 that HTTP/2 forbids (RFC 9113, section 8.2.2). */
 const OF_HTTP_1 = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
 
 /**
- * Reads the fields of a request. Undefined for one that HTTP/2 calls malformed; throws `PROTOCOL` for what is HTTP/2
- * but no gRPC.
+ * The path and the metadata of a request. Undefined for one that HTTP/2 calls malformed; throws `PROTOCOL` for one of HTTP/2
+ * that is not gRPC.
  *
- * `:authority` may be anything, or absent: on a unix socket it says nothing, and kubelets up to 1.28 (grpc-go before
- * 1.57) send the raw path of the socket, which is no valid authority: kubernetes/kubernetes#108254.
+ * `:authority` may be anything or absent: on a unix socket it says nothing, and kubelets up to 1.28 (grpc-go before 1.57)
+ * send the raw path of the socket, which is not a valid authority (kubernetes/kubernetes#108254).
  */
-export function parseCallHead(fields: readonly HeaderField[]): CallHead | undefined {
+export function parseCallHead(
+  fields: readonly HeaderField[],
+): { readonly path: string; readonly metadata: RequestMetadata } | undefined {
   const valuesOf = (wanted: string) => fields.filter(([name]) => name === wanted).map(([, value]) => value);
   const [path, ...otherPaths] = valuesOf(":path");
   if (path === undefined) refuse("a request without :path");

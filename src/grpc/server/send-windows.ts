@@ -2,7 +2,7 @@ import { encodeFrame, FrameType, MAX_FRAME_BYTES } from "../http2/frames";
 import { refuse } from "../http2/protocol-violation";
 import { MAX_WINDOW } from "../http2/settings";
 
-/** Both windows before anything is said about them (RFC 9113, section 6.9.2). */
+/** The initial size of both windows (RFC 9113, section 6.9.2). */
 const FIRST_WINDOW = 65_535;
 
 interface Stream {
@@ -11,7 +11,7 @@ interface Stream {
   sent: () => void;
 }
 
-/** What a client lets us send (RFC 9113, section 6.9): DATA waits here for its room. */
+/** Flow control (RFC 9113, section 6.9): DATA waits here until the client has room for it. */
 export function createSendWindows(write: (frame: Buffer) => void) {
   const streams = new Map<number, Stream>();
   let initial = FIRST_WINDOW;
@@ -41,11 +41,11 @@ export function createSendWindows(write: (frame: Buffer) => void) {
     open(streamId: number): void {
       streams.set(streamId, { window: initial, unsent: Buffer.alloc(0), sent: () => {} });
     },
-    /** What waits of it is dropped. */
+    /** Drops what still waits. */
     close(streamId: number): void {
       streams.delete(streamId);
     },
-    /** Sends DATA, as much as there is room for and the rest later; calls `sent` when all has gone. */
+    /** Sends DATA as far as there is room, the rest later; then calls `sent`. */
     send(streamId: number, bytes: Buffer, sent: () => void): void {
       const stream = streams.get(streamId);
       if (stream === undefined) return;

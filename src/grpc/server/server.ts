@@ -4,7 +4,6 @@ import { createPacedWarning } from "../../logging/paced-warning";
 import { createCrowd } from "../../unix/crowd";
 import { type ClientConnection, createClientConnection } from "./connection";
 import { DEFAULT_GRPC_SERVER_LIMITS, type GrpcServerLimits } from "./limits";
-
 import type { ServedMethod, UnaryHandler } from "./unary-handler";
 
 /** Where services are added. */
@@ -16,10 +15,9 @@ export interface ServiceHost {
   ): void;
 }
 
-/** The part of `Unary` that a server needs. */
 type MethodOnTheWire = { readonly path: string } & Omit<ServedMethod, "handle">;
 
-export interface GrpcServerOptions {
+interface GrpcServerOptions {
   /** Adds the services to serve; called once, before this function returns. */
   readonly addServices: (server: ServiceHost) => void;
   readonly log: Logger;
@@ -27,52 +25,34 @@ export interface GrpcServerOptions {
   readonly limits?: Partial<GrpcServerLimits> | undefined;
 }
 
-/** What has become of the connections so far. */
+/** Counts of connections since the start. */
 export interface ConnectionTally {
   readonly accepted: number;
   readonly open: number;
   /**
-   * Gone, whoever closed them, before a whole call came and without breaking a rule. One that sent nothing does not count:
-   * it is no gRPC client, but a look at whether somebody listens, or a registrar that stands by.
+   * Ended before a whole call arrived, without breaking a rule. Those that sent nothing do not count: some program looked
+   * whether the socket accepts a connection, or another registrar stands by.
    */
   readonly cutBeforeCall: number;
-  /** Closed by us because the client broke HTTP/2 or a bound. */
+  /** Closed because the client broke HTTP/2 or a bound. */
   readonly rejected: number;
   /** Why the last one was rejected. */
   readonly lastRejection?: string;
 }
 
-export interface GrpcServer extends AsyncDisposable {
-  /**
-   * Serves a connection that a listener of the caller's has accepted. After `close()` it is destroyed. Its calls have
-   * `listenerGone`.
-   */
-  accept(socket: Socket, listenerGone?: AbortSignal): void;
-  readonly connections: ConnectionTally;
-  /** Whether a connection is open on which a whole call ever came. One that only waits for our end is no caller's. */
-  readonly hasCaller: boolean;
-  /**
-   * Accepts no more, closes idle connections at once, lets running calls have `graceMs` (2000 by default), then cuts
-   * them off: their handlers see `peerGone`, their clients a broken connection. Resolves when the last connection is
-   * gone; never rejects. Repeated calls join the first.
-   */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
-}
-
-/** A client of grpc-go does not call before it has read our settings; so long that takes on a busy machine. */
+/** A client of grpc-go calls after it has read our settings, which takes so long on a busy machine. */
 const SETTLE_MS = 250;
 
 /**
- * Starts a gRPC server that listens nowhere itself: whoever owns a listening socket gives it the connections. It
- * understands kubelets of every age (see `parseCallHead`) and holds every client to `limits`.
+ * Starts a gRPC server for connections that the caller's listener accepts. It understands kubelets of every version (see
+ * `parseCallHead`) and holds every client to `limits`.
  *
- * A connection is never closed for being idle or old, since kubelet's may be both. Only when one more than
- * `maxConnections` comes, or file descriptors run short, does another go: the oldest that never made a call, else the
- * oldest that is making none, else the oldest: kubelet's calls take milliseconds, and the newcomer may be kubelet. They
- * go when they had a quarter of a second to call, or there are twice as many: of hundreds in one moment kubelet may be
- * among the oldest.
+ * It never closes a connection because it is idle or old: kubelet's may be both. When there are more than `maxConnections`,
+ * or file descriptors run short, it closes the oldest that never made a call, else the oldest without a running call, else the
+ * oldest: kubelet's calls take milliseconds, and the newest may be kubelet's. Each has 250 ms to call before that, unless
+ * there are twice as many: of hundreds that connect at once kubelet's may be among the oldest.
  */
-export function startGrpcServer(options: GrpcServerOptions): GrpcServer {
+export function startGrpcServer(options: GrpcServerOptions) {
   const limits = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits };
   const log = options.log.named("server");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
@@ -105,14 +85,16 @@ export function startGrpcServer(options: GrpcServerOptions): GrpcServer {
   let closing: Promise<void> | undefined;
 
   const unfinishedOfAll = () => crowd.members.reduce((sum, { calls }) => sum + calls.unfinishedBytes(), 0);
+  const serving = { limits, methods, unfinishedOfAll };
 
+  /** Serves a connection that the caller accepted; its calls have `listenerGone`. Destroys it after `close()`. */
   function accept(socket: Socket, listenerGone?: AbortSignal): void {
     if (closing !== undefined || socket.destroyed) {
       socket.destroy();
       return;
     }
     tally.accepted += 1;
-    const connection = createClientConnection(socket, { limits, methods, unfinishedOfAll, listenerGone });
+    const connection = createClientConnection(socket, serving, listenerGone);
     crowd.admit(connection);
     socket.once("close", () => takeLeave(connection));
   }
@@ -129,7 +111,7 @@ export function startGrpcServer(options: GrpcServerOptions): GrpcServer {
   }
 
   async function shutDown(graceMs: number): Promise<void> {
-    // Not `once`, which takes a client's breaking off for a failure.
+    // Not `once`, which rejects when the client resets the connection.
     const gone = ({ socket }: ClientConnection) => new Promise((resolve) => socket.once("close", resolve));
     const lastGone = Promise.all(crowd.members.map(gone));
     for (const connection of crowd.members) connection.leave();
@@ -138,6 +120,10 @@ export function startGrpcServer(options: GrpcServerOptions): GrpcServer {
     clearTimeout(cut);
   }
 
+  /**
+   * Accepts no more, closes idle connections at once and the others after `graceMs` (default 2000): handlers that still run
+   * see `peerGone`. Resolves when the last connection is closed; never rejects. Repeated calls join the first.
+   */
   function close({ graceMs = 2_000 } = {}): Promise<void> {
     closing ??= shutDown(graceMs);
     return closing;
@@ -147,10 +133,11 @@ export function startGrpcServer(options: GrpcServerOptions): GrpcServer {
     accept,
     close,
     [Symbol.asyncDispose]: () => close(),
+    /** Whether a connection is open on which a whole call ever arrived; standby registrars connect without a call. */
     get hasCaller() {
       return crowd.members.some(({ calls }) => calls.everCalled);
     },
-    get connections() {
+    get connections(): ConnectionTally {
       return { ...tally, open: crowd.members.length, ...(lastRejection !== undefined && { lastRejection }) };
     },
   };

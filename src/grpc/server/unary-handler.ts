@@ -12,26 +12,26 @@ export interface CallFailure {
 /** What a handler knows of its call besides the request. */
 export interface CallContext {
   readonly metadata: RequestMetadata;
-  /** Aborted when the client no longer waits: it cancelled the call, as at its deadline, or its connection ended. */
+  /** Aborted when the client cancels the call, as at its deadline, or its connection ends. */
   readonly peerGone: AbortSignal;
-  /** Aborted when the listener that accepted the connection is no more; undefined where its owner does not tell. */
+  /** Aborted when the listener that accepted the connection closes; undefined if its owner does not say. */
   readonly listenerGone?: AbortSignal | undefined;
   /** Sends response metadata along with the response: lower-case keys, ASCII values. */
   sendMetadata(values: Readonly<Record<string, string>>): void;
 }
 
 /** Answers one call of one method; never rejects. */
-export type UnaryHandler = (request: unknown, context: CallContext) => Promise<UnaryAnswer>;
+export type UnaryHandler = (
+  request: unknown,
+  context: CallContext,
+) => Promise<{ readonly response: unknown } | CallFailure>;
 
-/** A response, or the failure that a call ends with. */
-export type UnaryAnswer = { readonly response: unknown } | CallFailure;
-
-/** Most characters of a status text: it travels as a header, and a peer drops headers over its bound without a word. */
+/** The most characters of a status text: it is sent as a header, and peers silently drop headers over their limit. */
 const MAX_STATUS_TEXT_LENGTH = 1_000;
 
 /**
- * A server handler from a function. What that throws is answered with its text, as its own gRPC status if it has one and
- * as INTERNAL if not; the caller never hangs.
+ * A server handler from a function. An error that it throws becomes the answer: its text, with its own gRPC status or
+ * INTERNAL.
  */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,
@@ -40,14 +40,11 @@ export function unaryHandler<Request, Response>(
     try {
       return { response: await handle(request as Request, context) };
     } catch (error) {
-      return { code: statusCodeOf(error) ?? status.INTERNAL, details: statusText(messageOf(error)) };
+      // Through a buffer, because a header cannot contain half of a surrogate pair.
+      const details = Buffer.from(messageOf(error).slice(0, MAX_STATUS_TEXT_LENGTH)).toString();
+      return { code: statusCodeOf(error) ?? status.INTERNAL, details };
     }
   };
-}
-
-/** Text that a header can have: half of a surrogate pair cannot be encoded. */
-function statusText(text: string): string {
-  return Buffer.from(text.slice(0, MAX_STATUS_TEXT_LENGTH)).toString();
 }
 
 /** A method as a server needs it. */

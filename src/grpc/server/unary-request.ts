@@ -3,10 +3,10 @@ import { MESSAGE_PREFIX_BYTES } from "../http2/frames";
 import { refuse } from "../http2/protocol-violation";
 import type { CallFailure } from "./unary-handler";
 
-/** Small pieces of a message are kept together in blocks of so much. */
+/** The least that is allocated for small pieces of a message. */
 const BLOCK_BYTES = 1_024;
 
-/** Padding, which counts as the message does. */
+/** Padding counts as the message does. */
 const MOST_PADDING_BYTES = 65_536;
 
 /** The window of one call. It has room for the largest message, so no WINDOW_UPDATE is needed. */
@@ -15,9 +15,8 @@ export const callWindow = (maxMessageBytes: number): number => maxMessageBytes +
 export type UnaryRequest = ReturnType<typeof createUnaryRequest>;
 
 /**
- * Gathers what a client sends in one unary call: one message, of at most `maxMessageBytes`.
- * Refuses what no such call has. Keeps copies, as a slice keeps its chunk, and small pieces together: an object for each
- * would take a hundred times what a client sends byte by byte.
+ * Gathers the one message of a unary call, at most `maxMessageBytes`, and refuses anything else. It keeps copies, because a
+ * slice keeps its chunk, and joins small pieces: one object for each byte would take a hundred times the bytes sent.
  */
 export function createUnaryRequest(maxMessageBytes: number) {
   const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
@@ -44,16 +43,16 @@ export function createUnaryRequest(maxMessageBytes: number) {
   }
 
   return {
-    /** What is kept so far. */
+    /** Bytes of the message so far. */
     get bytes() {
       return bytes;
     },
-    /** A DATA frame of so many bytes begins. */
+    /** A DATA frame of this many bytes begins. */
     frame(length: number): void {
       received += length;
       if (received > callWindow(maxMessageBytes)) refuse("more DATA in a call than its window takes");
     },
-    /** The next of what DATA frames hold, without their padding. Returns why the call is to end here, if it is. */
+    /** Takes the next piece of DATA, without padding. Returns the failure that ends the call here, if any. */
     content(piece: Buffer): CallFailure | undefined {
       const ofPrefix = piece.copy(prefix, prefixBytes);
       prefixBytes += ofPrefix;
@@ -70,7 +69,7 @@ export function createUnaryRequest(maxMessageBytes: number) {
       keep(rest);
       return undefined;
     },
-    /** The client has sent everything: its message, or the failure. */
+    /** The message, or the failure, once the client has sent everything. */
     end(): Buffer | CallFailure {
       if (prefixBytes === MESSAGE_PREFIX_BYTES && missing() === 0) return Buffer.concat(blocks);
       return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };
@@ -78,7 +77,7 @@ export function createUnaryRequest(maxMessageBytes: number) {
   };
 }
 
-/** A message as it goes into DATA frames: not compressed. */
+/** A message as DATA frames contain it: not compressed. */
 export function withMessagePrefix(message: Buffer): Buffer {
   const prefix = Buffer.alloc(MESSAGE_PREFIX_BYTES);
   prefix.writeUInt32BE(message.length, 1);

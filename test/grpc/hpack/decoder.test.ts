@@ -8,7 +8,7 @@ function tableOf(decode: ReturnType<typeof createHpackDecoder>): string[] {
   const entries: string[] = [];
   for (let index = 62; ; index++) {
     try {
-      entries.push(...decode(Buffer.of(0x80 | index)).fields.map(text));
+      entries.push(...decode(Buffer.of(0x80 | index)).map(text));
     } catch {
       return entries;
     }
@@ -64,7 +64,7 @@ describe("the examples of RFC 7541, appendix C", () => {
     ["C.2.4 indexed", "82", [":method: GET"], []],
   ])("%s", (_name, hex, fields, table) => {
     const decode = createHpackDecoder(LIMITS);
-    expect(decode(bytesOf(hex)).fields.map(text)).toEqual(fields);
+    expect(decode(bytesOf(hex)).map(text)).toEqual(fields);
     expect(tableOf(decode)).toEqual(table);
   });
 
@@ -111,15 +111,8 @@ describe("the examples of RFC 7541, appendix C", () => {
     ],
   ])("%s", (_name, blocks, fields, table) => {
     const decode = createHpackDecoder(LIMITS);
-    expect(blocks.map((hex) => decode(bytesOf(hex)).fields.map(text))).toEqual(fields);
+    expect(blocks.map((hex) => decode(bytesOf(hex)).map(text))).toEqual(fields);
     expect(tableOf(decode)).toEqual(table);
-  });
-
-  test.each([
-    ["C.1.1", "2a", 10],
-    ["C.1.2", "3f9a0a", 1337],
-  ])("%s, an integer, here as a table size", (_name, hex, size) => {
-    expect(createHpackDecoder(LIMITS)(bytesOf(hex))).toEqual({ tableSizes: [size], fields: [] });
   });
 });
 
@@ -129,7 +122,7 @@ describe("the dynamic table", () => {
   test("is emptied by a size of 0 and filled again after a larger one", () => {
     const decode = createHpackDecoder(LIMITS);
     decode(bytesOf(indexedA));
-    expect(decode(bytesOf("20 3fe11f")).tableSizes).toEqual([0, 4096]);
+    expect(decode(bytesOf("20 3fe11f"))).toEqual([]);
     expect(tableOf(decode)).toEqual([]);
     decode(bytesOf(indexedA));
     expect(tableOf(decode)).toEqual(["a: b"]);
@@ -139,14 +132,14 @@ describe("the dynamic table", () => {
     const decode = createHpackDecoder(LIMITS);
     decode(bytesOf(`3f03 ${indexedA}`)); // 34 bytes: exactly that entry
     expect(tableOf(decode)).toEqual(["a: b"]);
-    expect(decode(bytesOf("4001 6102 6263")).fields).toEqual([["a", "bc"]]);
+    expect(decode(bytesOf("4001 6102 6263"))).toEqual([["a", "bc"]]);
     expect(tableOf(decode)).toEqual([]);
   });
 
   test("lends the name of an entry that goes while the new one comes", () => {
     const decode = createHpackDecoder(LIMITS);
     decode(bytesOf(`3f03 ${indexedA}`));
-    expect(decode(bytesOf("7e01 63")).fields).toEqual([["a", "c"]]);
+    expect(decode(bytesOf("7e01 63"))).toEqual([["a", "c"]]);
     expect(tableOf(decode)).toEqual(["a: c"]);
   });
 });
@@ -175,7 +168,7 @@ describe("what is malformed or over a bound", () => {
   test("as many bytes as are allowed are taken", () => {
     const [method] = request1;
     const maxBytes = ":method".length + "GET".length + 32;
-    expect(createHpackDecoder({ ...LIMITS, maxBytes })(Buffer.of(0x82)).fields.map(text)).toEqual([method]);
+    expect(createHpackDecoder({ ...LIMITS, maxBytes })(Buffer.of(0x82)).map(text)).toEqual([method]);
     expect(() => createHpackDecoder({ ...LIMITS, maxBytes: maxBytes - 1 })(Buffer.of(0x82))).toThrow(
       `header fields of more than ${maxBytes - 1} bytes`,
     );
@@ -183,14 +176,14 @@ describe("what is malformed or over a bound", () => {
 
   test("one field more than allowed", () => {
     const decode = createHpackDecoder({ ...LIMITS, maxFields: 3 });
-    expect(decode(bytesOf("828282")).fields).toHaveLength(3);
+    expect(decode(bytesOf("828282"))).toHaveLength(3);
     expect(() => decode(bytesOf("82828282"))).toThrow("more than 3 header fields");
   });
 
   test("few bytes that stand for very many", () => {
     const decode = createHpackDecoder({ ...LIMITS, maxFields: 10_000 });
     decode(Buffer.concat([bytesOf("4001 617f 8116"), Buffer.alloc(2_944, "x")]));
-    expect(decode(Buffer.alloc(5, 0xbe)).fields).toHaveLength(5);
+    expect(decode(Buffer.alloc(5, 0xbe))).toHaveLength(5);
     expect(() => decode(Buffer.alloc(6, 0xbe))).toThrow("header fields of more than 16384 bytes");
   });
 });

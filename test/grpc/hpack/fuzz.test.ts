@@ -96,7 +96,7 @@ function readByUs(blocks: readonly Buffer[]): Reading {
   });
   const lists = new Map<number, Fields>();
   try {
-    for (const [index, block] of blocks.entries()) lists.set(2 * index + 1, decode(block).fields);
+    for (const [index, block] of blocks.entries()) lists.set(2 * index + 1, decode(block));
   } catch {
     return { lists, refused: true };
   }

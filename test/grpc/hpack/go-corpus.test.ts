@@ -16,7 +16,7 @@ const connections: readonly (readonly Block[])[] = readFileSync(join(__dirname, 
 
 function readOrNull(decode: ReturnType<typeof createHpackDecoder>, hex: string) {
   try {
-    return decode(Buffer.from(hex, "hex")).fields;
+    return decode(Buffer.from(hex, "hex"));
   } catch {
     return null;
   }
