@@ -74,16 +74,17 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const { signal, logger, ...resolved } = resolveKubeletOptions(options);
   refuseAborted("the simulated kubelet", signal);
   const { pluginRegistrationPath, version, simulated, waitTimeoutMs } = resolved;
+  const log = logger.named("kubelet");
   if (simulated !== version)
-    logger.named("kubelet").info("Simulating the kubelet that behaves as this one", { version, simulated });
+    log.info("Simulating the kubelet that behaves as this one", { version, simulated });
 
-  const log = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENTS, {
+  const steps = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENTS, {
     waitTimeoutMs,
     tellSeen: (history) => tellLastStep(history, pluginRegistrationPath),
   });
   const registered = new Map<string, KubeletEventOf<"registered">>();
   const refused = new Map<string, KubeletEventOf<"refused">>();
-  log.stream.subscribe((event) => {
+  steps.stream.subscribe((event) => {
     if (event.kind === "registered") {
       registered.set(event.driverName, event);
       refused.delete(event.driverName);
@@ -97,10 +98,10 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
 
   const behaviour = behaviourOf(simulated);
-  const nodeInfo = createNodeInfoManager(resolved, behaviour, log.append);
+  const nodeInfo = createNodeInfoManager(resolved, behaviour, steps.append);
   const faults = createFaultScript(resolved.faults);
   const { timings } = resolved;
-  const surroundings = { behaviour, timings, nodeInfo, faults, emit: log.append };
+  const surroundings = { behaviour, timings, nodeInfo, faults, emit: steps.append };
   const startProcess = () => startKubeletProcess(resolved, surroundings);
 
   let running: ReturnType<typeof startProcess> | undefined = startProcess();
@@ -133,7 +134,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     closing ??= turn.then(async () => {
       signal?.removeEventListener("abort", close);
       await running?.stop("close");
-      log.end();
+      steps.end();
     });
     return closing;
   };
@@ -149,13 +150,13 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     text.read(driverName, `${kind}: driverName`);
     const bounds = readOptions(kind, options, WAIT_OPTIONS);
     const where = (event: { readonly driverName: string }) => event.driverName === driverName;
-    return known ?? log.stream.when(kind, { ...bounds, from: "now", where });
+    return known ?? steps.stream.when(kind, { ...bounds, from: "now", where });
   };
 
   return {
     options: resolved,
     pluginRegistrationPath,
-    events: log.stream,
+    events: steps.stream,
     registered: (name, given) => quietly(wait("registered", registered.get(name), name, given)),
     deregistered: (name, given) =>
       quietly(wait("deregistered", registered.has(name) ? undefined : "gone", name, given).then(() => {})),

@@ -7,14 +7,14 @@ import { startRegistrar } from "../../src/registrar/start-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { PATIENCE_MS } from "../support/history";
 import { recordLog } from "../support/recorded-log";
-import { createSimulatedNode, DRIVER } from "../support/simulated-node";
+import { createTestNode, DRIVER } from "../support/registrar-node";
 import { makeTestCertificate } from "./support/fixture";
 import { NODE_NAME, startScriptedApiServer } from "./support/scripted-api-server";
 
 const QUICK = { lookEveryMs: 50, graceMs: 50, again: { initialMs: 3_600_000, maxMs: 3_600_000 } };
 
 test("somebody deletes the CSINode: kubelet is made to register the driver anew, and lists it again", async () => {
-  await using node = await createSimulatedNode();
+  await using node = await createTestNode();
   await node.driver();
   const kubelet = await node.kubelet();
   await using server = await startScriptedApiServer(await makeTestCertificate());
@@ -53,7 +53,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
 });
 
 test("plugins that CSINode does not list are not looked for in it", async () => {
-  await using node = await createSimulatedNode();
+  await using node = await createTestNode();
   const registration = node.keep(
     await startRegistration({
       type: "DRAPlugin",

@@ -5,7 +5,7 @@ import type { Registration } from "../../src/registrar/registration/registration
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
-import { createSimulatedNode } from "../support/simulated-node";
+import { createTestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
@@ -27,7 +27,7 @@ const DEVICE: Plugin = {
   file: "example.com_gpu-device",
 };
 
-const node = eachTest(createSimulatedNode);
+const node = eachTest(createTestNode);
 
 const start = async ({ file: _, ...plugin }: Plugin, options: Partial<RegistrationOptions> = {}) =>
   node.keep(

@@ -20,12 +20,12 @@ import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { frame, SETTINGS } from "../grpc/wire";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
+import { createTestNode, DRIVER } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
-import { createSimulatedNode, DRIVER } from "../support/simulated-node";
 
 const { identity, node: nodeService } = protos;
 
-const node = eachTest(createSimulatedNode);
+const node = eachTest(createTestNode);
 
 type Answer = sendUnaryData<object>;
 const Identity = {

@@ -1,9 +1,9 @@
 import { createServer } from "node:net";
 import { eventually } from "../support/eventually";
-import { createSimulatedNode } from "../support/simulated-node";
+import { createTestNode } from "../support/registrar-node";
 
 test.each(["close", "restart"] as const)("nothing of a dial that a %s cuts short goes on", async (end) => {
-  await using node = await createSimulatedNode();
+  await using node = await createTestNode();
   const silent = createServer();
   let connections = 0;
   silent.on("connection", (socket) => {

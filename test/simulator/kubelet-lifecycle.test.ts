@@ -1,12 +1,12 @@
 import { createLogger } from "../../src/logging/logger";
 import { startKubelet } from "../../src/simulator/kubelet";
-import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { createTestNode, type TestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 import { eventsOf } from "./events-of";
 
-let node: SimulatedNode;
+let node: TestNode;
 beforeEach(async () => {
-  node = await createSimulatedNode();
+  node = await createTestNode();
 });
 afterEach(() => node[Symbol.asyncDispose]());
 

@@ -1,9 +1,9 @@
-import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { createTestNode, type TestNode } from "../support/registrar-node";
 import { eventsOf } from "./events-of";
 
-let node: SimulatedNode;
+let node: TestNode;
 beforeEach(async () => {
-  node = await createSimulatedNode();
+  node = await createTestNode();
 });
 afterEach(() => node[Symbol.asyncDispose]());
 
@@ -103,7 +103,7 @@ test("a failed validation is tried again by every kubelet", async () => {
   });
   await kubelet.registered("x.csi");
   expect(eventsOf(kubelet, "failed")[0]?.error).toBe(
-    `RegisterPlugin error -- failed to send error at socket ${node.socketPath}, err: RegisterPlugin error -- plugin validation failed with err: not today`,
+    `RegisterPlugin error -- failed to send error at socket ${node.socketPath()}, err: RegisterPlugin error -- plugin validation failed with err: not today`,
   );
 });
 

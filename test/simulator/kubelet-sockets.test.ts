@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer as createHttp2Server } from "node:http2";
-import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { createTestNode, type TestNode } from "../support/registrar-node";
 import { eventsOf } from "./events-of";
 
-let node: SimulatedNode;
+let node: TestNode;
 beforeEach(async () => {
-  node = await createSimulatedNode();
+  node = await createTestNode();
 });
 afterEach(() => node[Symbol.asyncDispose]());
 
@@ -28,7 +28,7 @@ test("a socket that nobody listens on is dialled until the deadline, then backed
   await dead.crash();
   const kubelet = await node.kubelet({ timings: { ...quick, dialMs: 100 } });
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({
-    error: `RegisterPlugin error -- dial failed at socket ${node.socketPath}, err: failed to dial socket ${node.socketPath}, err: context deadline exceeded`,
+    error: `RegisterPlugin error -- dial failed at socket ${node.socketPath()}, err: failed to dial socket ${node.socketPath()}, err: context deadline exceeded`,
     backoffMs: 20,
   });
   await node.driver();
@@ -64,7 +64,7 @@ test("GetInfo has its second, no more", async () => {
 });
 
 test("Node's own HTTP/2 server resets the raw authority of an old kubelet, not the encoded one", async () => {
-  const server = createHttp2Server((_request, response) => void response.end()).listen(node.socketPath);
+  const server = createHttp2Server((_request, response) => void response.end()).listen(node.socketPath());
   await once(server, "listening");
   try {
     const errors = await Promise.all(

@@ -1,12 +1,12 @@
 import { SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import { startKubelet } from "../../src/simulator/kubelet";
-import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { createTestNode, type TestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 import { eventsOf } from "./events-of";
 
-let node: SimulatedNode;
+let node: TestNode;
 beforeEach(async () => {
-  node = await createSimulatedNode();
+  node = await createTestNode();
 });
 afterEach(() => node[Symbol.asyncDispose]());
 
@@ -18,7 +18,7 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
   await expect(kubelet.registered("x.csi")).resolves.toMatchObject({
     pluginType: "CSIPlugin",
     endpoint: node.csiAddress,
-    socketPath: node.socketPath,
+    socketPath: node.socketPath(),
   });
   await told(kubelet, await kubelet.registered("x.csi"));
   expect(kubelet.csiNode().spec.drivers).toEqual([
@@ -46,10 +46,10 @@ test("tells each step: who was called, what came of it", async () => {
   await node.plugin();
   await told(kubelet, await kubelet.registered("x.csi"));
   expect(eventsOf(kubelet, "called")).toMatchObject([
-    { call: "dial", socketPath: node.socketPath, result: { kind: "ok" } },
+    { call: "dial", socketPath: node.socketPath(), result: { kind: "ok" } },
     { call: "GetInfo", result: { kind: "ok", answer: { name: "x.csi", supportedVersions: ["1.0.0"] } } },
     { call: "NodeGetInfo", socketPath: node.csiAddress, result: { kind: "ok", answer: { nodeId: "n1" } } },
-    { call: "NotifyRegistrationStatus", socketPath: node.socketPath },
+    { call: "NotifyRegistrationStatus", socketPath: node.socketPath() },
   ]);
   const kinds = kubelet.events.history().map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind !== "file-ignored" && kind !== "calling" && kind !== "called")).toEqual([
@@ -89,7 +89,7 @@ test.each(SIMULATED_VERSIONS)("kubelet %s sends the authority of its gRPC librar
   const isOld = version === "1.20" || version === "1.24";
   const isRaw = isOld || version === "1.28";
   await expect(registrar.events.when("called")).resolves.toMatchObject({
-    authority: isRaw ? node.socketPath : node.socketPath.replaceAll("/", "%2F"),
+    authority: isRaw ? node.socketPath() : node.socketPath().replaceAll("/", "%2F"),
   });
   await expect(driver.events.when("called")).resolves.toMatchObject({
     authority: isOld ? node.csiAddress : "localhost",
@@ -118,7 +118,7 @@ test("an empty endpoint is the registration socket itself", async () => {
   const kubelet = await node.kubelet();
   await node.plugin({ info: { endpoint: "" } });
   await expect(kubelet.refused("x.csi")).resolves.toMatchObject({
-    endpoint: node.socketPath,
+    endpoint: node.socketPath(),
     reason: expect.stringContaining("code = Unimplemented"),
   });
 });
@@ -151,7 +151,7 @@ test.each([
   await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "no-handler" });
   await expect(registrar.events.when("notified")).resolves.toMatchObject({
     registered: false,
-    error: `RegisterPlugin error -- no handler registered for plugin type: ${type} at socket ${node.socketPath}`,
+    error: `RegisterPlugin error -- no handler registered for plugin type: ${type} at socket ${node.socketPath()}`,
   });
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({ retries: true });
 });

@@ -1,9 +1,9 @@
-import { createSimulatedNode, type SimulatedNode } from "../support/simulated-node";
+import { createTestNode, type TestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 
-let node: SimulatedNode;
+let node: TestNode;
 beforeEach(async () => {
-  node = await createSimulatedNode();
+  node = await createTestNode();
 });
 afterEach(() => node[Symbol.asyncDispose]());
 
@@ -29,7 +29,7 @@ test("says that kubelet has not called", async () => {
   const kubelet = await node.kubelet({ faults: [{ kind: "never-call" }] });
   await node.plugin();
   expect(await giveUpWhen(kubelet, kubelet.events.when("socket-seen"))).toContain(
-    `; it has seen ${node.socketPath} and not called yet`,
+    `; it has seen ${node.socketPath()} and not called yet`,
   );
 });
 

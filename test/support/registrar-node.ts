@@ -3,58 +3,88 @@ import type { RegistrarOptions } from "../../src/registrar/model/options";
 import type { StateName } from "../../src/registrar/model/state";
 import type { Registration } from "../../src/registrar/registration/registration";
 import { startRegistrar } from "../../src/registrar/start-registrar";
+import { startCsiDriver } from "../../src/simulator/csi-driver";
+import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
+import { startKubelet } from "../../src/simulator/kubelet";
+import type { KubeletOptions } from "../../src/simulator/kubelet-options";
+import { type FakeRegistrarOptions, startFakeRegistrar } from "../simulator/fake-registrar";
 import { registerOnce } from "./fake-kubelet";
 import { PATIENCE_MS } from "./history";
 import { createNodeFolder } from "./node-folder";
-import { type RecordedLog, recordLog } from "./recorded-log";
-import { type ScriptedDriver, startScriptedDriver } from "./scripted-driver";
+import { recordLog } from "./recorded-log";
+import { startScriptedDriver } from "./scripted-driver";
 
-/** The folders of a node, and what a registrar is told about them. */
-export interface TestNode extends AsyncDisposable {
-  readonly csiAddress: string;
-  readonly pluginRegistrationPath: string;
-  readonly options: RegistrarOptions;
-  readonly socketPath: (driverName: string) => string;
-}
+export type TestNode = Awaited<ReturnType<typeof createTestNode>>;
 
+/** The driver of a node, unless a test names another. */
+export const DRIVER = "x.csi";
 /** What kubelet is told as the driver's endpoint in these tests. */
 export const ENDPOINT = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
-export async function createTestNode(): Promise<TestNode> {
+/** A node in a folder, on which nothing runs at first. What is kept ends with it, and an end that fails fails the test. */
+export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 10 } = {}) {
   const folder = await createNodeFolder();
   const { csiAddress, pluginDir: pluginRegistrationPath } = folder;
-  return {
+  /** What a registrar is told. A slow machine is no slow driver. */
+  const options: RegistrarOptions = {
     csiAddress,
     pluginRegistrationPath,
-    // A slow machine is no slow driver.
-    options: {
-      csiAddress,
-      pluginRegistrationPath,
-      kubeletRegistrationPath: ENDPOINT,
-      timeoutMs: PATIENCE_MS,
+    kubeletRegistrationPath: ENDPOINT,
+    timeoutMs: PATIENCE_MS,
+  };
+  const socketPath = (name = driverName) => folder.socketPathOf(name);
+  const parts: AsyncDisposable[] = [];
+  const keep = <Part extends AsyncDisposable>(part: Part): Part => {
+    parts.push(part);
+    return part;
+  };
+  return {
+    ...folder,
+    pluginRegistrationPath,
+    options,
+    /** Where the registration socket of a driver belongs. */
+    socketPath,
+    /** Ends something with the node. */
+    keep,
+    /** Starts a simulated driver at `csiAddress`. */
+    driver: async (options: Partial<CsiDriverOptions> = {}) =>
+      keep(await startCsiDriver({ csiAddress, name: driverName, nodeId: "n1", ...options })),
+    /** Starts a simulated kubelet that looks more often than a real one, and waits longer for an answer. */
+    kubelet: async ({ timings, ...options }: Partial<KubeletOptions> = {}) =>
+      keep(
+        await startKubelet({
+          pluginRegistrationPath,
+          reconcilePeriodMs,
+          ...options,
+          timings: { getInfoMs: PATIENCE_MS, notifyMs: PATIENCE_MS, ...timings },
+          waitTimeoutMs: PATIENCE_MS,
+        }),
+      ),
+    /** Starts a plugin that only answers. */
+    plugin: async ({ info, ...options }: Partial<FakeRegistrarOptions> = {}) =>
+      keep(
+        await startFakeRegistrar({
+          socketPath: socketPath(),
+          info: { name: driverName, endpoint: csiAddress, ...info },
+          ...options,
+        }),
+      ),
+    [Symbol.asyncDispose]: async () => {
+      const endings = await Promise.allSettled(parts.reverse().map((part) => part[Symbol.asyncDispose]()));
+      await folder[Symbol.asyncDispose]();
+      for (const ending of endings) if (ending.status === "rejected") throw ending.reason;
     },
-    socketPath: folder.socketPathOf,
-    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
 
-/** A registrar, its log, and a way to await its states. */
-export interface TestRegistrar extends AsyncDisposable {
-  readonly registrar: Registration;
-  readonly log: RecordedLog;
-  /** Resolves when it is in this state, at once if it is now. */
-  state(wanted: StateName): Promise<void>;
-  /** Does what kubelet does with its socket, until the driver is registered. */
-  accept(): Promise<PluginInfo>;
-  /** The same, but kubelet refuses the driver with this text. */
-  refuse(error: string): Promise<void>;
-}
+export type TestRegistrar = Awaited<ReturnType<typeof startTestRegistrar>>;
 
+/** A registrar, its log, and a way to await its states. */
 export async function startTestRegistrar(
   node: Pick<TestNode, "options">,
   options: Partial<RegistrarOptions> = {},
   signal?: AbortSignal,
-): Promise<TestRegistrar> {
+) {
   const log = recordLog();
   const registrar = await startRegistrar({ ...node.options, ...options, logger: log.logger, signal });
   const state = (wanted: StateName) => untilState(registrar, wanted);
@@ -62,13 +92,16 @@ export async function startTestRegistrar(
   return {
     registrar,
     log,
+    /** Resolves when it is in this state, at once if it is now. */
     state,
-    accept: async () => {
+    /** Does what kubelet does with its socket, until the driver is registered. */
+    accept: async (): Promise<PluginInfo> => {
       const info = await registerOnce(socketPath());
       await state("registered");
       return info;
     },
-    refuse: async (error) => {
+    /** The same, but kubelet refuses the driver with this text. */
+    refuse: async (error: string): Promise<void> => {
       await registerOnce(socketPath(), error);
       await state("refused");
     },
@@ -90,10 +123,7 @@ export function untilState(registration: Registration, wanted: StateName): Promi
 }
 
 /** The driver x.csi, and its registrar, whose socket is in place for kubelet. */
-export async function startListening(
-  node: TestNode,
-  options: Partial<RegistrarOptions> = {},
-): Promise<TestRegistrar & { readonly driver: ScriptedDriver }> {
+export async function startListening(node: TestNode, options: Partial<RegistrarOptions> = {}) {
   const driver = await startScriptedDriver(node.csiAddress, { name: "x.csi" });
   const started = await startTestRegistrar(node, options);
   await started.state("listening");

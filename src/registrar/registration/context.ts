@@ -1,4 +1,4 @@
-import type { GrpcServer } from "../../grpc/server/server";
+import type { startGrpcServer } from "../../grpc/server/server";
 import type { Logger } from "../../logging/logger";
 import type { Resolved } from "../../options/start-options";
 import type { CommonOptions, PluginType } from "../model/options";
@@ -26,7 +26,7 @@ export interface RegistrationContext {
   readonly log: Logger;
   readonly socket: RegistrationSocket;
   /** The gRPC server behind our socket. */
-  readonly server: Pick<GrpcServer, "hasCaller" | "connections" | "close">;
+  readonly server: Pick<ReturnType<typeof startGrpcServer>, "hasCaller" | "connections" | "close">;
 }
 
 /** Where our socket belongs. */

@@ -1,17 +1,16 @@
 import { resolveTarget } from "../../../src/cli/commands/doctor/target";
-import { startTestRegistrar } from "../../support/registrar-node";
+import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
-import { createSimulatedNode, type SimulatedNode } from "../../support/simulated-node";
 import { told } from "../../support/told";
 
 /** A node with a driver on it, and the doctor's words and exit code. */
 async function onNode(use: (visit: ReturnType<typeof prepareVisit>) => Promise<void>): Promise<void> {
-  await using node = await createSimulatedNode();
+  await using node = await createTestNode();
   await node.driver();
   await use(prepareVisit(node));
 }
 
-function prepareVisit(node: SimulatedNode) {
+function prepareVisit(node: TestNode) {
   const { csiAddress, pluginDir: pluginRegistrationPath } = node;
   const paths = { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress };
   const flags = [

@@ -10,8 +10,7 @@ import type { CsiDriverOptions } from "../../../src/simulator/csi-driver-options
 import type { SimulatedKubelet } from "../../../src/simulator/kubelet";
 import type { KubeletOptions } from "../../../src/simulator/kubelet-options";
 import type { FakeRegistrar, FakeRegistrarOptions } from "../../simulator/fake-registrar";
-import { startTestRegistrar } from "../../support/registrar-node";
-import { createSimulatedNode } from "../../support/simulated-node";
+import { createTestNode, startTestRegistrar } from "../../support/registrar-node";
 
 /** Long enough for whatever answers at all. */
 const PATIENT_MS = 60_000;
@@ -41,7 +40,7 @@ export interface Look extends Report {
 }
 
 export async function createDoctorNode(): Promise<DoctorNode> {
-  const folder = await createSimulatedNode();
+  const folder = await createTestNode();
   const { csiAddress, pluginDir: directory, keep } = folder;
   const node = { csiAddress, pluginRegistrationPath: directory };
   return {

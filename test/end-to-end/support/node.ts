@@ -1,13 +1,15 @@
 import { writeFileSync } from "node:fs";
 import type { SimulatedKubelet } from "../../../src/testing";
-import { createSimulatedNode, type SimulatedNode } from "../../support/simulated-node";
+import { createTestNode as createNode, type TestNode as Node } from "../../support/registrar-node";
 import { told } from "../../support/told";
 import { type CliProcess, type Launch, patience, startCli } from "./process";
 
 export const DRIVER = "disk.csi.example.com";
 
 /** A node with registrars that are processes. */
-export interface TestNode extends SimulatedNode {
+export interface TestNode extends Omit<Node, "socketPath"> {
+  /** Where the registration socket of DRIVER belongs. */
+  readonly socketPath: string;
   /** Starts the registrar with the three flags of every chart, and these. A slow machine is no slow driver to it. */
   registrar(...flags: readonly string[]): CliProcess;
   /** Starts the CLI with these arguments only. */
@@ -35,12 +37,13 @@ export function onNode<Row extends readonly unknown[]>(
 }
 
 async function createTestNode(): Promise<TestNode> {
-  const node = await createSimulatedNode({ driverName: DRIVER, reconcilePeriodMs: 50 });
+  const node = await createNode({ driverName: DRIVER, reconcilePeriodMs: 50 });
   const terminationLogPath = node.at("termination-log");
   writeFileSync(terminationLogPath, "");
   const cli: TestNode["cli"] = (args, env, launch) => node.keep(startCli(args, env, launch));
   return {
     ...node,
+    socketPath: node.socketPath(),
     terminationLogPath,
     cli,
     registrar: (...flags) => cli([...registrarArguments(node), ...flags]),
@@ -49,7 +52,7 @@ async function createTestNode(): Promise<TestNode> {
 
 /** What a registrar on this node is told, unless other flags follow; patterns do not replace paths, but are added. */
 export const registrarArguments = (
-  { pluginDir, csiAddress: own }: SimulatedNode,
+  { pluginDir, csiAddress: own }: Pick<Node, "pluginDir" | "csiAddress">,
   csiAddress = own,
 ): readonly string[] => [
   `--csi-address=${csiAddress}`,
