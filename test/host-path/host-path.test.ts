@@ -1,155 +1,218 @@
-import type { HostPathVerdict } from "../../src/host-path/host-path";
-import { CONTAINER, judgeByRows, K, kubeletAt, REGISTRATION, type Row, USUAL } from "../support/mount-rows";
+import { explainHostPath, fixText, type HostPathVerdict, judgeHostPath } from "../../src/host-path/host-path";
+import {
+  CONTAINER,
+  judgeByRows,
+  K,
+  kubeletAt,
+  REGISTRATION,
+  type Row,
+  tableOf,
+  USUAL,
+} from "../support/mount-rows";
 
-const differs = (hostPath: string): HostPathVerdict => ({ kind: "differs", hostPath });
 const FITS: HostPathVerdict = { kind: "fits" };
 const UNKNOWN: HostPathVerdict = { kind: "unknown" };
+const EMPTY_DIR: HostPathVerdict = { kind: "empty-dir" };
+const differs = (hostPath: string): HostPathVerdict => ({ kind: "differs", hostPath });
+const endsAlike = (path: string): HostPathVerdict => ({ kind: "ends-alike", path });
+const onDisk = (path: string, inKubeletRoot?: string): HostPathVerdict => ({
+  kind: "differs-on-disk",
+  path,
+  inKubeletRoot,
+});
 
-/** Socket here, path that kubelet is told, mounts. The registration directory is at /registration. */
-test.each<readonly [what: string, csi: string, told: string, rows: readonly Row[], verdict: HostPathVerdict]>(
+/** The usual socket in the container, and the same on the host. */
+const C = "/csi/csi.sock";
+const X = `${K}/plugins/x/csi.sock`;
+
+/** Socket here, the path that kubelet gets, mounts. The registration directory is at /registration. */
+type Case = readonly [
+  what: string,
+  csi: string,
+  path: string,
+  rows: readonly Row[],
+  verdict: HostPathVerdict,
+];
+
+// biome-ignore format: a table
+const ON_THE_HOSTS_ROOT: readonly Case[] = [
+  ["the usual container", C, X, USUAL, FITS],
+  ["the path of the container, told to kubelet", "/csi/x.sock", "/csi/x.sock",
+    USUAL, differs(`${K}/plugins/x/x.sock`)],
+  ["another folder under plugins", C, `${K}/plugins/y/csi.sock`, USUAL, differs(X)],
+  ["equal paths, mounted at the same place on both sides", X, X,
+    [CONTAINER, ["8:1", K, K], REGISTRATION], FITS],
+  ["microk8s, told the default root", C, C,
+    kubeletAt("/var/snap/microk8s/common/var/lib/kubelet", "8:1"),
+    differs("/var/snap/microk8s/common/var/lib/kubelet/plugins/x/csi.sock")],
+  ["k0s", C, "/var/lib/k0s/kubelet/plugins/x/csi.sock", kubeletAt("/var/lib/k0s/kubelet", "8:1"), FITS],
+  ["a subPath of the volume", C, `${K}/plugins/csi.sock`,
+    [CONTAINER, ["8:1", `${K}/plugins/x/sub`, "/csi"], REGISTRATION], differs(`${K}/plugins/x/sub/csi.sock`)],
+  ["a mount inside of a mount: the inner one counts", "/host/plugins/x/csi.sock", X,
+    [CONTAINER, ["8:1", K, "/host"], ["8:1", "/srv/x", "/host/plugins/x"], REGISTRATION],
+    differs("/srv/x/csi.sock")],
+  ["the whole host under /host", `/host${K}/plugins/x/csi.sock`, `/host${K}/plugins/x/csi.sock`,
+    [CONTAINER, ["8:1", "/", "/host"], REGISTRATION], differs(X)],
+  ["a pattern for all drivers", "/plugins/*/csi.sock", "/plugins/*/csi.sock",
+    [CONTAINER, ["8:1", `${K}/plugins`, "/plugins"], REGISTRATION], differs(`${K}/plugins/*/csi.sock`)],
+  ["an emptyDir volume", C, C,
+    [CONTAINER, ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/csi"], REGISTRATION], EMPTY_DIR],
+  ["no volume at all", C, X, [CONTAINER, REGISTRATION], { kind: "not-mounted", folder: "/csi" }],
+  ["a developer's container, with nothing mounted", "/tmp/a.sock", "/tmp/a.sock", [CONTAINER], FITS],
+  ["a node, outside of containers", `${K}/plugins/x/s`, `${K}/plugins/x/s`, [["8:1", "/", "/"]], FITS],
+  ["a file system that is all of the mount", C, C,
+    [CONTAINER, ["0:9", "/", "/csi", "tmpfs"], REGISTRATION], UNKNOWN],
+  ["slashes that are doubled", C, `${K}//plugins/x/csi.sock`, USUAL, FITS],
+  ["the default root, told as one that nobody knows", C, "/mnt/kubelet/plugins/x/csi.sock",
+    USUAL, differs(X)],
+  ["an emptyDir volume, by its path on the host", "/s/csi.sock",
+    `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s/csi.sock`,
+    [CONTAINER, ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/s"], REGISTRATION], FITS],
+  ["a container's layers for both", C, C, [CONTAINER, ["0:51", "/", "/registration", "overlay"]], FITS],
+  ["another path in a developer's container", C, "/other/csi.sock", [CONTAINER], UNKNOWN],
+  ["nor a file system of the host", C, C, [["0:50", "/", "/csi", "overlay"]], UNKNOWN],
+  ["the whole root of the host, told by the container's path", "/host/srv/x/csi.sock", "/host/srv/x/csi.sock",
+    [CONTAINER, ["8:1", "/", "/host"], REGISTRATION], differs("/srv/x/csi.sock")],
+  ["one known root, told as another: it may be a link", C, "/var/lib/k0s/kubelet/plugins/x/csi.sock",
+    USUAL, UNKNOWN],
+  ["a node, told a path that is not the driver's", "/srv/x/csi.sock", "/srv/y/csi.sock",
+    [["8:1", "/", "/"]], differs("/srv/x/csi.sock")],
+  ["a container's layer, told a longer path", C, "/x/csi/csi.sock", [CONTAINER], UNKNOWN],
+  ["no mount table", C, C, [], UNKNOWN],
+  ["a relative path", C, "csi.sock", [CONTAINER], UNKNOWN],
+];
+
+/** Kubelet's root is on a disk of its own, or may be. */
+// biome-ignore format: a table
+const ON_A_DISK: readonly Case[] = [
+  ["/var is a file system of its own on the host", C, C,
+    kubeletAt("/lib/kubelet", "8:2"), onDisk("/lib/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["the same, told rightly", C, X,
+    kubeletAt("/lib/kubelet", "8:2"), endsAlike("/lib/kubelet/plugins/x/csi.sock")],
+  ["kubelet's root is a link, or a bind mount, on the host", C, X,
+    kubeletAt("/data/kubelet", "8:3"), UNKNOWN],
+  ["a root that nobody knows", C, C,
+    kubeletAt("/data/k", "8:3"), onDisk("/data/k/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["the node is a container itself", C, C,
+    kubeletAt("/var/lib/docker/volumes/1/_data/lib/kubelet", "8:1"),
+    onDisk("/var/lib/docker/volumes/1/_data/lib/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["the driver's file system, mounted somewhere on the host", C, "/mnt/data/x/csi.sock",
+    [CONTAINER, ["8:5", "/x", "/csi"], REGISTRATION], endsAlike("/x/csi.sock")],
+  ["another file system than kubelet's root", C, C,
+    [CONTAINER, ["8:5", "/x", "/csi"], ["8:2", "/lib/kubelet/plugins_registry", "/registration"]],
+    onDisk("/x/csi.sock")],
+  ["a driver outside of kubelet's root, both on /var", C, C,
+    [CONTAINER, ["8:2", "/srv/x", "/csi"], ["8:2", "/lib/kubelet/plugins_registry", "/registration"]],
+    onDisk("/srv/x/csi.sock")],
+  ["kubelet's root is a file system of its own", C, `${K}plugins/x/csi.sock`,
+    kubeletAt("", "8:4"), onDisk("/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["/var/lib is a file system of its own on the host", C, C,
+    kubeletAt("/kubelet", "8:2"), onDisk("/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["a root that nobody knows, which the host mounts elsewhere", C, "/mnt/kubelet/plugins/x/csi.sock",
+    kubeletAt("/srv/kubelet", "8:3"), UNKNOWN],
+  ["the same, under another name", C, "/mnt/other/plugins/x/csi.sock",
+    kubeletAt("/srv/kubelet", "8:3"), onDisk("/srv/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["a root that nobody knows, told as the default one", C, X, kubeletAt("/data/k", "8:3"), UNKNOWN],
+  ["a mount table without the registration directory", C, C, [["8:5", "/x", "/csi"]], onDisk("/x/csi.sock")],
+  ["a disk with the end of Tanzu's root, told as that", C, "/var/vcap/data/kubelet/plugins/x/csi.sock",
+    kubeletAt("/data/kubelet", "8:3"), endsAlike("/data/kubelet/plugins/x/csi.sock")],
+  ["the same, by its path on the disk, which may be the host's root", C, "/data/kubelet/plugins/x/csi.sock",
+    kubeletAt("/data/kubelet", "8:3"), endsAlike("/data/kubelet/plugins/x/csi.sock")],
+  ["the same, and another mount shows that it is the host's root", C, C,
+    [...kubeletAt("/data/kubelet", "8:3"), ["8:3", `${K}/pods/1-2/etc-hosts`, "/etc/hosts"]],
+    differs("/data/kubelet/plugins/x/csi.sock")],
+  ["kubelet's root is a disk of its own, told rightly", C, "/mnt/k/plugins/x/csi.sock",
+    kubeletAt("", "8:4"), endsAlike("/plugins/x/csi.sock")],
+  ["the same, with a pattern and the path of the container", "/plugins/*/csi.sock", "/plugins/*/csi.sock",
+    [CONTAINER, ["8:4", "/plugins", "/plugins"], ["8:4", "/plugins_registry", "/registration"]],
+    onDisk("/plugins/*/csi.sock", "/plugins/*/csi.sock")],
+  ["a disk with the path of a known root on it", C, `/data${K}/plugins/x/csi.sock`,
+    USUAL, endsAlike(X)],
+  ["a disk that the host and the container mount alike", "/data/x/csi.sock", "/data/x/csi.sock",
+    [CONTAINER, ["8:5", "/x", "/data/x"], REGISTRATION], endsAlike("/x/csi.sock")],
+  ["a whole disk, and a folder of it", "/data/x/csi.sock", "/other/csi.sock",
+    [CONTAINER, ["8:5", "/", "/data"], REGISTRATION], onDisk("/x/csi.sock")],
+  ["a container that has kubelet's root elsewhere", "/host/plugins/x/csi.sock", "/host/plugins/x/csi.sock",
+    [CONTAINER, ["8:1", K, "/host"]], differs(X)],
+  ["a registration directory that is not called as kubelet's is", C, C,
+    [CONTAINER, ["8:3", "/k/plugins/x", "/csi"], ["8:3", "/k/other", "/registration"]],
+    onDisk("/k/plugins/x/csi.sock")],
+];
+
+const ON_SUBVOLUMES: readonly Row[] = [
+  ["0:30", "/@", "/"],
+  ["0:30", "/@/home", "/home"],
+];
+
+/** The host's root is a subvolume, whose name is before each path of the file system. */
+// biome-ignore format: a table
+const ON_A_SUBVOLUME: readonly Case[] = [
+  ["a subvolume that the host has at /", C, X, kubeletAt(`/@${K}`, "0:30"), FITS],
+  ["the same, told wrongly", C, C, kubeletAt(`/@${K}`, "0:30"), differs(X)],
+  ["a subvolume with a root that ends as another does", C, C,
+    kubeletAt("/@/var/snap/microk8s/common/var/lib/kubelet", "0:30"),
+    differs("/var/snap/microk8s/common/var/lib/kubelet/plugins/x/csi.sock")],
+  ["a subvolume that the host has at /, the driver outside of kubelet's root", C, "/srv/x/csi.sock",
+    [CONTAINER, ["0:30", "/@/srv/x", "/csi"], ["0:30", `/@${K}/plugins_registry`, "/registration"]], FITS],
+  ["the same, told wrongly", C, C,
+    [CONTAINER, ["0:30", "/@/srv/x", "/csi"], ["0:30", `/@${K}/plugins_registry`, "/registration"]],
+    differs("/srv/x/csi.sock")],
+  ["another subvolume than kubelet's", C, C,
+    [CONTAINER, ["0:30", "/@srv/x", "/csi"], ["0:30", `/@${K}/plugins_registry`, "/registration"]],
+    onDisk("/@srv/x/csi.sock")],
+  ["a container whose root is a subvolume", C, C,
+    [["0:30", "/snapshots/7", "/"], ["0:30", "/x", "/csi"], REGISTRATION], onDisk("/x/csi.sock")],
+  ["a node on a subvolume, outside of containers", "/srv/x.sock", "/srv/x.sock", ON_SUBVOLUMES, FITS],
+  ["the same, in another subvolume", "/home/me/x.sock", "/home/me/x.sock", ON_SUBVOLUMES, FITS],
+  ["the same, told wrongly", "/home/me/x.sock", "/home/x.sock", ON_SUBVOLUMES, differs("/home/me/x.sock")],
+  ["a node with a folder that is mounted twice", "/srv/x/csi.sock", "/srv/x/csi.sock",
+    [["8:1", "/", "/"], ["8:1", "/data/x", "/srv/x"]], FITS],
+];
+
+test.each([...ON_THE_HOSTS_ROOT, ...ON_A_DISK, ...ON_A_SUBVOLUME])(
+  "%s: %s, kubelet gets %s",
+  (_, csiSocketPath, kubeletRegistrationPath, rows, verdict) => {
+    expect(judgeByRows(csiSocketPath, kubeletRegistrationPath, rows)).toEqual(verdict);
+  },
+);
+
+test("a mount table without a root is no reason to fail", () => {
+  const mounts = tableOf([
+    ["8:1", K, "/kubelet"],
+    ["8:5", "/x", "/csi"],
+  ]);
+  const pluginRegistrationPath = "/kubelet/plugins_registry";
+  const paths = { csiSocketPath: C, kubeletRegistrationPath: C, pluginRegistrationPath };
+  expect(judgeHostPath({ ...paths, mounts })).toEqual(FITS);
+});
+
+test.each([FITS, UNKNOWN, endsAlike(X)])("%j needs no advice", (verdict) => {
+  expect(explainHostPath(verdict)).toBeUndefined();
+});
+
+test.each<[HostPathVerdict, problem: string, fix: string]>([
+  [differs(X), `on the host the driver's socket is ${X}`, `--kubelet-registration-path=${X}`],
   [
-    ["the usual container", "/csi/csi.sock", `${K}/plugins/x/csi.sock`, USUAL, FITS],
-    [
-      "the path of the container, told to kubelet",
-      "/csi/x.sock",
-      "/csi/x.sock",
-      USUAL,
-      differs(`${K}/plugins/x/x.sock`),
-    ],
-    [
-      "another folder under plugins",
-      "/csi/csi.sock",
-      `${K}/plugins/y/csi.sock`,
-      USUAL,
-      differs(`${K}/plugins/x/csi.sock`),
-    ],
-    [
-      "equal paths, mounted at the same place on both sides",
-      `${K}/plugins/x/csi.sock`,
-      `${K}/plugins/x/csi.sock`,
-      [CONTAINER, ["8:1", K, K], REGISTRATION],
-      FITS,
-    ],
-    [
-      "microk8s, told the default root",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      kubeletAt("/var/snap/microk8s/common/var/lib/kubelet", "8:1"),
-      differs("/var/snap/microk8s/common/var/lib/kubelet/plugins/x/csi.sock"),
-    ],
-    [
-      "k0s",
-      "/csi/csi.sock",
-      "/var/lib/k0s/kubelet/plugins/x/csi.sock",
-      kubeletAt("/var/lib/k0s/kubelet", "8:1"),
-      FITS,
-    ],
-    [
-      "a subPath of the volume",
-      "/csi/csi.sock",
-      `${K}/plugins/csi.sock`,
-      [CONTAINER, ["8:1", `${K}/plugins/x/sub`, "/csi"], REGISTRATION],
-      differs(`${K}/plugins/x/sub/csi.sock`),
-    ],
-    [
-      "a mount inside of a mount: the inner one counts",
-      "/host/plugins/x/csi.sock",
-      `${K}/plugins/x/csi.sock`,
-      [CONTAINER, ["8:1", K, "/host"], ["8:1", "/srv/x", "/host/plugins/x"], REGISTRATION],
-      differs("/srv/x/csi.sock"),
-    ],
-    [
-      "the whole host under /host",
-      `/host${K}/plugins/x/csi.sock`,
-      `/host${K}/plugins/x/csi.sock`,
-      [CONTAINER, ["8:1", "/", "/host"], REGISTRATION],
-      differs(`${K}/plugins/x/csi.sock`),
-    ],
-    [
-      "a pattern for all drivers",
-      "/plugins/*/csi.sock",
-      "/plugins/*/csi.sock",
-      [CONTAINER, ["8:1", `${K}/plugins`, "/plugins"], REGISTRATION],
-      differs(`${K}/plugins/*/csi.sock`),
-    ],
-    [
-      "an emptyDir volume",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      [CONTAINER, ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/csi"], REGISTRATION],
-      { kind: "empty-dir" },
-    ],
-    [
-      "no volume at all",
-      "/csi/csi.sock",
-      `${K}/plugins/x/csi.sock`,
-      [CONTAINER, REGISTRATION],
-      { kind: "not-mounted", folder: "/csi" },
-    ],
-    ["a developer's container, with nothing mounted", "/tmp/a.sock", "/tmp/a.sock", [CONTAINER], FITS],
-    ["a node, outside of containers", `${K}/plugins/x/s`, `${K}/plugins/x/s`, [["8:1", "/", "/"]], FITS],
-    [
-      "a file system that is all of the mount",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      [CONTAINER, ["0:9", "/", "/csi", "tmpfs"], REGISTRATION],
-      UNKNOWN,
-    ],
-    ["slashes that are doubled", "/csi/csi.sock", `${K}//plugins/x/csi.sock`, USUAL, FITS],
-    [
-      "the default root, told as one that nobody knows",
-      "/csi/csi.sock",
-      "/mnt/kubelet/plugins/x/csi.sock",
-      USUAL,
-      differs(`${K}/plugins/x/csi.sock`),
-    ],
-    [
-      "an emptyDir volume, by its path on the host",
-      "/s/csi.sock",
-      `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s/csi.sock`,
-      [CONTAINER, ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/s"], REGISTRATION],
-      FITS,
-    ],
-    [
-      "a container's layers for both",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      [CONTAINER, ["0:51", "/", "/registration", "overlay"]],
-      FITS,
-    ],
-    ["another path in a developer's container", "/csi/csi.sock", "/other/csi.sock", [CONTAINER], UNKNOWN],
-    [
-      "nor a file system of the host",
-      "/csi/csi.sock",
-      "/csi/csi.sock",
-      [["0:50", "/", "/csi", "overlay"]],
-      UNKNOWN,
-    ],
-    [
-      "the whole root of the host, told as it is called in the container",
-      "/host/srv/x/csi.sock",
-      "/host/srv/x/csi.sock",
-      [CONTAINER, ["8:1", "/", "/host"], REGISTRATION],
-      differs("/srv/x/csi.sock"),
-    ],
-    [
-      "one known root, told as another: it may be a link",
-      "/csi/csi.sock",
-      "/var/lib/k0s/kubelet/plugins/x/csi.sock",
-      USUAL,
-      UNKNOWN,
-    ],
-    [
-      "a node, told a path that is not the driver's",
-      "/srv/x/csi.sock",
-      "/srv/y/csi.sock",
-      [["8:1", "/", "/"]],
-      differs("/srv/x/csi.sock"),
-    ],
-    ["a container's layer, told a longer path", "/csi/csi.sock", "/x/csi/csi.sock", [CONTAINER], UNKNOWN],
-    ["no mount table", "/csi/csi.sock", "/csi/csi.sock", [], UNKNOWN],
-    ["a relative path", "/csi/csi.sock", "csi.sock", [CONTAINER], UNKNOWN],
+    onDisk("/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock"),
+    "on its disk the driver's socket is /kubelet/plugins/x/csi.sock; where the host mounts that disk cannot be seen from here",
+    "--kubelet-registration-path=<kubelet root>/plugins/x/csi.sock; the root is kubelet's --root-dir, or else /var/lib/kubelet",
   ],
-)("%s: %s, kubelet is told %s", (_, csiSocketPath, kubeletRegistrationPath, rows, verdict) => {
-  expect(judgeByRows(csiSocketPath, kubeletRegistrationPath, rows)).toEqual(verdict);
+  [
+    onDisk("/x/csi.sock"),
+    "on its disk the driver's socket is /x/csi.sock; where the host mounts that disk cannot be seen from here",
+    "--kubelet-registration-path=<where the host mounts that disk>/x/csi.sock",
+  ],
+  [
+    EMPTY_DIR,
+    "the driver's socket is in an emptyDir volume, whose path on the host changes with each pod",
+    `make that volume a hostPath: ${K}/plugins/NAME, and name the socket in it`,
+  ],
+  [
+    { kind: "not-mounted", folder: "/csi" },
+    "nothing of the host is mounted at /csi",
+    `mount the hostPath ${K}/plugins/NAME there, in this container and in the driver's`,
+  ],
+])("%j: what is wrong, and the fix", (verdict, problem, fix) => {
+  expect(explainHostPath(verdict)).toEqual({ problem, fix });
+  expect(fixText({ fix })).toBe(fix.startsWith("--") ? `write ${fix}` : fix);
 });

@@ -1,8 +1,8 @@
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { dialRegistration, registerOnce } from "../support/fake-kubelet";
+import { dialRegistration } from "../support/fake-kubelet";
 import { identityOf } from "../support/identity-of";
-import { createTestNode, startTestRegistrar } from "../support/registrar-node";
+import { createTestNode, startListening, startTestRegistrar } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
 const node = eachTest(createTestNode);
@@ -11,13 +11,11 @@ const name = "x.csi";
 
 describe("reregisterOnDriverRestart", () => {
   test("publishes again when the driver is back", async () => {
-    await using first = await startScriptedDriver(node.csiAddress, { name });
-    await using started = await startTestRegistrar(node, { reregisterOnDriverRestart: true });
-    await started.state("listening");
+    await using started = await startListening(node, { reregisterOnDriverRestart: true });
     await started.accept();
     const inode = identityOf(node.socketPath(name));
 
-    await first.kill();
+    await started.driver.kill();
     await using _second = await startScriptedDriver(node.csiAddress, { name });
 
     await started.state("listening");
@@ -42,15 +40,13 @@ describe("reregisterOnDriverRestart", () => {
   });
 
   test("waits until kubelet, which may be reading the node information, has told the outcome", async () => {
-    await using first = await startScriptedDriver(node.csiAddress, { name });
-    await using started = await startTestRegistrar(node, { reregisterOnDriverRestart: true });
-    await started.state("listening");
+    await using started = await startListening(node, { reregisterOnDriverRestart: true });
     using kubelet = dialRegistration(node.socketPath(name));
     await kubelet.getInfo();
     await started.state("asked");
     const inode = identityOf(node.socketPath(name));
 
-    await first.kill();
+    await started.driver.kill();
     await using _second = await startScriptedDriver(node.csiAddress, { name });
     await started.log.when("Connection restored");
     // What could publish now has looked by then: it takes a turn to look and a tenth of a second to publish.
@@ -76,8 +72,7 @@ test("reregister() publishes a new socket where kubelet has registered the drive
   expect(registrar.reregister()).toBe(false);
   await state("listening");
   expect(registrar.reregister()).toBe(false);
-  await registerOnce(node.socketPath(name));
-  await state("registered");
+  await started.accept();
   const inode = identityOf(node.socketPath(name));
   expect(registrar.reregister()).toBe(true);
   expect(registrar.reregister()).toBe(true);

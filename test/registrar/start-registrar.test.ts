@@ -103,12 +103,10 @@ describe("the driver's name", () => {
 describe("a driver that restarts", () => {
   /** A registered driver that goes, and comes back as `second`. */
   async function restart(second: { name: string; vendorVersion?: string }) {
-    const first = await startScriptedDriver(node.csiAddress, { name });
-    const started = await startTestRegistrar(node);
-    await started.state("listening");
+    const started = await startListening(node);
     await started.accept();
     const inode = identityOf(node.socketPath(name));
-    await first.kill();
+    await started.driver.kill();
     await started.log.when("Lost connection");
     expect(started.registrar.status()).toMatchObject({ connected: false, state: "registered" });
     const back = await startScriptedDriver(node.csiAddress, second);
@@ -159,5 +157,6 @@ describe("a driver that restarts", () => {
 
 test("a driver that takes too long ends the registrar", async () => {
   const { registrar } = await startTestRegistrar(node, { driverTimeoutMs: 20 });
+  await expect(registrar.ready).rejects.toMatchObject({ code: "DRIVER_TIMEOUT" });
   expect(await registrar.closed).toMatchObject({ kind: "failed", error: { code: "DRIVER_TIMEOUT" } });
 });

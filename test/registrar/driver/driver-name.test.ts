@@ -1,4 +1,4 @@
-import { admitDriverName, judgeDriverName } from "../../../src/registrar/driver/driver-name";
+import { admitDriverName, admitPluginName, judgeDriverName } from "../../../src/registrar/driver/driver-name";
 import { recordLog } from "../../support/recorded-log";
 
 const LETTERS =
@@ -81,4 +81,25 @@ describe("admitDriverName", () => {
       }),
     );
   });
+});
+
+test.each([
+  ["DRAPlugin", "G_PU", "must be a DNS subdomain"],
+  ["DRAPlugin", "a".repeat(64), "63 characters at most"],
+  ["DevicePlugin", "gpu", "must be a resource"],
+  ["DevicePlugin", "kubernetes.io/gpu", "must be a resource"],
+  ["DevicePlugin", "../x/gpu", "must be a resource"],
+  ["CSIPlugin", "../x", "is refused: it contains '/'"],
+] as const)("a %s is not called %s", (type, name, message) => {
+  expect(() => admitPluginName(type, name, recordLog().logger)).toThrow(
+    expect.objectContaining({ code: "UNSAFE_DRIVER_NAME", message: expect.stringContaining(message) }),
+  );
+});
+
+test.each([
+  ["DRAPlugin", "gpu.Example.com"],
+  ["DRAPlugin", "a".repeat(63)],
+  ["DevicePlugin", "example.com/gpu"],
+] as const)("a %s may be called %s", (type, name) => {
+  admitPluginName(type, name, recordLog().logger);
 });

@@ -10,24 +10,6 @@ const node = eachTest(createTestNode);
 
 const name = "x.csi";
 
-test("a registrar is ready when kubelet has registered its driver", async () => {
-  await using started = await startListening(node);
-  await registerOnce(node.socketPath(name));
-  await started.registrar.ready;
-  expect(started.registrar.status().state).toBe("registered");
-});
-
-test("a registrar whose driver never comes is never ready", async () => {
-  const { registrar } = await startTestRegistrar(node, { driverTimeoutMs: 20 });
-  await expect(registrar.ready).rejects.toMatchObject({ code: "DRIVER_TIMEOUT" });
-});
-
-test("a registrar that is closed before its driver came is never ready", async () => {
-  const { registrar } = await startTestRegistrar(node);
-  void registrar.close();
-  await expect(registrar.ready).rejects.toMatchObject({ code: "ABORTED" });
-});
-
 test("a registrar remembers its latest changes of state, however many there were", async () => {
   await using _driver = await startScriptedDriver(node.csiAddress, { name });
   await using started = await startTestRegistrar(node, { onRegistrationFailure: "retry" });

@@ -15,24 +15,6 @@ const stateOf = ({ registrar }: TestRegistrar) => registrar.status().state;
 const publicationsOf = ({ registrar }: TestRegistrar) =>
   Object.values(registrar.status().tally.publications).reduce((sum, times) => sum + times, 0);
 
-test("the newest has the socket, the older stands by, and has it back when the newest goes", async () => {
-  await using _driver = await startScriptedDriver(node.csiAddress, { name });
-  await using older = await startTestRegistrar(node);
-  await older.state("listening");
-  await using newest = await startTestRegistrar(node);
-  await newest.state("listening");
-  await older.state("standby");
-  expect((await registerOnce(node.socketPath(name))).name).toBe(name);
-  await newest.state("registered");
-  expect(stateOf(older)).toBe("standby");
-
-  await newest.registrar.close();
-  await older.state("listening");
-  await registerOnce(node.socketPath(name));
-  await older.state("registered");
-  expect(publicationsOf(older)).toBe(2);
-});
-
 /** In any order of starts and stops, in the end exactly one has the socket and the others leave it in peace. */
 test.each([1, 2, 3, 4, 5, 6])("rivals come to rest, seed %d", async (seed) => {
   const chance = createRandom(seed);
