@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
 import { eventually } from "../../support/eventually";
-import { connectRaw, INFO, openDescriptors, serveGrpc } from "../served-grpc";
+import { connectRaw, gate, INFO, openDescriptors, serveGrpc } from "../served-grpc";
 import {
   CONTINUATION,
   END_HEADERS,
@@ -13,13 +13,13 @@ import {
   HEADERS,
   HELLO,
   headerBlock,
+  ONE_CALL,
   PING,
   RAW_PATH,
   RST_STREAM,
 } from "../wire";
 
 const TOO_MUCH = "Too many connections, closed one";
-const GREETED_CALL = Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]);
 const NO_GRPC = "Closed a connection that does not speak gRPC";
 
 test("leaves no descriptor of clients that break the rules, and no flood of warnings", async () => {
@@ -64,7 +64,7 @@ test("500 idle connections, and then kubelet comes", async () => {
   expect(served.server.connections.open).toBeLessThanOrEqual(2 * 64 + 1);
   await eventually(() => expect(served.server.connections.open).toBe(64));
   using kubelet = connectRaw(served.path);
-  kubelet.socket.write(GREETED_CALL);
+  kubelet.socket.write(ONE_CALL);
   expect(await kubelet.statusOf(1)).toBe("0");
   await Promise.all(idle.slice(0, 437).map(({ closed }) => closed));
   expect(idle.slice(437).filter(({ socket }) => socket.destroyed)).toEqual([]);
@@ -90,17 +90,13 @@ test("a client that waits for our settings before it calls is not closed for the
 });
 
 test("who goes first: silent before idle, idle before one with a call running, then the oldest of these", async () => {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { getInfo, open } = gate();
   let calls = 0;
   await using served = await serveGrpc({
     limits: { maxConnections: 3 },
-    getInfo: async () => {
+    getInfo: (context) => {
       calls += 1;
-      if (calls > 1) await released;
-      return INFO;
+      return calls > 1 ? getInfo(context) : INFO;
     },
   });
   const connectNext = async () => {
@@ -111,7 +107,7 @@ test("who goes first: silent before idle, idle before one with a call running, t
   const connectBusy = async () => {
     const client = await connectNext();
     const running = calls + 1;
-    client.socket.write(GREETED_CALL);
+    client.socket.write(ONE_CALL);
     await eventually(() => expect(calls).toBe(running));
     return client;
   };
@@ -127,7 +123,7 @@ test("who goes first: silent before idle, idle before one with a call running, t
   await idle.closed;
   busy.push(await connectBusy());
   await busy[0]?.closed;
-  release();
+  open();
   expect(await Promise.all(busy.map((client) => client.statusOf(1)))).toEqual([undefined, "0", "0", "0"]);
   expect(served.server.connections).toEqual({ accepted: 6, open: 3, cutBeforeCall: 0, rejected: 0 });
   for (const { socket } of busy) socket.destroy();
@@ -136,7 +132,7 @@ test("who goes first: silent before idle, idle before one with a call running, t
 test("who has called is not closed for strangers, whatever calls they begin and leave off", async () => {
   await using served = await serveGrpc({ limits: { maxConnections: 3 } });
   using kubelet = connectRaw(served.path);
-  kubelet.socket.write(GREETED_CALL);
+  kubelet.socket.write(ONE_CALL);
   expect(await kubelet.statusOf(1)).toBe("0");
   const half = getInfoCall(1, RAW_PATH).subarray(0, -1);
   const ping = frame(PING, 0, 0, Buffer.alloc(8));
@@ -175,7 +171,7 @@ test("a call that is refused at once is not running", async () => {
   first.socket.write(Buffer.concat([HELLO, frame(HEADERS, END_HEADERS, 1, headerBlock(...withoutScheme))]));
   await eventually(() => expect(first.frames.map(({ type }) => type)).toContain(RST_STREAM));
   using second = connectRaw(served.path);
-  second.socket.write(GREETED_CALL);
+  second.socket.write(ONE_CALL);
   expect(await second.statusOf(1)).toBe("0");
   await first.closed;
 });

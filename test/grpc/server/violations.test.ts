@@ -1,6 +1,6 @@
 import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
 import { eventually } from "../../support/eventually";
-import { connectRaw, serveGrpc } from "../served-grpc";
+import { connectRaw, gate, serveGrpc } from "../served-grpc";
 import {
   bytesOf,
   CONTINUATION,
@@ -109,15 +109,12 @@ test.each<[string, Buffer[]]>([
 });
 
 test("a client that says goodbye has its call answered first, and breaks no rule", async () => {
-  let answer = () => {};
-  const asked = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  await using served = await serveGrpc({ getInfo: () => asked.then(() => ({ name: "x" }) as never) });
+  const { getInfo, open } = gate();
+  await using served = await serveGrpc({ getInfo });
   using client = connectRaw(served.path);
   client.socket.write(afterHello(getInfoCall(1, ""), frame(GOAWAY, 0, 0, Buffer.alloc(8))));
   await client.until(() => client.frames.some(({ type }) => type === GOAWAY));
-  answer();
+  open();
   expect(await client.statusOf(1)).toBe("0");
   await client.closed;
   expect(served.server.connections).toMatchObject({ rejected: 0, cutBeforeCall: 0 });
