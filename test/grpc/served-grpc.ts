@@ -26,6 +26,24 @@ export interface ServeOptions {
   readonly getInfo?: (context: CallContext) => PluginInfo | Promise<PluginInfo>;
 }
 
+/** A GetInfo that answers when the test says so. */
+export function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let enter = (_context: CallContext) => {};
+  const entered = new Promise<CallContext>((resolve) => {
+    enter = resolve;
+  });
+  const getInfo = async (context: CallContext) => {
+    enter(context);
+    await opened;
+    return INFO;
+  };
+  return { open: () => open(), entered, getInfo };
+}
+
 /** A gRPC server with the registration service behind a unix socket in a folder of its own. */
 export async function serveGrpc({ limits, getInfo = () => INFO }: ServeOptions = {}) {
   const folder = await createTempFolder();

@@ -50,6 +50,9 @@ export function getInfoCall(streamId: number, authority: string): Buffer {
   ]);
 }
 
+/** What a client sends that makes one call. */
+export const ONE_CALL: Buffer = Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]);
+
 /** Recorded bytes; what begins with `#` is a comment. */
 export function fixture(name: string): Buffer {
   return bytesOf(readFileSync(join(__dirname, "fixtures", name), "latin1").replace(/^#.*$/gm, ""));

@@ -12,27 +12,29 @@ export type Outcome =
   | "ignored";
 
 /** What frame-allowance.ts says of a flood. */
-export const NO_CALL: Outcome = { closed: "200 frames that lead to no call" };
+export const NO_CALL = "200 frames that lead to no call";
 
 /** Something that a hostile or broken client does on one connection. */
 export interface Attack {
   readonly name: string;
   readonly bytes: Buffer;
-  /** One of these, where it depends on the version of Node. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcome: Outcome;
   /** The call whose end shows what happened, where it is about calls. */
   readonly streamId?: number;
 }
 
-/** An attack that begins as every client does. */
+/** An attack after a good beginning. A text as outcome: why the connection is closed; other outcomes are of call 1, if of one. */
 export function attack(
   name: string,
   frames: Buffer | readonly Buffer[],
-  outcome: Outcome | readonly Outcome[],
-  options: { readonly streamId?: number } = {},
+  outcome: Outcome | string | RegExp,
+  streamId = 1,
 ): Attack {
-  const bytes = Buffer.concat([HELLO, ...(Buffer.isBuffer(frames) ? [frames] : frames)]);
-  return { name, bytes, outcomes: [outcome].flat(), ...options };
+  const bytes = Buffer.concat([HELLO, ...[frames].flat()]);
+  if (outcome === "ignored") return { name, bytes, outcome };
+  if (typeof outcome === "string" || outcome instanceof RegExp)
+    return { name, bytes, outcome: { closed: outcome } };
+  return { name, bytes, outcome, streamId };
 }
 
 export function times(count: number, make: (index: number) => Buffer): Buffer {

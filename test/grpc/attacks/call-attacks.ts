@@ -20,7 +20,6 @@ const LARGEST_FRAME = 16_384;
 const REQUEST = grpcHeaders("localhost");
 const NOTHING = Buffer.alloc(5);
 const GZIP: HeaderField = ["grpc-encoding", "gzip"];
-const STREAM = { streamId: 1 };
 
 function call(fields: readonly HeaderField[], message: Buffer = NOTHING): Buffer {
   const data = times(Math.ceil(message.length / LARGEST_FRAME), (index) => {
@@ -48,82 +47,56 @@ const manyNotServed = times(99, (n) =>
 /** Calls: good HTTP/2, hostile gRPC. The names are the rows of a table in docs/security.md. */
 export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   "methods that are not served": [
-    attack("one", notServed, { answered: UNIMPLEMENTED }, STREAM),
-    attack("99 of them", manyNotServed, { answered: UNIMPLEMENTED }, { streamId: 197 }),
+    attack("one", notServed, { answered: UNIMPLEMENTED }),
+    attack("99 of them", manyNotServed, { answered: UNIMPLEMENTED }, 197),
     attack("and reset at once", [notServed, resetNow], "ignored"),
-    attack("and broken off at once", [notServed, frame(0, 0, 0)], { closed: "DATA of no call" }),
+    attack("and broken off at once", [notServed, frame(0, 0, 0)], "DATA of no call"),
   ],
   "requests that are not gRPC's": [
-    attack("no content-type", call(without("content-type")), { closed: "a request without content-type" }),
-    attack("a browser's", call([...without("content-type"), ["content-type", "text/html"]]), {
-      closed: "a content-type that is not gRPC's",
-    }),
-    attack(
-      "CONNECT",
-      call([
-        [":method", "CONNECT"],
-        [":authority", "x"],
-      ]),
-      { closed: "a request without :path" },
-    ),
-    attack("Latin-1 in a field", withField("x", "caf\xe9"), { answered: OK }, STREAM),
+    attack("no content-type", call(without("content-type")), "a request without content-type"),
+    attack("a browser's", withField("content-type", "text/html"), "a content-type that is not gRPC's"),
+    attack("CONNECT", call([[":method", "CONNECT"]]), "a request without :path"),
+    attack("Latin-1 in a field", withField("x", "caf\xe9"), { answered: OK }),
   ],
   "requests that are not HTTP's": [
-    attack("a field of HTTP/1", withField("connection", "close"), { reset: 1 }, STREAM),
-    attack("no :scheme", call(without(":scheme")), { reset: 1 }, STREAM),
+    attack("a field of HTTP/1", withField("connection", "close"), { reset: 1 }),
+    attack("no :scheme", call(without(":scheme")), { reset: 1 }),
   ],
   "odd grpc-timeout": [
-    attack("no number", withField("grpc-timeout", "soon"), { answered: OK }, STREAM),
-    attack("4000 digits", withField("grpc-timeout", `${"9".repeat(4_000)}H`), { answered: OK }, STREAM),
-    attack("11000 years", withField("grpc-timeout", "99999999H"), { answered: OK }, STREAM),
+    attack("no number", withField("grpc-timeout", "soon"), { answered: OK }),
+    attack("4000 digits", withField("grpc-timeout", `${"9".repeat(4_000)}H`), { answered: OK }),
+    attack("11000 years", withField("grpc-timeout", "99999999H"), { answered: OK }),
   ],
   "messages of more than 4 MB": [
-    attack(
-      "as sent",
-      call(REQUEST, Buffer.concat([bytesOf("00 00400001"), Buffer.alloc(4_194_305)])),
-      { answered: RESOURCE_EXHAUSTED },
-      STREAM,
-    ),
-    attack(
-      "as it says: 4 GB",
-      call(REQUEST, bytesOf("00 ffffffff")),
-      { answered: RESOURCE_EXHAUSTED },
-      STREAM,
-    ),
-    attack(
-      "gzip bomb: 16 MB in 16 kB",
-      call([...REQUEST, GZIP], inGzip(Buffer.alloc(16_000_000))),
-      { answered: UNIMPLEMENTED },
-      STREAM,
-    ),
+    attack("as sent", call(REQUEST, Buffer.concat([bytesOf("00 00400001"), Buffer.alloc(4_194_305)])), {
+      answered: RESOURCE_EXHAUSTED,
+    }),
+    attack("as it says: 4 GB", call(REQUEST, bytesOf("00 ffffffff")), { answered: RESOURCE_EXHAUSTED }),
+    attack("gzip bomb: 16 MB in 16 kB", call([...REQUEST, GZIP], inGzip(Buffer.alloc(16_000_000))), {
+      answered: UNIMPLEMENTED,
+    }),
   ],
   "messages that mean nothing": [
-    attack("cut short", call(REQUEST, bytesOf("00 00000010 0a")), { answered: UNIMPLEMENTED }, STREAM),
-    attack("garbage", call(REQUEST, bytesOf("00 00000004 ffffffff")), { answered: INTERNAL }, STREAM),
-    attack(
-      "gzip that is none",
-      call([...REQUEST, GZIP], bytesOf("01 00000004 ffffffff")),
-      { answered: UNIMPLEMENTED },
-      STREAM,
-    ),
+    attack("cut short", call(REQUEST, bytesOf("00 00000010 0a")), { answered: UNIMPLEMENTED }),
+    attack("garbage", call(REQUEST, bytesOf("00 00000004 ffffffff")), { answered: INTERNAL }),
+    attack("gzip that is none", call([...REQUEST, GZIP], bytesOf("01 00000004 ffffffff")), {
+      answered: UNIMPLEMENTED,
+    }),
     attack(
       "a compression of its own",
       call([...REQUEST, ["grpc-encoding", "mine"]], bytesOf("01 00000001 00")),
       { answered: UNIMPLEMENTED },
-      STREAM,
     ),
   ],
   "more than one message in a call": [
-    attack("3000 empty ones", call(REQUEST, Buffer.alloc(15_000)), {
-      closed: "a call of more than one message",
-    }),
+    attack("3000 empty ones", call(REQUEST, Buffer.alloc(15_000)), "a call of more than one message"),
     attack(
       "600 in gzip",
       call(
         [...REQUEST, GZIP],
         times(600, () => inGzip(Buffer.alloc(0))),
       ),
-      { closed: "a call of more than one message" },
+      "a call of more than one message",
     ),
   ],
   "more DATA than one message has": [
@@ -134,7 +107,7 @@ export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
         openCall(1),
         times(20_000, () => frame(DATA, PADDED, 1, Buffer.concat([Buffer.of(255), Buffer.alloc(255)]))),
       ],
-      { closed: "more DATA in a call than its window takes" },
+      "more DATA in a call than its window takes",
     ),
   ],
 };

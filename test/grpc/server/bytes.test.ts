@@ -5,7 +5,7 @@ import { protos } from "../../../src/grpc/protos";
 import { withMessagePrefix } from "../../../src/grpc/server/unary-request";
 import { eventually } from "../../support/eventually";
 import { openCall, times } from "../attacks/attack";
-import { connectRaw, INFO, serveGrpc } from "../served-grpc";
+import { connectRaw, gate, serveGrpc } from "../served-grpc";
 import {
   bytesOf,
   DATA,
@@ -83,14 +83,8 @@ test.each([
 });
 
 test("requests that are being handled are not unfinished", async () => {
-  let answer = () => {};
-  const asked = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  await using served = await serveGrpc({
-    limits: { maxMessageBytes: 100_000 },
-    getInfo: () => asked.then(() => INFO),
-  });
+  const { getInfo, open } = gate();
+  await using served = await serveGrpc({ limits: { maxMessageBytes: 100_000 }, getInfo });
   using client = connectRaw(served.path);
   const unknownField = Buffer.concat([bytesOf("7a f0a204"), Buffer.alloc(70_000)]); // Field 15: a text of 70,000 bytes.
   const message = withMessagePrefix(unknownField);
@@ -105,7 +99,7 @@ test("requests that are being handled are not unfinished", async () => {
   client.socket.write(Buffer.concat([HELLO, call(1), call(3)]));
   client.socket.write(frame(PING, 0, 0, Buffer.alloc(8)));
   await client.until(() => client.frames.some(({ type }) => type === PING));
-  answer();
+  open();
   expect([await client.statusOf(1), await client.statusOf(3)]).toEqual(["0", "0"]);
 });
 
