@@ -3,7 +3,7 @@ import { podWithVolume } from "../support/objects";
 import { until } from "../support/patience";
 import { keepTries } from "../support/results";
 import type { Pod } from "../support/stage";
-import { cluster } from "../support/use-cluster";
+import { cluster, untilListed } from "../support/use-cluster";
 import { driverArgs, writtenManifest } from "../support/written-manifest";
 
 const VOLUME_LIMIT = 7;
@@ -132,7 +132,7 @@ async function tryPods(title: string, tries: number, isTainted: boolean): Promis
 }
 
 test("doctor in the registrar's container finds the node, the token and its rights", async () => {
-  const { kubectl, kubectlWith, record, nodeName } = cluster();
+  const { kubectl, kubectlWith, nodeName } = cluster();
   const driver = "asked.csi.example.com";
   const flags = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
   const objects = writtenManifest(
@@ -140,7 +140,7 @@ test("doctor in the registrar's container finds the node, the token and its righ
   );
   await kubectlWith(objects, "apply", "--validate=strict");
   try {
-    await until(() => expect(record.isListed(driver)).toBe(true), { what: "CSINode lists the driver" });
+    await untilListed(driver);
     const words = ["--remove-startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
     const target = [
       "daemonset/asked-csi-example-com-node",
@@ -155,7 +155,7 @@ test("doctor in the registrar's container finds the node, the token and its righ
     ]);
   } finally {
     await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
-    await until(() => expect(record.isListed(driver)).toBe(false), { what: "CSINode lists it no more" });
+    await untilListed(driver, false);
   }
 });
 

@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { ROOT } from "../../docs/markdown";
 import { BUILD_VARIABLES, type Buildah, createBuildah } from "../../image/support/buildah";
@@ -27,23 +36,16 @@ export const IMAGES = {
   hostpath: "localhost/hostpath:test",
 } as const;
 
-/** Binaries that somebody built elsewhere. */
-export interface GivenPrograms {
-  readonly official?: string | undefined;
-  readonly hostpath?: string | undefined;
-}
+/** Binaries that were built elsewhere. */
+export const givenPrograms = () => ({
+  official: process.env.OFFICIAL_REGISTRAR,
+  hostpath: process.env.HOSTPATH_DRIVER,
+});
 
-export function givenPrograms(): GivenPrograms {
-  return { official: process.env.OFFICIAL_REGISTRAR, hostpath: process.env.HOSTPATH_DRIVER };
-}
-
-/** Makes the images unless the very same were made before; `announce` is told what is being made. */
-export async function makeImages(
-  { official, hostpath }: GivenPrograms,
-  announce: (text: string) => void,
-): Promise<Images> {
+/** Makes the images unless the very same were made before; `announce` is called with what is being made. */
+export async function makeImages(announce: (text: string) => void): Promise<Images> {
+  const { official, hostpath } = givenPrograms();
   await using folder = await createTempFolder();
-  const store = () => createBuildah(folder.path);
   const made: Record<string, string> = {};
   const make = async (
     name: string,
@@ -60,7 +62,7 @@ export async function makeImages(
     rmSync(tarball, { force: true });
     const root = folder.at("root", basename(tarball));
     mkdirSync(root, { recursive: true });
-    const buildah = store();
+    const buildah = createBuildah(folder.path);
     await build(buildah, root);
     buildah.archive(name, tarball);
     writeFileSync(stamp, hash);
@@ -108,22 +110,10 @@ export async function makeImages(
 function hashOf(paths: readonly string[]): string {
   const hash = createHash("sha256").update("docker-archive");
   for (const path of paths) {
-    const folder = readdirOrNothing(path);
-    if (folder === undefined) hash.update(`\0${path}\0`).update(readFileSync(path));
-    for (const name of folder ?? []) hash.update(`\0${name}\0`).update(readFileSync(join(path, name)));
+    const isFolder = statSync(path).isDirectory();
+    const names = isFolder ? readdirSync(path, { recursive: true, encoding: "utf8" }).sort() : [""];
+    for (const file of names.map((name) => join(path, name)).filter((file) => statSync(file).isFile()))
+      hash.update(`\0${file}\0`).update(readFileSync(file));
   }
   return hash.digest("hex");
-}
-
-/** The files below a folder; undefined for what is none. */
-function readdirOrNothing(path: string): readonly string[] | undefined {
-  try {
-    return readdirSync(path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(path.length))
-      .sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw error;
-    return undefined;
-  }
 }
