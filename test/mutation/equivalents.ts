@@ -1,4 +1,14 @@
-import type { Equivalent } from "./equivalent";
+/** A mutant of Stryker's that no test can notice. */
+export interface Equivalent {
+  readonly file: string;
+  /** The lines that it changes, each run of white space as one space, before and after. */
+  readonly from: string;
+  readonly to: string;
+  readonly why: string;
+}
+
+/** Lines as they are compared. */
+export const inOneLine = (text: string) => text.replace(/\s+/g, " ").trim();
 
 /** What is made of no match, of which only the groups are read, and there are none. */
 const ofNoMatch = (file: string, from: string): Equivalent => ({

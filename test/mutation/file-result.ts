@@ -11,15 +11,6 @@ export interface FileResult {
   readonly equivalents: number;
 }
 
-/** The share of the mutants that were noticed, 0 to 1; NaN where there were none. */
-export function shareOf(results: readonly FileResult[]): number {
-  const { mutants, noticed } = sumOf(results);
-  return noticed / mutants;
-}
-
-/** In whole percent, rounded down: 100 % are all. */
-export const percent = (share: number) => `${Math.floor(share * 100)} %`;
-
 export function sumOf(results: readonly FileResult[]): FileResult {
   const sum = (count: (one: FileResult) => number) => results.reduce((total, one) => total + count(one), 0);
   return {
@@ -39,24 +30,4 @@ export function resultTable(results: readonly FileResult[]): string {
     `${equivalents}`,
   ]);
   return grid(["file", "noticed", "equivalent"], rows);
-}
-
-/** The results in a table that `resultTable` made, the sum apart. */
-export function parseResultTable(text: string): readonly FileResult[] {
-  const rows = text.matchAll(/^\| `(.+)` \| (\d+) of (\d+) \| (\d+) \|$/gm);
-  return Array.from(rows, ([, file = "", noticed, mutants, equivalents]) => ({
-    file,
-    mutants: Number(mutants),
-    noticed: Number(noticed),
-    equivalents: Number(equivalents),
-  }));
-}
-
-/** Results in place of former ones of the same files, beside those of other files. */
-export function replaceResults(
-  former: readonly FileResult[],
-  results: readonly FileResult[],
-): readonly FileResult[] {
-  const files = results.map(({ file }) => file);
-  return [...former.filter(({ file }) => !files.includes(file)), ...results];
 }

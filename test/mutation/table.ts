@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import type { FileResult } from "./file-result";
-import type { Mutant } from "./mutant";
-import { mutated } from "./mutated";
+import { type Mutant, mutated } from "./mutant";
 import { copyProject } from "./project-copy";
 
 /** Tests that notice by waiting in vain do so for this long. Without a mutant none needs more than a few seconds. */
@@ -42,15 +41,11 @@ export async function runTable(
     const text = readFileSync(path, "utf8");
     writeFileSync(path, mutated(text, mutant));
     const { code } = await jest("<rootDir>/test/mutation/first-failure.js", tests);
-    const passed = code === 0;
     writeFileSync(path, text);
-    say(`${passed ? "SURVIVED" : "noticed "}  ${file}: ${what}`);
-    const former = results.get(file) ?? { file, mutants: 0, noticed: 0, equivalents: 0 };
-    results.set(file, {
-      ...former,
-      mutants: former.mutants + 1,
-      noticed: former.noticed + (passed ? 0 : 1),
-    });
+    say(`${code === 0 ? "SURVIVED" : "noticed "}  ${file}: ${what}`);
+    const { mutants, noticed } = results.get(file) ?? { mutants: 0, noticed: 0 };
+    const found = code === 0 ? 0 : 1;
+    results.set(file, { file, mutants: mutants + 1, noticed: noticed + found, equivalents: 0 });
   }
   return [...results.values()];
 }
