@@ -152,8 +152,3 @@ test("importing a module does nothing: prints nothing, starts nothing, listens t
       print.mockRestore();
     }
   }));
-
-test("installing the package runs nothing", () => {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
-});

@@ -35,25 +35,15 @@ test(`${ROUNDS} starts and stops of everything that starts leave nothing`, () =>
       await using driver = await startCsiDriver({ csiAddress, name: "x.csi", signal });
       const elsewhere = { csiAddress, kubeletRegistrationPath: csiAddress, timeoutMs: 60_000 };
       await using registrar = await startRegistrar({ ...common, ...elsewhere });
-      await using served = await serveCsiDriver({
-        ...common,
-        csiAddress: folder.at("served.sock"),
-        addServices,
-      });
-      const pattern = folder.at("plugins", "*", "csi.sock");
-      await using ofNode = await startNodeRegistrar({
-        ...common,
-        csiAddresses: [pattern],
-        kubeletRegistrationPaths: [pattern],
-      });
+      const own = { csiAddress: folder.at("served.sock"), addServices };
+      await using served = await serveCsiDriver({ ...common, ...own });
+      const patterns = [folder.at("plugins", "*", "csi.sock")];
+      const ofPatterns = { csiAddresses: patterns, kubeletRegistrationPaths: patterns };
+      await using ofNode = await startNodeRegistrar({ ...common, ...ofPatterns });
       if (isRegistered) {
         await Promise.all([registrar.ready, served.ready]);
-        expect(
-          kubelet
-            .csiNode()
-            .spec.drivers.map(({ name }) => name)
-            .sort(),
-        ).toEqual(["served.csi", "x.csi"]);
+        const { drivers } = kubelet.csiNode().spec;
+        expect(drivers.map(({ name }) => name).sort()).toEqual(["served.csi", "x.csi"]);
         expect([driver.name, ofNode.all]).toEqual(["x.csi", []]);
       }
     };
