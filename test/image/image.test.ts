@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { readText } from "../docs/markdown";
 import { nodeTest, registered } from "../end-to-end/support/node";
@@ -7,9 +7,9 @@ import { describeSandbox } from "../support/sandbox/describe-sandbox";
 import { ENTRY, NODE } from "../support/sandbox/image-root";
 import { makeMountPoints } from "../support/sandbox/sandbox";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { BUILD_VARIABLES, type Buildah, createBuildah } from "./support/buildah";
+import { type Buildah, createBuildah } from "./support/buildah";
 import { type Image, readImage } from "./support/oci-layout";
-import { makeBuildBase, makeRuntimeBase } from "./support/stand-in-bases";
+import { buildRegistrar } from "./support/stand-in-bases";
 
 const BUILDING_MS = 600_000;
 const IMAGE = "localhost/registrar";
@@ -25,18 +25,8 @@ let root: string;
 beforeAll(async () => {
   folder = await createTempFolder();
   root = folder.at("root");
-  const [build, runtime] = [folder.at("build-base"), folder.at("runtime-base")];
-  for (const base of [build, runtime]) mkdirSync(base);
-  makeBuildBase(build, node);
-  makeRuntimeBase(runtime, node);
   buildah = createBuildah(folder.path);
-  buildah.imageOf(build, "localhost/build-base", { PATH: "/usr/bin", ...BUILD_VARIABLES });
-  buildah.imageOf(runtime, "localhost/runtime-base", { PATH: "/nodejs/bin" });
-  buildah.build(IMAGE, {
-    BUILD_IMAGE: "localhost/build-base",
-    RUNTIME_IMAGE: "localhost/runtime-base",
-    ...{ VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" },
-  });
+  buildRegistrar(buildah, IMAGE, node, folder.path);
   buildah.write(IMAGE, folder.at("layout"));
   image = readImage(folder.at("layout"));
   image.unpack(root);
@@ -107,19 +97,14 @@ describe("the code cache", () => {
       const cachedData = readFileSync(part + ".cache");
       console.log(new Script(readFileSync(part + ".js", "latin1"), { cachedData }).cachedDataRejected);
     }`;
-  const isRejected = (...flags: readonly string[]) =>
-    spawnSync("unshare", ["--root", root, ...asRoot, NODE, ...flags, "-e", CHECK], {
-      encoding: "utf8",
-      env: {},
-    });
   const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 
-  test("is taken by the image's Node", () => {
-    expect(isRejected()).toMatchObject({ stdout: "false\nfalse\n", stderr: "" });
-  });
-
-  test("is refused where V8 is another", () => {
-    expect(isRejected("--no-lazy")).toMatchObject({ stdout: "true\ntrue\n", stderr: "" });
+  test.each([
+    ["taken by the image's Node", [], "false\nfalse\n"],
+    ["refused where V8 is another", ["--no-lazy"], "true\ntrue\n"],
+  ])("is %s", (_what, flags, stdout) => {
+    const words = ["--root", root, ...asRoot, NODE, ...flags, "-e", CHECK];
+    expect(spawnSync("unshare", words, { encoding: "utf8", env: {} })).toMatchObject({ stdout, stderr: "" });
   });
 });
 

@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { ROOT } from "../../docs/markdown";
-import { BUILD_VARIABLES, type Buildah, createBuildah } from "../../image/support/buildah";
+import { type Buildah, createBuildah } from "../../image/support/buildah";
 import { buildExampleDriver, EXAMPLE_DRIVER_INPUTS } from "../../image/support/example-driver-image";
-import { makeBuildBase, makeRuntimeBase } from "../../image/support/stand-in-bases";
+import { buildRegistrar } from "../../image/support/stand-in-bases";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
 import { BIN, programPath } from "./build";
@@ -82,19 +82,9 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
 
   const node = process.env.IMAGE_NODE ?? process.execPath;
   const sources = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
-  await make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) => {
-    const [build, runtime] = [join(root, "build"), join(root, "runtime")];
-    for (const base of [build, runtime]) mkdirSync(base);
-    makeBuildBase(build, node);
-    makeRuntimeBase(runtime, node);
-    buildah.imageOf(build, "localhost/build-base", { PATH: "/usr/bin", ...BUILD_VARIABLES });
-    buildah.imageOf(runtime, "localhost/runtime-base", { PATH: "/nodejs/bin" });
-    buildah.build(IMAGES.ours, {
-      BUILD_IMAGE: "localhost/build-base",
-      RUNTIME_IMAGE: "localhost/runtime-base",
-      VERSION: "test",
-    });
-  });
+  await make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) =>
+    buildRegistrar(buildah, IMAGES.ours, node, root),
+  );
   const pod = programPath("podprogram");
   for (const part of ["pause", "driver", "workload"] as const)
     await single(IMAGES[part], pod, ["/podprogram", part]);
