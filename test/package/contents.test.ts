@@ -2,8 +2,7 @@ import { lstatSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { packagesOfUsers } from "./support/consumer";
-import { packedOnce } from "./support/packed-once";
-import { type PackedPackage, packageJson, ROOT, succeeded } from "./support/packed-package";
+import { type PackedPackage, packageJson, packPackage, ROOT, succeeded } from "./support/packed-package";
 import { run } from "./support/run";
 
 const MAX_PACKED_BYTES = 1_500_000;
@@ -11,11 +10,14 @@ const MAX_PACKED_BYTES = 1_500_000;
 let packed: PackedPackage;
 let folder: TempFolder;
 beforeAll(async () => {
-  packed = await packedOnce();
+  packed = await packPackage();
   folder = await createTempFolder();
   await packed.unpack(folder.path);
 });
-afterAll(() => folder[Symbol.asyncDispose]());
+afterAll(async () => {
+  await folder[Symbol.asyncDispose]();
+  await packed[Symbol.asyncDispose]();
+});
 
 const textOf = (file: string) => readFileSync(folder.at(file), "utf8");
 

@@ -1,5 +1,5 @@
 import { ending } from "../support/faults";
-import { containerOf, NAMESPACE, OURS, TOPOLOGY_KEY } from "../support/objects";
+import { containerOf, OURS, TOPOLOGY_KEY } from "../support/objects";
 import { until } from "../support/patience";
 import { createStage, insideOf, type Stage } from "../support/stage";
 import { cluster, insideTest, startStage } from "../support/use-cluster";
@@ -72,28 +72,4 @@ test("a refusal stands in the container's termination message", async () => {
   } finally {
     await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
   }
-});
-
-test("hostUsers: false works where the runtime has user namespaces; where not, kubelet starts nothing and says why", async () => {
-  const { record, get } = cluster();
-  await using stage = createStage(cluster(), OURS);
-  await stage.apply(({ spec }) => {
-    spec.template.spec.hostUsers = false;
-  });
-  const outcome = await until(
-    async () => {
-      if (record.isListed(stage.plugin.driver)) return "registered";
-      const [pod] = await stage.pods();
-      const only = `fieldSelector=involvedObject.name=${pod?.metadata.name},type=Warning`;
-      const { items } = await get<{ items: { reason: string; message: string }[] }>(
-        `/api/v1/namespaces/${NAMESPACE}/events?${only}`,
-      );
-      const event = items.find(({ reason }) => reason.startsWith("Failed"));
-      if (!event) throw new Error("neither registered nor refused");
-      return event.message;
-    },
-    { what: "the pod is registered or refused" },
-  );
-  process.stdout.write(`hostUsers: false: ${outcome}\n`);
-  expect(outcome).toMatch(/^registered$|user ?n(?:ame)?s/i);
 });
