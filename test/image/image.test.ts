@@ -1,13 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
 import { readText } from "../docs/markdown";
-import { nodeTest, registered } from "../end-to-end/support/node";
 import { describeSandbox } from "../support/sandbox/describe-sandbox";
 import { ENTRY, NODE } from "../support/sandbox/image-root";
 import { makeMountPoints } from "../support/sandbox/sandbox";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { type Buildah, createBuildah } from "./support/buildah";
+import { createBuildah } from "./support/buildah";
 import { type Image, readImage } from "./support/oci-layout";
 import { buildRegistrar } from "./support/stand-in-bases";
 
@@ -18,14 +16,13 @@ const node = process.env.IMAGE_NODE ?? process.execPath;
 
 let folder: TempFolder;
 let image: Image;
-let buildah: Buildah;
 /** The image's files, as a container has them. */
 let root: string;
 
 beforeAll(async () => {
   folder = await createTempFolder();
   root = folder.at("root");
-  buildah = createBuildah(folder.path);
+  const buildah = createBuildah(folder.path);
   buildRegistrar(buildah, IMAGE, node, folder.path);
   buildah.write(IMAGE, folder.at("layout"));
   image = readImage(folder.at("layout"));
@@ -123,25 +120,4 @@ test("is as small as Node lets it be", () => {
 
 describe("as examples/daemonset.yaml confines it, in the image's root", () => {
   describeSandbox(() => root);
-});
-
-nodeTest("registers under a container runtime's default filter of system calls", async (node) => {
-  const kubelet = await node.kubelet();
-  await node.driver();
-  const run = buildah.container(IMAGE);
-  const volumes = [`${node.pluginDir}:/registration`, `${dirname(node.csiAddress)}:/csi:ro`];
-  const options = ["--cap-drop=all", ...volumes.map((volume) => `--volume=${volume}`)];
-  const paths = [
-    `--csi-address=/csi/${basename(node.csiAddress)}`,
-    `--kubelet-registration-path=${node.csiAddress}`,
-  ];
-  // buildah keeps signals to itself; the log tells which process is ours.
-  const pidOf = () => registrar.lines()[0]?.pid ?? Number.NaN;
-  const registrar = node.cli(paths, {}, { command: run(options, ENTRY), pidOf });
-  await registered(kubelet);
-  await registrar.reached("registered");
-  const status = readFileSync(`/proc/${pidOf()}/status`, "utf8");
-  expect(status).toMatch(/^Seccomp:\s+2$/m); // SECCOMP_MODE_FILTER
-  expect(await registrar.stop()).toEqual({ code: 0, signal: null });
-  expect(node.files()).toEqual([]);
 });

@@ -2,7 +2,6 @@ import { parseArgs } from "node:util";
 import { CHECKS } from "./checks";
 import { installPackage } from "./installation";
 import { fetchNode, NODE_LINES } from "./nodes";
-import { type Cell, matrixText } from "./table";
 
 const USAGE = `usage: npm run test:matrix -- [--node LINE]... [--quick]
 
@@ -26,21 +25,16 @@ async function main(): Promise<void> {
   if (values.help) return say(USAGE);
   await using installation = await installPackage();
   const checks = CHECKS.filter(({ isLong = false }) => !(isLong && values.quick));
-  const cells: Cell[] = [];
   for (const line of values.node) {
     const node = await fetchNode(line, say);
     for (const { name: check, run } of checks) {
       process.stdout.write(`Node ${node.version}: ${check} … `);
-      const result = await run({ node, installation }).then(
-        (text) => ({ text }),
-        (error: Error) => ({ problem: error.message }),
-      );
-      cells.push({ check, node: node.version, result });
-      say("text" in result ? result.text : `failed: ${result.problem}`);
+      await run({ node, installation }).then(say, (error: Error) => {
+        process.exitCode = 1;
+        say(`failed: ${error.message}`);
+      });
     }
   }
-  say(`\n${matrixText(cells)}`);
-  if (cells.some(({ result }) => "problem" in result)) process.exitCode = 1;
 }
 
 main().catch((error: unknown) => {

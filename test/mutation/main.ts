@@ -1,8 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { withFigures } from "../../bench/figures";
-import { type FileResult, resultTable, sumOf } from "./file-result";
+import type { Result } from "./mutant";
 import { MUTANTS } from "./mutants";
 import { runPure } from "./pure";
 import { PURE_GROUPS } from "./pure-files";
@@ -20,10 +17,8 @@ tests notice too few, or if a change no longer fits the code. Takes an hour and 
   --table       only the changes written by hand, of files that live on sockets: ${FLOORS.table * 100} % must be noticed
   --pure        only the changes that Stryker makes, of pure files: ${FLOORS.pure * 100} % must be noticed
   --only TEXT   those changes only whose file has this text; may be repeated
-  --write       writes the figures into test/mutation/README.md; not with --only
 `;
 
-const PAGE = join(__dirname, "README.md");
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
@@ -32,34 +27,28 @@ async function main(): Promise<void> {
       table: { type: "boolean", default: false },
       pure: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
-      write: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return say(USAGE);
-  if (values.write && values.only.length > 0) throw new Error(USAGE);
   const isChosen = (file: string) =>
     values.only.length === 0 || values.only.some((text) => file.includes(text));
   const isAll = values.table === values.pure;
   if (values.table || isAll) {
     const chosen = MUTANTS.filter(({ file }) => isChosen(file));
-    if (chosen.length > 0) finish("table", await runTable(chosen, say), values.write);
+    if (chosen.length > 0) finish("table", await runTable(chosen, say));
   }
   if (values.pure || isAll) {
     const chosen = PURE_GROUPS.filter(({ files }) => files.some(isChosen));
-    if (chosen.length > 0) finish("pure", await runPure(chosen, say), values.write);
+    if (chosen.length > 0) finish("pure", await runPure(chosen, say));
   }
 }
 
-function finish(part: Part, results: readonly FileResult[], isWritten: boolean): void {
-  const { noticed, mutants, equivalents } = sumOf(results);
+function finish(part: Part, { mutants, noticed, equivalents }: Result): void {
   // Rounded down: 100 % are all.
   const percent = Math.floor((noticed / mutants) * 100);
   say(`${part}: ${noticed} of ${mutants} noticed, ${percent} %; beside them ${equivalents} equivalents`);
   if (!(noticed / mutants >= FLOORS[part])) process.exitCode = 1;
-  if (!isWritten) return;
-  const command = `npm run test:mutation -- --${part}`;
-  writeFileSync(PAGE, withFigures(readFileSync(PAGE, "utf8"), command, resultTable(results)));
 }
 
 main().catch((error: unknown) => {

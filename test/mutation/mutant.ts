@@ -10,6 +10,13 @@ export interface Mutant {
   readonly tests: readonly string[];
 }
 
+/** How many mutants change something, how many of those a test noticed, and how many change nothing. */
+export interface Result {
+  mutants: number;
+  noticed: number;
+  equivalents: number;
+}
+
 /** By what a user would suffer: the text that is left out, or what it becomes, and tests other than the file's. */
 type Changes = Readonly<
   Record<string, string | readonly [from: string, to: string, tests?: readonly string[]]>

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { run } from "../package/support/run";
 import { createTempFolder } from "../support/temp-folder";
 import { EQUIVALENTS } from "./equivalents";
-import type { FileResult } from "./file-result";
+import type { Result } from "./mutant";
 import { copyProject } from "./project-copy";
 import type { PureGroup } from "./pure-files";
 import { readStrykerReport, type StrykerReport } from "./stryker-report";
@@ -14,17 +14,14 @@ const CONFIG = "stryker.config.json";
 const SLOWER_BY_MS = 10_000;
 
 /** Has Stryker mutate the pure files in a copy of the project, one group after the other. */
-export async function runPure(
-  groups: readonly PureGroup[],
-  say: (line: string) => void,
-): Promise<readonly FileResult[]> {
+export async function runPure(groups: readonly PureGroup[], say: (line: string) => void): Promise<Result> {
   await using stryker = await createTempFolder();
   for (const name of ["package.json", "package-lock.json"])
     cpSync(join(__dirname, "stryker", name), stryker.at(name));
   await mustEnd("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], stryker.path);
   await using folder = await copyProject();
 
-  const results: FileResult[] = [];
+  const result: Result = { mutants: 0, noticed: 0, equivalents: 0 };
   for (const group of groups) {
     const { files, survivors, met } = await runGroup(group, stryker.path, folder.path);
     for (const { file, line, from, to } of survivors)
@@ -32,10 +29,14 @@ export async function runPure(
     for (const one of EQUIVALENTS)
       if (group.files.includes(one.file) && !met.includes(one))
         throw new Error(`${one.file} has no such mutant any more, or a test notices it: ${one.to}`);
-    for (const { file, noticed, mutants } of files) say(`${noticed} of ${mutants} noticed  ${file}`);
-    results.push(...files);
+    for (const { file, noticed, mutants, equivalents } of files) {
+      say(`${noticed} of ${mutants} noticed  ${file}`);
+      result.mutants += mutants;
+      result.noticed += noticed;
+      result.equivalents += equivalents;
+    }
   }
-  return results;
+  return result;
 }
 
 async function runGroup({ files, tests }: PureGroup, stryker: string, folder: string) {

@@ -1,5 +1,4 @@
 import { EQUIVALENTS, type Equivalent, inOneLine } from "./equivalents";
-import type { FileResult } from "./file-result";
 
 interface Position {
   /** Both from 1 on. */
@@ -28,7 +27,7 @@ const UNREACHABLE = /satisfies never;/;
 export function readStrykerReport({ files }: StrykerReport) {
   const survivors: { readonly file: string; line: number; from: string; to: string }[] = [];
   const met: Equivalent[] = [];
-  const results = Object.entries(files).map(([file, { source, mutants }]): FileResult => {
+  const results = Object.entries(files).map(([file, { source, mutants }]) => {
     let equivalents = 0;
     let unnoticed = 0;
     for (const mutant of mutants.filter(({ status }) => UNNOTICED.includes(status))) {

@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
-import type { FileResult } from "./file-result";
-import { type Mutant, mutated } from "./mutant";
+import { type Mutant, mutated, type Result } from "./mutant";
 import { copyProject } from "./project-copy";
 
 /** Tests that notice by waiting in vain do so for this long. Without a mutant none needs more than a few seconds. */
@@ -16,10 +15,7 @@ const TEST_TIMEOUT_MS = 40_000;
 const DONE_WITHIN_MS = 15 * 60_000;
 
 /** Makes one mutant after the other in a copy of the project, and runs the tests that are to notice. */
-export async function runTable(
-  mutants: readonly Mutant[],
-  say: (line: string) => void,
-): Promise<readonly FileResult[]> {
+export async function runTable(mutants: readonly Mutant[], say: (line: string) => void): Promise<Result> {
   await using folder = await copyProject();
   const patience = folder.at(IMPATIENT.file);
   writeFileSync(patience, mutated(readFileSync(patience, "utf8"), IMPATIENT));
@@ -34,7 +30,7 @@ export async function runTable(
   const untouched = await jest("default", [...new Set(mutants.flatMap(({ tests }) => tests))]);
   if (untouched.code !== 0) throw new Error(`the tests fail as it is:\n${untouched.stderr.slice(-4_000)}`);
 
-  const results = new Map<string, FileResult>();
+  const result: Result = { mutants: mutants.length, noticed: 0, equivalents: 0 };
   for (const mutant of mutants) {
     const { file, what, tests } = mutant;
     const path = folder.at(file);
@@ -42,10 +38,8 @@ export async function runTable(
     writeFileSync(path, mutated(text, mutant));
     const { code } = await jest("<rootDir>/test/mutation/first-failure.js", tests);
     writeFileSync(path, text);
+    if (code !== 0) result.noticed += 1;
     say(`${code === 0 ? "SURVIVED" : "noticed "}  ${file}: ${what}`);
-    const { mutants, noticed } = results.get(file) ?? { mutants: 0, noticed: 0 };
-    const found = code === 0 ? 0 : 1;
-    results.set(file, { file, mutants: mutants + 1, noticed: noticed + found, equivalents: 0 });
   }
-  return [...results.values()];
+  return result;
 }

@@ -16,8 +16,6 @@ export interface Buildah {
   write(name: string, folder: string): void;
   /** Writes an image to a tarball that has its name, as `docker save` does: every runtime can load it. */
   archive(name: string, file: string): void;
-  /** Starts a container of an image and answers the command line that runs something in it. */
-  container(name: string): (options: readonly string[], ...words: readonly string[]) => readonly string[];
 }
 
 /** Where a stand-in base has the certificates that this machine's npm trusts besides Node's own. */
@@ -51,10 +49,6 @@ export function createBuildah(folder: string): Buildah {
     },
     write: (name, to) => void buildah("push", "-q", name, `oci:${to}`),
     archive: (name, file) => void buildah("push", "-q", name, `docker-archive:${file}:${name}`),
-    container: (name) => {
-      const container = buildah("from", name);
-      return (options, ...words) => ["buildah", ...store, "run", ...options, container, "--", ...words];
-    },
   };
 }
 
