@@ -13,7 +13,12 @@ import { until } from "./patience";
 /** A pod, as far as the suite reads it. */
 export interface Pod {
   readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
-  readonly status: { readonly phase: string; readonly containerStatuses?: readonly ContainerStatus[] };
+  readonly spec: { readonly nodeName?: string };
+  readonly status: {
+    readonly phase: string;
+    readonly conditions?: readonly { readonly reason?: string }[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+  };
 }
 
 interface ContainerState {
