@@ -21,27 +21,12 @@ export interface Bench {
 }
 
 export interface Measurement {
-  /** The script of package.json, which the section of docs/measurements.md names; undefined: it is only printed. */
-  readonly command: string | undefined;
+  /** The script of package.json, which the section of docs/measurements.md names. */
+  readonly command: string;
   /** Kubelet releases whose real code it needs. */
   readonly kubelets: (chosen: string) => readonly string[];
   /** Resolves with Markdown; rejects if a figure is not good enough to be written. */
   readonly run: (bench: Bench) => Promise<string>;
-}
-
-/** Runs `use` with a function that keeps what is started; all of it is disposed of at the end, the last first. */
-export async function keeping<T>(
-  use: (keep: <One extends AsyncDisposable>(one: One) => One) => Promise<T>,
-): Promise<T> {
-  const kept: AsyncDisposable[] = [];
-  try {
-    return await use((one) => {
-      kept.unshift(one);
-      return one;
-    });
-  } finally {
-    for (const one of kept) await one[Symbol.asyncDispose]();
-  }
 }
 
 /** A row of the table: what, ours, the official one's. */

@@ -7,7 +7,6 @@ import { createTempFolder } from "../test/support/temp-folder";
 import type { Bench, Measurement } from "./bench";
 import { withFigures } from "./figures";
 import { hostile } from "./hostile";
-import { nodes } from "./nodes";
 import { performance as performanceFigures } from "./performance";
 import { reliability } from "./reliability";
 import { soak } from "./soak";
@@ -18,7 +17,6 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   performance: performanceFigures,
   reliability,
   hostile,
-  nodes,
   soak,
 };
 
@@ -76,8 +74,7 @@ async function main(): Promise<void> {
   const figures = await measurement.run(bench);
   const all = `${conditions()}\n\n${figures}`;
   say(`\n${all}`);
-  if (write && measurement.command !== undefined)
-    writeFileSync(page, withFigures(readFileSync(page, "utf8"), measurement.command, all));
+  if (write) writeFileSync(page, withFigures(readFileSync(page, "utf8"), measurement.command, all));
 }
 
 main().catch((error: unknown) => {

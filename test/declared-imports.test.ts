@@ -13,10 +13,8 @@ const NOT_IMPORTED = ["@biomejs/biome", "@types/jest", "@types/node", "@types/ya
 /** The modules in a folder, or those at the root of the repository. */
 function modulesIn(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: folder !== "", encoding: "utf8" })
-    .filter(
-      (name) =>
-        /\.(?:ts|mjs|cjs|js)$/.test(name) && !/(?:^|\/)(?:node_modules|built|bin|projects)\//.test(name),
-    )
+    .filter((name) => /\.(?:ts|mjs|cjs|js)$/.test(name))
+    .filter((name) => !/(?:^|\/)(?:node_modules|built|bin|projects)\//.test(name))
     .map((name) => join(folder, name));
 }
 

@@ -1,5 +1,9 @@
+import { mkdir } from "node:fs/promises";
 import { parse, parseAllDocuments } from "yaml";
+import { startCsiDriver, startKubelet } from "../src/testing";
 import { readText } from "./docs/markdown";
+import { startCli } from "./end-to-end/support/process";
+import { createTempFolder } from "./support/temp-folder";
 
 // What the doctor judges of them is in test/cli/commands/doctor-manifests.test.ts.
 
@@ -43,4 +47,30 @@ test("examples/node-wide.yaml: it selects its own pods, and keeps no copy of the
     readOnly: true,
     mountPropagation: "HostToContainer",
   });
+});
+
+test("examples/node-wide.yaml: its arguments register every driver of a node", async () => {
+  await using folder = await createTempFolder();
+  const pluginRegistrationPath = folder.at("reg");
+  const start = async (name: string) => {
+    await mkdir(folder.at("p", name), { recursive: true });
+    return startCsiDriver({ csiAddress: folder.at("p", name, "csi.sock"), name, nodeId: "n" });
+  };
+  await using kubelet = await startKubelet({
+    pluginRegistrationPath,
+    reconcilePeriodMs: 50,
+    waitTimeoutMs: 60_000,
+  });
+  const [disk, nfs] = ["disk.csi.example.com", "nfs.csi.example.com"] as const;
+  await using _disk = await start(disk);
+  await using _nfs = await start(nfs);
+
+  const { spec } = parse(readText("examples/node-wide.yaml"));
+  const [registrar]: readonly Container[] = spec.template.spec.containers;
+  const args = (registrar?.args ?? [])
+    .map((arg) => arg.replace(/=(\/plugins|\/var\/lib\/kubelet\/plugins)\//, `=${folder.at("p")}/`))
+    .map((arg) => arg.replace(/^--http-endpoint=.*/, "--http-endpoint=localhost:0"));
+  await using _registrar = startCli([...args, `--plugin-registration-path=${pluginRegistrationPath}`]);
+  for (const name of [disk, nfs])
+    expect(await kubelet.registered(name)).toMatchObject({ endpoint: folder.at("p", name, "csi.sock") });
 });

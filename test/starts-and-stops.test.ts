@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import type { Server, sendUnaryData } from "@grpc/grpc-js";
 import { protos } from "../src/grpc/protos";
-import { serveCsiDriver, startNodeRegistrar, startRegistrar } from "../src/index";
+import { serveCsiDriver, startNodeRegistrar, startRegistrar, startRegistration } from "../src/index";
 import { startCsiDriver, startKubelet } from "../src/testing";
 import { createNodeFolder } from "./support/node-folder";
 import { countInotifyWatches, expectNothingLeft } from "./support/resources";
@@ -35,25 +35,15 @@ test(`${ROUNDS} starts and stops of everything that starts leave nothing`, () =>
       await using driver = await startCsiDriver({ csiAddress, name: "x.csi", signal });
       const elsewhere = { csiAddress, kubeletRegistrationPath: csiAddress, timeoutMs: 60_000 };
       await using registrar = await startRegistrar({ ...common, ...elsewhere });
-      await using served = await serveCsiDriver({
-        ...common,
-        csiAddress: folder.at("served.sock"),
-        addServices,
-      });
-      const pattern = folder.at("plugins", "*", "csi.sock");
-      await using ofNode = await startNodeRegistrar({
-        ...common,
-        csiAddresses: [pattern],
-        kubeletRegistrationPaths: [pattern],
-      });
+      const own = { csiAddress: folder.at("served.sock"), addServices };
+      await using served = await serveCsiDriver({ ...common, ...own });
+      const patterns = [folder.at("plugins", "*", "csi.sock")];
+      const ofPatterns = { csiAddresses: patterns, kubeletRegistrationPaths: patterns };
+      await using ofNode = await startNodeRegistrar({ ...common, ...ofPatterns });
       if (isRegistered) {
         await Promise.all([registrar.ready, served.ready]);
-        expect(
-          kubelet
-            .csiNode()
-            .spec.drivers.map(({ name }) => name)
-            .sort(),
-        ).toEqual(["served.csi", "x.csi"]);
+        const { drivers } = kubelet.csiNode().spec;
+        expect(drivers.map(({ name }) => name).sort()).toEqual(["served.csi", "x.csi"]);
         expect([driver.name, ofNode.all]).toEqual(["x.csi", []]);
       }
     };
@@ -66,3 +56,26 @@ test(`${ROUNDS} starts and stops of everything that starts leave nothing`, () =>
     expect(getEventListeners(signal, "abort")).toEqual([]);
     expect(folder.visibleFiles()).toEqual([]);
   }));
+
+// Node 20 warns of a leak when a signal has eleven listeners.
+test("one signal ends any number of parts, and has no listener for each", async () => {
+  await using folder = await createNodeFolder();
+  const { pluginDir: pluginRegistrationPath } = folder;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const kubelet = await startKubelet({ pluginRegistrationPath, signal });
+  const waits = [];
+  const parts = [];
+  for (let i = 0; i < 11; i++) {
+    const csiAddress = folder.at(`${i}.sock`);
+    await startCsiDriver({ csiAddress, name: "x.csi", signal });
+    const options = { name: `${i}.csi`, endpoint: csiAddress, pluginRegistrationPath, signal };
+    parts.push(await startRegistration({ ...options, onRegistrationFailure: "retry" }));
+    waits.push(kubelet.registered("nobody", { signal }));
+  }
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+  stop.abort("the end");
+  for (const { closed } of parts) expect(await closed).toEqual({ kind: "stopped" });
+  for (const wait of waits) await expect(wait).rejects.toMatchObject({ code: "ABORTED", cause: "the end" });
+  await kubelet.close();
+});

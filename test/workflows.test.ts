@@ -49,16 +49,6 @@ test("every week there is what takes longer, by commands that exist", () => {
   }
 });
 
-const SUITES = Object.keys(scripts).filter((name) => name.startsWith("test:"));
-test.each(SUITES)("%s is run for a change or every week", (suite) => {
-  const commands = Object.values(workflow("weekly.yml").jobs).flatMap((job) => [
-    ...commandsOf(job),
-    ...(job.strategy?.matrix.command ?? []),
-  ]);
-  const names = [readText(".ci/run"), ...commands].join("\n").match(/test:[\w-]+/g) ?? [];
-  expect(names).toContain(suite);
-});
-
 describe("a release", () => {
   const { jobs } = workflow("release.yml");
 
@@ -81,12 +71,7 @@ describe("a release", () => {
 
   test("has an image for both architectures with SBOM, provenance and a signature, and a package with provenance", () => {
     const [build = "", sign = ""] = commandsOf(jobs.image);
-    for (const flag of [
-      "--platform linux/amd64,linux/arm64",
-      "--sbom=true",
-      "--provenance=mode=max",
-      "--push",
-    ])
+    for (const flag of ["linux/amd64,linux/arm64", "--sbom=true", "--provenance=mode=max", "--push"])
       expect(build).toContain(flag);
     expect(sign).toMatch(/^cosign sign --yes .*containerimage\.digest/);
     // The README's first step is to take the image that the release names.
@@ -102,7 +87,7 @@ test("a release publishes, and attaches, the very tarball that its tests judged"
   const [before, after] = [commands.slice(0, packing), commands.slice(packing + 1)];
   expect(before).toEqual(["npm ci", "npm run sbom"]);
   expect(after.slice(0, 3)).toEqual([
-    'REGISTRAR_PACKED="$PWD/packed" npx jest test/package',
+    'REGISTRAR_PACKED="$PWD/packed" npx jest --config test/process/jest.config.js test/package',
     'REGISTRAR_PACKED="$PWD/packed" npx jest --config test/projects/jest.config.js',
     "npm publish ./packed/registrar-*.tgz --provenance --access public",
   ]);

@@ -5,7 +5,6 @@ import { cold } from "./cold";
 import { probes } from "./probes";
 import { resting } from "./resting";
 import { scale } from "./scale";
-import { size } from "./size";
 import { start } from "./start";
 
 const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]>>> = {
@@ -14,7 +13,6 @@ const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]
   probes,
   resting,
   scale,
-  size,
   cold,
 };
 

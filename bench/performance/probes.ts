@@ -1,6 +1,6 @@
 import { startCsiDriver } from "../../src/testing";
 import { askHttp } from "../../test/support/http";
-import { type Bench, keeping, type Row } from "../bench";
+import type { Bench, Row } from "../bench";
 import { cpuLimit } from "../support/cgroups";
 import { type Contestant, present } from "../support/contestants";
 import { accepting, createPlace, DRIVER, freePort } from "../support/place";
@@ -37,19 +37,17 @@ export async function probes(bench: Bench): Promise<readonly Row[]> {
 }
 
 /** CPU time of the registrar for one `/healthz`. */
-function httpProbe({ cached, official }: Bench): Promise<Row> {
-  return keeping(async (keep) => {
-    const costs: string[] = [];
-    for (const contestant of present(cached, official)) {
-      const place = keep(await createPlace());
-      keep(await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER }));
-      const port = await freePort();
-      const { pid } = keep(start(contestant.command(place, [`--http-endpoint=127.0.0.1:${port}`])));
-      await accepting(place.socketPath);
-      const before = cpuMsOf(pid);
-      for (let request = 0; request < REQUESTS; request++) await askHttp(port, "/healthz");
-      costs.push(`${((cpuMsOf(pid) - before) / REQUESTS).toFixed(2)} ms of CPU`);
-    }
-    return ["HTTP probe, /healthz", costs[0] ?? "", costs[1] ?? ""];
-  });
+async function httpProbe({ cached, official }: Bench): Promise<Row> {
+  const costs: string[] = [];
+  for (const contestant of present(cached, official)) {
+    await using place = await createPlace();
+    await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
+    const port = await freePort();
+    await using registrar = start(contestant.command(place, [`--http-endpoint=127.0.0.1:${port}`]));
+    await accepting(place.socketPath);
+    const before = cpuMsOf(registrar.pid);
+    for (let request = 0; request < REQUESTS; request++) await askHttp(port, "/healthz");
+    costs.push(`${((cpuMsOf(registrar.pid) - before) / REQUESTS).toFixed(2)} ms of CPU`);
+  }
+  return ["HTTP probe, /healthz", costs[0] ?? "", costs[1] ?? ""];
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { allRegistered } from "../../test/kubelet/support/crowd";
 import { startKubelet } from "../../test/kubelet/support/kubelet";
-import { type Bench, keeping, type Row } from "../bench";
+import type { Bench, Row } from "../bench";
+import { createKeeper } from "../keeper";
 import { bareServer, type Contestant } from "../support/contestants";
 import { startCrowd } from "../support/crowd";
 import { anonymousMb, cpuMsOf, start } from "../support/processes";
@@ -38,35 +39,34 @@ interface Rest {
 }
 
 /** One process of ours for so many drivers, an official one for each, and a bare server. */
-function restWith(count: number, { node, cached, official, kubelet: version }: Bench) {
-  return keeping(async (keep) => {
-    const crowd = keep(await startCrowd(count));
-    const register = async (name: string, lines: (pluginDir: string) => readonly (readonly string[])[]) => {
-      const pluginDir = crowd.pluginDir(name);
-      const kubelet = keep(await startKubelet({ version, pluginDir }));
-      const pids = lines(pluginDir).map((line) => keep(start(line)).pid);
-      await allRegistered(kubelet, crowd.names);
-      return pids;
-    };
-    const ours = await register("ours", (pluginDir) => [cached.command(crowd.everybody(pluginDir), HTTP)]);
-    const each =
-      ({ command }: Contestant) =>
-      (pluginDir: string) =>
-        crowd.names.map((_, number) => command(crowd.single(number, pluginDir), HTTP));
-    const officials = official && (await register("official", each(official)));
-    const bare = [
-      keep(start(bareServer(node, "http2").command(crowd.single(0, crowd.pluginDir("bare"))))).pid,
-    ];
-    await delay(REST_MS);
-    const teams = [ours, bare, officials ?? []];
-    const before = teams.map(cpuMsOfAll);
-    await delay(IDLE_MS);
-    const rests = teams.map((pids, index) => ({
-      anonymousMb: sum(pids.map(anonymousMb)),
-      cpuMs: cpuMsOfAll(pids) - (before[index] ?? 0),
-    })) as [Rest, Rest, Rest];
-    return { ours: rests[0], bare: rests[1], official: official && rests[2] };
-  });
+async function restWith(count: number, { node, cached, official, kubelet: version }: Bench) {
+  await using keeper = createKeeper();
+  const { keep } = keeper;
+  const crowd = keep(await startCrowd(count));
+  const register = async (name: string, lines: (pluginDir: string) => readonly (readonly string[])[]) => {
+    const pluginDir = crowd.pluginDir(name);
+    const kubelet = keep(await startKubelet({ version, pluginDir }));
+    const pids = lines(pluginDir).map((line) => keep(start(line)).pid);
+    await allRegistered(kubelet, crowd.names);
+    return pids;
+  };
+  const ours = await register("ours", (pluginDir) => [cached.command(crowd.everybody(pluginDir), HTTP)]);
+  const each =
+    ({ command }: Contestant) =>
+    (pluginDir: string) =>
+      crowd.names.map((_, number) => command(crowd.single(number, pluginDir), HTTP));
+  const officials = official && (await register("official", each(official)));
+  const bareLine = bareServer(node, "http2").command(crowd.single(0, crowd.pluginDir("bare")));
+  const bare = [keep(start(bareLine)).pid];
+  await delay(REST_MS);
+  const teams = [ours, bare, officials ?? []];
+  const before = teams.map(cpuMsOfAll);
+  await delay(IDLE_MS);
+  const rests = teams.map((pids, index) => ({
+    anonymousMb: sum(pids.map(anonymousMb)),
+    cpuMs: cpuMsOfAll(pids) - (before[index] ?? 0),
+  })) as [Rest, Rest, Rest];
+  return { ours: rests[0], bare: rests[1], official: official && rests[2] };
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);

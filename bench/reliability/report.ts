@@ -1,4 +1,5 @@
 import { grid } from "../figures";
+import { median } from "../support/samples";
 import type { Outcome } from "./stage";
 
 /** One failure and its outcomes, for each contestant. */
@@ -32,11 +33,6 @@ function recoveries(outcomes: readonly Outcome[]): string {
   const spread = least === most ? "" : ` (${least} to ${most})`;
   const failed = never === 0 ? "" : `; **${never} of ${outcomes.length} not in ${watched} s**`;
   return `${median(times).toFixed(1)}${spread}${failed}`;
-}
-
-function median(sorted: readonly number[]): number {
-  const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }
 
 function range(counts: readonly number[]): string {

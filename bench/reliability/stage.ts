@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type CsiDriver, startCsiDriver } from "../../test/kubelet/support/csi-driver";
 import { type Kubelet, type KubeletEvent, startKubelet } from "../../test/kubelet/support/kubelet";
 import { createNodeFolder, type DriverPaths } from "../../test/kubelet/support/node-folder";
+import { createKeeper } from "../keeper";
 import { type Container, startContainer } from "./container";
 
 const DRIVER = "disk.csi.example.com";
@@ -31,7 +32,6 @@ export interface Outcome extends Recovery {
 export interface Stage extends AsyncDisposable {
   readonly contestant: Contestant;
   readonly official: Contestant;
-  readonly pluginRegistrationPath: string;
   readonly paths: DriverPaths;
   removePluginDirectory(): Promise<void>;
   kubelet(): Promise<Kubelet>;
@@ -52,17 +52,13 @@ export async function createStage(
   official: Contestant,
 ): Promise<Stage> {
   const node = await createNodeFolder();
-  const started: AsyncDisposable[] = [node];
-  const keep = <T extends AsyncDisposable>(one: T): T => {
-    started.unshift(one);
-    return one;
-  };
+  const { keep, ...keeper } = createKeeper();
+  keep(node);
   const paths = await node.addDriver(DRIVER);
   const { pluginRegistrationPath, removePluginDirectory } = node;
   return {
     contestant,
     official,
-    pluginRegistrationPath,
     removePluginDirectory,
     paths,
     kubelet: async () => keep(await startKubelet({ version, pluginDir: pluginRegistrationPath })),
@@ -72,10 +68,7 @@ export async function createStage(
       const words = [...paths.args, ...(who.isOurs ? ourFlags : [])];
       return keep(await startContainer([...who.command, ...words], who.isProbed));
     },
-    [Symbol.asyncDispose]: async () => {
-      // The node's folder goes last, when nobody uses it any more.
-      for (const one of started) await one[Symbol.asyncDispose]();
-    },
+    ...keeper,
   };
 }
 

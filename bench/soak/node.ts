@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Kubelet, startKubelet } from "../../test/kubelet/support/kubelet";
 import { createNodeFolder } from "../../test/kubelet/support/node-folder";
+import { createKeeper } from "../keeper";
 import { DRIVERS, ROLES, type Role, roleOf } from "./cast";
 import { type Driver, startDriver } from "./driver";
 import { type RegistrarProcess, startRegistrarProcess } from "./registrar-process";
@@ -46,14 +47,8 @@ const RETRY = "--on-registration-failure=retry";
 export async function startSoakNode(version: string, command: readonly string[]): Promise<SoakNode> {
   const folder = await createNodeFolder();
   const pluginDir = folder.pluginRegistrationPath;
-  const started: AsyncDisposable[] = [folder];
-  const keep = <T extends AsyncDisposable>(one: T): T => {
-    started.unshift(one);
-    return one;
-  };
-  const end = async () => {
-    for (const one of started.splice(0)) await one[Symbol.asyncDispose]();
-  };
+  const { keep, ...keeper } = createKeeper();
+  keep(folder);
   const drivers = new Map<string, Driver>();
   const registrars = new Map<string, RegistrarProcess>();
   const peers = new Map<string, RegistrarProcess>();
@@ -94,7 +89,7 @@ export async function startSoakNode(version: string, command: readonly string[])
       drivers.set(name, keep(await startDriver(name, await folder.addDriver(name))));
     for (const role of ROLES) await startRole(role);
   } catch (error) {
-    await end();
+    await keeper[Symbol.asyncDispose]();
     throw error;
   }
   return {
@@ -131,6 +126,6 @@ export async function startSoakNode(version: string, command: readonly string[])
     undoAll: () => {
       for (const undo of undos.splice(0)) undo();
     },
-    [Symbol.asyncDispose]: end,
+    ...keeper,
   };
 }

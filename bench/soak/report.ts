@@ -16,7 +16,7 @@ export function disturbanceTable(disturbances: readonly Disturbance[]): string {
   const rows = kinds.flatMap((kind) => {
     const those = disturbances.filter((one) => one.kind === kind);
     const seconds = those.flatMap(({ settledAfterMs: ms }) => (ms === undefined ? [] : [ms / 1_000]));
-    return those.length === 0 ? [] : [[TITLES[kind], `${those.length}`, ...middleAndMost(seconds, 1)]];
+    return those.length === 0 ? [] : [[TITLES[kind], `${those.length}`, ...middleAndMost(seconds)]];
   });
   return grid(["disturbance", "times", "s to all registered: median", "longest"], rows);
 }
@@ -43,7 +43,7 @@ export function lifeTable(lives: readonly Life[]): string {
   return grid(head, rows);
 }
 
-function middleAndMost(samples: Samples, digits: number): readonly string[] {
+function middleAndMost(samples: Samples): readonly string[] {
   if (samples.length === 0) return ["", ""];
-  return [median(samples).toFixed(digits), Math.max(...samples).toFixed(digits)];
+  return [median(samples).toFixed(1), Math.max(...samples).toFixed(1)];
 }

@@ -8,17 +8,11 @@ export interface Life {
   readonly holdings: readonly Holdings[];
 }
 
-/** One measure of one process, when it was young and when it was old. */
-export interface Drift {
-  readonly early: number;
-  readonly late: number;
-}
-
 /**
  * The medians of an early and a late window. The first eighth is left out, in which code is still being compiled; early
  * is the quarter behind it, late the last quarter. NaN with fewer than four samples.
  */
-export function driftOf(samples: Samples): Drift {
+export function driftOf(samples: Samples) {
   const part = (from: number, to: number) =>
     median(samples.slice(Math.floor(samples.length * from), Math.floor(samples.length * to)));
   return { early: part(1 / 8, 3 / 8), late: part(3 / 4, 1) };

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { createTempFolder } from "../support/temp-folder";
 import { buildPrograms, programPath } from "./support/build";
 import { makeClusterGroup } from "./support/cgroups";
-import { givenPrograms, makeImages } from "./support/images";
+import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
 import { writePage } from "./support/page";
 
@@ -48,7 +48,7 @@ async function main(): Promise<number> {
   }
   if (values.images) {
     await buildPrograms(say, ["podprogram"]);
-    const images = await makeImages(givenPrograms(), say);
+    const images = await makeImages(say);
     process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
   }
@@ -77,7 +77,7 @@ async function inOwnCluster(command: readonly string[], env: NodeJS.ProcessEnv):
     return 1;
   }
   await buildPrograms(say);
-  const images = await makeImages(givenPrograms(), say);
+  const images = await makeImages(say);
 
   const folder = mkdtempSync(join(tmpdir(), "registrar-cluster-"));
   const { version, folders, hierarchies } = makeClusterGroup(basename(folder));

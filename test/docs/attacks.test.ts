@@ -15,7 +15,8 @@ const SCENARIOS: Readonly<Record<string, string>> = {
 
 /** The number that a module has under this name. */
 function constantIn(file: string, name: string): number {
-  const [, digits] = new RegExp(`^(?:export )?const ${name} = ([\\d_]+);`, "m").exec(readText(file)) ?? [];
+  const [, digits] =
+    new RegExp(`^(?:export )?const ${name} = ([\\d_]+);`, "m").exec(readText(`src/${file}`)) ?? [];
   return Number(digits?.replaceAll("_", ""));
 }
 
@@ -46,14 +47,11 @@ test("its numbers are those of the code", () => {
     "calls at one time on a connection": maxConcurrentStreams,
     "bytes of one header block, compressed and decoded": maxHeaderBytes,
     "header fields of one block": maxHeaderFields,
-    "bytes of the HPACK table": constantIn("src/grpc/hpack/decoder.ts", "MAX_TABLE_BYTES"),
-    "CONTINUATION frames of one block": constantIn(
-      "src/grpc/http2/header-block.ts",
-      "MAX_CONTINUATION_FRAMES",
-    ),
-    "bytes of one frame": constantIn("src/grpc/http2/frames.ts", "MAX_FRAME_BYTES"),
+    "bytes of the HPACK table": constantIn("grpc/hpack/decoder.ts", "MAX_TABLE_BYTES"),
+    "CONTINUATION frames of one block": constantIn("grpc/http2/header-block.ts", "MAX_CONTINUATION_FRAMES"),
+    "bytes of one frame": constantIn("grpc/http2/frames.ts", "MAX_FRAME_BYTES"),
     "messages of one call": 1,
-    "other frames since a call was answered": constantIn("src/grpc/server/frame-allowance.ts", "FRAMES"),
+    "other frames since a call was answered": constantIn("grpc/server/frame-allowance.ts", "FRAMES"),
     "bytes of one message": `${maxMessageBytes / 2 ** 20} MB`,
     "bytes of all unfinished requests": `${maxMessageBytes / 2 ** 20} MB`,
     // What a socket may hold before we pause it: one chunk's answers (test/grpc/server/bytes.test.ts).

@@ -42,6 +42,9 @@ describeWithNamespaces("the session of docs/doctor.md", () => {
     await node[Symbol.asyncDispose]();
   });
 
+  const kubeletOf = (folder: TempFolder) =>
+    startKubelet({ pluginRegistrationPath: folder.at(REGISTRY), reconcilePeriodMs: 50 });
+
   interface Host {
     readonly folder: TempFolder;
     readonly terminationLog: string;
@@ -72,10 +75,7 @@ describeWithNamespaces("the session of docs/doctor.md", () => {
   test("a registrar with the container's path: at each of its restarts the termination message has the flag to write", () =>
     onHost(async ({ folder, terminationLog, driver, run }) => {
       await using _driver = await driver();
-      await using _kubelet = await startKubelet({
-        pluginRegistrationPath: folder.at(REGISTRY),
-        reconcilePeriodMs: 50,
-      });
+      await using _kubelet = await kubeletOf(folder);
       for (let restart = 0; restart < 2; restart++) {
         writeFileSync(terminationLog, "");
         await using registrar = run(...WRONG);
@@ -87,10 +87,7 @@ describeWithNamespaces("the session of docs/doctor.md", () => {
   test("the doctor in that container", () =>
     onHost(async ({ folder, driver, run }) => {
       await using _driver = await driver();
-      await using kubelet = await startKubelet({
-        pluginRegistrationPath: folder.at(REGISTRY),
-        reconcilePeriodMs: 50,
-      });
+      await using kubelet = await kubeletOf(folder);
       await using registrar = run(...WRONG, "--on-registration-failure=retry");
       // Between two attempts, and their pauses grow: the doctor looks while the registrar waits.
       let times = 0;
@@ -112,11 +109,8 @@ describeWithNamespaces("the session of docs/doctor.md", () => {
       linkSync(folder.at(PLUGIN, "csi.sock"), folder.at(PLUGIN, "kept"));
       await died.close();
       renameSync(folder.at(PLUGIN, "kept"), folder.at(PLUGIN, "csi.sock"));
-      await using doctor = run(
-        "doctor",
-        "--csi-address=/csi/csi.sock",
-        `--kubelet-registration-path=/${PLUGIN}/csi.sock`,
-      );
+      const paths = ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=/${PLUGIN}/csi.sock`];
+      await using doctor = run("doctor", ...paths);
       expect((await doctor.exit()).code).toBe(1);
       expect(withoutOwner(doctor.stdout)).toContain(withoutOwner(aboveSum(deadDriver)));
       expect(sumOf(doctor.stdout)).toBe(sumOf(deadDriver));

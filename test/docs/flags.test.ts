@@ -1,9 +1,8 @@
 import { flagTable } from "../../src/cli/flags";
-import { codeIn, readText, rowsIn, sectionOf } from "./markdown";
+import { codeIn, codeOf, readText, rowsIn, sectionOf } from "./markdown";
 
 const page = readText("docs/flags.md");
 const { dropIn, ours, deprecated, removed } = flagTable;
-const codeOf = (cell = "") => codeIn(cell).join();
 
 test("the tables of flags name each flag with its default, in the order of the help", () => {
   const documented = rowsIn(sectionOf(page, "Flags")).map(([name, byDefault]) => [

@@ -32,6 +32,9 @@ export function codeIn(text: string): readonly string[] {
   return Array.from(spans, ([, , code = ""]) => code.replace(/\s+/g, " ").trim());
 }
 
+/** What a cell has in backticks, as one text. */
+export const codeOf = (cell = ""): string => codeIn(cell).join();
+
 /** Where the links of a document lead. */
 export function linksIn(text: string): readonly string[] {
   const links = text.replace(FENCE, "").matchAll(/\]\(([^)\s]+)\)/g);
@@ -58,17 +61,9 @@ export function sectionOf(text: string, heading: string): string {
 
 /** The rows of the tables in a text, without their heads, as cells. */
 export function rowsIn(text: string): readonly (readonly string[])[] {
-  const tables = text
-    .split(/\n(?!\|)/)
-    .map((part) => part.split("\n").filter((line) => line.startsWith("|")));
-  return tables.flatMap((lines) =>
-    lines.slice(2).map((line) =>
-      line
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    ),
-  );
+  const tables = Array.from(text.matchAll(/(?:^\|.*\n?)+/gm), ([table]) => table.trimEnd().split("\n"));
+  const cellsOf = (line: string) => line.split("|").slice(1, -1);
+  return tables.flatMap((lines) => lines.slice(2).map((line) => cellsOf(line).map((cell) => cell.trim())));
 }
 
 /** The source of all modules in one text, in which strings that are joined over lines read as what they say. */

@@ -1,8 +1,8 @@
 import { METRICS } from "../../src/diagnostics/metric-table";
-import { codeIn, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
+import { codeIn, codeOf, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 
 const rows = rowsIn(sectionOf(readText("docs/operations.md"), "Metrics")).map(([name = "", labels = ""]) => ({
-  name: codeIn(name).join(),
+  name: codeOf(name),
   labels: codeIn(labels),
 }));
 /** The one metric that is not read from the status: prom-client keeps it. */

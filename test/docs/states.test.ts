@@ -1,23 +1,19 @@
 import { STATE_NAMES } from "../../src/registrar/model/state";
 import { EVENT_KINDS, leadsTo } from "../support/registration-states";
-import { codeIn, fencesIn, readText, rowsIn, sectionOf } from "./markdown";
+import { codeOf, fencesIn, readText, rowsIn, sectionOf } from "./markdown";
 
 const text = readText("docs/how-it-works.md");
 
 /** The arrows of the picture, as `from event to`; one from a group of states stands for one from each. */
 function drawnArrows(picture: string): readonly string[] {
   const groups = new Map(
-    Array.from(picture.matchAll(/state "[^"]*" as (\w+) \{(.*?)\}/gs), ([, name = "", inside = ""]) => [
-      name,
-      [
-        ...new Set(
-          Array.from(inside.matchAll(/^ +(\w+) --> (\w+)/gm), ([, one = "", other = ""]) => [
-            one,
-            other,
-          ]).flat(),
-        ),
-      ],
-    ]),
+    Array.from(picture.matchAll(/state "[^"]*" as (\w+) \{(.*?)\}/gs), ([, name = "", inside = ""]) => {
+      const ends = Array.from(inside.matchAll(/^ +(\w+) --> (\w+)/gm), ([, one = "", other = ""]) => [
+        one,
+        other,
+      ]);
+      return [name, [...new Set(ends.flat())]];
+    }),
   );
   const arrows = picture.matchAll(/^ +(\w+) --> (\w+) : (.+)$/gm);
   return Array.from(arrows).flatMap(([, from = "", to = "", events = ""]) =>
@@ -37,6 +33,6 @@ test("the picture has the arrows of the state machine, and no others", () => {
 });
 
 test("the table has every state, in the order of a registration's life", () => {
-  const named = rowsIn(sectionOf(text, "The states")).map(([state = ""]) => codeIn(state).join());
+  const named = rowsIn(sectionOf(text, "The states")).map(([state]) => codeOf(state));
   expect(named).toEqual(STATE_NAMES);
 });

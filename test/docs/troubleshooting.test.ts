@@ -1,6 +1,6 @@
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
 import { hintForRefusal } from "../../src/registrar/registration/hints";
-import { codeIn, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
+import { codeIn, codeOf, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 
 const page = readText("docs/troubleshooting.md");
 /** What the first cells of a section's tables quote. */
@@ -17,7 +17,7 @@ test.each(quotedUnder("Why kubelet refuses a driver"))("there is a hint for: %s"
 
 test("the root directories are those of the hints", () => {
   const rows = rowsIn(sectionOf(page, "Kubelet's root directory is elsewhere"));
-  const folders = rows.map(([, folder = ""]) => codeIn(folder).join());
+  const folders = rows.map(([, folder]) => codeOf(folder));
   expect(folders).toEqual(expect.arrayContaining(Object.values(KUBELET_ROOTS)));
 });
 

@@ -4,9 +4,6 @@ import { COMMANDS } from "../../src/cli/commands";
 import { flagTable } from "../../src/cli/flags";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { NODE_READINESS_METRICS } from "../../src/diagnostics/node-readiness";
-import { CLUSTER_CHECKS } from "../../src/doctor/cluster/checks";
-import { MANIFEST_CHECKS } from "../../src/doctor/manifest/checks";
-import { NODE_CHECKS } from "../../src/doctor/node/checks";
 import type { LoopEvent, StateName } from "../../src/registrar/model/state";
 import { leadsTo } from "../support/registration-states";
 import { runCommand } from "../support/run-command";
@@ -94,15 +91,4 @@ test.each(LINES)("$path: $what", ({ what }) => {
     Array.from(text.matchAll(/ (\w+)="([^"]*)"/g), ([, key = "", value]) => [key, value]),
   );
   expect(leadsTo(from as StateName, reason as LoopEvent["kind"])).toBe(to);
-});
-
-test("what the doctor is shown to say has the codes and names of its checks", () => {
-  const shown = fencesIn(readText("docs/doctor.md"), "text")
-    .flatMap((fence) => Array.from(fence.matchAll(/^(?:ok|unknown|WARNING|PROBLEM) +(CSI\d+) +([\w-]+) /gm)))
-    .map(([, code, name]) => `${code} ${name}`);
-  expect(shown.length).toBeGreaterThan(5);
-  const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS].map(
-    ({ code, name }) => `${code} ${name}`,
-  );
-  expect(checks).toEqual(expect.arrayContaining([...new Set(shown)]));
 });

@@ -1,15 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import { readText } from "../docs/markdown";
-import { nodeTest, registered } from "../end-to-end/support/node";
 import { describeSandbox } from "../support/sandbox/describe-sandbox";
 import { ENTRY, NODE } from "../support/sandbox/image-root";
 import { makeMountPoints } from "../support/sandbox/sandbox";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { BUILD_VARIABLES, type Buildah, createBuildah } from "./support/buildah";
+import { createBuildah } from "./support/buildah";
 import { type Image, readImage } from "./support/oci-layout";
-import { makeBuildBase, makeRuntimeBase } from "./support/stand-in-bases";
+import { buildRegistrar } from "./support/stand-in-bases";
 
 const BUILDING_MS = 600_000;
 const IMAGE = "localhost/registrar";
@@ -18,25 +16,14 @@ const node = process.env.IMAGE_NODE ?? process.execPath;
 
 let folder: TempFolder;
 let image: Image;
-let buildah: Buildah;
 /** The image's files, as a container has them. */
 let root: string;
 
 beforeAll(async () => {
   folder = await createTempFolder();
   root = folder.at("root");
-  const [build, runtime] = [folder.at("build-base"), folder.at("runtime-base")];
-  for (const base of [build, runtime]) mkdirSync(base);
-  makeBuildBase(build, node);
-  makeRuntimeBase(runtime, node);
-  buildah = createBuildah(folder.path);
-  buildah.imageOf(build, "localhost/build-base", { PATH: "/usr/bin", ...BUILD_VARIABLES });
-  buildah.imageOf(runtime, "localhost/runtime-base", { PATH: "/nodejs/bin" });
-  buildah.build(IMAGE, {
-    BUILD_IMAGE: "localhost/build-base",
-    RUNTIME_IMAGE: "localhost/runtime-base",
-    ...{ VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" },
-  });
+  const buildah = createBuildah(folder.path);
+  buildRegistrar(buildah, IMAGE, node, folder.path);
   buildah.write(IMAGE, folder.at("layout"));
   image = readImage(folder.at("layout"));
   image.unpack(root);
@@ -107,19 +94,14 @@ describe("the code cache", () => {
       const cachedData = readFileSync(part + ".cache");
       console.log(new Script(readFileSync(part + ".js", "latin1"), { cachedData }).cachedDataRejected);
     }`;
-  const isRejected = (...flags: readonly string[]) =>
-    spawnSync("unshare", ["--root", root, ...asRoot, NODE, ...flags, "-e", CHECK], {
-      encoding: "utf8",
-      env: {},
-    });
   const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 
-  test("is taken by the image's Node", () => {
-    expect(isRejected()).toMatchObject({ stdout: "false\nfalse\n", stderr: "" });
-  });
-
-  test("is refused where V8 is another", () => {
-    expect(isRejected("--no-lazy")).toMatchObject({ stdout: "true\ntrue\n", stderr: "" });
+  test.each([
+    ["taken by the image's Node", [], "false\nfalse\n"],
+    ["refused where V8 is another", ["--no-lazy"], "true\ntrue\n"],
+  ])("is %s", (_what, flags, stdout) => {
+    const words = ["--root", root, ...asRoot, NODE, ...flags, "-e", CHECK];
+    expect(spawnSync("unshare", words, { encoding: "utf8", env: {} })).toMatchObject({ stdout, stderr: "" });
   });
 });
 
@@ -138,25 +120,4 @@ test("is as small as Node lets it be", () => {
 
 describe("as examples/daemonset.yaml confines it, in the image's root", () => {
   describeSandbox(() => root);
-});
-
-nodeTest("registers under a container runtime's default filter of system calls", async (node) => {
-  const kubelet = await node.kubelet();
-  await node.driver();
-  const run = buildah.container(IMAGE);
-  const volumes = [`${node.pluginDir}:/registration`, `${dirname(node.csiAddress)}:/csi:ro`];
-  const options = ["--cap-drop=all", ...volumes.map((volume) => `--volume=${volume}`)];
-  const paths = [
-    `--csi-address=/csi/${basename(node.csiAddress)}`,
-    `--kubelet-registration-path=${node.csiAddress}`,
-  ];
-  // buildah keeps signals to itself; the log tells which process is ours.
-  const pidOf = () => registrar.lines()[0]?.pid ?? Number.NaN;
-  const registrar = node.cli(paths, {}, { command: run(options, ENTRY), pidOf });
-  await registered(kubelet);
-  await registrar.reached("registered");
-  const status = readFileSync(`/proc/${pidOf()}/status`, "utf8");
-  expect(status).toMatch(/^Seccomp:\s+2$/m); // SECCOMP_MODE_FILTER
-  expect(await registrar.stop()).toEqual({ code: 0, signal: null });
-  expect(node.files()).toEqual([]);
 });

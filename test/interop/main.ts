@@ -8,10 +8,11 @@ import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "../matrix/nodes";
 import { packageJson, ROOT } from "../package/support/packed-package";
-import { DRIVERS, type Driver } from "./drivers";
-import { grpcGoOf } from "./kubelets";
-import { type Cell, hasFailed, interopText } from "./page";
+import { DRIVERS, type Driver, grpcGoOf } from "./drivers";
+import { type Cell, interopText } from "./page";
 import { type Parties, playRegistration } from "./registration";
+
+const DRIVER_NAMES = DRIVERS.map(({ name }) => name);
 
 const USAGE = `usage: npm run interop -- [--kubelet X.Y.Z]... [--node LINE]... [--driver NAME]... [--at-once N]
 
@@ -20,7 +21,7 @@ docs/measurements.md. Exits with 1 if a registration failed. Takes three minutes
 
   --kubelet X.Y.Z     this one only, of ${allVersions().join(", ")}
   --node LINE         this one only, such as 24; fetched with npm
-  --driver NAME       this one only, of ${DRIVERS.map(({ name }) => name).join(", ")}
+  --driver NAME       this one only, of ${DRIVER_NAMES.join(", ")}
   --at-once N         so many registrations at a time (4)
 
 With a choice of kubelets, Nodes or drivers the page is not written.
@@ -42,15 +43,12 @@ async function main(): Promise<void> {
   });
   if (values.help) return say(USAGE);
   const kubelets = chosen("kubelet", values.kubelet, allVersions());
-  const names = chosen(
-    "driver",
-    values.driver,
-    DRIVERS.map(({ name }) => name),
-  );
+  const names = chosen("driver", values.driver, DRIVER_NAMES);
 
   for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version, say);
   const drivers: Driver[] = [];
-  for (const { name, prepare } of DRIVERS) if (names.includes(name)) drivers.push(await prepare());
+  for (const { name, prepare } of DRIVERS)
+    if (names.includes(name)) drivers.push({ name, ...(await prepare()) });
   const nodes: NodeRelease[] = [];
   for (const line of values.node ?? NODE_LINES) nodes.push(await fetchNode(line, say));
   await using installation = await installPackage();
@@ -62,15 +60,15 @@ async function main(): Promise<void> {
   const startedAt = performance.now();
   const cells = await playAll(registrations, Number(values["at-once"]));
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
-  const figures = interopText(cells, {
-    summary: `Played on ${new Date().toISOString().slice(0, 10)} in ${seconds} s, on Linux ${release().split("-")[0]}, ${process.arch}: registrar ${packageJson.version}`,
-    parties: Object.fromEntries([
-      ...kubelets.map((version) => [`Kubelet ${version}`, `grpc-go ${grpcGoOf(version)}`]),
-      ...drivers.map(({ name, description }) => [name, description]),
-    ]),
-  });
+  const day = new Date().toISOString().slice(0, 10);
+  const place = `Linux ${release().split("-")[0]}, ${process.arch}`;
+  const summary = `Played on ${day} in ${seconds} s, on ${place}: registrar ${packageJson.version}`;
+  const figures = interopText(cells, summary, [
+    ...kubelets.map((version) => [`Kubelet ${version}`, `grpc-go ${grpcGoOf(version)}`] as const),
+    ...drivers.map(({ name, description }) => [name, description] as const),
+  ]);
   say(`\n${figures}`);
-  if (cells.some(hasFailed)) process.exitCode = 1;
+  if (cells.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
   if (values.kubelet || values.node || values.driver) return;
   writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run interop", figures));
 }
@@ -95,12 +93,10 @@ async function playAll(registrations: readonly Parties[], atOnce: number): Promi
       const { kubelet, driver, node } = parties;
       const result = await playRegistration(parties).then(
         (outcome) => ({ outcome }),
-        (error: Error) => ({ problem: error.message }),
+        ({ message }: Error) => ({ outcome: "failed", problem: message }) as const,
       );
-      cells[index] = { kubelet, driver: driver.name, node: node.version, result };
-      say(
-        `${kubelet}, ${driver.name}, Node ${node.version}: ${"outcome" in result ? result.outcome : result.problem}`,
-      );
+      cells[index] = { kubelet, driver: driver.name, node: node.version, ...result };
+      say(`${kubelet}, ${driver.name}, Node ${node.version}: ${Object.values(result).join(": ")}`);
     }
   }
   await Promise.all(Array.from({ length: atOnce }, playOn));

@@ -15,8 +15,8 @@ describe("the table of docs/measurements.md", () => {
 
   test("names every Node", () => {
     const [, nodes = ""] = /, Node (.*)\. Of/.exec(section) ?? [];
-    const fits = nodes.split(", ").map((node, index) => `${node}.`.startsWith(`${NODE_LINES[index]}.`));
-    expect(fits).toEqual(NODE_LINES.map(() => true));
+    const lines = nodes.split(", ").map((node, index) => node.slice(0, NODE_LINES[index]?.length));
+    expect(lines).toEqual(NODE_LINES);
   });
 
   test("has no cell that is not explained", () => {

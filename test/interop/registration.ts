@@ -6,7 +6,6 @@ import type { NodeRelease } from "../matrix/nodes";
 import { type Exit, startChildProcess } from "../support/child-process";
 import type { History } from "../support/history";
 import type { Driver } from "./drivers";
-import { sendsPathToDrivers } from "./kubelets";
 
 /** Who takes part in one registration. */
 export interface Parties {
@@ -19,8 +18,7 @@ export interface Parties {
 }
 
 /** Refused: the driver cannot take kubelet's calls, whoever registers it, and the registrar said so. */
-export const OUTCOMES = ["registered", "refused"] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type Outcome = "registered" | "refused";
 
 const NAME = "disk.csi.example.com";
 
@@ -61,6 +59,14 @@ export async function playRegistration({ kubelet: version, node, cli, driver }: 
   await kubelet.deregistered(NAME);
   assert.deepEqual(await place.visibleSockets(), [], "what is left of the socket");
   return "registered";
+}
+
+/**
+ * Whether it calls drivers with their socket's path as :authority, as grpc-go did: `newGrpcConn` in
+ * pkg/volume/csi/csi_client.go says `localhost` since 1.26.
+ */
+function sendsPathToDrivers(kubelet: string): boolean {
+  return Number(kubelet.split(".")[1]) < 26;
 }
 
 /** Rejects when a process ends that should not; its last words say why. */

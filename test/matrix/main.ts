@@ -1,8 +1,11 @@
+import assert from "node:assert/strict";
+import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
-import { CHECKS } from "./checks";
-import { installPackage } from "./installation";
-import { fetchNode, NODE_LINES } from "./nodes";
-import { type Cell, matrixText } from "./table";
+import { packageJson, ROOT, succeeded } from "../package/support/packed-package";
+import { type Finished, run } from "../package/support/run";
+import { createTempFolder } from "../support/temp-folder";
+import { type Installation, installPackage } from "./installation";
+import { fetchNode, NODE_LINES, type NodeRelease } from "./nodes";
 
 const USAGE = `usage: npm run test:matrix -- [--node LINE]... [--quick]
 
@@ -12,6 +15,10 @@ Then the suites of \`npm test\`, on that Node. Exits with 1 if anything failed. 
   --node LINE   on this Node only, such as 24 or 20.19.0; repeatable
   --quick       without the suites: half a minute for each Node
 `;
+
+const JEST = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+const SUITES = ["jest.config.js", "test/process/jest.config.js"];
+const SUITE_DONE_WITHIN_MS = 20 * 60_000;
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
@@ -25,22 +32,58 @@ async function main(): Promise<void> {
   });
   if (values.help) return say(USAGE);
   await using installation = await installPackage();
-  const checks = CHECKS.filter(({ isLong = false }) => !(isLong && values.quick));
-  const cells: Cell[] = [];
   for (const line of values.node) {
     const node = await fetchNode(line, say);
-    for (const { name: check, run } of checks) {
-      process.stdout.write(`Node ${node.version}: ${check} … `);
-      const result = await run({ node, installation }).then(
-        (text) => ({ text }),
-        (error: Error) => ({ problem: error.message }),
-      );
-      cells.push({ check, node: node.version, result });
-      say("text" in result ? result.text : `failed: ${result.problem}`);
-    }
+    const check = async (name: string, tried: Promise<string>) => {
+      process.stdout.write(`Node ${node.version}: ${name} … `);
+      await tried.then(say, (error: Error) => {
+        process.exitCode = 1;
+        say(`failed: ${error.message}`);
+      });
+    };
+    await check("--version", printVersion(node, installation));
+    await check("demo", playDemo(node, installation));
+    if (values.quick) continue;
+    for (const config of SUITES) await check(`the suite of ${config}`, runSuite(node, config));
   }
-  say(`\n${matrixText(cells)}`);
-  if (cells.some(({ result }) => "problem" in result)) process.exitCode = 1;
+}
+
+/** Runs a command for which `node`, and npm's, are those of the release. */
+const runWith = (
+  node: NodeRelease,
+  [command = "", ...words]: readonly string[],
+  cwd: string,
+  withinMs: number,
+) => run(command, words, { cwd, withinMs, env: { PATH: [node.folder, process.env.PATH].join(delimiter) } });
+
+/** In an empty folder. */
+async function runEmpty(node: NodeRelease, ...command: readonly string[]): Promise<Finished> {
+  await using empty = await createTempFolder();
+  return succeeded(await runWith(node, command, empty.path, 60_000));
+}
+
+/** By its link, as people call it: the first line of the program must find Node in PATH. */
+async function printVersion(node: NodeRelease, { command }: Installation): Promise<string> {
+  const { stdout } = await runEmpty(node, command, "--version");
+  assert.equal(/^\S+ v(\S+)\n$/.exec(stdout)?.[1], packageJson.version);
+  return "ok";
+}
+
+/** Kubelet, drivers and registrars of the package, each a process on that Node. The demo judges itself. */
+async function playDemo(node: NodeRelease, { cli }: Installation): Promise<string> {
+  await runEmpty(node, node.path, cli, "demo");
+  return "ok";
+}
+
+/** A suite in this checkout as it is built. Resolves with jest's count of tests; rejects with the names of those that failed. */
+async function runSuite(node: NodeRelease, config: string): Promise<string> {
+  // What a failed test leaves open does not keep it from ending.
+  const jest = [node.path, JEST, `--config=${config}`, "--forceExit"];
+  const { code, stderr } = await runWith(node, jest, ROOT, SUITE_DONE_WITHIN_MS);
+  const failures = new Set(stderr.match(/^ {2}● .*$/gm));
+  if (code !== 0)
+    throw new Error([...failures].join("\n") || `jest ended with ${code}: ${stderr.slice(-2_000)}`);
+  return /^Tests: +(.*)$/m.exec(stderr)?.[1] ?? "";
 }
 
 main().catch((error: unknown) => {

@@ -1,74 +1,84 @@
-import type { Equivalent } from "./equivalent";
+/** A mutant of Stryker's that no test can notice. */
+export interface Equivalent {
+  readonly file: string;
+  /** The lines that it changes, each run of white space as one space, before and after. */
+  readonly from: string;
+  readonly to: string;
+  readonly why: string;
+}
 
-/** What is made of no match, of which only the groups are read, and there are none. */
+/** Lines as they are compared. */
+export const inOneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+
+/** The default for a text that does not match; only its groups are read, and it has none. */
 const ofNoMatch = (file: string, from: string): Equivalent => ({
   file,
   from,
   to: from.replace("?? []", '?? ["Stryker was here"]'),
-  why: "the first is the whole match, which is not looked at",
+  why: "the first item is the whole match, which is not read",
 });
 
-/** The mutants of Stryker's that nobody could notice, each with why. */
+/** The mutants of Stryker's that no test can notice, each with the reason. */
 export const EQUIVALENTS: readonly Equivalent[] = [
   {
     file: "src/registrar/registration/transition.ts",
     from: 'case "stopped": return state;',
     to: 'case "stopped":',
-    why: "the default case, which the compiler keeps from being reached otherwise, returns it, too",
+    why: "the default case, which the compiler keeps unreachable, returns the state too",
   },
   {
     file: "src/registrar/registration/transition.ts",
     from: 'return { kind: "stopping", facts: state.kind === "waiting" ? undefined : state.facts, outcome };',
     to: 'return { kind: "stopping", facts: false ? undefined : state.facts, outcome };',
-    why: "a state without facts has them undefined; the question is the compiler's",
+    why: "facts are undefined in a state without them; the condition is there for the compiler",
   },
   {
     file: "src/registrar/model/tally.ts",
     from: "default: return {};",
     to: "default:",
-    why: "what is undefined adds no field either",
+    why: "undefined adds no field either",
   },
   {
     file: "src/registrar/node-wide/name-lists.ts",
     from: "{ allow, deny = [] }: NameLists = {}, ): string | undefined {",
     to: '{ allow, deny = ["Stryker was here"] }: NameLists = {}, ): string | undefined {',
-    why: "no driver is called that",
+    why: "no driver has this name",
   },
   {
     file: "src/grpc/http2/chunk-reader.ts",
     from: "unread = piece.length === unread.length ? NOTHING : unread.subarray(piece.length);",
     to: "unread = false ? NOTHING : unread.subarray(piece.length);",
-    why: "an empty slice reads as nothing does; the chunk that it keeps alive is a matter of memory (npm run bench:hostile)",
+    why: "an empty slice reads as NOTHING does; it only keeps a chunk in memory (npm run bench:hostile)",
   },
   {
     file: "src/grpc/hpack/huffman.ts",
     from: "const text = Buffer.allocUnsafe(Math.floor((bytes.length * 8) / SHORTEST_CODE_BITS));",
     to: "const text = Buffer.allocUnsafe(Math.floor(bytes.length * 8 * SHORTEST_CODE_BITS));",
-    why: "what is not needed of it is not used; it is a matter of memory (npm run bench:hostile)",
+    why: "a larger buffer only costs memory (npm run bench:hostile)",
   },
   {
     file: "src/host-path/host-path.ts",
     from: "const subvolume = knownRoot && root?.slice(0, -knownRoot.length);",
     to: "const subvolume = knownRoot && root.slice(0, -knownRoot.length);",
-    why: "it ends with the known root, so it is there; the question is the compiler's",
+    why: "root ends with the known root, so it is defined; the ?. is there for the compiler",
   },
   {
     file: "src/host-path/host-path.ts",
     from: "const toldRoot = inRoot !== undefined && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;",
     to: "const toldRoot = true && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;",
-    why: 'only a path that ends with "undefined" would tell',
+    why: 'only a path that ends with "undefined" shows the difference',
   },
   ...["if (PLAIN_TEXT.test(text)) return text;", "if (PLAIN_JSON.test(json)) return json;"].map((from) => ({
     file: "src/logging/escape.ts",
     from,
     to: from.replace(/\(.*\)\)/, "(false)"),
-    why: "a short way for what needs no escape",
+    why: "a short cut for text that needs no escape",
   })),
   ...["const PLAIN_TEXT = /^[ !#-[\\]-~]*$/;", "const PLAIN_JSON = /^[ -~\\n]*$/;"].map((from) => ({
     file: "src/logging/escape.ts",
     from,
     to: from.replace("*$", "$"),
-    why: "a short way for what needs no escape",
+    why: "a short cut for text that needs no escape",
   })),
   ofNoMatch("src/cli/go-values.ts", "const [, sign, literal] = intLiteral.exec(text) ?? [];"),
   ofNoMatch("src/cli/go-flags.ts", "const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?/s.exec(word) ?? [];"),
@@ -76,6 +86,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     file: "src/grpc/server/unary-request.ts",
     from: "if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;",
     to: "if (false) return undefined;",
-    why: "bytes that have not come are 0: who is refused for the others is refused in any case, and that sooner",
+    why: "missing bytes read as 0: a request that the others make invalid is refused in either case, only sooner",
   },
 ];

@@ -9,3 +9,31 @@ export interface Mutant {
   /** Beginnings of the paths of the tests that are to notice. */
   readonly tests: readonly string[];
 }
+
+/** How many mutants change something, how many of those a test noticed, and how many change nothing. */
+export interface Result {
+  mutants: number;
+  noticed: number;
+  equivalents: number;
+}
+
+/** By what a user would suffer: the text that is left out, or what it becomes, and tests other than the file's. */
+type Changes = Readonly<
+  Record<string, string | readonly [from: string, to: string, tests?: readonly string[]]>
+>;
+
+/** The mutants of one file, which `tests` are to notice. */
+export function mutantsOf(file: string, tests: readonly string[], changes: Changes): readonly Mutant[] {
+  return Object.entries(changes).map(([what, change]) => {
+    const [from, to, others = tests] = typeof change === "string" ? [change, ""] : change;
+    return { what, file, from, to, tests: others };
+  });
+}
+
+/** The file's text with the change in it; throws where the text to be changed is not there, or more than once. */
+export function mutated(text: string, { file, from, to }: Pick<Mutant, "file" | "from" | "to">): string {
+  const [before, after, ...others] = text.split(from);
+  if (before === undefined || after === undefined || others.length > 0)
+    throw new Error(`${file} does not have this once: ${from}`);
+  return `${before}${to}${after}`;
+}

@@ -2,10 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
 import { ROOT } from "../package/support/packed-package";
-import { inOneLine } from "./equivalent";
-import { EQUIVALENTS } from "./equivalents";
+import { EQUIVALENTS, inOneLine } from "./equivalents";
+import { mutated } from "./mutant";
 import { MUTANTS } from "./mutants";
-import { mutated } from "./mutated";
 import { PURE_GROUPS } from "./pure-files";
 
 test.each(MUTANTS)("$file: $what", (mutant) => {

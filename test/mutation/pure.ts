@@ -2,11 +2,11 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../package/support/run";
 import { createTempFolder } from "../support/temp-folder";
-import type { Equivalent } from "./equivalent";
-import type { FileResult } from "./file-result";
+import { EQUIVALENTS } from "./equivalents";
+import type { Result } from "./mutant";
 import { copyProject } from "./project-copy";
 import type { PureGroup } from "./pure-files";
-import { readStrykerReport, type StrykerReport, type StrykerResults } from "./stryker-report";
+import { readStrykerReport, type StrykerReport } from "./stryker-report";
 
 const DONE_WITHIN_MS = 60 * 60_000;
 const CONFIG = "stryker.config.json";
@@ -14,37 +14,32 @@ const CONFIG = "stryker.config.json";
 const SLOWER_BY_MS = 10_000;
 
 /** Has Stryker mutate the pure files in a copy of the project, one group after the other. */
-export async function runPure(
-  groups: readonly PureGroup[],
-  equivalents: readonly Equivalent[],
-  say: (line: string) => void,
-): Promise<readonly FileResult[]> {
+export async function runPure(groups: readonly PureGroup[], say: (line: string) => void): Promise<Result> {
   await using stryker = await createTempFolder();
   for (const name of ["package.json", "package-lock.json"])
     cpSync(join(__dirname, "stryker", name), stryker.at(name));
   await mustEnd("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], stryker.path);
   await using folder = await copyProject();
 
-  const results: FileResult[] = [];
+  const result: Result = { mutants: 0, noticed: 0, equivalents: 0 };
   for (const group of groups) {
-    const { files, survivors, met } = await runGroup(group, equivalents, stryker.path, folder.path);
+    const { files, survivors, met } = await runGroup(group, stryker.path, folder.path);
     for (const { file, line, from, to } of survivors)
       say(`SURVIVED  ${file}:${line}\n  - ${from}\n  + ${to}`);
-    for (const one of equivalents)
+    for (const one of EQUIVALENTS)
       if (group.files.includes(one.file) && !met.includes(one))
         throw new Error(`${one.file} has no such mutant any more, or a test notices it: ${one.to}`);
-    for (const { file, noticed, mutants } of files) say(`${noticed} of ${mutants} noticed  ${file}`);
-    results.push(...files);
+    for (const { file, noticed, mutants, equivalents } of files) {
+      say(`${noticed} of ${mutants} noticed  ${file}`);
+      result.mutants += mutants;
+      result.noticed += noticed;
+      result.equivalents += equivalents;
+    }
   }
-  return results;
+  return result;
 }
 
-async function runGroup(
-  { files, tests }: PureGroup,
-  equivalents: readonly Equivalent[],
-  stryker: string,
-  folder: string,
-): Promise<StrykerResults> {
+async function runGroup({ files, tests }: PureGroup, stryker: string, folder: string) {
   const at = (...names: readonly string[]) => join(stryker, "node_modules", "@stryker-mutator", ...names);
   const settings = {
     // The copy is there to be changed; Jest would not find the tests in a sandbox of Stryker's own.
@@ -73,7 +68,7 @@ async function runGroup(
   writeFileSync(join(folder, CONFIG), JSON.stringify(settings));
   await mustEnd(process.execPath, [at("core", "bin", "stryker.js"), "run", CONFIG], folder);
   const report = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as StrykerReport;
-  return readStrykerReport(report, equivalents);
+  return readStrykerReport(report);
 }
 
 async function mustEnd(command: string, args: readonly string[], cwd: string): Promise<void> {

@@ -1,5 +1,4 @@
-import { type Equivalent, inOneLine } from "./equivalent";
-import type { FileResult } from "./file-result";
+import { EQUIVALENTS, type Equivalent, inOneLine } from "./equivalents";
 
 interface Position {
   /** Both from 1 on. */
@@ -16,24 +15,7 @@ interface ReportedMutant {
 
 /** The part of Stryker's JSON report (mutation-testing-elements, report schema 2) that is read here. */
 export interface StrykerReport {
-  readonly files: Readonly<
-    Record<string, { readonly source: string; readonly mutants: readonly ReportedMutant[] }>
-  >;
-}
-
-/** A mutant that no test noticed, as the lines that it changes. */
-export interface Survivor {
-  readonly file: string;
-  readonly line: number;
-  readonly from: string;
-  readonly to: string;
-}
-
-export interface StrykerResults {
-  readonly files: readonly FileResult[];
-  readonly survivors: readonly Survivor[];
-  /** Those of the equivalents that survived, as they must. */
-  readonly met: readonly Equivalent[];
+  readonly files: Readonly<Record<string, { source: string; mutants: readonly ReportedMutant[] }>>;
 }
 
 const NOTICED = ["Killed", "Timeout"];
@@ -41,35 +23,26 @@ const UNNOTICED = ["Survived", "NoCoverage"];
 /** The compiler sees to it that this is not reached. */
 const UNREACHABLE = /satisfies never;/;
 
-/** What a report says, as far as mutants could be tried at all. */
-export function readStrykerReport(
-  { files }: StrykerReport,
-  equivalents: readonly Equivalent[],
-): StrykerResults {
-  const survivors: Survivor[] = [];
+/** What a report says, as far as mutants could be tried at all; `met` are the equivalents that survived, as they must. */
+export function readStrykerReport({ files }: StrykerReport) {
+  const survivors: { readonly file: string; line: number; from: string; to: string }[] = [];
   const met: Equivalent[] = [];
   const results = Object.entries(files).map(([file, { source, mutants }]) => {
-    let equal = 0;
+    let equivalents = 0;
     let unnoticed = 0;
     for (const mutant of mutants.filter(({ status }) => UNNOTICED.includes(status))) {
-      const changed = changedLines(source, mutant);
-      if (UNREACHABLE.test(changed.from)) {
-        equal += 1;
-        continue;
-      }
-      const known = equivalents.find(
-        (one) => one.file === file && one.from === changed.from && one.to === changed.to,
-      );
-      if (known === undefined) {
-        unnoticed += 1;
-        survivors.push({ file, line: mutant.location.start.line, ...changed });
+      const { from, to } = changedLines(source, mutant);
+      const known = EQUIVALENTS.find((one) => one.file === file && one.from === from && one.to === to);
+      if (known) met.push(known);
+      if (known || UNREACHABLE.test(from)) {
+        equivalents += 1;
       } else {
-        equal += 1;
-        met.push(known);
+        unnoticed += 1;
+        survivors.push({ file, line: mutant.location.start.line, from, to });
       }
     }
     const noticed = mutants.filter(({ status }) => NOTICED.includes(status)).length;
-    return { file, mutants: noticed + unnoticed, noticed, equivalents: equal };
+    return { file, mutants: noticed + unnoticed, noticed, equivalents };
   });
   return { files: results, survivors, met };
 }

@@ -2,9 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
-import type { FileResult } from "./file-result";
-import type { Mutant } from "./mutant";
-import { mutated } from "./mutated";
+import { type Mutant, mutated, type Result } from "./mutant";
 import { copyProject } from "./project-copy";
 
 /** Tests that notice by waiting in vain do so for this long. Without a mutant none needs more than a few seconds. */
@@ -17,10 +15,7 @@ const TEST_TIMEOUT_MS = 40_000;
 const DONE_WITHIN_MS = 15 * 60_000;
 
 /** Makes one mutant after the other in a copy of the project, and runs the tests that are to notice. */
-export async function runTable(
-  mutants: readonly Mutant[],
-  say: (line: string) => void,
-): Promise<readonly FileResult[]> {
+export async function runTable(mutants: readonly Mutant[], say: (line: string) => void): Promise<Result> {
   await using folder = await copyProject();
   const patience = folder.at(IMPATIENT.file);
   writeFileSync(patience, mutated(readFileSync(patience, "utf8"), IMPATIENT));
@@ -35,22 +30,16 @@ export async function runTable(
   const untouched = await jest("default", [...new Set(mutants.flatMap(({ tests }) => tests))]);
   if (untouched.code !== 0) throw new Error(`the tests fail as it is:\n${untouched.stderr.slice(-4_000)}`);
 
-  const results = new Map<string, FileResult>();
+  const result: Result = { mutants: mutants.length, noticed: 0, equivalents: 0 };
   for (const mutant of mutants) {
     const { file, what, tests } = mutant;
     const path = folder.at(file);
     const text = readFileSync(path, "utf8");
     writeFileSync(path, mutated(text, mutant));
     const { code } = await jest("<rootDir>/test/mutation/first-failure.js", tests);
-    const passed = code === 0;
     writeFileSync(path, text);
-    say(`${passed ? "SURVIVED" : "noticed "}  ${file}: ${what}`);
-    const former = results.get(file) ?? { file, mutants: 0, noticed: 0, equivalents: 0 };
-    results.set(file, {
-      ...former,
-      mutants: former.mutants + 1,
-      noticed: former.noticed + (passed ? 0 : 1),
-    });
+    if (code !== 0) result.noticed += 1;
+    say(`${code === 0 ? "SURVIVED" : "noticed "}  ${file}: ${what}`);
   }
-  return [...results.values()];
+  return result;
 }

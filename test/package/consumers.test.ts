@@ -85,20 +85,6 @@ describe.each(LOADERS)("a project of .%s files", (...loader) => {
     );
     expect(finished).toEqual({ code: 0, stdout: "TIMEOUT\n", stderr: "" });
   });
-
-  test("loads it without effect: no output, no listener, no handle", async () => {
-    const [extension] = loader;
-    const load = (name: string) => (extension === "mjs" ? `await import("${name}");` : `require("${name}");`);
-    await consumer.write(
-      `imports.${extension}`,
-      `const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)]);
-       const before = JSON.stringify(listeners());
-       ${load("registrar")}
-       ${load("registrar/testing")}
-       console.log(JSON.stringify(listeners()) === before);`,
-    );
-    expect(await consumer.node([`imports.${extension}`])).toEqual({ code: 0, stdout: "true\n", stderr: "" });
-  });
 });
 
 test("an ES module bundled of it needs no node_modules; test/projects has one in CommonJS", async () => {

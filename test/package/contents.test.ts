@@ -1,20 +1,22 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { packedOnce } from "./support/packed-once";
-import { type PackedPackage, packageJson, ROOT } from "./support/packed-package";
+import { packagesOfUsers } from "./support/consumer";
+import { type PackedPackage, packageJson, packPackage, ROOT, succeeded } from "./support/packed-package";
+import { run } from "./support/run";
 
 const MAX_PACKED_BYTES = 1_500_000;
 
 let packed: PackedPackage;
 let folder: TempFolder;
 beforeAll(async () => {
-  packed = await packedOnce();
+  packed = await packPackage();
   folder = await createTempFolder();
   await packed.unpack(folder.path);
 });
 afterAll(async () => {
   await folder[Symbol.asyncDispose]();
+  await packed[Symbol.asyncDispose]();
 });
 
 const textOf = (file: string) => readFileSync(folder.at(file), "utf8");
@@ -80,11 +82,42 @@ test("refers to no source map and names no path of the machine that built it", (
   expect(packed.files.filter(foreign)).toEqual([]);
 });
 
-test("its commands may be executed, and begin with the line that says by what", () => {
-  for (const path of Object.values(packageJson.bin)) {
+test("its commands may be executed, by a link as npx makes it, and need no dependency", async () => {
+  await using empty = await createTempFolder();
+  for (const [command, path] of Object.entries(packageJson.bin)) {
     expect(lstatSync(folder.at(path)).mode & 0o111).toBe(0o111);
     expect(textOf(path)).toMatch(/^#!\/usr\/bin\/env node\n/);
+    symlinkSync(folder.at(path), empty.at(command));
+    expect(await run(empty.at(command), ["--version"], { cwd: empty.path })).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(`^\\S+ v${packageJson.version}\n$`),
+      stderr: "",
+    });
   }
+});
+
+test("arethetypeswrong and publint find nothing wrong, whichever way TypeScript resolves modules", async () => {
+  const program = join(__dirname, "support", "judge-package.mjs");
+  const { stdout } = succeeded(await run(process.execPath, [program, packed.tarball], { cwd: __dirname }));
+  expect(JSON.parse(stdout)).toEqual({
+    entrypoints: [".", "./testing", "./node-readiness", "./proto/*", "./package.json"],
+    types: [],
+    package: [],
+  });
+});
+
+test("its package.json has nothing that concerns a clone only", () => {
+  const fields = Object.keys(JSON.parse(textOf("package.json")));
+  expect(fields).toEqual(expect.arrayContaining(["dependencies", "repository", "bugs", "homepage"]));
+  const ofClone = ["scripts", "devDependencies", "allowScripts"];
+  expect(fields.filter((field) => ofClone.includes(field))).toEqual([]);
+});
+
+test("its users get gRPC and what that needs, and none of what the command line is bundled from", () => {
+  const names = packagesOfUsers().map((path) => path.split("node_modules/").at(-1));
+  expect(names).toEqual(expect.arrayContaining(["@grpc/grpc-js", "protobufjs"]));
+  const bundled = ["pino", "prom-client", "yaml", "thread-stream"];
+  expect(names.filter((name = "") => bundled.includes(name))).toEqual([]);
 });
 
 test("is small", () => {

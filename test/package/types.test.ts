@@ -94,10 +94,3 @@ test.each([
   const checked = await consumer.checkTypes(["consumer.mts", "consumer.cts"], moduleOptions);
   expect(checked).toEqual({ code: 0, stdout: "", stderr: "" });
 });
-
-test("what is not exported has no types", async () => {
-  await consumer.write("inside.mts", 'import "registrar/dist/registrar/state";\n');
-  const { code, stdout } = await consumer.checkTypes(["inside.mts"], ["--module", "node16", ...FOR_NODE]);
-  expect(code).not.toBe(0);
-  expect(stdout).toContain("Cannot find module");
-});

@@ -1,8 +1,8 @@
 import { ending } from "../support/faults";
-import { containerOf, NAMESPACE, OURS, TOPOLOGY_KEY } from "../support/objects";
+import { containerOf, OURS, TOPOLOGY_KEY } from "../support/objects";
 import { until } from "../support/patience";
 import { createStage, insideOf, type Stage } from "../support/stage";
-import { cluster, insideTest } from "../support/use-cluster";
+import { cluster, insideTest, startStage } from "../support/use-cluster";
 
 /** A file of the registrar's first process, as the node has it. */
 async function procfile(stage: Stage, file: string): Promise<string> {
@@ -17,9 +17,7 @@ async function procfile(stage: Stage, file: string): Promise<string> {
 insideTest(
   "registers with no capability, no new privilege, a filter of system calls and a root it cannot write",
   async () => {
-    await using stage = createStage(cluster(), OURS);
-    await stage.apply();
-    await stage.registered();
+    await using stage = await startStage();
     const status = await procfile(stage, "status");
     expect(status).toMatch(/^CapEff:\s+0{16}$/m);
     expect(status).toMatch(/^CapBnd:\s+0{16}$/m);
@@ -37,8 +35,7 @@ test("registers with exec probes instead of an HTTP endpoint, under 200m and 64M
     timeoutSeconds: 10,
   });
   let args: readonly string[] = [];
-  await using stage = createStage(cluster(), OURS);
-  await stage.apply((daemonSet) => {
+  await using stage = await startStage(OURS, (daemonSet) => {
     const registrar = containerOf(daemonSet, "registrar");
     args = registrar.args.filter((arg) => /csi-address|registration-path/.test(arg));
     Object.assign(registrar, {
@@ -49,7 +46,6 @@ test("registers with exec probes instead of an HTTP endpoint, under 200m and 64M
     });
     delete registrar.ports;
   });
-  await stage.registered();
   await stage.mountsVolume("beside-exec-probes");
   expect((await stage.status("registrar")).restartCount).toBe(0);
 });
@@ -76,28 +72,4 @@ test("a refusal stands in the container's termination message", async () => {
   } finally {
     await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
   }
-});
-
-test("hostUsers: false works where the runtime has user namespaces; where not, kubelet starts nothing and says why", async () => {
-  const { record, get } = cluster();
-  await using stage = createStage(cluster(), OURS);
-  await stage.apply(({ spec }) => {
-    spec.template.spec.hostUsers = false;
-  });
-  const outcome = await until(
-    async () => {
-      if (record.isListed(stage.plugin.driver)) return "registered";
-      const [pod] = await stage.pods();
-      const only = `fieldSelector=involvedObject.name=${pod?.metadata.name},type=Warning`;
-      const { items } = await get<{ items: { reason: string; message: string }[] }>(
-        `/api/v1/namespaces/${NAMESPACE}/events?${only}`,
-      );
-      const event = items.find(({ reason }) => reason.startsWith("Failed"));
-      if (!event) throw new Error("neither registered nor refused");
-      return event.message;
-    },
-    { what: "the pod is registered or refused" },
-  );
-  process.stdout.write(`hostUsers: false: ${outcome}\n`);
-  expect(outcome).toMatch(/^registered$|user ?n(?:ame)?s/i);
 });

@@ -1,7 +1,7 @@
-import { EXAMPLE, OURS, registrationSocketOf } from "../support/objects";
+import { EXAMPLE, registrationSocketOf } from "../support/objects";
 import { until } from "../support/patience";
-import { createStage, insideOf } from "../support/stage";
-import { cluster, insideTest } from "../support/use-cluster";
+import { insideOf } from "../support/stage";
+import { cluster, insideTest, startStage } from "../support/use-cluster";
 
 const ROUNDS = 10;
 
@@ -24,9 +24,7 @@ insideTest(
   async () => {
     const { node } = insideOf(cluster());
     const { record } = cluster();
-    await using stage = createStage(cluster(), OURS);
-    await stage.apply();
-    await stage.registered();
+    await using _stage = await startStage();
     const before = await requests();
     for (let round = 0; round < ROUNDS; round++) {
       const registeredAt = record.since(EXAMPLE.driver);

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { createTempFolder } from "../../support/temp-folder";
 import { CONTESTANTS, EXAMPLE, OURS } from "../support/objects";
 import { until } from "../support/patience";
-import { createStage, type Stage } from "../support/stage";
-import { cluster } from "../support/use-cluster";
+import type { Stage } from "../support/stage";
+import { cluster, startStage } from "../support/use-cluster";
 
 const PATHS = [
   "--csi-address=/csi/csi.sock",
@@ -17,38 +17,36 @@ interface Report {
 }
 
 const podOf = async (stage: Stage) => (await stage.pods())[0]?.metadata.name ?? "";
-/** What a healthy node must have no word of. */
-const complaints = ({ findings }: Report) =>
-  findings.filter(({ status }) => status === "problem" || status === "warning");
 
-test("kubectl exec runs doctor in the registrar's container, and it finds nothing wrong", async () => {
-  await using stage = createStage(cluster(), OURS);
-  await stage.apply();
-  await stage.registered();
+/** A healthy node has neither problems nor warnings. */
+function expectHealthy({ healthy, findings }: Report): void {
+  expect(findings.filter(({ status }) => status === "problem" || status === "warning")).toEqual([]);
+  expect(healthy).toBe(true);
+}
+
+test("kubectl exec runs doctor in the registrar's container: nothing is wrong, and it names the path that kubelet dials", async () => {
+  await using stage = await startStage();
   const pod = await podOf(stage);
   const text = await cluster().kubectl(
     ...["exec", pod, "--namespace=kube-system", "--container=registrar", "--", ...COMMAND],
   );
   const report = JSON.parse(text) as Report;
-  expect(complaints(report)).toEqual([]);
-  expect(report.healthy).toBe(true);
+  expectHealthy(report);
+  expect(report.findings.find(({ check }) => check === "socket-path")).toMatchObject({
+    status: "ok",
+    subject: `/var/lib/kubelet/plugins_registry/${EXAMPLE.driver}-reg.sock`,
+  });
 });
 
 test.each(CONTESTANTS)("an ephemeral container runs doctor beside a registrar: $name", async (contestant) => {
-  await using stage = createStage(cluster(), contestant);
-  await stage.apply();
-  await stage.registered();
+  await using stage = await startStage(contestant);
   await using folder = await createTempFolder();
   const volumes = folder.at("volumes.json");
-  writeFileSync(
-    volumes,
-    JSON.stringify({
-      volumeMounts: [
-        { name: "plugin-dir", mountPath: "/csi" },
-        { name: "registration-dir", mountPath: "/registration" },
-      ],
-    }),
-  );
+  const volumeMounts = [
+    { name: "plugin-dir", mountPath: "/csi" },
+    { name: "registration-dir", mountPath: "/registration" },
+  ];
+  writeFileSync(volumes, JSON.stringify({ volumeMounts }));
   const pod = await podOf(stage);
   const { kubectl } = cluster();
   await kubectl(
@@ -62,20 +60,5 @@ test.each(CONTESTANTS)("an ephemeral container runs doctor beside a registrar: $
     },
     { what: "the ephemeral container has told its report" },
   );
-  expect(complaints(report)).toEqual([]);
-  expect(report.healthy).toBe(true);
-});
-
-test("its verdict on the path's length is about the path that kubelet dials", async () => {
-  await using stage = createStage(cluster(), OURS);
-  await stage.apply();
-  await stage.registered();
-  const text = await cluster().kubectl(
-    ...["exec", await podOf(stage), "--namespace=kube-system", "--container=registrar", "--", ...COMMAND],
-  );
-  const socketPath = (JSON.parse(text) as Report).findings.find(({ check }) => check === "socket-path");
-  expect(socketPath).toMatchObject({
-    status: "ok",
-    subject: `/var/lib/kubelet/plugins_registry/${EXAMPLE.driver}-reg.sock`,
-  });
+  expectHealthy(report);
 });

@@ -4,7 +4,7 @@ import { IMAGES } from "../support/images";
 import { NAMESPACE } from "../support/objects";
 import { until } from "../support/patience";
 import type { Pod } from "../support/stage";
-import { cluster } from "../support/use-cluster";
+import { cluster, untilListed } from "../support/use-cluster";
 
 const NAME = "scratch.example.com";
 const DAEMON_SET = "daemonset/scratch-driver";
@@ -30,13 +30,13 @@ const isOnNode = async (path: string) =>
   (await inDriver("node", "--print", "fs.existsSync(process.argv[1])", path)).trim() === "true";
 
 test("examples/driver registers itself, its volumes are written and removed, and CSINode forgets it", async () => {
-  const { kubectl, kubectlWith, record, get, nodeName } = cluster();
+  const { kubectl, kubectlWith, get, nodeName } = cluster();
   const objects = exampleDriverObjects();
   const pod = objects.filter(({ kind }) => kind === "Pod");
   const driver = objects.filter((object) => !pod.includes(object));
   try {
     await kubectlWith(driver, "apply", "--validate=strict");
-    await until(() => expect(record.isListed(NAME)).toBe(true), { what: "CSINode lists the driver" });
+    await untilListed(NAME);
     const { spec } = await get<CSINode>(`/apis/storage.k8s.io/v1/csinodes/${nodeName}`);
     expect(spec.drivers).toContainEqual(expect.objectContaining({ name: NAME, nodeID: nodeName }));
 
@@ -60,7 +60,7 @@ test("examples/driver registers itself, its volumes are written and removed, and
     expect(await inDriver("cat", "/proc/self/mountinfo")).not.toContain(metadata.uid);
 
     await kubectl("delete", DAEMON_SET, `--namespace=${NAMESPACE}`, "--timeout=60s");
-    await until(() => expect(record.isListed(NAME)).toBe(false), { what: "CSINode lists it no more" });
+    await untilListed(NAME, false);
   } finally {
     // The pod first: without its driver nobody could unmount its volumes.
     for (const some of [pod, driver])

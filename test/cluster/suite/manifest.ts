@@ -1,6 +1,5 @@
 import { IMAGES } from "../support/images";
-import { until } from "../support/patience";
-import { cluster } from "../support/use-cluster";
+import { cluster, untilListed } from "../support/use-cluster";
 import { driverArgs, writtenManifest } from "../support/written-manifest";
 
 const NAME = "made.csi.example.com";
@@ -57,14 +56,14 @@ test("applied as it is written, it registers the driver, and its pod has its vol
       // The only image that a node here lacks.
       JSON.parse(JSON.stringify(object).replace("busybox:1.37", IMAGES.workload)),
   );
-  const { kubectl, kubectlWith, record } = cluster();
+  const { kubectl, kubectlWith } = cluster();
   await kubectlWith(objects, "apply", "--validate=strict");
-  await until(() => expect(record.isListed(NAME)).toBe(true), { what: "CSINode lists the driver" });
+  await untilListed(NAME);
   await kubectl("wait", "pod", "--namespace=kube-system", "--for=condition=Ready", "--timeout=90s", "--all");
   const volume = await kubectl("get", "pods", "--namespace=kube-system", "--output=name");
   expect(volume).toContain("pod/made-csi-example-com-node-inline");
   // Before its driver: without that nobody could unmount the volume, and the pod would never be gone.
   await kubectl("delete", "pod", `${NAME.replaceAll(".", "-")}-node-inline`, "--namespace=kube-system");
   await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
-  await until(() => expect(record.isListed(NAME)).toBe(false), { what: "CSINode lists it no more" });
+  await untilListed(NAME, false);
 });

@@ -1,54 +1,35 @@
-import { parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { readText } from "../../docs/markdown";
-import { CONTESTANTS, OURS } from "../support/objects";
+import { CONTESTANTS, containerOf, type DaemonSet, OURS } from "../support/objects";
 import { until } from "../support/patience";
 import { type Change, createStage, type Stage } from "../support/stage";
 import { cluster } from "../support/use-cluster";
 
 const NAMES = ["a", "b", "c", "d", "e"].map((letter) => `${letter}.csi.example.com`);
-const withoutSidecar: Change = ({ spec }) => {
-  const { containers } = spec.template.spec;
-  containers.splice(
-    containers.findIndex(({ name }) => name === "registrar"),
-    1,
-  );
+const withoutSidecar: Change = (daemonSet) => {
+  const { containers } = daemonSet.spec.template.spec;
+  containers.splice(containers.indexOf(containerOf(daemonSet, "registrar")), 1);
 };
 
-function nodeWideObjects(): readonly object[] {
-  const text = readText("examples/node-wide.yaml").replaceAll(
-    /image: registrar:\S+/g,
-    `image: ${OURS.image}`,
-  );
-  return parseAllDocuments(text).map((document) => document.toJS() as object);
+/** The only object of the example is a DaemonSet. */
+function nodeWideObjects(): readonly DaemonSet[] {
+  const text = readText("examples/node-wide.yaml").replace(/image: registrar:\S+/, `image: ${OURS.image}`);
+  return [parse(text)];
 }
 
 /** The example, ready by one driver's readiness; each `version` is another pod template. */
 function readyByOneDriver(driver: string, version: string): readonly object[] {
-  const path = `/readyz?driver=${driver}`;
-  return nodeWideObjects().map((object) => {
-    const { kind, spec } = object as { readonly kind: string; readonly spec: DaemonSetSpec };
-    if (kind !== "DaemonSet") return object;
-    const [registrar] = spec.template.spec.containers;
-    registrar.readinessProbe.httpGet.path = path;
-    spec.template.metadata.annotations = { version };
-    return object;
+  return nodeWideObjects().map((daemonSet) => {
+    const { readinessProbe } = containerOf(daemonSet, "registrar");
+    const { httpGet } = readinessProbe as { readonly httpGet: { path: string } };
+    httpGet.path = `/readyz?driver=${driver}`;
+    daemonSet.spec.template.metadata.annotations = { version };
+    return daemonSet;
   });
 }
 
-interface DaemonSetSpec {
-  readonly template: {
-    readonly metadata: { annotations?: object };
-    readonly spec: {
-      readonly containers: readonly [{ readonly readinessProbe: { readonly httpGet: { path: string } } }];
-    };
-  };
-}
-
-const rolledOut = (daemonSet: string) =>
-  cluster().kubectl(
-    ...["rollout", "status", `daemonset/${daemonSet}`],
-    ...["--namespace=kube-system", "--timeout=90s"],
-  );
+const rolledOut = (name: string) =>
+  cluster().kubectl("rollout", "status", `daemonset/${name}`, "--namespace=kube-system", "--timeout=90s");
 const listed = () => NAMES.filter((name) => cluster().record.isListed(name));
 
 test.each(CONTESTANTS)(

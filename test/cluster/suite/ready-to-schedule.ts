@@ -3,21 +3,18 @@ import { podWithVolume } from "../support/objects";
 import { until } from "../support/patience";
 import { keepTries } from "../support/results";
 import type { Pod } from "../support/stage";
-import { cluster } from "../support/use-cluster";
+import { cluster, untilListed } from "../support/use-cluster";
 import { driverArgs, writtenManifest } from "../support/written-manifest";
 
 const VOLUME_LIMIT = 7;
+
+type Events = { readonly items: readonly { readonly reason: string; readonly message: string }[] };
 
 interface Try {
   readonly failedMounts: number;
   readonly podMs: number;
   /** Resolves when nothing of it is left. */
   readonly removed: Promise<unknown>;
-}
-
-interface Event {
-  readonly reason: string;
-  readonly message: string;
 }
 
 /** A pod without toleration that is created before the driver of its inline volume, which the node has never had. */
@@ -45,15 +42,12 @@ async function tryPod(driver: string, isTainted: boolean): Promise<Try> {
   try {
     await kubectlWith(rest, "apply", "--validate=strict");
     if (isTainted) await kubectl("taint", "node", nodeName, `${taint}=:NoSchedule`);
-    await kubectlWith([withoutTolerations(podWithVolume(pod, driver))], "apply");
+    await kubectlWith([podWithVolume(pod, driver, [])], "apply");
     await until(
       async () => {
-        const { spec, status } = await get<ScheduledPod>(`/api/v1/namespaces/default/pods/${pod}`);
+        const { spec, status } = await get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
         const isWaiting = status.conditions?.some(({ reason }) => reason === "Unschedulable") ?? false;
-        expect({ isWaiting, node: spec.nodeName }).toEqual({
-          isWaiting: isTainted,
-          node: isTainted ? undefined : nodeName,
-        });
+        expect([isWaiting, spec.nodeName]).toEqual([isTainted, isTainted ? undefined : nodeName]);
       },
       { what: `the scheduler has seen ${pod}` },
     );
@@ -73,17 +67,6 @@ async function tryPod(driver: string, isTainted: boolean): Promise<Try> {
     await remove();
     throw error;
   }
-}
-
-interface ScheduledPod {
-  readonly spec: { readonly nodeName?: string };
-  readonly status: { readonly conditions?: readonly { readonly reason?: string }[] };
-}
-
-function withoutTolerations(pod: object): object {
-  const { spec, ...others } = pod as { readonly spec: Readonly<Record<string, unknown>> };
-  const { tolerations: _, ...kept } = spec;
-  return { ...others, spec: kept };
 }
 
 /** At the revision with which CSINode listed the driver it had the limit too, and the taint was still on. */
@@ -106,7 +89,7 @@ async function countFailedMounts(pod: string, driver: string): Promise<number> {
   const ofPod = `fieldSelector=involvedObject.name=${pod}`;
   const events = await until(
     async () => {
-      const { items } = await cluster().get<{ items: Event[] }>(`/api/v1/namespaces/default/events?${ofPod}`);
+      const { items } = await cluster().get<Events>(`/api/v1/namespaces/default/events?${ofPod}`);
       expect(items.map(({ reason }) => reason)).toContain("Started");
       return items;
     },
@@ -132,7 +115,7 @@ async function tryPods(title: string, tries: number, isTainted: boolean): Promis
 }
 
 test("doctor in the registrar's container finds the node, the token and its rights", async () => {
-  const { kubectl, kubectlWith, record, nodeName } = cluster();
+  const { kubectl, kubectlWith, nodeName } = cluster();
   const driver = "asked.csi.example.com";
   const flags = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
   const objects = writtenManifest(
@@ -140,7 +123,7 @@ test("doctor in the registrar's container finds the node, the token and its righ
   );
   await kubectlWith(objects, "apply", "--validate=strict");
   try {
-    await until(() => expect(record.isListed(driver)).toBe(true), { what: "CSINode lists the driver" });
+    await untilListed(driver);
     const words = ["--remove-startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
     const target = [
       "daemonset/asked-csi-example-com-node",
@@ -155,7 +138,7 @@ test("doctor in the registrar's container finds the node, the token and its righ
     ]);
   } finally {
     await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
-    await until(() => expect(record.isListed(driver)).toBe(false), { what: "CSINode lists it no more" });
+    await untilListed(driver, false);
   }
 });
 

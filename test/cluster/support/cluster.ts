@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { createKeeper, type Keeper } from "../../../bench/keeper";
 import { programPath } from "./build";
 import { type ControlPlane, startControlPlane } from "./control-plane";
 import { type DriverRecord, recordDrivers } from "./driver-record";
@@ -45,42 +46,33 @@ const KUBECTL = isOwn ? ([programPath("kubernetes"), "kubectl"] as const) : (["k
 
 /** Resolves when the node is ready for pods; leaves nothing running when it rejects. */
 export async function startCluster(): Promise<Cluster> {
-  const owned: AsyncDisposable[] = [];
-  const own = <Owned extends AsyncDisposable>(one: Owned): Owned => {
-    owned.unshift(one);
-    return one;
-  };
-  const dispose = async () => {
-    for (const one of owned) await one[Symbol.asyncDispose]();
-  };
+  const { keep, ...keeper } = createKeeper();
   try {
-    const inside = isOwn ? await startInside(own) : undefined;
+    const inside = isOwn ? await startInside(keep) : undefined;
     const kubeconfig = inside?.controlPlane.kubeconfig("admin") ?? process.env.KUBECONFIG ?? "";
     const client = createClient(kubeconfig);
     const nodeName = await readyNode(client);
-    const proxy = own(await startProxy([...KUBECTL, `--kubeconfig=${kubeconfig}`]));
-    const record = own(await recordDrivers(proxy.url, nodeName));
+    const proxy = keep(await startProxy([...KUBECTL, `--kubeconfig=${kubeconfig}`]));
+    const record = keep(await recordDrivers(proxy.url, nodeName));
     const get = async <Object>(path: string) => {
       const answer = await fetch(`${proxy.url}${path}`);
       if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Object;
     };
-    return { ...client, get, nodeName, record, ...(inside && { inside }), [Symbol.asyncDispose]: dispose };
+    return { ...client, get, nodeName, record, ...(inside && { inside }), ...keeper };
   } catch (error) {
-    await dispose();
+    await keeper[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-type Own = <Owned extends AsyncDisposable>(one: Owned) => Owned;
-
-async function startInside(own: Own): Promise<Inside> {
+async function startInside(keep: Keeper["keep"]): Promise<Inside> {
   const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
   const name = "node-1";
-  const controlPlane = own(
+  const controlPlane = keep(
     await startControlPlane({ folder, address: ADDRESS, nodes: [name], forPods: true }),
   );
-  const node = own(
+  const node = keep(
     await startNode({
       folder: join(folder, name),
       controlPlane,

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { programPath } from "./build";
-import { kubeconfigText } from "./kubeconfig";
-import { lastWords, type Part, startPart } from "./part";
+import { type Part, startPart } from "./part";
 import { until } from "./patience";
 
 const run = promisify(execFile);
@@ -26,8 +26,6 @@ export interface ControlPlaneOptions {
    * it: at port 443 of every address, so that the Service `kubernetes` needs no proxy. Default: false.
    */
   readonly forPods?: boolean;
-  /** More flags for the API server; a later one wins over the same one earlier. */
-  readonly apiServerFlags?: readonly string[];
 }
 
 /** etcd and kube-apiserver with RBAC, the Node authorizer, NodeRestriction and ValidatingAdmissionPolicy. */
@@ -43,8 +41,6 @@ export interface ControlPlane extends AsyncDisposable {
   /** Runs kubectl as an administrator: its output. Rejects with its own words. */
   kubectl(...words: readonly string[]): Promise<string>;
   readonly apiServer: Part;
-  /** etcd. */
-  readonly database: Part;
   /** Resolves when the API server answers that it is ready. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -52,7 +48,7 @@ export interface ControlPlane extends AsyncDisposable {
 
 /** Resolves when the API server is ready and RBAC's own roles exist; leaves no process behind when it rejects. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { folder, address = "127.0.0.1", nodes = [], forPods = false, apiServerFlags = [] } = options;
+  const { folder, address = "127.0.0.1", nodes = [], forPods = false } = options;
   const kubernetes = programPath("kubernetes");
   const pki = join(folder, "pki");
   const at = (name: string) => join(pki, name);
@@ -70,14 +66,13 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   ]);
   writeFileSync(at("tokens.csv"), `${ADMIN_TOKEN},admin,admin,system:masters\n`, { mode: 0o600 });
   const start = async (name: string, ...flags: readonly string[]) => {
-    const part = await startPart(name, [kubernetes, name, ...flags], join(folder, "logs", `${name}.log`));
+    const part = await startPart([kubernetes, name, ...flags], join(folder, "logs", `${name}.log`));
     parts.unshift(part);
     return part;
   };
   const kubeconfig = (identity: string) => {
     const file = at(`${identity}.kubeconfig`);
-    const certificate = { certificate: at(`${identity}.crt`), key: at(`${identity}.key`) };
-    writeFileSync(file, kubeconfigText({ server: url, authority: at("ca.crt"), ...certificate }));
+    writeFileSync(file, kubeconfigText(url, at("ca.crt"), at(`${identity}.crt`), at(`${identity}.key`)));
     return file;
   };
   const kubectl = async (...words: readonly string[]) => {
@@ -92,7 +87,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   };
 
   try {
-    const database = await start(
+    await start(
       "etcd",
       `--data-dir=${join(folder, "etcd")}`,
       `--listen-client-url=http://127.0.0.1:${etcdPort}`,
@@ -120,28 +115,29 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       // The address of a loopback interface may be in no Endpoints object.
       ...(address.startsWith("127.") ? ["--endpoint-reconciler-type=none"] : []),
       `--cert-dir=${pki}`,
-      ...apiServerFlags,
     );
     const ready = () =>
       until(
         async () => {
-          if (isOver(apiServer)) throw new Error(`it ended, saying:\n${lastWords(apiServer)}`);
+          if (isOver(apiServer)) throw new Error(`it ended, saying:\n${apiServer.lastWords()}`);
           await kubectl("get", "--raw=/readyz");
         },
         { what: "the API server is ready", limitMs: 120_000, everyMs: 300 },
       );
     await ready();
+    const startForPods = async (name: string, ...flags: readonly string[]) => {
+      const [own] = await freePorts("127.0.0.1", 1);
+      const common = [`--kubeconfig=${kubeconfig(name)}`, "--leader-elect=false", "--bind-address=127.0.0.1"];
+      await start(name, ...common, `--secure-port=${own}`, ...flags);
+    };
     if (forPods) {
-      for (const name of ["kube-controller-manager", "kube-scheduler"]) {
-        const own = kubeconfig(name);
-        const common = [`--kubeconfig=${own}`, "--leader-elect=false", "--bind-address=127.0.0.1"];
-        await start(
-          name,
-          ...common,
-          `--secure-port=${(await freePorts("127.0.0.1", 1))[0]}`,
-          ...flagsOf(name, at),
-        );
-      }
+      await startForPods(
+        "kube-controller-manager",
+        `--root-ca-file=${at("ca.crt")}`,
+        `--service-account-private-key-file=${at("service-accounts.key")}`,
+        "--use-service-account-credentials=true",
+      );
+      await startForPods("kube-scheduler");
     }
     return {
       url,
@@ -150,7 +146,6 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       kubeconfig,
       kubectl,
       apiServer,
-      database,
       ready,
       close,
       [Symbol.asyncDispose]: close,
@@ -161,39 +156,32 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
-function flagsOf(name: string, at: (name: string) => string): readonly string[] {
-  if (name !== "kube-controller-manager") return [];
-  return [
-    `--root-ca-file=${at("ca.crt")}`,
-    `--service-account-private-key-file=${at("service-accounts.key")}`,
-    "--use-service-account-credentials=true",
-  ];
-}
-
+/** Whether the process ended: signal 0 only asks. */
 function isOver({ pid }: Part): boolean {
   try {
-    process.kill(pid, 0);
-    return false;
+    return !process.kill(pid, 0);
   } catch {
     return true;
   }
 }
 
+/** A kubeconfig with one cluster, one user and one context. JSON is YAML. */
+function kubeconfigText(server: string, authority: string, certificate: string, key: string): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "cluster", cluster: { server, "certificate-authority": authority } }],
+    users: [{ name: "user", user: { "client-certificate": certificate, "client-key": key } }],
+    contexts: [{ name: "cluster", context: { cluster: "cluster", user: "user" } }],
+    "current-context": "cluster",
+  });
+}
+
 /** So many ports of this address that nothing listens on. */
 async function freePorts(address: string, count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, address));
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve, reject) => {
-          server.once("error", reject);
-          server.once("listening", () => {
-            const found = server.address();
-            resolve(found && typeof found === "object" ? found.port : 0);
-          });
-        }),
-    ),
-  );
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;
 }

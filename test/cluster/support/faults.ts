@@ -2,6 +2,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { IMAGES } from "./images";
 import { containerOf, RETRY, TOPOLOGY_KEY } from "./objects";
+import type { Part } from "./part";
 import { until } from "./patience";
 import type { Role, Scenario } from "./play";
 import { type Change, insideOf, type Stage } from "./stage";
@@ -64,10 +65,20 @@ export function clash(roles: readonly (Role & { readonly leadMs: number })[]): S
         await delay(leadMs - (byLead[index + 1] ?? 0));
       }
       await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
-      return "end";
+      return performance.now();
     },
     undo: ({ kubectl, nodeName }) => kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`),
   };
+}
+
+/** Kills the API server and starts it after so long; resolves with the moment at which its start began. */
+async function takeAway(apiServer: Part, awayMs: number, meanwhile: () => Promise<unknown>): Promise<number> {
+  await apiServer.kill();
+  await meanwhile();
+  await delay(awayMs);
+  const back = performance.now();
+  await apiServer.start();
+  return back;
 }
 
 /** The API server is away, and the registrars start anew meanwhile. */
@@ -80,15 +91,10 @@ export function apiServerAway(awayMs: number, roles: readonly Role[]): Scenario 
     ours: { comesBack: true },
     cause: async (players) => {
       const { controlPlane, node } = insideOf(clusterOf(players));
-      const ids = await eachOf(
-        players,
-        async (player) => (await player.status("registrar")).containerID ?? "",
+      const statuses = await eachOf(players, (player) => player.status("registrar"));
+      const back = await takeAway(controlPlane.apiServer, awayMs, () =>
+        Promise.all(statuses.map(({ containerID = "" }) => node.killContainer(containerID))),
       );
-      await controlPlane.apiServer.kill();
-      await Promise.all(ids.map((id) => killContainerOf(node, id)));
-      await delay(awayMs);
-      const back = performance.now();
-      await controlPlane.apiServer.start();
       await controlPlane.ready();
       return back;
     },
@@ -117,6 +123,9 @@ export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario 
     cause: async (players) => {
       const { controlPlane, node } = insideOf(clusterOf(players));
       const holds = players.map(({ plugin }) => node.at(`/var/lib/${plugin.daemonSet}-data/hold`));
+      const release = () => {
+        for (const hold of holds) for (const file of [hold, `${hold}.waits`]) rmSync(file, { force: true });
+      };
       for (const hold of holds) writeFileSync(hold, "");
       try {
         await eachOf(players, (player) => player.killContainer("registrar"));
@@ -125,18 +134,12 @@ export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario 
           if (others.length > 0) throw new Error(`not asked behind ${others}`);
         };
         await until(isWaiting, { what: "kubelet asks each driver for its node information" });
-        await controlPlane.apiServer.kill();
+        const back = await takeAway(controlPlane.apiServer, awayMs, async () => release());
+        await controlPlane.ready();
+        return back;
       } finally {
-        for (const hold of holds) for (const file of [hold, `${hold}.waits`]) rmSync(file, { force: true });
+        release();
       }
-      await delay(awayMs);
-      const back = performance.now();
-      await controlPlane.apiServer.start();
-      await controlPlane.ready();
-      return back;
     },
   };
 }
-
-const killContainerOf = (node: { run(...words: readonly string[]): Promise<string> }, id: string) =>
-  node.run("ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", id.replace("containerd://", ""));

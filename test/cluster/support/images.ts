@@ -1,10 +1,19 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { ROOT } from "../../docs/markdown";
-import { BUILD_VARIABLES, type Buildah, createBuildah } from "../../image/support/buildah";
+import { type Buildah, createBuildah } from "../../image/support/buildah";
 import { buildExampleDriver, EXAMPLE_DRIVER_INPUTS } from "../../image/support/example-driver-image";
-import { makeBuildBase, makeRuntimeBase } from "../../image/support/stand-in-bases";
+import { buildRegistrar } from "../../image/support/stand-in-bases";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
 import { BIN, programPath } from "./build";
@@ -27,23 +36,16 @@ export const IMAGES = {
   hostpath: "localhost/hostpath:test",
 } as const;
 
-/** Binaries that somebody built elsewhere. */
-export interface GivenPrograms {
-  readonly official?: string | undefined;
-  readonly hostpath?: string | undefined;
-}
+/** Binaries that were built elsewhere. */
+export const givenPrograms = () => ({
+  official: process.env.OFFICIAL_REGISTRAR,
+  hostpath: process.env.HOSTPATH_DRIVER,
+});
 
-export function givenPrograms(): GivenPrograms {
-  return { official: process.env.OFFICIAL_REGISTRAR, hostpath: process.env.HOSTPATH_DRIVER };
-}
-
-/** Makes the images unless the very same were made before; `announce` is told what is being made. */
-export async function makeImages(
-  { official, hostpath }: GivenPrograms,
-  announce: (text: string) => void,
-): Promise<Images> {
+/** Makes the images unless the very same were made before; `announce` is called with what is being made. */
+export async function makeImages(announce: (text: string) => void): Promise<Images> {
+  const { official, hostpath } = givenPrograms();
   await using folder = await createTempFolder();
-  const store = () => createBuildah(folder.path);
   const made: Record<string, string> = {};
   const make = async (
     name: string,
@@ -60,7 +62,7 @@ export async function makeImages(
     rmSync(tarball, { force: true });
     const root = folder.at("root", basename(tarball));
     mkdirSync(root, { recursive: true });
-    const buildah = store();
+    const buildah = createBuildah(folder.path);
     await build(buildah, root);
     buildah.archive(name, tarball);
     writeFileSync(stamp, hash);
@@ -80,19 +82,9 @@ export async function makeImages(
 
   const node = process.env.IMAGE_NODE ?? process.execPath;
   const sources = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
-  await make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) => {
-    const [build, runtime] = [join(root, "build"), join(root, "runtime")];
-    for (const base of [build, runtime]) mkdirSync(base);
-    makeBuildBase(build, node);
-    makeRuntimeBase(runtime, node);
-    buildah.imageOf(build, "localhost/build-base", { PATH: "/usr/bin", ...BUILD_VARIABLES });
-    buildah.imageOf(runtime, "localhost/runtime-base", { PATH: "/nodejs/bin" });
-    buildah.build(IMAGES.ours, {
-      BUILD_IMAGE: "localhost/build-base",
-      RUNTIME_IMAGE: "localhost/runtime-base",
-      VERSION: "test",
-    });
-  });
+  await make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) =>
+    buildRegistrar(buildah, IMAGES.ours, node, root),
+  );
   const pod = programPath("podprogram");
   for (const part of ["pause", "driver", "workload"] as const)
     await single(IMAGES[part], pod, ["/podprogram", part]);
@@ -108,22 +100,10 @@ export async function makeImages(
 function hashOf(paths: readonly string[]): string {
   const hash = createHash("sha256").update("docker-archive");
   for (const path of paths) {
-    const folder = readdirOrNothing(path);
-    if (folder === undefined) hash.update(`\0${path}\0`).update(readFileSync(path));
-    for (const name of folder ?? []) hash.update(`\0${name}\0`).update(readFileSync(join(path, name)));
+    const isFolder = statSync(path).isDirectory();
+    const names = isFolder ? readdirSync(path, { recursive: true, encoding: "utf8" }).sort() : [""];
+    for (const file of names.map((name) => join(path, name)).filter((file) => statSync(file).isFile()))
+      hash.update(`\0${file}\0`).update(readFileSync(file));
   }
   return hash.digest("hex");
-}
-
-/** The files below a folder; undefined for what is none. */
-function readdirOrNothing(path: string): readonly string[] | undefined {
-  try {
-    return readdirSync(path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(path.length))
-      .sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw error;
-    return undefined;
-  }
 }

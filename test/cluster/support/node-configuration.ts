@@ -45,14 +45,8 @@ export const CNI_CONFIGURATION = JSON.stringify({
   ],
 });
 
-export interface KubeletSettings {
-  readonly runtimeSocket: string;
-  readonly address: string;
-  readonly caFile: string;
-}
-
 /** kubelet's, with its defaults wherever they matter to a registration. JSON is YAML. */
-export function kubeletConfiguration({ runtimeSocket, address, caFile }: KubeletSettings): string {
+export function kubeletConfiguration(runtimeSocket: string, address: string, caFile: string): string {
   return JSON.stringify({
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",

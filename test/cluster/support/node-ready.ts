@@ -66,7 +66,6 @@ export function deletedCsiNode(title: string, drivers: number): Scenario {
     cause: async (players) => {
       const { kubectl, nodeName } = clusterOf(players);
       await kubectl("delete", "csinode", nodeName);
-      return "begin";
     },
     undo: ({ kubectlWith }) => kubectlWith(applied.splice(0), "delete", "--ignore-not-found"),
   };

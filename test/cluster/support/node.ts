@@ -32,11 +32,12 @@ export interface Node extends AsyncDisposable {
   at(path: string): string;
   /** Runs a program on the node: its output. */
   run(...command: readonly string[]): Promise<string>;
+  /** Ends a container's first process, by the ID that its status has. */
+  killContainer(containerId: string): Promise<unknown>;
   /** Everything on the node ends between two instructions; its files stay as they are, sockets too. */
   cutPower(): Promise<void>;
   /** Starts the node again after its power was cut. */
   boot(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export async function startNode(options: NodeOptions): Promise<Node> {
@@ -50,17 +51,12 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   writeFileSync(at("var/lib/resolv.conf"), "");
   writeFileSync(
     at("var/lib/kubelet-config.yaml"),
-    kubeletConfiguration({
-      runtimeSocket: RUNTIME_SOCKET,
-      address: options.address,
-      caFile: controlPlane.caFile,
-    }),
+    kubeletConfiguration(RUNTIME_SOCKET, options.address, controlPlane.caFile),
   );
 
   const enter = ["unshare", ...NAMESPACES, "--mount-proc", "--fork", "--kill-child"];
   const kubernetes = programPath("kubernetes");
   const machine = await startPart(
-    "node",
     [...enter, "sh", join(__dirname, "enter-node.sh"), folder, kubernetes, "init", "/bin/sleep", "infinity"],
     join(logs, "node.log"),
   );
@@ -75,7 +71,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     return stdout;
   };
   const start = (part: string, ...command: readonly string[]) =>
-    startPart(part, () => inside(command), join(logs, `${part}.log`), childOf);
+    startPart(() => inside(command), join(logs, `${part}.log`), childOf);
   const entered = () =>
     until(() => runInside("test", "-e", "/run/entered"), { what: "the node's namespaces are ready" });
   const runtimeReady = () =>
@@ -106,9 +102,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     ...["--config=/var/lib/kubelet-config.yaml", `--kubeconfig=${controlPlane.kubeconfig(`node-${name}`)}`],
     ...["--root-dir=/var/lib/kubelet", "--cert-dir=/var/lib/kubelet/pki", "--v=2"],
   );
-
   await keptUp(kubelet);
-
   const close = async () => {
     if (existsSync(`/proc/${machine.pid}`)) process.kill(childOf(machine.pid), "SIGKILL");
     await Promise.all([machine.exited, kubelet.exited, containerd.exited]);
@@ -119,6 +113,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     containerd,
     at,
     run: runInside,
+    killContainer: (containerId) =>
+      runInside(
+        ...["ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL"],
+        containerId.replace("containerd://", ""),
+      ),
     cutPower: async () => {
       await close();
       await forgetGroups();
@@ -131,7 +130,6 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       await kubelet.start();
       await keptUp(kubelet);
     },
-    close,
     [Symbol.asyncDispose]: close,
   };
 }

@@ -81,20 +81,22 @@ export function containerOf({ spec }: DaemonSet, name: string): Container {
   return found;
 }
 
+const TOLERATES_ALL: readonly object[] = [{ operator: "Exists" }];
+
 /** A pod with an inline volume of the driver, in which it writes and reads a text. */
-export function podWithVolume(name: string, driver = EXAMPLE.driver): object {
-  return podWith(name, { csi: { driver, volumeAttributes: { size: "1Mi" } } });
+export function podWithVolume(name: string, driver: string, tolerations = TOLERATES_ALL): object {
+  return podWith(name, { csi: { driver, volumeAttributes: { size: "1Mi" } } }, tolerations);
 }
 
 /** A pod that writes a text to a volume and reads it. */
-export function podWith(name: string, volume: object): object {
+export function podWith(name: string, volume: object, tolerations = TOLERATES_ALL): object {
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: "default" },
     spec: {
       restartPolicy: "Never",
-      tolerations: [{ operator: "Exists" }],
+      tolerations,
       terminationGracePeriodSeconds: 2,
       automountServiceAccountToken: false,
       containers: [

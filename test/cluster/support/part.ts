@@ -4,11 +4,10 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 
 /** A long-running program of the cluster that can be killed and started again; what it writes goes to a file. */
 export interface Part extends AsyncDisposable {
-  readonly name: string;
-  /** Where both of its outputs go, over all its lives. */
-  readonly logFile: string;
   /** The process of this life, as this machine counts. */
   readonly pid: number;
+  /** The last lines of what it wrote, for an error's text. */
+  lastWords(): string;
   /** Resolves when this life ended; never rejects. */
   readonly exited: Promise<void>;
   /** Ends it at once, as the kernel's out-of-memory killer does; resolves when it is gone. */
@@ -24,7 +23,6 @@ export interface Part extends AsyncDisposable {
  * each start; `programOf` leads from what was spawned to what is meant, where a command runs the program as its child.
  */
 export async function startPart(
-  name: string,
   command: readonly string[] | (() => readonly string[]),
   logFile: string,
   programOf: (spawned: number) => number = (spawned) => spawned,
@@ -36,9 +34,7 @@ export async function startPart(
     const log = openSync(logFile, "a");
     const child = spawn(program, words, { stdio: ["ignore", log, log] });
     closeSync(log);
-    const exited = new Promise<void>((resolve) => {
-      child.once("exit", () => resolve());
-    });
+    const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     await once(child, "spawn");
     return { child, exited };
   }
@@ -57,8 +53,7 @@ export async function startPart(
     clearTimeout(forced);
   }
   return {
-    name,
-    logFile,
+    lastWords: () => readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-15).join("\n"),
     get pid() {
       return life.child.pid ?? 0;
     },
@@ -73,9 +68,4 @@ export async function startPart(
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** The last lines of a part's log, for an error's text. */
-export function lastWords({ logFile }: Part): string {
-  return readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-15).join("\n");
 }

@@ -1,23 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-export interface Patience {
-  /** What is waited for, for the error. */
-  readonly what: string;
-  /** How long at most; 60 s by default. */
-  readonly limitMs?: number;
-  /** The pause between two tries; 100 ms by default. */
-  readonly everyMs?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** Repeats `attempt` until it does not throw; rejects with its last error once the limit is reached. */
+/**
+ * Repeats `attempt` until it does not throw. Once `limitMs` (60 s) have passed it rejects with the last error; `what` is what
+ * it waited for.
+ */
 export async function until<Value>(
   attempt: () => Value | Promise<Value>,
-  { what, limitMs = 60_000, everyMs = 100, signal }: Patience,
+  {
+    what,
+    limitMs = 60_000,
+    everyMs = 100,
+  }: { readonly what: string; readonly limitMs?: number; readonly everyMs?: number },
 ): Promise<Value> {
   const giveUpAt = performance.now() + limitMs;
   for (;;) {
-    signal?.throwIfAborted();
     try {
       return await attempt();
     } catch (cause) {

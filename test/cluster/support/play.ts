@@ -22,8 +22,8 @@ export interface Scenario {
   readonly ours: { readonly comesBack: boolean; readonly podRuns?: boolean; readonly restarts?: number };
   /** Applies the plugins and waits for them by default. */
   readonly prepare?: (players: readonly Player[]) => Promise<void>;
-  /** Time counts from its beginning, from its end, or from a moment in between, as performance.now() counts. */
-  readonly cause: (players: readonly Player[]) => Promise<"begin" | "end" | number>;
+  /** Time counts from its beginning unless it resolves with another moment, as performance.now() counts. */
+  readonly cause: (players: readonly Player[]) => Promise<unknown>;
   /** Undoes what outlives the plugins. */
   readonly undo?: (cluster: Cluster) => Promise<unknown>;
 }
@@ -73,14 +73,9 @@ export async function play(
     contestants
       .filter(({ name }) => role.only === undefined || role.only === name)
       .map((contestant): Player => {
-        const plugin = `${contestant.name}-${index}`;
-        return {
-          ...createStage(cluster, contestant, {
-            driver: `${plugin}.csi.example.com`,
-            daemonSet: `plugin-${plugin}`,
-          }),
-          role,
-        };
+        const name = `${contestant.name}-${index}`;
+        const plugin = { driver: `${name}.csi.example.com`, daemonSet: `plugin-${name}` };
+        return { ...createStage(cluster, contestant, plugin), role };
       }),
   );
   try {
@@ -88,7 +83,7 @@ export async function play(
     const before = await Promise.all(players.map(restartsByPod));
     const begin = performance.now();
     const from = await cause(players);
-    const zero = from === "begin" ? begin : from === "end" ? performance.now() : from;
+    const zero = typeof from === "number" ? from : begin;
     return await Promise.all(
       players.map((player, index) => watch(player, scenario, zero, before[index] ?? new Map())),
     );

@@ -2,11 +2,15 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { grid } from "../../../bench/figures";
 import type { Outcome } from "./play";
 
-/** Tells an outcome, and keeps it for the page: one JSON object a line. */
+/** Prints an outcome and keeps it for the page: one JSON object a line. */
 export function keepOutcome(outcome: Outcome): void {
-  process.stdout.write(`${describe(outcome)}\n`);
+  keep(describe(outcome), outcome);
+}
+
+function keep(text: string, result: object): void {
+  process.stdout.write(`${text}\n`);
   const file = process.env.CLUSTER_OUTCOMES;
-  if (file) appendFileSync(file, `${JSON.stringify(outcome)}\n`);
+  if (file) appendFileSync(file, `${JSON.stringify(result)}\n`);
 }
 
 /** What happened to pods that were created before their driver. */
@@ -22,11 +26,7 @@ export interface MountTries {
 /** As {@link keepOutcome}. */
 export function keepTries(tries: MountTries): void {
   const { title, podMs } = tries;
-  process.stdout.write(
-    `${title}: ${tries.failedMounts} of ${tries.tries} with FailedMount, pod ${seconds(podMs)}\n`,
-  );
-  const file = process.env.CLUSTER_OUTCOMES;
-  if (file) appendFileSync(file, `${JSON.stringify(tries)}\n`);
+  keep(`${title}: ${tries.failedMounts} of ${tries.tries} with FailedMount, pod ${seconds(podMs)}`, tries);
 }
 
 /** The outcomes that runs kept in a file; none where there is no file. */
@@ -43,12 +43,7 @@ export function readOutcomes(file: string): readonly Outcome[] {
 export function triesTable(lines: readonly object[]): string {
   const rows = lines
     .filter((line): line is MountTries => "failedMounts" in line)
-    .map(({ title, tries, failedMounts, podMs }) => [
-      title,
-      String(tries),
-      String(failedMounts),
-      seconds(podMs),
-    ]);
+    .map(({ title, tries, failedMounts, podMs }) => [title, `${tries}`, `${failedMounts}`, seconds(podMs)]);
   return grid(["", "tries", "with a FailedMount event", "apply of the driver to the running pod"], rows);
 }
 
@@ -66,12 +61,7 @@ export function outcomeTable(titles: readonly string[], outcomes: readonly Outco
         ...pair((some) => seconds(some.map(({ missingMs }) => missingMs))),
         ...pair((some) => secondsOrDash(some.map(({ registeredMs }) => registeredMs))),
         ...pair((some) => seconds(some.map(({ podMs }) => podMs))),
-        ...pair((some) =>
-          range(
-            some.map(({ restarts }) => restarts),
-            String,
-          ),
-        ),
+        ...pair((some) => range(some.map(({ restarts }) => restarts))),
         String(Math.max(ours.length, official.length)),
       ],
     ];
@@ -93,18 +83,18 @@ function seconds(times: readonly (number | undefined)[]): string {
   const lost = times.length - back.length;
   if (times.length === 0) return "-";
   if (back.length === 0) return "not back";
-  const told = range(back, (time) => time.toFixed(1));
+  const told = range(back, 1);
   return lost > 0 ? `${told} s, not back ${lost} of ${times.length} times` : `${told} s`;
 }
 
-function range(values: readonly number[], tell: (value: number) => string): string {
+function range(values: readonly number[], digits = 0): string {
   const sorted = values.slice().sort((one, other) => one - other);
   const [least, median, most] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
   if (least === undefined || median === undefined || most === undefined) return "-";
-  const [low, high] = [tell(least), tell(most)];
+  const [low, high] = [least.toFixed(digits), most.toFixed(digits)];
   if (low === high) return low;
   // Of an even number no play is the middle one.
-  return sorted.length % 2 === 0 ? `${low} to ${high}` : `${tell(median)} (${low} to ${high})`;
+  return sorted.length % 2 === 0 ? `${low} to ${high}` : `${median.toFixed(digits)} (${low} to ${high})`;
 }
 
 function describe({ title, contestant, missingMs, registeredMs, podMs, restarts }: Outcome): string {

@@ -1,3 +1,4 @@
+import type { Inside } from "./cluster";
 import {
   apiServerAway,
   apiServerAwayMeanwhile,
@@ -10,20 +11,71 @@ import {
   withLimits,
 } from "./faults";
 import { deletedCsiNode } from "./node-ready";
-import { OFFICIAL, OURS, registrationSocketOf } from "./objects";
-import type { Scenario } from "./play";
+import { type Contestant, OFFICIAL, OURS, registrationSocketOf } from "./objects";
+import type { Part } from "./part";
+import type { Player, Scenario } from "./play";
 import { type Change, insideOf } from "./stage";
 
-const freshWith = (title: string, change?: Change): Scenario => ({
-  title,
-  alone: true,
-  prepare: async () => {},
-  ours: { comesBack: true, restarts: 0 },
-  cause: async (stages) => {
-    await eachOf(stages, (stage) => stage.apply(change));
-    return "begin";
-  },
+type Cause = Scenario["cause"];
+
+/** Something that happens to plugins that are registered, after which ours comes back without a restart. */
+const fault = (title: string, cause: Cause, more: Partial<Scenario> = {}): Scenario => ({
+  ...{ title, cause, ours: { comesBack: true, restarts: 0 } },
+  ...more,
 });
+
+/** As {@link fault}, where only a cluster of the suite's own lets one do it. */
+const faultInside = (
+  title: string,
+  happen: (inside: Inside, stages: readonly Player[]) => Promise<unknown>,
+  more: Partial<Scenario> = {},
+): Scenario =>
+  fault(title, (stages) => happen(insideOf(clusterOf(stages)), stages), { needsInside: true, ...more });
+
+const freshWith = (title: string, change?: Change): Scenario =>
+  fault(title, (stages) => eachOf(stages, (stage) => stage.apply(change)), {
+    alone: true,
+    prepare: async () => {},
+  });
+
+async function killAndStart(part: Part): Promise<void> {
+  await part.kill();
+  await part.start();
+}
+
+/** An update whose pods overlap, with a driver that leaves or removes the socket of its successor. */
+function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scenario {
+  const update: Change = (daemonSet) => {
+    surging(flag)(daemonSet);
+    rollOut(daemonSet);
+  };
+  const rolledOut = ["rollout", "status", "--namespace=kube-system", "--timeout=40s"];
+  return {
+    title,
+    roles: [{ title, change: surging(flag) }],
+    // Registered it is in either case.
+    ours: { comesBack: true, podRuns: flag === "--leave-socket" },
+    limitMs: 60_000,
+    cause: async (stages) => {
+      await eachOf(stages, (stage) => stage.apply(update));
+      await eachOf(stages, ({ cluster, plugin }) =>
+        cluster.kubectl(...rolledOut, `daemonset/${plugin.daemonSet}`).catch(() => {}),
+      );
+    },
+  };
+}
+
+function swap(from: Contestant, to: Contestant): Scenario {
+  const title = `swap of the image: ${from.name} to ${to.name}`;
+  return fault(title, (stages) => eachOf(stages, (stage) => stage.apply(undefined, to)), {
+    needsOfficial: true,
+    roles: [{ title, only: "ours" }],
+    prepare: async (stages) => {
+      await eachOf(stages, (stage) => stage.apply(undefined, from));
+      await eachOf(stages, (stage) => stage.registered());
+    },
+  });
+}
 
 /** Everything whose times are told, in the order of the table. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -33,132 +85,37 @@ export const SCENARIOS: readonly Scenario[] = [
     withLimits({ cpu: "100m", memory: "100Mi" }),
   ),
   freshWith("fresh apply, registrar limited to 64Mi of memory", withLimits({ memory: "64Mi" })),
-  {
-    title: "registrar killed",
+  fault("registrar killed", (stages) => eachOf(stages, (stage) => stage.killContainer("registrar")), {
     needsInside: true,
     ours: { comesBack: true, restarts: 1 },
-    cause: async (stages) => {
-      await eachOf(stages, (stage) => stage.killContainer("registrar"));
-      return "begin";
-    },
-  },
-  {
-    title: "driver killed",
-    needsInside: true,
-    ours: { comesBack: true, restarts: 0 },
-    cause: async (stages) => {
-      await eachOf(stages, (stage) => stage.killContainer("hostpath"));
-      return "begin";
-    },
-  },
-  {
-    title: "registration socket removed",
-    needsInside: true,
-    ours: { comesBack: true, restarts: 0 },
-    cause: async (stages) => {
-      const { node } = insideOf(clusterOf(stages));
-      await node.run("rm", ...stages.map(({ plugin }) => registrationSocketOf(plugin)));
-      return "begin";
-    },
-  },
-  {
-    title: "pod deleted",
-    ours: { comesBack: true, restarts: 0 },
-    cause: async (stages) => {
-      const pods = (await eachOf(stages, (stage) => stage.pods())).flat();
-      const names = pods.map(({ metadata }) => metadata.name);
-      await clusterOf(stages).kubectl("delete", "pod", "--namespace=kube-system", "--wait=false", ...names);
-      return "begin";
-    },
-  },
-  {
-    title: "rolling update",
-    ours: { comesBack: true, restarts: 0 },
-    cause: async (stages) => {
-      await eachOf(stages, (stage) => stage.apply(rollOut));
-      return "begin";
-    },
-  },
-  ...(["--leave-socket", "--remove-socket"] as const).map((flag): Scenario => {
-    const title =
-      flag === "--leave-socket"
-        ? "update with maxSurge: 1"
-        : "update with maxSurge: 1, the old driver removes the new one's socket";
-    return {
-      title,
-      roles: [{ title, change: surging(flag) }],
-      // Registered it is in either case.
-      ours: { comesBack: true, podRuns: flag === "--leave-socket" },
-      limitMs: 60_000,
-      cause: async (stages) => {
-        await eachOf(stages, (stage) =>
-          stage.apply((daemonSet) => {
-            surging(flag)(daemonSet);
-            rollOut(daemonSet);
-          }),
-        );
-        const rolledOut = ["rollout", "status", "--namespace=kube-system", "--timeout=40s"];
-        await eachOf(stages, ({ cluster, plugin }) =>
-          cluster.kubectl(...rolledOut, `daemonset/${plugin.daemonSet}`).catch(() => {}),
-        );
-        return "begin";
-      },
-    };
   }),
-  ...(
-    [
-      [OFFICIAL, OURS],
-      [OURS, OFFICIAL],
-    ] as const
-  ).map(
-    ([from, to]): Scenario => ({
-      title: `swap of the image: ${from.name} to ${to.name}`,
-      needsOfficial: true,
-      roles: [{ title: `swap of the image: ${from.name} to ${to.name}`, only: "ours" }],
-      ours: { comesBack: true, restarts: 0 },
-      prepare: async (stages) => {
-        await eachOf(stages, (stage) => stage.apply(undefined, from));
-        await eachOf(stages, (stage) => stage.registered());
-      },
-      cause: async (stages) => {
-        await eachOf(stages, (stage) => stage.apply(undefined, to));
-        return "begin";
-      },
-    }),
+  fault("driver killed", (stages) => eachOf(stages, (stage) => stage.killContainer("hostpath")), {
+    needsInside: true,
+  }),
+  faultInside("registration socket removed", ({ node }, stages) =>
+    node.run("rm", ...stages.map(({ plugin }) => registrationSocketOf(plugin))),
   ),
-  {
-    title: "kubelet killed and started",
-    needsInside: true,
-    ours: { comesBack: true, restarts: 0 },
-    cause: async (stages) => {
-      const { kubelet } = insideOf(clusterOf(stages)).node;
-      await kubelet.kill();
-      await kubelet.start();
-      return "begin";
-    },
-  },
-  {
-    title: "containerd killed and started",
-    needsInside: true,
-    ours: { comesBack: true, restarts: 0 },
-    cause: async (stages) => {
-      const { containerd } = insideOf(clusterOf(stages)).node;
-      await containerd.kill();
-      await containerd.start();
-      return "begin";
-    },
-  },
-  {
-    title: "power cut, dead sockets left, from kubelet's health on",
-    needsInside: true,
-    ours: { comesBack: true },
-    cause: async (stages) => {
-      const { node } = insideOf(clusterOf(stages));
+  fault("pod deleted", async (stages) => {
+    const pods = (await eachOf(stages, (stage) => stage.pods())).flat();
+    const names = pods.map(({ metadata }) => metadata.name);
+    await clusterOf(stages).kubectl("delete", "pod", "--namespace=kube-system", "--wait=false", ...names);
+  }),
+  fault("rolling update", (stages) => eachOf(stages, (stage) => stage.apply(rollOut))),
+  surge("update with maxSurge: 1", "--leave-socket"),
+  surge("update with maxSurge: 1, the old driver removes the new one's socket", "--remove-socket"),
+  swap(OFFICIAL, OURS),
+  swap(OURS, OFFICIAL),
+  faultInside("kubelet killed and started", ({ node }) => killAndStart(node.kubelet)),
+  faultInside("containerd killed and started", ({ node }) => killAndStart(node.containerd)),
+  faultInside(
+    "power cut, dead sockets left, from kubelet's health on",
+    async ({ node }) => {
       await node.cutPower();
       await node.boot();
-      return "end";
+      return performance.now();
     },
-  },
+    { ours: { comesBack: true } },
+  ),
   apiServerAway(20_000, [{ title: "API server away for 20 s, registrar killed meanwhile", change: ending }]),
   apiServerAway(40_000, [
     { title: "API server away for 40 s, registrar killed meanwhile", change: ending },
@@ -180,22 +137,19 @@ export const SCENARIOS: readonly Scenario[] = [
       only: "ours",
     },
   ]),
-  {
-    title: "`kubectl delete csinode`",
-    limitMs: 30_000,
-    ours: { comesBack: false },
-    cause: async (stages) => {
+  fault(
+    "`kubectl delete csinode`",
+    (stages) => {
       const { kubectl, nodeName } = clusterOf(stages);
-      await kubectl("delete", "csinode", nodeName);
-      return "begin";
+      return kubectl("delete", "csinode", nodeName);
     },
-    // kubelet writes it anew when it starts, and lists what it registers then.
-    undo: async (cluster) => {
-      const { kubelet } = insideOf(cluster).node;
-      await kubelet.kill();
-      await kubelet.start();
+    {
+      limitMs: 30_000,
+      ours: { comesBack: false },
+      needsInside: true,
+      // kubelet writes it anew when it starts, and lists what it registers then.
+      undo: (cluster) => killAndStart(insideOf(cluster).node.kubelet),
     },
-    needsInside: true,
-  },
+  ),
   deletedCsiNode("`kubectl delete csinode`, with node readiness", 5),
 ];

@@ -13,10 +13,16 @@ import { until } from "./patience";
 /** A pod, as far as the suite reads it. */
 export interface Pod {
   readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
+  readonly spec: { readonly nodeName?: string };
   readonly status: {
     readonly phase: string;
+    readonly conditions?: readonly { readonly reason?: string }[];
     readonly containerStatuses?: readonly ContainerStatus[];
   };
+}
+
+interface ContainerState {
+  readonly terminated?: { readonly exitCode: number; readonly message?: string };
 }
 
 export interface ContainerStatus {
@@ -24,11 +30,8 @@ export interface ContainerStatus {
   readonly ready: boolean;
   readonly restartCount: number;
   readonly containerID?: string;
-  readonly state: {
-    readonly running?: object;
-    readonly terminated?: { readonly exitCode: number; readonly message?: string };
-  };
-  readonly lastState: { readonly terminated?: { readonly exitCode: number; readonly message?: string } };
+  readonly state: ContainerState;
+  readonly lastState: ContainerState;
 }
 
 export type Change = (daemonSet: DaemonSet) => void;
@@ -79,21 +82,14 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     pods: listPods,
     status,
     killContainer: async (container) => {
-      const { node } = insideOf(cluster);
       const { containerID = "" } = await status(container);
-      const id = containerID.replace("containerd://", "");
-      await node.run("ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", id);
+      await insideOf(cluster).node.killContainer(containerID);
     },
     apply: async (change, other = contestant, csiDriver = exampleObjects(other, plugin)[0]) => {
       const [, daemonSet] = exampleObjects(other, plugin);
       change?.(daemonSet);
-      await kubectlWith(
-        [csiDriver, daemonSet],
-        "apply",
-        "--server-side",
-        "--force-conflicts",
-        "--validate=strict",
-      );
+      const strictly = ["--server-side", "--force-conflicts", "--validate=strict"];
+      await kubectlWith([csiDriver, daemonSet], "apply", ...strictly);
     },
     registered: (limitMs = 90_000) =>
       until(

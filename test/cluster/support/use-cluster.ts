@@ -1,4 +1,7 @@
 import { type Cluster, isOwn, startCluster } from "./cluster";
+import { type Contestant, OURS } from "./objects";
+import { until } from "./patience";
+import { type Change, createStage, type Stage } from "./stage";
 
 /** The one cluster of the suite, which runs from the first test to the last. */
 const shared: { cluster?: Cluster } = {};
@@ -15,6 +18,25 @@ export function cluster(): Cluster {
   if (!shared.cluster) throw new Error("the cluster has not started");
   return shared.cluster;
 }
+
+/** Resolves with a stage of the example whose driver is registered. */
+export async function startStage(contestant: Contestant = OURS, change?: Change): Promise<Stage> {
+  const stage = createStage(cluster(), contestant);
+  try {
+    await stage.apply(change);
+    await stage.registered();
+    return stage;
+  } catch (error) {
+    await stage[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Resolves when CSINode lists the driver, or lists it no more. */
+export const untilListed = (driver: string, isListed = true): Promise<void> =>
+  until(() => expect(cluster().record.isListed(driver)).toBe(isListed), {
+    what: `CSINode ${isListed ? "lists" : "no longer lists"} ${driver}`,
+  });
 
 /** A test that needs the node's inside: left out, and said so, in a cluster that is not the suite's own. */
 export function insideTest(title: string, run: () => Promise<void>): void {

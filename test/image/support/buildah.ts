@@ -4,37 +4,26 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
 
+type Variables = Readonly<Record<string, string>>;
+
 /** buildah with a store of its own, which needs neither a daemon nor overlay mounts nor other containers' rights. */
 export interface Buildah {
   /** Makes an image of a root folder, whose programs run with these variables; `entrypoint` is what a container runs. */
-  imageOf(
-    root: string,
-    name: string,
-    env: Readonly<Record<string, string>>,
-    entrypoint?: readonly string[],
-  ): void;
+  imageOf(root: string, name: string, env: Variables, entrypoint?: readonly string[]): void;
   /** Builds the Dockerfile of this repository, or of another folder. */
-  build(name: string, args: Readonly<Record<string, string>>, context?: string): void;
+  build(name: string, args: Variables, context?: string): void;
   /** Writes an image to a folder, in the layout that the OCI defines. */
   write(name: string, folder: string): void;
   /** Writes an image to a tarball that has its name, as `docker save` does: every runtime can load it. */
   archive(name: string, file: string): void;
-  /** Starts a container of an image and answers the command line that runs something in it. */
-  container(name: string): (options: readonly string[], ...words: readonly string[]) => readonly string[];
 }
 
 /** Where a stand-in base has the certificates that this machine's npm trusts besides Node's own. */
 const EXTRA_CERTIFICATES = "/etc/extra-certificates.pem";
 
 export function createBuildah(folder: string): Buildah {
-  const store = [
-    "--root",
-    join(folder, "store"),
-    "--runroot",
-    join(folder, "run"),
-    "--storage-driver",
-    "vfs",
-  ];
+  const folders = ["--root", join(folder, "store"), "--runroot", join(folder, "run")];
+  const store = [...folders, "--storage-driver", "vfs"];
   const env = { ...process.env, BUILDAH_ISOLATION: "chroot" };
   const buildah = (...args: readonly string[]) =>
     execFileSync("buildah", [...store, ...args], {
@@ -60,15 +49,11 @@ export function createBuildah(folder: string): Buildah {
     },
     write: (name, to) => void buildah("push", "-q", name, `oci:${to}`),
     archive: (name, file) => void buildah("push", "-q", name, `docker-archive:${file}:${name}`),
-    container: (name) => {
-      const container = buildah("from", name);
-      return (options, ...words) => ["buildah", ...store, "run", ...options, container, "--", ...words];
-    },
   };
 }
 
 /** Variables that a build base needs besides PATH, so that npm reaches the registry that it reaches here. */
-export const BUILD_VARIABLES: Readonly<Record<string, string>> = process.env.NODE_EXTRA_CA_CERTS
+export const BUILD_VARIABLES: Variables = process.env.NODE_EXTRA_CA_CERTS
   ? { NODE_EXTRA_CA_CERTS: EXTRA_CERTIFICATES }
   : {};
 

@@ -16,28 +16,22 @@ export interface ImageConfig {
   readonly Labels?: Readonly<Record<string, string>>;
 }
 
-export interface Layer {
-  /** As it is stored and pulled. */
-  readonly compressedBytes: number;
-  readonly files: readonly LayerFile[];
+export interface Image {
+  readonly config: ImageConfig;
+  readonly architecture: string;
+  /** From the lowest to the topmost; `compressedBytes` is what is stored and pulled. */
+  readonly layers: readonly { readonly compressedBytes: number; readonly files: readonly LayerFile[] }[];
+  /** Puts all layers over each other into a folder. */
+  unpack(folder: string): void;
 }
 
-export interface LayerFile {
+interface LayerFile {
   readonly path: string;
   /** As `ls -l` has it: `-rwxr-xr-x`. */
   readonly mode: string;
   /** `0/0`: user ID and group ID. */
   readonly owner: string;
   readonly bytes: number;
-}
-
-export interface Image {
-  readonly config: ImageConfig;
-  readonly architecture: string;
-  /** From the lowest to the topmost. */
-  readonly layers: readonly Layer[];
-  /** Puts all layers over each other into a folder. */
-  unpack(folder: string): void;
 }
 
 /** Reads a folder in the OCI's image layout that holds one image. */

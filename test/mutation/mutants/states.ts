@@ -1,183 +1,133 @@
-import type { Mutant } from "../mutant";
-
-const STATES = "src/registrar/registration/states";
-const STATE_TESTS = "test/registrar/registration/states";
+import { type Mutant, mutantsOf } from "../mutant";
 
 /** Mutants of what a registration does in its states. */
 export const STATES_MUTANTS: readonly Mutant[] = [
-  {
-    what: "the end of a peer that sends something is not seen",
-    file: `${STATES}/standby.ts`,
-    from: "      connection.resume();",
-    to: "",
-    tests: [`${STATE_TESTS}/standby`],
-  },
-  {
-    what: "a killed peer is noticed seconds later",
-    file: `${STATES}/standby.ts`,
-    from: '      connection.on("close", watch.hint);\n',
-    to: "",
-    tests: [`${STATE_TESTS}/standby`],
-  },
-  {
-    what: "a peer that hangs up is knocked at without end",
-    file: `${STATES}/standby.ts`,
-    from: "if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);",
-    to: "",
-    tests: [`${STATE_TESTS}/standby`],
-  },
-  {
-    what: "between two looks a peer that lives is connected to twice a second, for ever",
-    file: `${STATES}/standby.ts`,
-    from: '      connection.off("close", watch.hint);\n',
-    to: "",
-    tests: [`${STATE_TESTS}/standby`],
-  },
-  {
-    what: "a peer that took our place and was gone at once is waited for half a minute",
-    file: `${STATES}/standby.ts`,
-    from: '} else if (reason === "already-registered") {',
-    to: "} else {",
-    tests: [`${STATE_TESTS}/standby`],
-  },
-  {
-    what: "kubelet sees two sockets of a driver that another registrar serves",
-    file: `${STATES}/standby.ts`,
-    from: "  context.socket.withdraw();\n",
-    to: "",
-    tests: [`${STATE_TESTS}/standby`],
-  },
-  {
-    what: "another driver's registrar is stood by for",
-    file: `${STATES}/standby.ts`,
-    from: "info?.name === facts.driverName &&",
-    to: "info !== undefined &&",
-    tests: [`${STATE_TESTS}/standby`],
-  },
-  {
-    what: "kubelet's registration is broken while it runs",
-    file: `${STATES}/in-place.ts`,
-    from: "if (!isKubeletBusy(state, context))",
-    to: "if (Object.is(state, state))",
-    tests: [`${STATE_TESTS}/in-place`],
-  },
-  {
-    what: "an official registrar that removes our socket finds it back before it has bound its own, and fails",
-    file: `${STATES}/in-place.ts`,
-    from: 'if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))',
-    to: 'if (found === "gone")',
-    tests: [`${STATE_TESTS}/in-place`],
-  },
-  {
-    what: "a kubelet that asked and died keeps a lost socket from being published",
-    file: `${STATES}/asked.ts`,
-    from: " && server.hasCaller",
-    to: "",
-    tests: [`${STATE_TESTS}/in-place`],
-  },
-  {
-    what: "a kubelet that asked and never tells keeps a lost socket from being published for ever",
-    file: `${STATES}/asked.ts`,
-    from: "performance.now() - askedAtMs < KUBELET_BUSY_MS && ",
-    to: "",
-    tests: [`${STATE_TESTS}/slow-changes`],
-  },
-  {
-    what: "a folder that was mounted anew is watched no more",
-    file: `${STATES}/in-place.ts`,
-    from: "      watch.rearm();\n",
-    to: "",
-    tests: [`${STATE_TESTS}/slow-changes`],
-  },
-  {
-    what: "each state leaves its inotify watches",
-    file: `${STATES}/in-place.ts`,
-    from: "    watch.close();\n",
-    to: "",
-    tests: ["test/registrar/registrar-lifecycle"],
-  },
-  {
-    what: "kubelet keeps the former node information of a driver that restarted meanwhile",
-    file: `${STATES}/in-place.ts`,
-    from: "        if (state.again) return { kind: state.again, kubeletIsIdle: true };\n",
-    to: "",
-    tests: ["test/registrar/reregistration"],
-  },
-  {
-    what: "a peer's socket is published over while kubelet is busy",
-    file: `${STATES}/in-place.ts`,
-    from: 'if (found === "taken")',
-    to: 'if (found === "taken" && !isKubeletBusy(state, context))',
-    tests: [`${STATE_TESTS}/in-place`],
-  },
-  {
-    what: "a slow restart of kubelet makes a registered socket move",
-    file: `${STATES}/listening.ts`,
-    from: "!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved",
-    to: "!facts.foundDeadSocket || facts.hasMoved",
-    tests: [`${STATE_TESTS}/listening`],
-  },
-  {
-    what: "the socket moves again and again",
-    file: `${STATES}/listening.ts`,
-    from: "!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved",
-    to: "!facts.foundDeadSocket || facts.everRegistered",
-    tests: [`${STATE_TESTS}/listening`],
-  },
-  {
-    what: "dot-sockets of killed registrars stay for ever",
-    file: `${STATES}/publishing.ts`,
-    from: "if (isFirst) void sweepDotSockets(pluginRegistrationPath);",
-    to: "if (isFirst && Object.is(pluginRegistrationPath, undefined)) void sweepDotSockets(pluginRegistrationPath);",
-    tests: [`${STATE_TESTS}/publishing`],
-  },
-  {
-    what: "the name under which kubelet knows the driver is not found",
-    file: `${STATES}/publishing.ts`,
-    from: "await findAlias(pluginRegistrationPath,",
-    to: 'await findAlias(pluginRegistrationPath + "-",',
-    tests: [`${STATE_TESTS}/publishing`, `${STATE_TESTS}/listening`, "test/registrar/socket/socket-name"],
-  },
-  {
-    what: "a driver that was renamed leaves its new name's place to a registrar that is about to go",
-    file: `${STATES}/publishing.ts`,
-    from: 'const isNewName = isFirst || reason === "driver-renamed";',
-    to: "const isNewName = isFirst && !!reason;",
-    tests: [`${STATE_TESTS}/publishing`],
-  },
-  {
-    what: "a registrar that is stopped while it publishes logs a failure",
-    file: `${STATES}/publishing.ts`,
-    from: "      if (signal.aborted) return undefined;\n      log.error",
-    to: "      log.error",
-    tests: ["test/registrar/registrar-lifecycle"],
-  },
-  {
-    what: "a node-wide registration that stood by ends where the folder is away for a moment",
-    file: `${STATES}/publishing.ts`,
-    from: 'isFirst && reason !== "peer-gone"',
-    to: "isFirst",
-    tests: [`${STATE_TESTS}/publishing`],
-  },
-  {
-    what: "a node-wide registrar takes a driver from its own sidecar",
-    file: `${STATES}/publishing.ts`,
-    from: 'isNewName && options.placeTaken !== "stand-by"',
-    to: "isNewName",
-    tests: [`${STATE_TESTS}/publishing`, "test/registrar/node-wide"],
-  },
-  {
-    what: "a folder that is back is used only when the next try is due",
-    file: `${STATES}/publishing.ts`,
-    from: "await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));",
-    to: "await new Promise(() => {});",
-    tests: [`${STATE_TESTS}/in-place`],
-  },
-  {
-    what: "kubelet's calls that are under way at the end are cut off",
-    file: `${STATES}/stopping.ts`,
-    from: "{ graceMs: GRACE_MS }",
-    to: "{ graceMs: 0 * GRACE_MS }",
-    tests: ["test/registrar/registrar-lifecycle"],
-  },
+  ...mutantsOf(
+    "src/registrar/registration/states/standby.ts",
+    ["test/registrar/registration/states/standby"],
+    {
+      "the end of a peer that sends something is not seen": "      connection.resume();",
+      "a killed peer is noticed seconds later": '      connection.on("close", watch.hint);\n',
+      "a peer that hangs up is knocked at without end":
+        "if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);",
+      "between two looks a peer that lives is connected to twice a second, for ever":
+        '      connection.off("close", watch.hint);\n',
+      "a peer that took our place and was gone at once is waited for half a minute": [
+        '} else if (reason === "already-registered") {',
+        "} else {",
+      ],
+      "kubelet sees two sockets of a driver that another registrar serves": "  context.socket.withdraw();\n",
+      "another driver's registrar is stood by for": [
+        "info?.name === facts.driverName &&",
+        "info !== undefined &&",
+      ],
+    },
+  ),
+  ...mutantsOf(
+    "src/registrar/registration/states/in-place.ts",
+    ["test/registrar/registration/states/in-place"],
+    {
+      "kubelet's registration is broken while it runs": [
+        "if (!isKubeletBusy(state, context))",
+        "if (Object.is(state, state))",
+      ],
+      "an official registrar that removes our socket finds it back before it has bound its own, and fails": [
+        'if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))',
+        'if (found === "gone")',
+      ],
+      "a folder that was mounted anew is watched no more": [
+        "      watch.rearm();\n",
+        "",
+        ["test/registrar/registration/states/slow-changes"],
+      ],
+      "each state leaves its inotify watches": [
+        "    watch.close();\n",
+        "",
+        ["test/registrar/registrar-lifecycle"],
+      ],
+      "kubelet keeps the former node information of a driver that restarted meanwhile": [
+        "        if (state.again) return { kind: state.again, kubeletIsIdle: true };\n",
+        "",
+        ["test/registrar/reregistration"],
+      ],
+      "a peer's socket is published over while kubelet is busy": [
+        'if (found === "taken")',
+        'if (found === "taken" && !isKubeletBusy(state, context))',
+      ],
+    },
+  ),
+  ...mutantsOf(
+    "src/registrar/registration/states/asked.ts",
+    ["test/registrar/registration/states/in-place"],
+    {
+      "a kubelet that asked and died keeps a lost socket from being published": " && server.hasCaller",
+      "a kubelet that asked and never tells keeps a lost socket from being published for ever": [
+        "performance.now() - askedAtMs < KUBELET_BUSY_MS && ",
+        "",
+        ["test/registrar/registration/states/slow-changes"],
+      ],
+    },
+  ),
+  ...mutantsOf(
+    "src/registrar/registration/states/listening.ts",
+    ["test/registrar/registration/states/listening"],
+    {
+      "a slow restart of kubelet makes a registered socket move": [
+        "!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved",
+        "!facts.foundDeadSocket || facts.hasMoved",
+      ],
+      "the socket moves again and again": [
+        "!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved",
+        "!facts.foundDeadSocket || facts.everRegistered",
+      ],
+    },
+  ),
+  ...mutantsOf(
+    "src/registrar/registration/states/publishing.ts",
+    ["test/registrar/registration/states/publishing"],
+    {
+      "dot-sockets of killed registrars stay for ever": [
+        "if (isFirst) void sweepDotSockets(pluginRegistrationPath);",
+        "if (isFirst && Object.is(pluginRegistrationPath, undefined)) void sweepDotSockets(pluginRegistrationPath);",
+      ],
+      "the name under which kubelet knows the driver is not found": [
+        "await findAlias(pluginRegistrationPath,",
+        'await findAlias(pluginRegistrationPath + "-",',
+        [
+          "test/registrar/registration/states/publishing",
+          "test/registrar/registration/states/listening",
+          "test/registrar/socket/socket-name",
+        ],
+      ],
+      "a driver that was renamed leaves its new name's place to a registrar that is about to go": [
+        'const isNewName = isFirst || reason === "driver-renamed";',
+        "const isNewName = isFirst && !!reason;",
+      ],
+      "a registrar that is stopped while it publishes logs a failure": [
+        "      if (signal.aborted) return undefined;\n      log.error",
+        "      log.error",
+        ["test/registrar/registrar-lifecycle"],
+      ],
+      "a node-wide registration that stood by ends where the folder is away for a moment": [
+        'isFirst && reason !== "peer-gone"',
+        "isFirst",
+      ],
+      "a node-wide registrar takes a driver from its own sidecar": [
+        'isNewName && options.placeTaken !== "stand-by"',
+        "isNewName",
+        ["test/registrar/registration/states/publishing", "test/registrar/node-wide"],
+      ],
+      "a folder that is back is used only when the next try is due": [
+        "await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));",
+        "await new Promise(() => {});",
+        ["test/registrar/registration/states/in-place"],
+      ],
+    },
+  ),
+  ...mutantsOf("src/registrar/registration/states/stopping.ts", ["test/registrar/registrar-lifecycle"], {
+    "kubelet's calls that are under way at the end are cut off": [
+      "{ graceMs: GRACE_MS }",
+      "{ graceMs: 0 * GRACE_MS }",
+    ],
+  }),
 ];

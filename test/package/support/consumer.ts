@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempFolder } from "../../support/temp-folder";
-import { packedOnce } from "./packed-once";
-import { ROOT } from "./packed-package";
+import { packPackage, ROOT } from "./packed-package";
 import { type Finished, type RunOptions, run } from "./run";
 
 /** A project of somebody who uses the packed package. */
@@ -30,7 +29,7 @@ export function packagesOfUsers(): readonly string[] {
 /** Makes a project in which the package is installed. What it needs is copied from ours: nothing is downloaded. */
 export async function createConsumer(): Promise<Consumer> {
   const folder = await createTempFolder();
-  const packed = await packedOnce();
+  await using packed = await packPackage();
   for (const path of packagesOfUsers()) await cp(join(ROOT, path), folder.at(path), { recursive: true });
   await packed.unpack(folder.at("node_modules", "registrar"));
   return {

@@ -17,40 +17,21 @@ export interface PackageJson {
 export const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 /** The package as `npm run package` makes it of what is built. */
-export interface PackedPackage {
+export interface PackedPackage extends AsyncDisposable {
   /** Path of the file that would be published. */
   readonly tarball: string;
   /** Paths in the package, sorted. */
   readonly files: readonly string[];
   readonly packedBytes: number;
   readonly unpackedBytes: number;
-  /** Puts it into an existing folder, as an installation does, without its dependencies. */
+  /** Puts it into a folder, as an installation does, without its dependencies. */
   unpack(folder: string): Promise<void>;
 }
 
 /** Packs the project without building it. */
-export async function packPackage(): Promise<PackedPackage & AsyncDisposable> {
+export async function packPackage(): Promise<PackedPackage> {
   const folder = await createTempFolder();
-  const packed = packedIn(folder.path, await pack(folder.path));
-  return { ...packed, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
-}
-
-/**
- * Packs it into an existing folder; resolves with npm's description of it, in JSON. A release packs first, and names the
- * folder with the tarball and that JSON in REGISTRAR_PACKED: what is published is then what the tests judged.
- */
-export async function pack(folder: string): Promise<string> {
-  const { REGISTRAR_PACKED } = process.env;
-  if (REGISTRAR_PACKED !== undefined) {
-    await cp(REGISTRAR_PACKED, folder, { recursive: true });
-    return await readFile(join(folder, "packed.json"), "utf8");
-  }
-  const words = [join("scripts", "pack.mjs"), folder];
-  return succeeded(await run(process.execPath, words, { cwd: ROOT })).stdout;
-}
-
-/** What was packed into a folder, by what npm told of it. */
-export function packedIn(folder: string, json: string): PackedPackage {
+  const json = await pack(folder.path);
   const [told] = JSON.parse(json) as readonly {
     readonly filename: string;
     readonly size: number;
@@ -60,7 +41,7 @@ export function packedIn(folder: string, json: string): PackedPackage {
   if (told === undefined) throw new Error(`scripts/pack.mjs told nothing: ${json}`);
   const files = told.files.map(({ path }) => path).sort();
   if (!files.includes("dist/index.js")) throw new Error("nothing is built: npm run build");
-  const tarball = join(folder, told.filename);
+  const tarball = folder.at(told.filename);
   return {
     tarball,
     files,
@@ -70,7 +51,22 @@ export function packedIn(folder: string, json: string): PackedPackage {
       await mkdir(into, { recursive: true });
       succeeded(await run("tar", ["-xzf", tarball, "-C", into, "--strip-components=1"], { cwd: into }));
     },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
+}
+
+/**
+ * Packs it into a folder; resolves with npm's description of it, in JSON. A release packs first, and names the folder with
+ * the tarball and that JSON in REGISTRAR_PACKED: what is published is then what the tests judged.
+ */
+async function pack(folder: string): Promise<string> {
+  const { REGISTRAR_PACKED } = process.env;
+  if (REGISTRAR_PACKED !== undefined) {
+    await cp(REGISTRAR_PACKED, folder, { recursive: true });
+    return await readFile(join(folder, "packed.json"), "utf8");
+  }
+  const words = [join("scripts", "pack.mjs"), folder];
+  return succeeded(await run(process.execPath, words, { cwd: ROOT })).stdout;
 }
 
 /** What it is given, or an error with what the command had to say. */
