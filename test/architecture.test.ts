@@ -121,7 +121,7 @@ test("process is used by the command line only", () => {
 
 /**
  * Durations are measured with `performance.now()`: the time of day may go back by an hour, and a wait with it. Where the
- * time of day itself is meant, it is said here why.
+ * time of day itself is needed, this table says why.
  */
 const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "registrar/model/tally.ts": "when kubelet called, for people",
@@ -145,7 +145,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "simulator/kubelet-client.ts": "the same",
 };
 
-test("the time of day is looked at only where it is meant", () => {
+test("only the files of the table read the time of day", () => {
   const lookers = files.filter((file) => /\bDate\.now\b|\bnew Date\(\)/.test(textOf(file)));
   expect(lookers).toEqual(Object.keys(TIME_OF_DAY).sort());
 });
@@ -159,7 +159,7 @@ test.each([
   expect(files.filter((file) => pattern.test(textOf(file)))).toEqual([]);
 });
 
-test("no file that somebody writes is longer than 250 lines, tests included", () => {
+test("no file is longer than 250 lines, tests included, except the generated one", () => {
   const all = [
     ...files.map((file) => join("src", file)),
     ...filesIn(__dirname).map((file) => join("test", file)),

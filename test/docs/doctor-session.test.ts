@@ -12,7 +12,7 @@ import { containerCommand, makeMountPoints, pidInside } from "../support/sandbox
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { fencesIn, readText } from "./markdown";
 
-// The session of docs/doctor.md, played again in mount namespaces: what kubelet is told, where the driver's socket is on
+// The session of docs/doctor.md, played again in mount namespaces: the paths that kubelet gets, where the driver's socket is on
 // the host, and what is mounted where, are as in a cluster.
 
 const NAME = "disk.csi.example.com";

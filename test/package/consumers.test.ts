@@ -120,7 +120,7 @@ test("an ES module bundled of it needs no node_modules; test/projects has one in
   });
 });
 
-test("what is not exported cannot be loaded", async () => {
+test("a module that is not exported cannot be loaded", async () => {
   const { code, stderr } = await consumer.node(["-e", 'require("registrar/dist/registrar/state.js")']);
   expect(code).toBe(1);
   expect(stderr).toContain("ERR_PACKAGE_PATH_NOT_EXPORTED");

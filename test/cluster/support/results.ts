@@ -71,13 +71,13 @@ export function outcomeTable(titles: readonly string[], outcomes: readonly Outco
   return grid(head, rows);
 }
 
-/** As {@link seconds}, where nobody need be told anything. */
+/** As {@link seconds}, but `-` if there is no time at all. */
 function secondsOrDash(times: readonly (number | undefined)[]): string {
   const told = times.filter((time) => time !== undefined);
   return told.length === 0 ? "-" : seconds(told);
 }
 
-/** The range, and the median of an odd number of plays; what did not come back is told apart. */
+/** The range, and the median of an odd number of plays; drivers that did not come back are counted apart. */
 function seconds(times: readonly (number | undefined)[]): string {
   const back = times.filter((time) => time !== undefined).map((time) => time / 1000);
   const lost = times.length - back.length;
