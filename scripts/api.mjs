@@ -50,7 +50,7 @@ function find({ there: name, file }) {
   return { file, text: lines.slice(begin, end + 1).join("\n") };
 }
 
-/** The declaration, and those of the names in it that nobody can import: they are of it. */
+/** The declaration, and those of the names in it that are not exported. */
 function declarationsOf(one, seen) {
   const found = find(one);
   if (found === undefined) return [];
@@ -85,13 +85,13 @@ for (const { name, there, file } of all)
   if (!find({ there, file })) throw new Error(`${file} does not declare ${name}`);
 const exported = new Set(all.map((one) => find(one).text));
 
-/** What several export is told once. */
-const told = new Set();
+/** Names that an earlier section has. */
+const listed = new Set();
 const sections = Object.entries(ENTRIES).map(([name, entry]) => {
   const declared = namesIn(entry, "export")
-    .filter((one) => !told.has(one.name))
+    .filter((one) => !listed.has(one.name))
     .sort((a, b) => a.name.localeCompare(b.name, "en"));
-  for (const one of declared) told.add(one.name);
+  for (const one of declared) listed.add(one.name);
   const items = declared.map((one) => {
     const code = declarationsOf(one, new Set()).join("\n\n");
     return `### ${one.name}\n\n\`\`\`typescript\n${code}\n\`\`\`\n`;

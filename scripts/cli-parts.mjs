@@ -42,7 +42,7 @@ const BANNER =
   "(function(exports,require,module,__filename,__dirname){" +
   "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;";
 
-/** Names are kept: a stack trace in somebody's log is worth more than a shorter file. */
+/** Keeps names: a readable stack trace in a log is worth more than a shorter file. */
 async function bundle(contents, { banner, footer, plugins, define }) {
   const { outputFiles } = await esbuild.build({
     stdin: { contents, resolveDir: "src" },

@@ -63,7 +63,7 @@ const paths = {
 };
 process.argv = [process.execPath, cli, ...Object.entries(paths).map(([flag, path]) => `--${flag}=${path}`)];
 require(cli);
-// Until kubelet has told the registrar that it is registered.
+// Until kubelet has sent the registration status.
 await kubelet.events.when("called", {
   where: ({ call }) => call === "NotifyRegistrationStatus",
   timeoutMs: 60_000,

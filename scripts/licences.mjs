@@ -7,7 +7,7 @@ const PACKAGE_FOLDER = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)\b/i;
 
 /**
- * An esbuild plugin that writes `outfile`: every package of which something is in the bundle, with its licence. Used for
+ * An esbuild plugin that writes `outfile`: every package with code in the bundle, with its licence. Used for
  * several bundles, it writes what is in any of them. A package without a licence text fails the build.
  */
 export function thirdPartyLicences(outfile) {

@@ -1,11 +1,11 @@
 // npm run package [-- FOLDER]: the tarball as users get it. Its package.json has no scripts and no list of development
-// packages, which mean nothing there: npm would run `prepare` where somebody installs the unpacked folder, and fail.
+// packages, which mean nothing to users: an installation of the unpacked folder would run `prepare`, and fail.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
-/** What concerns a clone only. */
+/** Fields that only a clone needs. */
 const OF_A_CLONE = ["scripts", "devDependencies", "allowScripts"];
 
 const [destination = "."] = process.argv.slice(2);

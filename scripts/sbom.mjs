@@ -1,5 +1,5 @@
 // npm run sbom [-- FILE]: what reaches a user, as a CycloneDX list: the library's dependencies by the lock file, and the
-// packages of which something is in the bundle of the command line.
+// packages with code in the bundle of the command line.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -31,7 +31,7 @@ const nameOf = (path: string) => path.split("node_modules/").at(-1) ?? "";
 const production = Object.entries(locked).filter(([, { dev }]) => !dev);
 
 const LICENCES = readText("dist/THIRD-PARTY-LICENSES.txt");
-/** `name@version` of the packages of which something is in the command line's bundle. */
+/** `name@version` of the packages with code in the command line's bundle. */
 const bundled = new Set(
   Array.from(LICENCES.matchAll(/^(\S+) (\d\S*) \(.+\)$/gm), ([, name, version]) => `${name}@${version}`),
 );

@@ -28,7 +28,7 @@ async function coldStart({ program: [file = ""], command }: Contestant, limitMb:
   const copy = folder.at("program");
   copyFileSync(file, copy);
   execFileSync("sync", [copy]);
-  // Drops the pages of the copy: nobody else uses them, so they are read again, and charged to the group.
+  // Drops the pages of the copy: no other process uses them, so they are read again and charged to the group.
   execFileSync("dd", [`of=${copy}`, "oflag=nocache", "conv=notrunc,fdatasync", "count=0"], {
     stdio: "ignore",
   });

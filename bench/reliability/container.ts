@@ -3,7 +3,7 @@ import { type ChildProcess, startChildProcess } from "../../test/support/child-p
 import { freePort } from "../support/place";
 
 /** How long kubelet waits before it restarts a container for the nth time (0 is the first), in milliseconds. */
-export function restartDelayMs(restart: number): number {
+function restartDelayMs(restart: number): number {
   // The first restart is at once, see doBackOff in kubelet's kuberuntime_manager.go; then 10 s, doubled up to 5 min.
   return restart === 0 ? 0 : Math.min(10_000 * 2 ** (restart - 1), 300_000);
 }
@@ -19,7 +19,7 @@ export interface Container extends AsyncDisposable {
   readonly restarts: number;
   /** Every line of its runs, stderr only. */
   log(): readonly string[];
-  /** Resolves when a line has this text, be it long ago. */
+  /** Resolves when a line has this text; at once if one already has it. */
   says(text: string): Promise<void>;
   /** SIGKILL, as the kernel's out-of-memory killer does: a crash like any other. */
   kill(): void;

@@ -14,7 +14,7 @@ export interface Role {
 /** Shorter than the longest absence of a driver in the plan, longer than the shortest. */
 const GONE_AFTER = "--driver-gone-after=3s";
 
-/** Who is on the node. A node-wide registrar's drivers have names that begin alike, and nobody else's do. */
+/** The registrars of the node. Only the drivers of one node-wide registrar have names that begin alike. */
 export const ROLES: readonly Role[] = [
   {
     name: "steady sidecar",
@@ -51,6 +51,6 @@ export const DRIVERS: readonly string[] = ROLES.flatMap(({ drivers }) => drivers
 /** Who registers this driver when no peer does. */
 export function roleOf(driver: string): Role {
   const role = ROLES.find(({ drivers }) => drivers.includes(driver));
-  if (role === undefined) throw new Error(`nobody has the driver ${driver}`);
+  if (role === undefined) throw new Error(`no role has the driver ${driver}`);
   return role;
 }

@@ -7,7 +7,7 @@ import { roleOf } from "./cast";
 export interface Driver extends AsyncDisposable {
   readonly name: string;
   readonly paths: DriverPaths;
-  /** The node ID that CSINode has when all is well. It changes with a restart where kubelet is to notice one. */
+  /** The node ID that CSINode has when all is well. It changes with a restart if kubelet must notice restarts. */
   readonly nodeId: string;
   /** Ends it, and starts it again after `awayMs`. */
   restart(how: "kill" | "close", awayMs: number): Promise<void>;

@@ -11,7 +11,7 @@ const EXPECTED = new Map(
     "Lost connection": "a driver is stopped, killed or away",
     "Error retreiving CSI driver name": "a driver hangs when it has just come back",
     "Failed to listen on socket": "the plugin registration directory is away",
-    "Kubelet refused the driver": "kubelet is told to, or finds the driver hanging or away",
+    "Kubelet refused the driver": "a disturbance makes kubelet refuse, or the driver hangs or is away",
     "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace": "as above",
     "Closed a connection that does not speak gRPC": "the crowd",
     "Too many connections, closed one": "the crowd",

@@ -40,13 +40,13 @@ export interface Step {
   readonly inHaste: boolean;
 }
 
-/** More other registrars at a time would leave nobody at his own work. */
+/** With more peers at a time the roles would hardly hold any registration. */
 const MOST_PEERS = 2;
 const HASTE = 0.2;
 
 /**
- * The disturbances that follow from a seed, without end. Every kind comes once before any comes again, but for those
- * about peers: where none is there one comes instead of going.
+ * The disturbances that follow from a seed, without end. Every kind comes once before any comes again, except that a peer
+ * comes instead of going if there is none.
  */
 export function* createPlan(seed: number): Generator<Step, never> {
   const random = createRandom(seed);

@@ -6,7 +6,7 @@ import { askHttp, type HttpAnswer } from "../../test/support/http";
 import { countInotifyWatches } from "../../test/support/resources";
 import { anonymousMb } from "../support/processes";
 
-/** A registrar that runs, be it a role's, its successor's or a peer's. */
+/** A running registrar: a role's, its successor's or a peer's. */
 export interface RegistrarProcess extends AsyncDisposable {
   readonly name: string;
   readonly pid: number;
@@ -56,7 +56,7 @@ export async function startRegistrarProcess(
   const port = log
     .waitFor((line) => line.includes('"HTTP server started"'))
     .then((line) => Number(/port=(\d+)/.exec(line)?.[1]));
-  port.catch(() => {}); // told to those who ask; one that is killed early never listens
+  port.catch(() => {}); // each caller gets the rejection; a registrar that is killed early never listens
   let ending: Promise<void> | undefined;
   async function stop(): Promise<void> {
     end = "asked";

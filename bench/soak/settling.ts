@@ -13,7 +13,7 @@ interface Look {
   readonly fingerprint: string;
 }
 
-/** All well for so long is well for good: kubelet's loop runs each second. */
+/** A node without a problem for so long has settled: kubelet's loop runs each second. */
 const FOR_GOOD_MS = 2_500;
 const LOOK_EVERY_MS = 100;
 
@@ -56,9 +56,9 @@ async function lookAt(node: SoakNode): Promise<Look> {
     ...DRIVERS.flatMap((driver) => socketProblem(driver, sockets)),
     ...sockets
       .filter((name) => !DRIVERS.some((driver) => isOf(driver, name)))
-      .map((name) => `${name} is nobody's`),
+      .map((name) => `${name} belongs to no driver`),
   ];
-  // Only when the rest is well: these questions cost the registrars work.
+  // Only if there is no other problem: these requests cost the registrars work.
   if (problems.length === 0)
     problems.push(...(await Promise.all(DRIVERS.map((driver) => holderProblem(node, driver)))).flat());
   const events = registrations.map(({ event }) => event);

@@ -17,7 +17,7 @@ const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--wr
 Runs the suite in a cluster: in one of its own, which needs root on Linux and builds Kubernetes the first time, or in
 that of KUBECONFIG.
 
-  --plays N        so many plays of each scenario whose times are told (1)
+  --plays N        so many plays of each timed scenario (1)
   --only PATTERN   only tests whose name has it
   --outcomes FILE  adds the outcomes of scenarios to this file, whatever it has already
   --write          writes them into docs/measurements.md when all is done

@@ -17,7 +17,7 @@ const [unreleased, ...released] = releases;
 const RELEASE = /^\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/;
 const KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
 
-test("begins with what is not released yet, and has then each release with its day", () => {
+test("begins with the unreleased changes, followed by each release with its day", () => {
   expect(text).toMatch(/^# Changelog\n/);
   expect(unreleased?.title).toBe("[Unreleased]");
   for (const { title } of released) expect(title).toMatch(RELEASE);

@@ -1,9 +1,9 @@
-import { linkSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
+import { startCsiDriver } from "../../src/simulator/csi-driver";
 import { startKubelet } from "../../src/simulator/kubelet";
-import { type CliProcess, startCli } from "../end-to-end/support/process";
+import { startCli } from "../end-to-end/support/process";
 import { eventually } from "../support/eventually";
 import { PATIENCE_MS } from "../support/history";
 import { describeWithNamespaces } from "../support/sandbox/describe-with-namespaces";
@@ -12,7 +12,7 @@ import { containerCommand, makeMountPoints, pidInside } from "../support/sandbox
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { fencesIn, readText } from "./markdown";
 
-// The session of docs/doctor.md, played again in mount namespaces: what kubelet is told, where the driver's socket is on
+// The session of docs/doctor.md, played again in mount namespaces: the paths that kubelet gets, where the driver's socket is on
 // the host, and what is mounted where, are as in a cluster.
 
 const NAME = "disk.csi.example.com";
@@ -42,19 +42,8 @@ describeWithNamespaces("the session of docs/doctor.md", () => {
     await node[Symbol.asyncDispose]();
   });
 
-  const kubeletOf = (folder: TempFolder) =>
-    startKubelet({ pluginRegistrationPath: folder.at(REGISTRY), reconcilePeriodMs: 50 });
-
-  interface Host {
-    readonly folder: TempFolder;
-    readonly terminationLog: string;
-    driver(): Promise<SimulatedCsiDriver>;
-    /** In a container that has the driver's folder at /csi and kubelet's at /registration. */
-    run(...words: readonly string[]): CliProcess;
-  }
-
-  async function onHost(use: (host: Host) => Promise<void>): Promise<void> {
-    await using folder = await createTempFolder();
+  async function createHost() {
+    const folder = await createTempFolder();
     for (const one of [REGISTRY, PLUGIN]) await mkdir(folder.at(one), { recursive: true });
     const terminationLog = folder.at("termination-log");
     writeFileSync(terminationLog, "");
@@ -64,70 +53,70 @@ describeWithNamespaces("the session of docs/doctor.md", () => {
       "/dev/termination-log": terminationLog,
     };
     const command = containerCommand(container.path, mounts, ENTRY);
-    await use({
+    return {
       folder,
       terminationLog,
       driver: () => startCsiDriver({ csiAddress: folder.at(PLUGIN, "csi.sock"), name: NAME, nodeId: "n1" }),
-      run: (...words) => startCli(words, {}, { command, pidOf: pidInside }),
-    });
+      kubelet: () => startKubelet({ pluginRegistrationPath: folder.at(REGISTRY), reconcilePeriodMs: 50 }),
+      /** In a container that has the driver's folder at /csi and kubelet's at /registration. */
+      run: (...words: readonly string[]) => startCli(words, {}, { command, pidOf: pidInside }),
+      [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+    };
   }
 
-  test("a registrar with the container's path: at each of its restarts the termination message has the flag to write", () =>
-    onHost(async ({ folder, terminationLog, driver, run }) => {
-      await using _driver = await driver();
-      await using _kubelet = await kubeletOf(folder);
-      for (let restart = 0; restart < 2; restart++) {
-        writeFileSync(terminationLog, "");
-        await using registrar = run(...WRONG);
-        expect(await registrar.exit()).toEqual({ code: 1, signal: null });
-        expect(readFileSync(terminationLog, "utf8")).toBe(message);
-      }
-    }));
+  test("a registrar with the container's path: at each of its restarts the termination message has the flag to write", async () => {
+    await using host = await createHost();
+    await using _driver = await host.driver();
+    await using _kubelet = await host.kubelet();
+    for (let restart = 0; restart < 2; restart++) {
+      writeFileSync(host.terminationLog, "");
+      await using registrar = host.run(...WRONG);
+      expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+      expect(readFileSync(host.terminationLog, "utf8")).toBe(message);
+    }
+  });
 
-  test("the doctor in that container", () =>
-    onHost(async ({ folder, driver, run }) => {
-      await using _driver = await driver();
-      await using kubelet = await kubeletOf(folder);
-      await using registrar = run(...WRONG, "--on-registration-failure=retry");
-      // Between two attempts, and their pauses grow: the doctor looks while the registrar waits.
-      let times = 0;
-      await kubelet.events.when("refused", { where: () => ++times === 4, timeoutMs: PATIENCE_MS });
-      await registrar.reached("refused");
-      // On a machine with much else to do it may come late, and find the next attempt.
-      await eventually(async () => {
-        await using doctor = run("doctor", ...WRONG, "--timeout=1m");
-        expect((await doctor.exit()).code).toBe(1);
-        expect(doctor.stdout).toContain(aboveSum(wrongPath));
-        expect(sumOf(doctor.stdout)).toBe(sumOf(wrongPath));
-      });
-    }));
-
-  test("a driver that died", () =>
-    onHost(async ({ folder, driver, run }) => {
-      // Killed, a driver leaves its socket.
-      const died = await driver();
-      linkSync(folder.at(PLUGIN, "csi.sock"), folder.at(PLUGIN, "kept"));
-      await died.close();
-      renameSync(folder.at(PLUGIN, "kept"), folder.at(PLUGIN, "csi.sock"));
-      const paths = ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=/${PLUGIN}/csi.sock`];
-      await using doctor = run("doctor", ...paths);
+  test("the doctor in that container", async () => {
+    await using host = await createHost();
+    await using _driver = await host.driver();
+    await using kubelet = await host.kubelet();
+    await using registrar = host.run(...WRONG, "--on-registration-failure=retry");
+    // Between two attempts, and their pauses grow: the doctor looks while the registrar waits.
+    let times = 0;
+    await kubelet.events.when("refused", { where: () => ++times === 4, timeoutMs: PATIENCE_MS });
+    await registrar.reached("refused");
+    // On a busy machine the doctor may come late, and find the next attempt.
+    await eventually(async () => {
+      await using doctor = host.run("doctor", ...WRONG, "--timeout=1m");
       expect((await doctor.exit()).code).toBe(1);
-      expect(withoutOwner(doctor.stdout)).toContain(withoutOwner(aboveSum(deadDriver)));
-      expect(sumOf(doctor.stdout)).toBe(sumOf(deadDriver));
-    }));
+      expect(doctor.stdout).toContain(aboveSum(wrongPath));
+      expect(sumOf(doctor.stdout)).toBe(sumOf(wrongPath));
+    });
+  });
 
-  test("a node on which a registrar is missing", () =>
-    onHost(async ({ folder, driver }) => {
-      await using _driver = await driver();
-      const mounts = { "/var/lib/kubelet": folder.at("var/lib/kubelet") };
-      const command = containerCommand(node.path, mounts, ENTRY);
-      await using doctor = startCli(["doctor", "--timeout=1m"], {}, { command, pidOf: pidInside });
-      expect((await doctor.exit()).code).toBe(1);
-      const [table = "", problems = ""] = aboveSum(noRegistrar).split("\n\n");
-      expect(doctor.stdout).toContain(table);
-      expect(doctor.stdout).toContain(problems);
-      expect(sumOf(doctor.stdout)).toBe(sumOf(noRegistrar));
-    }));
+  test("a driver that died", async () => {
+    await using host = await createHost();
+    const driver = await host.driver();
+    await driver.kill();
+    const paths = ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=/${PLUGIN}/csi.sock`];
+    await using doctor = host.run("doctor", ...paths);
+    expect((await doctor.exit()).code).toBe(1);
+    expect(withoutOwner(doctor.stdout)).toContain(withoutOwner(aboveSum(deadDriver)));
+    expect(sumOf(doctor.stdout)).toBe(sumOf(deadDriver));
+  });
+
+  test("a node on which a registrar is missing", async () => {
+    await using host = await createHost();
+    await using _driver = await host.driver();
+    const mounts = { "/var/lib/kubelet": host.folder.at("var/lib/kubelet") };
+    const command = containerCommand(node.path, mounts, ENTRY);
+    await using doctor = startCli(["doctor", "--timeout=1m"], {}, { command, pidOf: pidInside });
+    expect((await doctor.exit()).code).toBe(1);
+    const [table = "", problems = ""] = aboveSum(noRegistrar).split("\n\n");
+    expect(doctor.stdout).toContain(table);
+    expect(doctor.stdout).toContain(problems);
+    expect(sumOf(doctor.stdout)).toBe(sumOf(noRegistrar));
+  });
 });
 
 test("a wrong root and a missing CSIDriver, before they are applied", async () => {

@@ -1,7 +1,8 @@
 /** One command of a line of shell: its words, without quotes, redirections and assignments in front. */
 export type Words = readonly string[];
 
-const WORD = /'([^']*)'|"([^"]*)"|\\(.)|([^\s'"\\|&;<>]+)/y;
+/** A comment, what ends a command, a redirection's sign, or a word. */
+const TOKEN = /#.*|[|&;]+|[<>]+|(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\|&;<>])+/g;
 
 /** The commands of a `sh` fence: lines joined at `\`, cut at `&&`, `|` and `;`, comments left out. */
 export function commandsIn(fence: string): readonly Words[] {
@@ -11,24 +12,11 @@ export function commandsIn(fence: string): readonly Words[] {
 
 function splitCommands(line: string): readonly Words[] {
   const commands: string[][] = [[]];
-  let word: string | undefined;
-  const endWord = () => {
-    if (word !== undefined) commands.at(-1)?.push(word);
-    word = undefined;
-  };
-  for (let at = 0; at < line.length; ) {
-    WORD.lastIndex = at;
-    const piece = WORD.exec(line);
-    if (line[at] === "#" && word === undefined) break;
-    if (piece) {
-      word = (word ?? "") + (piece[1] ?? piece[2] ?? piece[3] ?? piece[4] ?? "");
-      at = WORD.lastIndex;
-      continue;
-    }
-    endWord();
-    if ("|&;".includes(line[at] ?? "")) commands.push([]);
-    at += 1;
+  for (const [token] of line.matchAll(TOKEN)) {
+    if (token.startsWith("#")) break;
+    if (/^[|&;]/.test(token)) commands.push([]);
+    else if (!/^[<>]/.test(token))
+      commands.at(-1)?.push(token.replace(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3"));
   }
-  endWord();
   return commands.map((words) => words.slice(words.findIndex((one) => !/^[A-Z_]+=/.test(one))));
 }

@@ -24,7 +24,7 @@ docs/measurements.md. Exits with 1 if a registration failed. Takes three minutes
   --driver NAME       this one only, of ${DRIVER_NAMES.join(", ")}
   --at-once N         so many registrations at a time (4)
 
-With a choice of kubelets, Nodes or drivers the page is not written.
+The page is not written with a choice of kubelets, Nodes or drivers, or if a registration failed.
 `;
 
 const page = join(ROOT, "docs", "measurements.md");
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
     ...drivers.map(({ name, description }) => [name, description] as const),
   ]);
   say(`\n${figures}`);
-  if (cells.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
+  if (cells.some(({ outcome }) => outcome === "failed")) throw new Error("a registration failed");
   if (values.kubelet || values.node || values.driver) return;
   writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run interop", figures));
 }
@@ -91,12 +91,13 @@ async function playAll(registrations: readonly Parties[], atOnce: number): Promi
   async function playOn(): Promise<void> {
     for (const [index, parties] of waiting) {
       const { kubelet, driver, node } = parties;
-      const result = await playRegistration(parties).then(
-        (outcome) => ({ outcome }),
-        ({ message }: Error) => ({ outcome: "failed", problem: message }) as const,
-      );
-      cells[index] = { kubelet, driver: driver.name, node: node.version, ...result };
-      say(`${kubelet}, ${driver.name}, Node ${node.version}: ${Object.values(result).join(": ")}`);
+      const title = `${kubelet}, ${driver.name}, Node ${node.version}`;
+      const outcome = await playRegistration(parties).catch(({ message }: Error) => {
+        say(`${title}: ${message}`);
+        return "failed" as const;
+      });
+      cells[index] = { kubelet, driver: driver.name, node: node.version, outcome };
+      say(`${title}: ${outcome}`);
     }
   }
   await Promise.all(Array.from({ length: atOnce }, playOn));

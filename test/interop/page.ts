@@ -7,8 +7,6 @@ export interface Cell {
   readonly driver: string;
   readonly node: string;
   readonly outcome: Outcome | "failed";
-  /** Where it failed: what was not as it must be. */
-  readonly problem?: string;
 }
 
 /**
@@ -24,17 +22,11 @@ export function interopText(
     (outcome) => `${cells.filter((cell) => cell.outcome === outcome).length} ${outcome}`,
   );
   const nodes = [...new Set(cells.map(({ node }) => node))];
-  const problems = cells.flatMap(({ kubelet, driver, node, problem }) =>
-    problem === undefined ? [] : [`- Kubelet ${kubelet}, ${driver}, Node ${node}: ${oneLine(problem)}`],
-  );
   return [
     `${summary}, Node ${nodes.join(", ")}. Of ${cells.length}: ${counts.join(", ")}.`,
     table(cells),
-    problems.join("\n"),
     grid(["", "Made of"], parties),
-  ]
-    .filter((text) => text !== "")
-    .join("\n\n");
+  ].join("\n\n");
 }
 
 /** A row for each kubelet, a column for each driver. A Node is named only where it differs from the others. */
@@ -50,12 +42,4 @@ function table(cells: readonly Cell[]): string {
     }),
   ]);
   return grid(["Kubelet", ...drivers], rows);
-}
-
-/** A reason as it may stand in a list: no line of its own, and nothing that Markdown would take for its own. */
-function oneLine(text: string): string {
-  return text
-    .replace(/\s+/g, " ")
-    .replace(/[`*_<>[\]|]/g, "\\$&")
-    .trim();
 }

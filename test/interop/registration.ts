@@ -17,7 +17,7 @@ export interface Parties {
   readonly driver: Driver;
 }
 
-/** Refused: the driver cannot take kubelet's calls, whoever registers it, and the registrar said so. */
+/** Refused: the driver cannot take kubelet's calls, with any registrar, and the registrar logged that. */
 export type Outcome = "registered" | "refused";
 
 const NAME = "disk.csi.example.com";
@@ -42,7 +42,7 @@ export async function playRegistration({ kubelet: version, node, cli, driver }: 
     untimelyEnd("the driver", driverProcess.exited, driverProcess.stderr),
     untimelyEnd("the registrar", registrarEnd, registrar.log),
   ]);
-  assert.deepEqual([answer.endpoint, ...answer.versions], [endpoint, "1.0.0"], "what kubelet was told");
+  assert.deepEqual([answer.endpoint, ...answer.versions], [endpoint, "1.0.0"], "what GetInfo answered");
   if (driver.refusesPaths && sendsPathToDrivers(version)) {
     assert.match(answer.error ?? "it was registered", /RST_STREAM with error code: PROTOCOL_ERROR/);
     await registrar.says("a path as :authority");

@@ -2,7 +2,7 @@ import { packPackage, ROOT, succeeded } from "../package/support/packed-package"
 import { run } from "../package/support/run";
 import { createTempFolder } from "../support/temp-folder";
 
-/** The packed project as npm installs it where somebody uses it, dependencies and all. */
+/** The packed project as npm installs it for its users, with its dependencies. */
 export interface Installation extends AsyncDisposable {
   /** The program behind the command. */
   readonly cli: string;

@@ -17,7 +17,7 @@ const COPIED = [
 const LINKED = ["node_modules", "dist"];
 const SKIPPED = /\/(?:node_modules|built|bin)$/;
 
-/** A copy of the project, of which tests can be run and files be changed while somebody works on the project. */
+/** A copy of the project whose files can be changed and whose tests can be run while a developer works on the project. */
 export async function copyProject(): Promise<TempFolder> {
   const folder = await createTempFolder();
   for (const name of COPIED)

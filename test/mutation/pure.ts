@@ -51,7 +51,7 @@ async function runGroup({ files, tests }: PureGroup, stryker: string, folder: st
     jest: {
       projectType: "custom",
       configFile: "jest.config.js",
-      // It is told the tests.
+      // `testMatch` names the tests.
       enableFindRelatedTests: false,
       config: { testMatch: tests.map((path) => `<rootDir>/${path}`), reporters: [] },
     },

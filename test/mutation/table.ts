@@ -28,7 +28,8 @@ export async function runTable(mutants: readonly Mutant[], say: (line: string) =
   };
   // Tests that fail without a change would notice every one.
   const untouched = await jest("default", [...new Set(mutants.flatMap(({ tests }) => tests))]);
-  if (untouched.code !== 0) throw new Error(`the tests fail as it is:\n${untouched.stderr.slice(-4_000)}`);
+  if (untouched.code !== 0)
+    throw new Error(`the tests fail without a mutant:\n${untouched.stderr.slice(-4_000)}`);
 
   const result: Result = { mutants: mutants.length, noticed: 0, equivalents: 0 };
   for (const mutant of mutants) {

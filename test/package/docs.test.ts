@@ -36,7 +36,7 @@ const isTest = ({ text }: Example) => text.includes('from "node:test"');
 const aboutTheLibrary = examples.filter((example) => !isTest(example));
 const aboutTests = examples.filter(isTest);
 
-/** Runs an example as it stands, but for what this Node cannot parse. */
+/** Runs an example as it stands, except for syntax that this Node cannot parse. */
 async function runExample({ file, text }: Example, options?: Omit<RunOptions, "cwd">) {
   const { code } = transformSync(text, { loader: "ts", format: "esm", target: "node20.19" });
   await consumer.write(`${file}.mjs`, code);

@@ -5,7 +5,7 @@ import { cluster, insideTest, startStage } from "../support/use-cluster";
 
 const ROUNDS = 10;
 
-/** How many requests the API server has served, by verb and resource, but for those that go on by themselves. */
+/** How many requests the API server has served, by verb and resource, except lists and watches. */
 async function requests(): Promise<ReadonlyMap<string, number>> {
   const metrics = await cluster().kubectl("get", "--raw=/metrics");
   const counts = new Map<string, number>();

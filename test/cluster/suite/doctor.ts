@@ -58,7 +58,7 @@ test.each(CONTESTANTS)("an ephemeral container runs doctor beside a registrar: $
       const text = await kubectl("logs", pod, "--namespace=kube-system", "--container=doctor");
       return JSON.parse(text) as Report;
     },
-    { what: "the ephemeral container has told its report" },
+    { what: "the ephemeral container has printed its report" },
   );
   expectHealthy(report);
 });

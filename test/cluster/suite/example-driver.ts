@@ -62,7 +62,7 @@ test("examples/driver registers itself, its volumes are written and removed, and
     await kubectl("delete", DAEMON_SET, `--namespace=${NAMESPACE}`, "--timeout=60s");
     await untilListed(NAME, false);
   } finally {
-    // The pod first: without its driver nobody could unmount its volumes.
+    // The pod first: without the driver kubelet could not unmount its volumes.
     for (const some of [pod, driver])
       await kubectlWith(some, "delete", "--ignore-not-found", "--grace-period=1", "--timeout=60s");
   }

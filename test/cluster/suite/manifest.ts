@@ -62,7 +62,7 @@ test("applied as it is written, it registers the driver, and its pod has its vol
   await kubectl("wait", "pod", "--namespace=kube-system", "--for=condition=Ready", "--timeout=90s", "--all");
   const volume = await kubectl("get", "pods", "--namespace=kube-system", "--output=name");
   expect(volume).toContain("pod/made-csi-example-com-node-inline");
-  // Before its driver: without that nobody could unmount the volume, and the pod would never be gone.
+  // Before its driver: without the driver kubelet could not unmount the volume, and the pod would stay.
   await kubectl("delete", "pod", `${NAME.replaceAll(".", "-")}-node-inline`, "--namespace=kube-system");
   await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
   await untilListed(NAME, false);

@@ -33,7 +33,7 @@ const rolledOut = (name: string) =>
 const listed = () => NAMES.filter((name) => cluster().record.isListed(name));
 
 test.each(CONTESTANTS)(
-  "one registrar for five drivers, of which one comes with a sidecar that leaves: $name",
+  "one registrar for five drivers, one of them with a sidecar that is then removed: $name",
   async (contestant) => {
     const { kubectlWith } = cluster();
     const stages = NAMES.map((driver) =>

@@ -34,7 +34,7 @@ async function tryPod(driver: string, isTainted: boolean): Promise<Try> {
   const plugin = objects.filter(({ kind }) => kind === "DaemonSet");
   const rest = objects.filter((object) => !plugin.includes(object));
   const remove = async () => {
-    // The pod first: without its driver nobody could unmount the volume.
+    // The pod first: without the driver kubelet could not unmount the volume.
     await kubectl("delete", "pod", pod, "--ignore-not-found", "--timeout=60s");
     await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
     if (isTainted) await kubectl("taint", "node", nodeName, `${taint}-`).catch(() => {});
@@ -84,7 +84,7 @@ async function expectComplete(driver: string, taint: string): Promise<void> {
   expect(nodes.items[0]?.spec.taints?.map(({ key }) => key)).toContain(taint);
 }
 
-/** Counted once kubelet has told that the container started: it tells in order. */
+/** Counted once kubelet has reported that the container started: it reports events in order. */
 async function countFailedMounts(pod: string, driver: string): Promise<number> {
   const ofPod = `fieldSelector=involvedObject.name=${pod}`;
   const events = await until(
@@ -93,7 +93,7 @@ async function countFailedMounts(pod: string, driver: string): Promise<number> {
       expect(items.map(({ reason }) => reason)).toContain("Started");
       return items;
     },
-    { what: `kubelet has told that ${pod} started` },
+    { what: `kubelet has reported that ${pod} started` },
   );
   const failed = events.filter(({ reason }) => reason === "FailedMount");
   for (const { message } of failed)

@@ -3,7 +3,7 @@ import { containerOf, EXAMPLE, exampleObjects, OURS, podWith } from "../support/
 import { type Change, createStage } from "../support/stage";
 import { cluster } from "../support/use-cluster";
 
-/** A volume that somebody made beforehand, and a claim for it. */
+/** A static volume, and a claim for it. */
 const STATIC_VOLUME = [
   {
     apiVersion: "v1",

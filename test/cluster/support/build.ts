@@ -27,7 +27,7 @@ export const programPath = (program: Program): string => join(BIN, program);
 
 /**
  * Builds Kubernetes with etcd, and what runs in pods, or one of them, unless the very same sources were built before.
- * Kubernetes takes about half an hour on two cores from nothing; `announce` is told when a build starts.
+ * Kubernetes takes about half an hour on two cores from nothing; `announce` is called when a build starts.
  */
 export async function buildPrograms(
   announce: (text: string) => void,

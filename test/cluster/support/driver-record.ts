@@ -41,7 +41,7 @@ export async function recordDrivers(proxy: string, node: string): Promise<Driver
 
   async function follow(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // While the API server is away nobody can know: what was last said stands.
+      // While the API server is away its last answer counts.
       await listAndWatch().catch(() => {});
       await delay(100, undefined, { signal: stopping.signal }).catch(() => {});
     }

@@ -36,7 +36,7 @@ export const surging =
   (daemonSet) => {
     daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
     const driver = containerOf(daemonSet, "hostpath");
-    driver.image = IMAGES.driver; // its socket's end is told by a flag
+    driver.image = IMAGES.driver; // a flag says what it does to its socket at the end
     driver.args.push(...driverArgs);
   };
 
@@ -103,7 +103,7 @@ export function apiServerAway(awayMs: number, roles: readonly Role[]): Scenario 
 
 /**
  * The API server goes while kubelet registers the drivers: it has called NodeGetInfo, which answers only then, and cannot
- * write what it was told.
+ * write what the driver answered.
  */
 export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario {
   const holding: Change = (daemonSet) => {

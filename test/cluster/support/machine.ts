@@ -17,7 +17,7 @@ const PROGRAMS = [
   "hostname",
 ];
 
-/** All that this machine lacks for a cluster of its own, each said so that somebody can mend it. */
+/** All that this machine lacks for a cluster of its own, with what to install. */
 export function missingFromMachine(): readonly string[] {
   if (process.platform !== "linux") return [`Linux (this is ${process.platform})`];
   const missing = [...PROGRAMS, "npm", "tar", ...BUILD_PROGRAMS].filter((program) => !whereIs(program));

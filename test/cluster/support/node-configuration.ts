@@ -11,7 +11,7 @@ address = "${socket}"
 
 [plugins."io.containerd.grpc.v1.cri"]
 sandbox_image = "${sandboxImage}"
-# Without CAP_SYS_RESOURCE nobody's score may be lowered, and a container that asks for it would not start.
+# Without CAP_SYS_RESOURCE no process may lower a score, and a container that asks for it would not start.
 restrict_oom_score_adj = true
 
 [plugins."io.containerd.grpc.v1.cri".cni]

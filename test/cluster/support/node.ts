@@ -82,17 +82,17 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   await runtimeReady();
   for (const tarball of Object.values(images))
     await runInside("ctr", `--address=${RUNTIME_SOCKET}`, "--namespace=k8s.io", "images", "import", tarball);
-  /** Resolves when kubelet is well; starts it again when it ended, as a service manager does: CRI may not be up yet. */
+  /** Resolves when kubelet is healthy. Starts it again if it ended, as a service manager does: CRI may not be up yet. */
   const keptUp = async (kubelet: Part) => {
-    const wellAt = "http://127.0.0.1:10248/healthz";
+    const healthz = "http://127.0.0.1:10248/healthz";
     await until(
       async () => {
         const ended = await Promise.race([kubelet.exited.then(() => true), delay(200).then(() => false)]);
         if (ended) await kubelet.start();
-        const { ok } = await fetch(wellAt);
-        if (!ok) throw new Error(`${wellAt} is not well`);
+        const { ok } = await fetch(healthz);
+        if (!ok) throw new Error(`${healthz} does not answer 200`);
       },
-      { what: "kubelet is well" },
+      { what: "kubelet is healthy" },
     );
     return kubelet;
   };

@@ -16,9 +16,9 @@ export interface Scenario {
   readonly alone?: boolean;
   /** It has plays enough in itself, and is played once in a run. */
   readonly once?: boolean;
-  /** What is still missing then is told as not back. 120 s by default. */
+  /** A driver that is missing then counts as not back. 120 s by default. */
   readonly limitMs?: number;
-  /** What must be true of ours; the rest is told and not judged. */
+  /** What must be true of ours; other values are only reported. */
   readonly ours: { readonly comesBack: boolean; readonly podRuns?: boolean; readonly restarts?: number };
   /** Applies the plugins and waits for them by default. */
   readonly prepare?: (players: readonly Player[]) => Promise<void>;
@@ -33,7 +33,7 @@ export interface Role {
   readonly title: string;
   /** How its DaemonSet differs from the example. */
   readonly change?: Change;
-  /** Who plays it, when it is not everybody. */
+  /** The only contestant that plays it. Default: all. */
   readonly only?: Contestant["name"];
   /** How long before the cause ends the plugin is applied, where that is part of the cause. Milliseconds. */
   readonly leadMs?: number;
@@ -52,7 +52,7 @@ export interface Outcome {
   readonly contestant: Contestant["name"];
   /** For how long CSINode did not list the driver, until it came back for good; undefined if it did not. */
   readonly missingMs: number | undefined;
-  /** When kubelet last told the registrar that the driver is registered, as its log says; undefined if never since. */
+  /** When kubelet last reported the driver as registered, by the registrar's log; undefined if never since. */
   readonly registeredMs?: number | undefined;
   /** When a pod with a volume, made as time began, ran; undefined if it did not. */
   readonly podMs: number | undefined;
@@ -141,14 +141,14 @@ async function restartsByPod(stage: Stage): Promise<ReadonlyMap<string, number>>
   );
 }
 
-/** When kubelet last told the registrar that the driver is registered: milliseconds since `zero`, undefined if before. */
+/** When kubelet last reported the driver as registered: milliseconds since `zero`, undefined if before. */
 async function lastRegistered({ cluster, plugin }: Stage, zero: number): Promise<number | undefined> {
   const log = await cluster.kubectl(
     ...["logs", "--namespace=kube-system", `--selector=app.kubernetes.io/name=${plugin.daemonSet}`],
     ...["--container=registrar", "--timestamps", "--tail=-1"],
   );
-  const told = log.split("\n").filter((line) => /plugin_?registered:\s*true/i.test(line));
-  const times = told.map(
+  const lines = log.split("\n").filter((line) => /plugin_?registered:\s*true/i.test(line));
+  const times = lines.map(
     (line) => Date.parse(line.slice(0, line.indexOf(" "))) - performance.timeOrigin - zero,
   );
   return times.filter((time) => time > 0).at(-1);

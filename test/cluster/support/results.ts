@@ -2,11 +2,10 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { grid } from "../../../bench/figures";
 import type { Outcome } from "./play";
 
-/** Prints an outcome and keeps it for the page: one JSON object a line. */
-export function keepOutcome(outcome: Outcome): void {
-  keep(describe(outcome), outcome);
-}
+/** Prints an outcome and keeps it for the page. */
+export const keepOutcome = (outcome: Outcome): void => keep(describe(outcome), outcome);
 
+/** One JSON object a line. */
 function keep(text: string, result: object): void {
   process.stdout.write(`${text}\n`);
   const file = process.env.CLUSTER_OUTCOMES;
@@ -31,12 +30,8 @@ export function keepTries(tries: MountTries): void {
 
 /** The outcomes that runs kept in a file; none where there is no file. */
 export function readOutcomes(file: string): readonly Outcome[] {
-  if (!existsSync(file)) return [];
-  return readFileSync(file, "utf8")
-    .trim()
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Outcome);
+  const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+  return lines.map((line) => JSON.parse(line) as Outcome);
 }
 
 /** The rows of pods that came before their driver. */
@@ -59,7 +54,7 @@ export function outcomeTable(titles: readonly string[], outcomes: readonly Outco
       [
         title,
         ...pair((some) => seconds(some.map(({ missingMs }) => missingMs))),
-        ...pair((some) => secondsOrDash(some.map(({ registeredMs }) => registeredMs))),
+        ...pair((some) => seconds(some.flatMap(({ registeredMs }) => registeredMs ?? []))),
         ...pair((some) => seconds(some.map(({ podMs }) => podMs))),
         ...pair((some) => range(some.map(({ restarts }) => restarts))),
         String(Math.max(ours.length, official.length)),
@@ -71,20 +66,14 @@ export function outcomeTable(titles: readonly string[], outcomes: readonly Outco
   return grid(head, rows);
 }
 
-/** As {@link seconds}, where nobody need be told anything. */
-function secondsOrDash(times: readonly (number | undefined)[]): string {
-  const told = times.filter((time) => time !== undefined);
-  return told.length === 0 ? "-" : seconds(told);
-}
-
-/** The range, and the median of an odd number of plays; what did not come back is told apart. */
+/** The range, and the median of an odd number of plays; drivers that did not come back are counted apart. */
 function seconds(times: readonly (number | undefined)[]): string {
   const back = times.filter((time) => time !== undefined).map((time) => time / 1000);
   const lost = times.length - back.length;
   if (times.length === 0) return "-";
   if (back.length === 0) return "not back";
-  const told = range(back, 1);
-  return lost > 0 ? `${told} s, not back ${lost} of ${times.length} times` : `${told} s`;
+  const text = `${range(back, 1)} s`;
+  return lost > 0 ? `${text}, not back ${lost} of ${times.length} times` : text;
 }
 
 function range(values: readonly number[], digits = 0): string {

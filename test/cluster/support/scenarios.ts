@@ -77,7 +77,7 @@ function swap(from: Contestant, to: Contestant): Scenario {
   });
 }
 
-/** Everything whose times are told, in the order of the table. */
+/** Everything that is timed, in the order of the table. */
 export const SCENARIOS: readonly Scenario[] = [
   freshWith("fresh apply"),
   freshWith(

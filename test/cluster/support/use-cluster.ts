@@ -44,7 +44,7 @@ export function insideTest(title: string, run: () => Promise<void>): void {
   else sayLeftOut(title);
 }
 
-/** Says what is not tried in somebody else's cluster. */
+/** Says what is not tried in the cluster of KUBECONFIG. */
 export function sayLeftOut(title: string): void {
   process.stdout.write(`left out, as it needs the node's inside: ${title}\n`);
 }

@@ -5,7 +5,7 @@ import { createTempFolder } from "../../support/temp-folder";
 import { packPackage, ROOT } from "./packed-package";
 import { type Finished, type RunOptions, run } from "./run";
 
-/** A project of somebody who uses the packed package. */
+/** A project that uses the packed package. */
 export interface Consumer extends AsyncDisposable {
   readonly folder: string;
   write(file: string, text: string): Promise<void>;
@@ -16,7 +16,7 @@ export interface Consumer extends AsyncDisposable {
 }
 
 /**
- * The packages that npm installs for somebody who uses this one, by the lock file: no package of development, so that a
+ * The packages that npm installs with this one, by the lock file: no development package, so that a
  * module which needs one cannot be loaded.
  */
 export function packagesOfUsers(): readonly string[] {

@@ -38,7 +38,7 @@ export async function packPackage(): Promise<PackedPackage> {
     readonly unpackedSize: number;
     readonly files: readonly { readonly path: string }[];
   }[];
-  if (told === undefined) throw new Error(`scripts/pack.mjs told nothing: ${json}`);
+  if (told === undefined) throw new Error(`scripts/pack.mjs printed nothing: ${json}`);
   const files = told.files.map(({ path }) => path).sort();
   if (!files.includes("dist/index.js")) throw new Error("nothing is built: npm run build");
   const tarball = folder.at(told.filename);
