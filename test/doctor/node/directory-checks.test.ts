@@ -141,7 +141,7 @@ test.each<Case>([
     /is not there/,
     kubeletPath(CSI, { folderInSight: true } as Partial<SocketFacts>),
   ],
-  ["kubelet-path", "ok", /under the path that kubelet is told/, kubeletPath(CSI, accepting("1:2"))],
+  ["kubelet-path", "ok", /under the path that kubelet gets/, kubeletPath(CSI, accepting("1:2"))],
   [
     "kubelet-path",
     "ok",

@@ -1,47 +1,32 @@
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
-import { type Check, ok, problem, unknown, unread, type Verdict } from "../../findings/finding";
+import { check, ok, problem, unknown, unread } from "../../findings/finding";
 import { kubeletDirectoryOf, MOUNT_IT } from "../../rules/registration-directory";
 import { tooLong } from "../../rules/words";
 import type { Facts } from "../facts";
-import { whoseIn } from "../whose";
+import { targetName } from "../matching";
 import { ownershipText, RUN_AS_ROOT } from "../words";
 
-export const registrationDirectory: Check<Facts> = {
-  code: "CSI008",
-  name: "registration-directory",
-  verdicts: ({ directory }) => judge(directory),
-};
-
-function judge(directory: Facts["directory"]): Verdict {
+export const registrationDirectory = check("CSI008", "registration-directory", ({ directory }: Facts) => {
   const { path } = directory;
-  const unreadable = (errno: string) =>
-    unread(
-      path,
-      `may not be read by this user: ${errno}`,
-      `${RUN_AS_ROOT}: kubelet's directory is root's, mode 0750`,
-    );
-  switch (directory.kind) {
-    case "folder":
-      return directory.unlistable === undefined
-        ? ok(path, `is a folder (${ownershipText(directory.ownership)})`)
-        : unreadable(directory.unlistable);
-    case "missing":
-      return problem(path, "is not there", MOUNT_IT);
-    case "not-a-folder":
-      return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
-    case "out-of-reach":
-      return unreadable(directory.errno);
-    default:
-      return directory satisfies never;
-  }
-}
+  if (directory.kind === "folder" && directory.unlistable === undefined)
+    return ok(path, `is a folder (${ownershipText(directory.ownership)})`);
+  if (directory.kind === "missing") return problem(path, "is not there", MOUNT_IT);
+  if (directory.kind === "not-a-folder")
+    return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
+  const errno = directory.kind === "folder" ? directory.unlistable : directory.errno;
+  return unread(
+    path,
+    `may not be read by this user: ${errno}`,
+    `${RUN_AS_ROOT}: kubelet's directory is root's, mode 0750`,
+  );
+});
 
-export const directoryWritable: Check<Facts> = {
-  code: "CSI009",
-  name: "directory-writable",
-  verdicts: ({ directory, host: { uid } }) => {
+export const directoryWritable = check(
+  "CSI009",
+  "directory-writable",
+  ({ directory, host: { uid } }: Facts) => {
     if (directory.kind !== "folder") return undefined;
     const { path, unwritable, ownership } = directory;
     if (unwritable === undefined)
@@ -64,15 +49,15 @@ export const directoryWritable: Check<Facts> = {
         )
       : unknown(path, text, RUN_AS_ROOT);
   },
-};
+);
 
 const COMPARE_ROOT =
   "compare with kubelet's --root-dir on the host: its plugins_registry must be what is here";
 
-export const directoryKubelets: Check<Facts> = {
-  code: "CSI010",
-  name: "directory-kubelets",
-  verdicts: ({ directory, registrations, host }) => {
+export const directoryKubelets = check(
+  "CSI010",
+  "directory-kubelets",
+  ({ directory, registrations, host }: Facts) => {
     if (directory.kind !== "folder") return undefined;
     const { path, place } = directory;
     const proof = registrations.find(({ report }) => report?.state === "registered");
@@ -108,24 +93,20 @@ export const directoryKubelets: Check<Facts> = {
       COMPARE_ROOT,
     );
   },
-};
+);
 
-export const socketPath: Check<Facts> = {
-  code: "CSI011",
-  name: "socket-path",
-  verdicts: (facts) => {
-    const whose = whoseIn(facts);
-    if (whose.kind !== "driver" || judgeDriverName(whose.name).kind === "unsafe") return undefined;
-    const { directory } = facts;
-    const place = directory.kind === "folder" ? directory.place : undefined;
-    const { kubeletRegistrationPath } = facts.target;
-    const folders = [directory.path, ...(place ? [kubeletDirectoryOf(place, kubeletRegistrationPath)] : [])];
-    const longest = folders
-      .map((folder) => registrationSocketPath(folder, whose.name))
-      .reduce((one, other) => (Buffer.byteLength(other) > Buffer.byteLength(one) ? other : one));
-    const bytes = Buffer.byteLength(longest);
-    return bytes > MAX_SOCKET_PATH_BYTES
-      ? problem(longest, tooLong(bytes), "give the driver a shorter name, or kubelet a shorter --root-dir")
-      : ok(longest, `is short enough for a socket: ${bytes} of ${MAX_SOCKET_PATH_BYTES} bytes`);
-  },
-};
+export const socketPath = check("CSI011", "socket-path", (facts: Facts) => {
+  const name = targetName(facts);
+  if (name === undefined || judgeDriverName(name).kind === "unsafe") return undefined;
+  const { directory } = facts;
+  const place = directory.kind === "folder" ? directory.place : undefined;
+  const { kubeletRegistrationPath } = facts.target;
+  const folders = [directory.path, ...(place ? [kubeletDirectoryOf(place, kubeletRegistrationPath)] : [])];
+  const longest = folders
+    .map((folder) => registrationSocketPath(folder, name))
+    .reduce((one, other) => (Buffer.byteLength(other) > Buffer.byteLength(one) ? other : one));
+  const bytes = Buffer.byteLength(longest);
+  return bytes > MAX_SOCKET_PATH_BYTES
+    ? problem(longest, tooLong(bytes), "give the driver a shorter name, or kubelet a shorter --root-dir")
+    : ok(longest, `is short enough for a socket: ${bytes} of ${MAX_SOCKET_PATH_BYTES} bytes`);
+});

@@ -2,34 +2,24 @@ import type { ApiFailure } from "../../../node-readiness/api/failure";
 import type { NodeView, Taint } from "../../../node-readiness/api/node";
 import { neededRules, rulesText } from "../../../node-readiness/rbac";
 import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/startup-taint";
-import {
-  type Check,
-  ok,
-  problem,
-  unknown,
-  type Verdict,
-  type Verdicts,
-  warning,
-} from "../../findings/finding";
+import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
 import { driversIn } from "../drivers";
 import type { Facts } from "../facts";
 import type { NodeReadinessFacts } from "../node-readiness-facts";
 
-/** As long as one of these is amiss no taint goes. */
+/** The cause that keeps the startup taints on. */
 const CAUSE = "node-readiness";
 const API_SERVER = "the API server";
 const NODE_NAME_FIX =
   "give --node-name, or set NODE_NAME from fieldRef spec.nodeName in the registrar's container";
 
-export const nodeReadiness: Check<Facts> = {
-  code: "CSI021",
-  name: "node-readiness",
-  verdicts: ({ nodeReadiness: seen, ...facts }) => seen && judge(seen, facts),
-};
+export const nodeReadiness = check(
+  "CSI021",
+  "node-readiness",
+  (facts: Facts) => facts.nodeReadiness && judge(facts.nodeReadiness, facts),
+);
 
-type OtherFacts = Omit<Facts, "nodeReadiness">;
-
-function judge(seen: NodeReadinessFacts, facts: OtherFacts): Verdicts {
+function judge(seen: NodeReadinessFacts, facts: Facts): Verdicts {
   const { nodeName, access } = seen.target;
   switch (seen.kind) {
     case "not-asked":
@@ -50,8 +40,6 @@ function judge(seen: NodeReadinessFacts, facts: OtherFacts): Verdicts {
       );
     case "asked":
       return [judgeRights(seen), judgeNode(seen, facts)];
-    default:
-      return seen satisfies never;
   }
 }
 
@@ -59,7 +47,7 @@ type Asked = Extract<NodeReadinessFacts, { readonly kind: "asked" }>;
 
 function judgeRights({ rights, target }: Asked): Verdicts {
   if (rights.kind === "failed")
-    return problem(API_SERVER, `${doesNot(rights.failure)}`, adviceOn(rights.failure), CAUSE);
+    return problem(API_SERVER, doesNot(rights.failure), adviceOn(rights.failure), CAUSE);
   const texts = (allowed: boolean) =>
     rights.value.filter((right) => right.allowed === allowed).map(({ text }) => text);
   if (texts(false).length === 0)
@@ -73,7 +61,7 @@ function judgeRights({ rights, target }: Asked): Verdicts {
   );
 }
 
-function judgeNode({ node, nodeName, listed, target }: Asked, facts: OtherFacts): Verdicts {
+function judgeNode({ node, nodeName, listed, target }: Asked, facts: Facts): Verdicts {
   if (node.kind === "failed") {
     const { kind, message } = node.failure;
     if (kind === "not-found")
@@ -82,7 +70,7 @@ function judgeNode({ node, nodeName, listed, target }: Asked, facts: OtherFacts)
     if (kind !== "forbidden") return undefined;
     return unknown(nodeName, `may not be read, so its taints are not known: ${message}`);
   }
-  const drivers = driversIn({ ...facts, nodeReadiness: undefined }).flatMap(({ name }) => name ?? []);
+  const drivers = driversIn(facts).flatMap(({ name }) => name ?? []);
   const isListed = (name: string) => (listed.kind === "done" ? listed.value.includes(name) : undefined);
   const found = [...new Set(drivers)].flatMap((driver) =>
     findTaints(node.value, startupTaintsOf(driver, target.startupTaints)).map((taint) =>
