@@ -48,13 +48,9 @@ function silentRow(one: RegistrationFacts, drivers: readonly DriverFacts[]): rea
 }
 
 function unpublishedRow(driver: DriverFacts, facts: Facts): DriverRow {
-  return {
-    name: nameTold(driver) ?? null,
-    since: null,
-    ...unpublishedState(driver, facts),
-    csiSocket: driver.socket.path,
-    registrationSocket: null,
-  };
+  const { path: csiSocket } = driver.socket;
+  const name = nameTold(driver) ?? null;
+  return { name, ...unpublishedState(driver, facts), since: null, csiSocket, registrationSocket: null };
 }
 
 function unpublishedState(driver: DriverFacts, facts: Facts): Pick<DriverRow, "state" | "reason"> {

@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../../grpc/protos";
 import type { HostPathVerdict } from "../../host-path/host-path";
 import type { Place } from "../../host-path/mounts";
@@ -23,12 +24,8 @@ export interface Target {
   readonly nodeReadiness?: NodeReadinessTarget | undefined;
 }
 
-export interface Ownership {
-  /** Permission bits. */
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-}
+/** `mode`: permission bits. */
+export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
 
 /** What is at a path where a unix socket belongs. */
 export type SocketFacts = {

@@ -9,6 +9,7 @@ import { KNOWN_DIRECTORIES } from "../rules/registration-directory";
 import { askDriver } from "./calls";
 import type { Facts, SocketFacts, Target } from "./facts";
 import { lookAtDirectory, lookAtSelinux, otherDirectories } from "./host-facts";
+import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
 import { downCause, hasNoSocket, isStuck } from "./words";
@@ -46,7 +47,7 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
       : undefined,
     lookAtDirectory(pluginRegistrationPath, PROC),
     Promise.all(registrationPaths.map((path) => lookAtRegistration(path, timeoutMs, hostRoot))),
-    askApiServer(target),
+    target.nodeReadiness && askApiServer(target.nodeReadiness),
   ]);
   const fitting = await Promise.all((target.patterns ?? []).flatMap(socketsFitting).map(lookAtSocket));
   const others = await lookForOthers(pluginRegistrationPath, fitting, driver?.socket);
@@ -68,11 +69,10 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
   };
 }
 
-/** Loads the client of the API server only if there is something to ask. */
-async function askApiServer({ nodeReadiness }: Target): Promise<Facts["nodeReadiness"]> {
-  if (nodeReadiness === undefined) return undefined;
+/** Loads the client of the API server, which most calls of the doctor do not need. */
+async function askApiServer(target: NodeReadinessTarget): Promise<NodeReadinessFacts> {
   const { lookAtNodeReadiness } = await import("./node-readiness-facts");
-  return lookAtNodeReadiness(nodeReadiness);
+  return lookAtNodeReadiness(target);
 }
 
 /** The living sockets of other drivers. Dead and unreadable ones say nothing: a driver may be gone for good. */

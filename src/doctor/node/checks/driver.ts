@@ -59,22 +59,12 @@ export const driverName = driverCheck("CSI004", "driver-name", (driver) => {
   const name = nameTold(driver);
   if (name === undefined) return undefined;
   const verdict = judgeDriverName(name);
-  switch (verdict.kind) {
-    case "valid":
-      return ok(name, "is a legal name");
-    case "unusual":
-      return problem(
-        name,
-        `is an illegal name: ${verdict.problem}`,
-        "give the driver another name: the API server refuses this one",
-      );
-    case "unsafe":
-      return problem(
-        name,
-        `cannot be registered: ${verdict.problem}`,
-        "give the driver another name: no registrar can use this one",
-      );
-  }
+  if (verdict.kind === "valid") return ok(name, "is a legal name");
+  const [text, reason] =
+    verdict.kind === "unsafe"
+      ? ["cannot be registered", "no registrar can use this one"]
+      : ["is an illegal name", "the API server refuses this one"];
+  return problem(name, `${text}: ${verdict.problem}`, `give the driver another name: ${reason}`);
 });
 
 export const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) => {
@@ -95,11 +85,8 @@ export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver,
     DeadlineExceeded: `${SEE_DRIVER}: it may not reach its source of node metadata; --timeout gives it more time here`,
     Unimplemented: "name the socket of the driver's node plugin, not the controller's",
   };
-  const outcome =
-    nodeInfo.code === "DeadlineExceeded"
-      ? "kubelet waits 2 minutes for it, then refuses the driver"
-      : "kubelet refuses the driver";
-  const text = `${failureText("NodeGetInfo", nodeInfo)}; ${outcome}`;
+  const waits = nodeInfo.code === "DeadlineExceeded" ? "waits 2 minutes for it, then " : "";
+  const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet ${waits}refuses the driver`;
   return problem(subject, text, fixes[nodeInfo.code] ?? SEE_DRIVER, nodeInfoCause(name));
 });
 
