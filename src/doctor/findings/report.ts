@@ -3,7 +3,6 @@ import type { Finding, Status } from "./finding";
 /** The report's form. The number grows when a field goes or changes its meaning, not when one is added. */
 export const SCHEMA = "registrar.doctor/1";
 
-/** A finding as it is reported. */
 export interface ReportedFinding extends Pick<Finding, "code" | "check" | "status" | "subject" | "text"> {
   /** Null if there is nothing to do. */
   readonly fix: string | null;
@@ -40,7 +39,6 @@ export interface Report {
   readonly findings: readonly ReportedFinding[];
 }
 
-/** Puts findings into the form of a report. */
 export function reportOf(
   target: unknown,
   findings: readonly Finding[],

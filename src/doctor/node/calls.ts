@@ -43,19 +43,12 @@ export function askRegistration(
 ): Promise<Pick<RegistrationFacts, "info" | "report">> {
   return withClient(socketPath, async (client) => {
     let report: RegistrationReport | undefined;
-    const call = callUnary(
-      client,
-      protos.registration.GetInfo,
-      {},
-      {
-        timeoutMs,
-        metadata: { [SELF_CHECK_KEY]: "1" },
-        onHeaders: (headers) => {
-          report = reportIn(headers);
-        },
-      },
-    );
-    return { info: await answerOf(call), report };
+    const onHeaders = (headers: Readonly<Record<string, string>>) => {
+      report = reportIn(headers);
+    };
+    const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
+    const info = await answerOf(callUnary(client, protos.registration.GetInfo, {}, options));
+    return { info, report };
   });
 }
 

@@ -49,7 +49,6 @@ export type SocketFacts = {
   | { readonly kind: "too-long"; readonly bytes: number }
 );
 
-/** The result of a call. */
 export type Answer<Value> =
   | { readonly kind: "answered"; readonly value: Value }
   /** `code` as Go writes it: `DeadlineExceeded`. */
@@ -83,7 +82,6 @@ export interface RegistrationFacts {
   readonly endpoint: Pick<DriverFacts, "socket" | "identity"> | undefined;
 }
 
-/** The plugin registration directory. */
 export type DirectoryFacts = { readonly path: string } & (
   | { readonly kind: "missing" }
   | { readonly kind: "not-a-folder"; readonly fileType: string }
@@ -104,7 +102,6 @@ export type DirectoryFacts = { readonly path: string } & (
     }
 );
 
-/** The machine or container. */
 export interface HostFacts {
   /** The doctor's user ID; undefined on a system without user IDs. */
   readonly uid: number | undefined;

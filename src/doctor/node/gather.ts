@@ -12,7 +12,7 @@ import { lookAtDirectory, lookAtSelinux, otherDirectories } from "./host-facts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
-import { downCause, hasNoSocket, isStuck } from "./words";
+import { hasNoSocket, isDead, isStuck } from "./words";
 
 export interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */
@@ -49,14 +49,15 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
     Promise.all(registrationPaths.map((path) => lookAtRegistration(path, timeoutMs, hostRoot))),
     target.nodeReadiness && askApiServer(target.nodeReadiness),
   ]);
-  const fitting = await Promise.all((target.patterns ?? []).flatMap(socketsFitting).map(lookAtSocket));
-  const others = await lookForOthers(pluginRegistrationPath, fitting, driver?.socket);
+  const fitting = new Set((target.patterns ?? []).flatMap(socketsFitting));
+  const paths = new Set([...socketsUnder(join(dirname(pluginRegistrationPath), "plugins")), ...fitting]);
+  const sockets = await Promise.all([...paths].map((path) => lookAtSocket(path)));
   return {
     target,
     driver,
     hostPath: driver && hasNoSocket(driver.socket) ? undefined : hostPathVerdict(target),
-    found: await Promise.all(others.map(ask)),
-    deadSockets: fitting.filter((socket) => downCause(socket) !== undefined),
+    found: await Promise.all(livingBeside(driver?.socket, sockets).map(ask)),
+    deadSockets: sockets.filter((socket) => fitting.has(socket.path) && isDead(socket)),
     kubeletPath,
     directory,
     registrations,
@@ -75,16 +76,11 @@ async function askApiServer(target: NodeReadinessTarget): Promise<NodeReadinessF
   return lookAtNodeReadiness(target);
 }
 
-/** The living sockets of other drivers. Dead and unreadable ones say nothing: a driver may be gone for good. */
-async function lookForOthers(
-  pluginRegistrationPath: string,
-  fitting: readonly SocketFacts[],
+/** The living sockets, each once, except `named`. Dead and unreadable ones may be of a driver that is gone for good. */
+function livingBeside(
   named: SocketFacts | undefined,
-): Promise<readonly SocketFacts[]> {
-  const lookedAt = new Set(fitting.map(({ path }) => path));
-  const plugins = join(dirname(pluginRegistrationPath), "plugins");
-  const paths = socketsUnder(plugins).filter((path) => !lookedAt.has(path));
-  const sockets = [...(await Promise.all(paths.map(lookAtSocket))), ...fitting];
+  sockets: readonly SocketFacts[],
+): readonly SocketFacts[] {
   const seen = new Set([named?.inode]);
   return sockets.filter((socket) => {
     const isLiving = socket.kind === "accepting" || isStuck(socket);

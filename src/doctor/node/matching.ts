@@ -4,7 +4,6 @@ import type { Answer, DriverFacts, Facts, RegistrationFacts } from "./facts";
 
 // Which registration socket belongs to which driver.
 
-/** What a call was answered with; undefined without an answer. */
 export function answerIn<Value>(answer: Answer<Value>): Value | undefined {
   return answer.kind === "answered" ? answer.value : undefined;
 }

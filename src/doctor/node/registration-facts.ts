@@ -5,7 +5,7 @@ import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
 import { tryConnect } from "../../unix/unix-socket";
 import { askIdentity, askRegistration } from "./calls";
 import type { RegistrationFacts } from "./facts";
-import { lookAndReach, lookAtSocket } from "./socket-facts";
+import { lookAtSocket } from "./socket-facts";
 
 /** Lists sockets and what is named like one, as kubelet's plugin watcher does: also in subfolders, no hidden names. */
 export function listRegistrations(directory: string): { readonly paths: string[]; readonly errno?: string } {
@@ -31,7 +31,7 @@ export async function lookAtRegistration(
 ): Promise<RegistrationFacts> {
   const notAsked = { info: { kind: "not-asked" }, report: undefined, endpoint: undefined } as const;
   let answer: Omit<RegistrationFacts, "socket"> = notAsked;
-  const socket = await lookAndReach(path, async () => {
+  const socket = await lookAtSocket(path, async () => {
     // The registrar would take a connection that ends without a call for kubelet's.
     answer = { ...notAsked, ...(await askRegistration(path, timeoutMs)) };
     return answer.info.kind === "answered" ? undefined : tryConnect(path);

@@ -1,8 +1,7 @@
 import { driverOfSocket } from "../../registrar/socket/socket-name";
 import type { RegistrationFacts } from "./facts";
-import { isStuck, RUN_AS_ROOT, SEE_REGISTRAR, socketText } from "./words";
+import { isDead, isStuck, RUN_AS_ROOT, SEE_REGISTRAR, socketText } from "./words";
 
-/** What is wrong with a registration socket, and what to do. */
 interface Trouble {
   /** As the table of drivers has it. */
   readonly state: "dead" | "hanging" | "unknown";
@@ -21,7 +20,7 @@ export function troubleOf({ socket, info }: RegistrationFacts, isDrivers: boolea
     const text = `is ${socket.fileType} in the place of a socket: the registrar cannot use it`;
     return { state: "unknown", text, fix: "remove it" };
   }
-  if (socket.kind === "not-accepting" && socket.errno === "ECONNREFUSED")
+  if (isDead(socket))
     return isDrivers
       ? {
           state: "dead",

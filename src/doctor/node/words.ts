@@ -11,10 +11,8 @@ export const IS_IT_DENIED = "is it denied? give --deny-drivers";
 export const RUN_AS_ROOT = "run registrar doctor as root";
 export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
 
-/** A socket that accepts no connection. */
 export type ClosedSocket = Exclude<SocketFacts, { readonly kind: "accepting" }>;
 
-/** `mode 0755, owner 0:0`. */
 export function ownershipText({ mode, uid, gid }: Ownership): string {
   return `mode ${mode.toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
 }
@@ -45,10 +43,18 @@ export function failureText(
     : `fails ${call}: ${code}: ${message}`;
 }
 
-/** The cause of everything that fails because a socket is dead; undefined for any other socket. */
-export function downCause(socket: SocketFacts): string | undefined {
-  const isDead = socket.kind === "not-accepting" && socket.errno === "ECONNREFUSED";
-  return isDead ? `down ${socket.inode}` : undefined;
+/**
+ * The cause of everything that fails because a driver is down: its socket is dead, or `path` is missing from a folder
+ * that exists. Undefined for any other socket: the path may be wrong.
+ */
+export function downCause(socket: SocketFacts, path = socket.path): string | undefined {
+  if (socket.kind === "missing" && socket.folderInSight) return `missing ${path}`;
+  return isDead(socket) ? `down ${socket.inode}` : undefined;
+}
+
+/** Whether no process listens on a socket. */
+export function isDead(socket: SocketFacts): boolean {
+  return socket.kind === "not-accepting" && socket.errno === "ECONNREFUSED";
 }
 
 /** The cause of everything that fails because a socket's process does not tell its name. */
@@ -74,9 +80,4 @@ export function remedyFor(socket: SocketFacts): readonly [fix: string, cause: st
 /** Whether there is certainly no socket at a path. */
 export function hasNoSocket({ kind }: SocketFacts): boolean {
   return kind === "missing" || kind === "not-a-socket";
-}
-
-/** Whether a path that may well be right has no driver: the socket is dead, or missing from a folder that exists. */
-export function isDown(socket: SocketFacts): boolean {
-  return downCause(socket) !== undefined || (socket.kind === "missing" && socket.folderInSight);
 }

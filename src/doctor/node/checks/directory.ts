@@ -25,64 +25,51 @@ export const registrationDirectory = check("CSI008", "registration-directory", (
 
 export const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: Facts) => {
   if (directory.kind !== "folder") return undefined;
-  const { uid } = host;
+  const { uid = "unknown" } = host;
   const { path, unwritable, ownership } = directory;
-  if (unwritable === undefined)
-    return ok(path, `may be written to by us${uid === undefined ? "" : ` (user ID ${uid})`}`);
+  if (unwritable === undefined) return ok(path, `may be written to by us (user ID ${uid})`);
   if (unwritable === "EROFS")
     return problem(path, "is mounted read-only", "take readOnly off the volume mount");
   if (unwritable === "ENOSPC")
     return problem(
       path,
       "has no room for a socket, ENOSPC: its file system has no inode left",
-      "remove what fills that file system: df -i has its inodes, a directory with very many files is the usual cause",
+      "remove files: df -i shows the file system's inodes, a directory with very many files is the usual cause",
     );
-  const text = `may not be written to by this user: ${unwritable} (user ID ${uid ?? "unknown"}; ${ownershipText(ownership)})`;
+  const text = `may not be written to by this user: ${unwritable} (user ID ${uid}; ${ownershipText(ownership)})`;
   // A mount of its own means that this is the registrar's container, with the registrar's user.
   return uid === 0 || directory.place?.isMountPoint
-    ? problem(
-        path,
-        text,
-        "run the registrar as root: runAsUser 0, with nothing that takes root's rights away",
-      )
+    ? problem(path, text, "run the registrar as root: runAsUser 0, with root's capabilities")
     : unknown(path, text, RUN_AS_ROOT);
 });
-
-const COMPARE_ROOT =
-  "compare with kubelet's --root-dir on the host: its plugins_registry must be what is here";
 
 export const directoryKubelets = check("CSI010", "directory-kubelets", (facts: Facts) => {
   const { directory, registrations, host } = facts;
   if (directory.kind !== "folder") return undefined;
   const { path, place } = directory;
+  const unsure = (text: string) =>
+    unknown(
+      path,
+      text,
+      "compare with kubelet's --root-dir on the host: its plugins_registry must be what is here",
+    );
   const proof = registrations.find(({ report }) => report?.state === "registered");
   if (proof) return ok(path, `is kubelet's: it registered what is on ${proof.socket.path}`);
   if (place === undefined)
-    return unknown(path, "may be kubelet's or not: this system does not tell what is mounted", COMPARE_ROOT);
+    return unsure("may be kubelet's or not: this system does not show what is mounted");
   if (place.path.includes("/kubernetes.io~empty-dir/"))
     return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
   const isNamedSo = /^\/plugins_registry$|\/kubelet\/plugins_registry$/.test(place.path);
   const others = host.otherDirectories;
   if (isNamedSo && others.length > 0)
-    return unknown(
-      path,
+    return unsure(
       `is ${place.path}; this node has ${others.join(", ")} too, and it cannot be seen which one kubelet uses`,
-      COMPARE_ROOT,
     );
   if (isNamedSo) return ok(path, `has a path of kubelet's: ${place.path}`);
   if (place.fileSystem === "overlay")
-    return problem(
-      path,
-      "belongs to the container: nothing is mounted there, and kubelet does not see it",
-      MOUNT_IT,
-      "not-kubelets",
-    );
-  return unknown(
-    path,
-    `is ${place.path} on its file system, which is not where we know a kubelet to look`,
-    COMPARE_ROOT,
-  );
+    return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, "not-kubelets");
+  return unsure(`is ${place.path} on its file system, which is no known kubelet's registration directory`);
 });
 
 export const socketPath = check("CSI011", "socket-path", (facts: Facts) => {

@@ -2,9 +2,8 @@ import { explainHostPath, fixText, UNSEEN_MOUNT } from "../../../host-path/host-
 import { isPattern } from "../../../host-path/path-pattern";
 import { check, ok, problem, unknown, unread, type Verdict } from "../../findings/finding";
 import { judgeDriverPlace } from "../../rules/registration-directory";
-import type { Facts } from "../facts";
+import type { Facts, SocketFacts } from "../facts";
 import {
-  type ClosedSocket,
   DRIVER,
   hasNoSocket,
   ownershipText,
@@ -27,15 +26,12 @@ export const driverSocket = check("CSI002", "driver-socket", ({ driver, target }
   const { path } = socket;
   if (socket.kind === "accepting")
     return ok(path, `accepts connections (${ownershipText(socket.ownership)})`);
-  if (socket.kind === "missing")
-    return socket.folderInSight
-      ? problem(path, "is not there, its folder is", START_DRIVER, `missing ${path}`)
-      : problem(
-          path,
-          "is not there, nor is its folder",
-          "mount the folder here, or correct --csi-address",
-          `missing ${path}`,
-        );
+  if (socket.kind === "missing") {
+    const [text, fix] = socket.folderInSight
+      ? ["is not there, its folder is", START_DRIVER]
+      : ["is not there, nor is its folder", "mount the folder here, or correct --csi-address"];
+    return problem(path, text, fix, `missing ${path}`);
+  }
   return judgeClosed(socket, {
     "not-a-socket": "name the driver's socket itself with --csi-address",
     "too-long": "mount the folder under a shorter path, or link to it",
@@ -98,7 +94,7 @@ function judgeByMounts(path: string, hostPath: Facts["hostPath"]): Verdict {
 
 /** Judges a file in the place of a driver's socket; `lead` goes before what is wrong with it. */
 function judgeClosed(
-  socket: Exclude<ClosedSocket, { readonly kind: "missing" }>,
+  socket: Exclude<SocketFacts, { readonly kind: "accepting" | "missing" }>,
   fixes: Readonly<Record<"not-a-socket" | "too-long", string>>,
   lead = "",
 ): Verdict {

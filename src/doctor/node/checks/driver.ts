@@ -2,35 +2,19 @@ import type { NodeInfo } from "../../../grpc/protos";
 import { invalidCsiNodeDriver, invalidLabels } from "../../../kubelet-rules/api-validation";
 import { behaviourOf } from "../../../kubelet-rules/versions";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
-import {
-  check,
-  flat,
-  ok,
-  problem,
-  unknown,
-  type Verdict,
-  type Verdicts,
-  warning,
-} from "../../findings/finding";
+import { check, flat, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
 import type { DriverFacts, Facts } from "../facts";
 import { allDrivers, isNodeDriver, nameTold, unwantedReason } from "../matching";
-import {
-  DRIVER,
-  DRIVER_HANGS,
-  failureText,
-  isStuck,
-  namelessCause,
-  nodeInfoCause,
-  SEE_DRIVER,
-} from "../words";
+import { DRIVER, DRIVER_HANGS, failureText, namelessCause, nodeInfoCause, SEE_DRIVER } from "../words";
 
 /** A check of the driver that was named and of those that were found and are wanted. */
 function driverCheck(code: string, name: string, judge: (driver: DriverFacts, subject: string) => Verdicts) {
   return check(code, name, (facts: Facts) =>
     allDrivers(facts).map((driver): Verdicts => {
       if (driver === facts.driver) return judge(driver, DRIVER);
-      if (isStuck(driver.socket) || !isNodeDriver(driver) || unwantedReason(driver, facts) !== undefined)
-        return undefined;
+      const isWanted = isNodeDriver(driver) && unwantedReason(driver, facts) === undefined;
+      // CSI020 judges a socket that accepts no connection.
+      if (!isWanted || driver.socket.kind !== "accepting") return undefined;
       const verdicts = flat(judge(driver, `${DRIVER} on ${driver.socket.path}`));
       if (facts.target.csiSocketPath === undefined) return verdicts;
       // Beside a driver that was named, what is wrong with others is worth a warning.
@@ -90,7 +74,7 @@ export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver,
   return problem(subject, text, fixes[nodeInfo.code] ?? SEE_DRIVER, nodeInfoCause(name));
 });
 
-function judgeNodeInfo(name: string, subject: string, info: NodeInfo): Verdict {
+function judgeNodeInfo(name: string, subject: string, info: NodeInfo) {
   const cause = nodeInfoCause(name);
   if (info.nodeId === "")
     return problem(

@@ -6,8 +6,7 @@ import { driverSocket, kubeletPath } from "./driver-socket";
 import { driversFound } from "./drivers-found";
 import { commandLine, inotify, kubelet, selinux } from "./machine";
 import { nodeReadiness } from "./node-readiness";
-import { otherRegistrations } from "./other-registrations";
-import { registration } from "./registration";
+import { otherRegistrations, registration } from "./registration";
 import { registrationDuplicates, registrationEndpoint, registrationVersions } from "./registration-info";
 
 /** Every question to a node. A cause comes before what follows from it: the driver, the directory, the registration. */

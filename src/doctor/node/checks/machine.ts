@@ -1,6 +1,6 @@
 import { check, ok, problem, unknown, warning } from "../../findings/finding";
 import type { Facts } from "../facts";
-import { downCause } from "../words";
+import { isDead } from "../words";
 
 export const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: Facts) =>
   startProblem === undefined
@@ -17,10 +17,10 @@ export const kubelet = check("CSI012", "kubelet", ({ directory }: Facts) => {
   const { kubeletSocket } = directory;
   const { path } = kubeletSocket;
   if (kubeletSocket.kind === "accepting") return ok("kubelet", `runs: it accepts connections on ${path}`);
-  if (downCause(kubeletSocket) !== undefined)
+  if (isDead(kubeletSocket))
     return problem(
       "kubelet",
-      `does not seem to run: nobody listens on its socket ${path}`,
+      `does not seem to run: no process listens on its socket ${path}`,
       "see: systemctl status kubelet",
       "kubelet-down",
     );
@@ -31,7 +31,7 @@ export const inotify = check("CSI013", "inotify", ({ directory, host }: Facts) =
   if (directory.kind !== "folder") return undefined;
   const { unwatchable } = directory;
   if (host.uid !== 0)
-    return unknown("inotify", "limits are per user: whether kubelet's suffice only root can try");
+    return unknown("inotify", "limits are per user: only root can try whether kubelet's suffice");
   if (unwatchable === undefined)
     return ok("inotify", "has room for root's watches, so kubelet can see new sockets");
   const limits: Readonly<Record<string, string>> = {
@@ -50,7 +50,7 @@ export const inotify = check("CSI013", "inotify", ({ directory, host }: Facts) =
 
 export const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: Facts) => {
   if (facts.kind === "off") return ok("SELinux", "is off");
-  if (facts.kind === "unknown") return unknown("SELinux", "cannot be seen from here");
+  if (facts.kind !== "on") return unknown("SELinux", "cannot be seen from here");
   const { mode = "on", label = "an unknown label" } = facts;
   if (mode === "permissive") return ok("SELinux", "is permissive: it forbids nothing");
   const isConfined = /^(container(_\w+)?|svirt_\w+)_t$/.test(label.split(":")[2] ?? "");

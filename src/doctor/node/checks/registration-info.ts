@@ -11,11 +11,9 @@ import { type Answering, answeringIn } from "../matching";
 import {
   DRIVER_HANGS,
   downCause,
-  isDown,
   isStuck,
   namelessCause,
   RUN_AS_ROOT,
-  remedyFor,
   START_DRIVER,
   socketText,
 } from "../words";
@@ -48,10 +46,9 @@ function judgeEndpoint(
     return ifTargets(unknown(name, `${saidAt}, which this user may not look at`, RUN_AS_ROOT));
   if (socket.kind !== "accepting") {
     const text = `${saidAt}, which ${socketText(socket)}`;
-    if (isStuck(socket)) return bad(name, text, ...remedyFor(socket));
-    return isDown(socket)
-      ? bad(name, text, START_DRIVER, downCause(socket) ?? `missing ${target.csiSocketPath ?? socket.path}`)
-      : bad(name, text, CORRECT_PATH);
+    if (isStuck(socket)) return bad(name, text, DRIVER_HANGS, namelessCause(socket));
+    const cause = downCause(socket, target.csiSocketPath);
+    return bad(name, text, cause === undefined ? CORRECT_PATH : START_DRIVER, cause);
   }
   if (identity.kind !== "answered") {
     const isLate = identity.kind === "not-asked" || identity.code === "DeadlineExceeded";

@@ -1,11 +1,13 @@
 import { dirname } from "node:path";
+import type { PluginInfo } from "../../../grpc/protos";
 import { explainHostPath } from "../../../host-path/host-path";
+import { behaviourOf } from "../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
-import type { Facts, RegistrationFacts, RegistrationReport } from "../facts";
-import { isTargets, targetName } from "../matching";
+import type { DirectoryFacts, Facts, RegistrationFacts, RegistrationReport, SocketFacts } from "../facts";
+import { answerIn, driverLeftIn, isTargets, targetName } from "../matching";
 import { troubleOf } from "../trouble";
-import { DRIVER, downCause, isDown, nodeInfoCause, RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
+import { DRIVER, downCause, nodeInfoCause, RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
 
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
@@ -46,11 +48,7 @@ function judge(one: RegistrationFacts, facts: Facts): Verdict {
     : judgeState({ name, path, endpoint, ...report }, facts);
 }
 
-interface Stated extends RegistrationReport {
-  readonly name: string;
-  readonly path: string;
-  readonly endpoint: string;
-}
+type Stated = RegistrationReport & Pick<PluginInfo, "name" | "endpoint"> & Pick<SocketFacts, "path">;
 
 function judgeState(one: Stated, facts: Facts): Verdict {
   const { name, path, state, reason } = one;
@@ -65,7 +63,7 @@ function judgeState(one: Stated, facts: Facts): Verdict {
         name,
         `is published on ${path}, but ${reason ?? "kubelet does not call"}`,
         explainSilence(dirname(path), NO_CONNECTION),
-        silenceCause(facts),
+        silenceCause(facts.directory),
       );
     default:
       return warning(
@@ -96,12 +94,32 @@ function judgeRefusal({ name, endpoint, reason }: Stated, facts: Facts): Verdict
 function causeOfRefusal(name: string, words: string, { driver, hostPath }: Facts): string | undefined {
   if (!/dial unix /.test(words)) return /NodeGetInfo|node/i.test(words) ? nodeInfoCause(name) : undefined;
   if (hostPath && explainHostPath(hostPath)) return "host-path";
-  if (driver === undefined || !isDown(driver.socket)) return undefined;
-  return downCause(driver.socket) ?? `missing ${driver.socket.path}`;
+  return driver && downCause(driver.socket);
 }
 
-function silenceCause({ directory }: Facts): string | undefined {
+function silenceCause(directory: DirectoryFacts): string | undefined {
   if (directory.kind !== "folder") return undefined;
   if (directory.place?.fileSystem === "overlay") return "not-kubelets";
   return directory.kubeletSocket.kind === "not-accepting" ? "kubelet-down" : undefined;
+}
+
+export const otherRegistrations = check("CSI019", "other-registrations", (facts: Facts) => {
+  const rest = facts.registrations.filter((one) => !isTargets(one, facts));
+  const names = rest.flatMap(({ info }) => answerIn(info)?.name ?? []);
+  const verdicts = rest.map((one) => judgeOther(one, facts));
+  if (names.length === 0) return verdicts;
+  return [...verdicts, ok(names.join(", "), names.length === 1 ? "answers too" : "answer too")];
+});
+
+function judgeOther(one: RegistrationFacts, facts: Facts): Verdict | undefined {
+  const { path } = one.socket;
+  if (one.info.kind !== "answered") {
+    const { text, fix, unseen } = troubleOf(one, driverLeftIn(one, facts) !== undefined);
+    return unseen === undefined ? warning(path, text, fix) : unknown(path, text, RUN_AS_ROOT);
+  }
+  const { type } = one.info.value;
+  const known: readonly string[] = behaviourOf("1.36").pluginTypes;
+  if (known.includes(type)) return undefined;
+  const text = `is of type "${type}", for which kubelet has no handler`;
+  return warning(path, text, "remove the plugin, or correct its type");
 }
