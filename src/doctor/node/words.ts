@@ -73,8 +73,11 @@ export function isStuck({ errno }: SocketFacts): boolean {
 }
 
 /** What to do about a driver's socket that accepts no connection, and its cause. */
-export function remedyFor(socket: SocketFacts): readonly [fix: string, cause: string | undefined] {
-  return isStuck(socket) ? [DRIVER_HANGS, namelessCause(socket)] : [START_DRIVER, downCause(socket)];
+export function remedyFor(
+  socket: SocketFacts,
+  path?: string,
+): readonly [fix: string, cause: string | undefined] {
+  return isStuck(socket) ? [DRIVER_HANGS, namelessCause(socket)] : [START_DRIVER, downCause(socket, path)];
 }
 
 /** Whether there is certainly no socket at a path. */

@@ -8,15 +8,7 @@ import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
 import type { Facts } from "../facts";
 import { type Answering, answeringIn } from "../matching";
-import {
-  DRIVER_HANGS,
-  downCause,
-  isStuck,
-  namelessCause,
-  RUN_AS_ROOT,
-  START_DRIVER,
-  socketText,
-} from "../words";
+import { DRIVER_HANGS, namelessCause, RUN_AS_ROOT, remedyFor, socketText } from "../words";
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's folder";
@@ -45,10 +37,13 @@ function judgeEndpoint(
   if (socket.errno === "EACCES" && host.uid !== 0)
     return ifTargets(unknown(name, `${saidAt}, which this user may not look at`, RUN_AS_ROOT));
   if (socket.kind !== "accepting") {
-    const text = `${saidAt}, which ${socketText(socket)}`;
-    if (isStuck(socket)) return bad(name, text, DRIVER_HANGS, namelessCause(socket));
-    const cause = downCause(socket, target.csiSocketPath);
-    return bad(name, text, cause === undefined ? CORRECT_PATH : START_DRIVER, cause);
+    const [fix, cause] = remedyFor(socket, target.csiSocketPath);
+    return bad(
+      name,
+      `${saidAt}, which ${socketText(socket)}`,
+      cause === undefined ? CORRECT_PATH : fix,
+      cause,
+    );
   }
   if (identity.kind !== "answered") {
     const isLate = identity.kind === "not-asked" || identity.code === "DeadlineExceeded";
