@@ -1,4 +1,4 @@
-import { kubeletDirectoryOf } from "../../../src/doctor/rules/registration-directory";
+import { KNOWN_DIRECTORIES, kubeletDirectoryOf } from "../../../src/doctor/rules/registration-directory";
 
 const DEFAULT = "/var/lib/kubelet/plugins_registry";
 const TOLD = "/var/lib/kubelet/plugins/x.csi/csi.sock";
@@ -30,4 +30,9 @@ test.each([
   ],
 ])("%s", (_title, path, told, expected) => {
   expect(kubeletDirectoryOf({ path }, told)).toBe(expected);
+});
+
+test("kubelet's directories: the default one first, each once", () => {
+  expect(KNOWN_DIRECTORIES[0]).toBe("/var/lib/kubelet/plugins_registry");
+  expect(new Set(KNOWN_DIRECTORIES).size).toBe(KNOWN_DIRECTORIES.length);
 });
