@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import type { CsiDriverOptions } from "../../../src/simulator/csi-driver-options";
 import { startForeignSocket } from "../../support/foreign-socket";
-import { createDoctorNode, type Look, WHOLE, withDriver } from "./doctor-node";
+import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
 
 test("a driver that is well", async () => {
   await using node = await createDoctorNode();
@@ -140,9 +140,6 @@ test("a driver that is not ready", async () => {
   expect([summary.warning, healthy]).toEqual([1, false]);
 });
 
-const problemsIn = ({ findings }: Look) =>
-  findings.flatMap(({ code, status, follows }) => (status === "problem" ? [[code, follows]] : []));
-
 test("a dead driver is one problem, whatever else fails because of it", async () => {
   await using node = await createDoctorNode();
   await (await node.driver()).kill();
@@ -206,16 +203,16 @@ test.each([
     /^warning: the CSI driver on .*csi\.sock says in Probe that it is not ready/,
   ],
 ])("%s of a driver that is found, as of one that is named, once", async (check, codes, options, expected) => {
-  const { node } = await withDriver("x.csi", options);
-  await using _node = node;
+  await using node = await createDoctorNode();
+  await node.driverUnder("x.csi", options);
   const look = await node.look(WHOLE, { impatient: true });
   expect(look.says(check)).toMatch(expected);
   expect(problemsIn(look).map(([code]) => code)).toEqual(codes);
 });
 
 test("a driver that is found, whose NodeGetInfo fails: that is the cause, and its registrar's absence follows", async () => {
-  const { node } = await withDriver("x.csi", fail("NodeGetInfo", "UNAVAILABLE"));
-  await using _node = node;
+  await using node = await createDoctorNode();
+  await node.driverUnder("x.csi", fail("NodeGetInfo", "UNAVAILABLE"));
   const look = await node.look(WHOLE);
   expect(problemsIn(look)).toEqual([
     ["CSI006", null],

@@ -1,12 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { driversIn } from "../../../src/doctor/node/drivers";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { startStuckSocket } from "../../support/stuck-socket";
-import { createDoctorNode } from "./doctor-node";
+import { createDoctorNode, WHOLE } from "./doctor-node";
 import { healthyFacts } from "./healthy-facts";
 
-/** Nothing named: the doctor of a whole node. */
-const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
 const DEAD =
   /x\.csi(?:-_k3f)?-reg\.sock was left behind by the registrar of x\.csi: no process listens on it; fix: start it again: .*do not remove the socket/;
 const HANGS =
@@ -15,9 +12,7 @@ const HANGS =
 /** A driver that is well, y.csi, and one whose registrar is not, which nobody names. */
 async function createNode() {
   const node = await createDoctorNode();
-  mkdirSync(node.at("plugins", "x.csi"), { recursive: true });
-  const csiAddress = node.at("plugins", "x.csi", "csi.sock");
-  await node.driver({ csiAddress, name: "x.csi" });
+  const csiAddress = await node.driverUnder("x.csi");
   const look = async (target: object = WHOLE) => {
     const seen = await node.look(target, { impatient: true });
     return {
