@@ -5,19 +5,11 @@ import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
 
 test("a driver that is well", async () => {
   await using node = await createDoctorNode();
-  await node.driver({
-    vendorVersion: "1.2",
-    nodeId: "n1",
-    topology: { "example.com/zone": "a" },
-    maxVolumes: 12,
-  });
+  const topology = { "example.com/zone": "a" };
+  await node.driver({ vendorVersion: "1.2", nodeId: "n1", topology, maxVolumes: 12 });
   const { says } = await node.look();
-  expect(says("driver-socket")).toMatch(
-    /^ok: .*csi\.sock accepts connections \(mode 0\d{3}, owner \d+:\d+\)$/,
-  );
-  expect(says("driver-identity")).toBe(
-    "ok: x.csi is what the CSI driver answers to GetPluginInfo, version 1.2",
-  );
+  expect(says("driver-socket")).toMatch(/^ok: .* accepts connections \(mode 0\d{3}, owner \d+:\d+\)$/);
+  expect(says("driver-identity")).toMatch(/^ok: x\.csi is what .* answers to GetPluginInfo, version 1\.2$/);
   expect(says("driver-name")).toBe("ok: x.csi is a legal name");
   expect(says("driver-ready")).toBe("ok: the CSI driver says that it is ready");
   expect(says("driver-node-info")).toBe(
@@ -60,69 +52,36 @@ test("a path that is too long for a socket is not connected to, as it would be c
   expect(connected).toBe(false);
 });
 
-test("something that is no CSI driver", async () => {
+test("a socket of another plugin", async () => {
   await using node = await createDoctorNode();
-  const plugin = await node.plugin("y-reg.sock", { name: "y" });
+  await using _plugin = await node.plugin("y-reg.sock", { name: "y" });
   const { says } = await node.look({ csiSocketPath: `${node.directory}/y-reg.sock` });
   expect(says("driver-identity")).toMatch(
-    /^problem: .*fails GetPluginInfo: Unimplemented: .*; fix: correct --csi-address/,
+    /fails GetPluginInfo: Unimplemented: .*; fix: correct --csi-address/,
   );
-  await plugin.close();
 });
 
-test("a driver that hangs is asked no further", async () => {
-  await using node = await createDoctorNode();
-  const driver = await node.driver({ faults: [{ kind: "hang", method: "GetPluginInfo" }] });
-  await node.look({}, { impatient: true });
-  expect(driver.events.history().filter(({ kind }) => kind === "called")).toHaveLength(1);
-});
-
+const NOT_READY = { faults: [{ kind: "not-ready" }] };
 const hang = (method: string) => ({ faults: [{ kind: "hang", method }] });
-const fail = (method: string, code: string) => ({
-  faults: [{ kind: "error", method, code, message: "no m" }],
-});
+const fail = (method: string, code: string) => ({ faults: [{ kind: "error", method, code, message: "m" }] });
 
 test.each([
-  [
-    "driver-identity",
-    hang("GetPluginInfo"),
-    /^problem: the CSI driver does not answer GetPluginInfo in time; fix: /,
-  ],
-  [
-    "driver-name",
-    { name: "my_driver" },
-    /^problem: my_driver is an illegal name: the CSI specification allows/,
-  ],
+  ["driver-name", { name: "my_driver" }, /^problem: my_driver is an illegal name: the CSI specification/],
   ["driver-name", { name: "x".repeat(64) }, /it has 64 characters/],
   ["driver-name", { name: "../evil" }, /^problem: \.\.\/evil cannot be registered: it contains '\/'/],
   ["driver-name", { name: "" }, /^problem: {2}cannot be registered: it is empty/],
-  [
-    "driver-ready",
-    fail("Probe", "FAILED_PRECONDITION"),
-    /^warning: .*fails Probe: FailedPrecondition: .*no m/,
-  ],
-  [
-    "driver-node-info",
-    { nodeId: "" },
-    /^problem: .*empty node ID, which kubelet refuses; fix: tell the driver its/,
-  ],
+  ["driver-ready", NOT_READY, /^warning: the CSI driver says in Probe that it is not ready; fix: wait/],
+  ["driver-ready", fail("Probe", "ABORTED"), /^warning: .*fails Probe: Aborted: .*m; fix: see/],
+  ["driver-node-info", { nodeId: "" }, /^problem: .*empty node ID, which kubelet refuses; fix: tell/],
   ["driver-node-info", { nodeId: "n".repeat(300) }, /^problem: .*the API server refuses: .*nodeID/],
   ["driver-node-info", { topology: { "not a key": "a" } }, /^problem: .*the API server refuses: .*not a key/],
-  [
-    "driver-node-info",
-    fail("NodeGetInfo", "UNAVAILABLE"),
-    /^problem: .*fails NodeGetInfo: Unavailable: .*no m; kubelet refuses the driver; fix: see/,
-  ],
+  ["driver-node-info", fail("NodeGetInfo", "UNAVAILABLE"), /Unavailable: .*m; kubelet refuses .*; fix: see/],
   [
     "driver-node-info",
     fail("NodeGetInfo", "UNIMPLEMENTED"),
-    /; fix: name the socket of the driver's node plugin, not the controller's$/,
+    /fix: name the socket of the driver's node plug/,
   ],
-  [
-    "driver-node-info",
-    hang("NodeGetInfo"),
-    /^problem: .*does not answer NodeGetInfo in time; kubelet waits 2 minutes/,
-  ],
+  ["driver-node-info", hang("NodeGetInfo"), /^problem: .*NodeGetInfo in time; kubelet waits 2 minutes/],
 ])("%s of a driver with %j", async (check, options, expected) => {
   await using node = await createDoctorNode();
   await node.driver(options as Partial<CsiDriverOptions>);
@@ -130,24 +89,12 @@ test.each([
   expect(says(check)).toMatch(expected);
 });
 
-test("a driver that is not ready", async () => {
-  await using node = await createDoctorNode();
-  await node.driver({ faults: [{ kind: "not-ready" }] });
-  const { says, healthy, summary } = await node.look();
-  expect(says("driver-ready")).toMatch(
-    /^warning: the CSI driver says in Probe that it is not ready; fix: wait/,
-  );
-  expect([summary.warning, healthy]).toEqual([1, false]);
-});
-
 test("a dead driver is one problem, whatever else fails because of it", async () => {
   await using node = await createDoctorNode();
   await (await node.driver()).kill();
   await node.plugin("x.csi-reg.sock", {});
   const look = await node.look();
-  expect(look.says("driver-socket")).toMatch(
-    /^problem: .*ECONNREFUSED: nobody listens.*; fix: start the driver, or see why/,
-  );
+  expect(look.says("driver-socket")).toMatch(/ECONNREFUSED: nobody listens.*; fix: start the driver, or see/);
   expect(problemsIn(look)).toEqual([
     ["CSI002", null],
     ["CSI007", "CSI002"],
@@ -156,18 +103,20 @@ test("a dead driver is one problem, whatever else fails because of it", async ()
   expect(look.summary.problem).toBe(1);
 });
 
-test("a driver that hangs is one problem, too: its registrar's path is not doubted", async () => {
+test("a driver that hangs is one problem, too, and is asked no further", async () => {
   await using node = await createDoctorNode();
-  await node.driver({ faults: [{ kind: "hang", method: "GetPluginInfo" }] });
-  await node.plugin("x.csi-reg.sock", { endpoint: node.csiAddress });
+  const driver = await node.driver(hang("GetPluginInfo") as Partial<CsiDriverOptions>);
   const look = await node.look({}, { impatient: true });
-  expect(problemsIn(look)).toEqual([
+  expect(driver.events.history().filter(({ kind }) => kind === "called")).toHaveLength(1);
+  expect(look.says("driver-identity")).toMatch(/^problem: .* does not answer GetPluginInfo in time; fix: /);
+  await node.plugin("x.csi-reg.sock", { endpoint: node.csiAddress });
+  const registered = await node.look({}, { impatient: true });
+  expect(problemsIn(registered)).toEqual([
     ["CSI003", null],
     ["CSI016", "CSI003"],
   ]);
-  expect(look.says("registration-endpoint")).toMatch(
-    /answers no GetPluginInfo in time; fix: see the driver's log/,
-  );
+  // Its registrar's path is not doubted.
+  expect(registered.says("registration-endpoint")).toMatch(/in time; fix: see the driver's log/);
 });
 
 test.each(["no/csi.sock", "none.sock", ""])(
@@ -188,19 +137,19 @@ test.each([
     "driver-identity",
     ["CSI003"],
     hang("GetPluginInfo"),
-    /^problem: the CSI driver on .*plugins\/x\.csi\/csi\.sock does not answer GetPluginInfo in time; fix: /,
+    /^problem: the CSI driver on .*csi\.sock does not ans/,
   ],
   [
     "driver-name",
     ["CSI004", "CSI006"],
     { name: "../evil" },
-    /^problem: .* cannot be registered: it contains '\/'/,
+    /^problem: .* cannot be registered: it contains/,
   ],
   [
     "driver-ready",
     ["CSI020"],
-    { faults: [{ kind: "not-ready" }] },
-    /^warning: the CSI driver on .*csi\.sock says in Probe that it is not ready/,
+    NOT_READY,
+    /^warning: the CSI driver on .* says in Probe that it is not ready/,
   ],
 ])("%s of a driver that is found, as of one that is named, once", async (check, codes, options, expected) => {
   await using node = await createDoctorNode();
@@ -210,7 +159,7 @@ test.each([
   expect(problemsIn(look).map(([code]) => code)).toEqual(codes);
 });
 
-test("a driver that is found, whose NodeGetInfo fails: that is the cause, and its registrar's absence follows", async () => {
+test("a driver that is found: NodeGetInfo fails, and the registrar's absence follows from that", async () => {
   await using node = await createDoctorNode();
   await node.driverUnder("x.csi", fail("NodeGetInfo", "UNAVAILABLE"));
   const look = await node.look(WHOLE);
@@ -218,7 +167,7 @@ test("a driver that is found, whose NodeGetInfo fails: that is the cause, and it
     ["CSI006", null],
     ["CSI020", "CSI006"],
   ]);
-  expect(look.drivers[0]?.reason).toMatch(/^fails NodeGetInfo: Unavailable: .*no m/);
+  expect(look.drivers[0]?.reason).toMatch(/^fails NodeGetInfo: Unavailable: .*m/);
   // Beside a driver that is named it is worth a warning.
   await node.driver();
   expect((await node.look()).says("driver-node-info").split("\n")).toEqual([
