@@ -176,7 +176,7 @@ test("an endpoint where there is nothing, another driver, or something else", as
 test("an endpoint on a host that cannot be seen from here", async () => {
   await using node = await createDoctorNode();
   await node.driver();
-  const path = "/var/lib/no-such-kubelet/plugins/x.csi/csi.sock";
+  const path = "/no-such-kubelet/plugins/x.csi/csi.sock";
   await node.plugin("x.csi-reg.sock", { endpoint: path });
   const { says, healthy } = await node.look({ kubeletRegistrationPath: path });
   expect(says("registration-endpoint")).toMatch(`${path} on the host, which cannot be seen from here`);
