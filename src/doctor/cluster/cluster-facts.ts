@@ -25,10 +25,8 @@ export function conclude(reading: ClusterReading): ClusterFacts {
   const places = placesIn(reading, all).filter(
     ({ driver, unit }) => isMeant(driver) || unit?.driver.kind === "every",
   );
-  const registrars = units.filter(({ set }) => !set.isForWindows).map(({ registrar }) => registrar);
   const manifests: ManifestFacts = {
-    deployments: registrars,
-    forWindows: units.filter(({ set }) => set.isForWindows).map(({ registrar }) => registrar),
+    deployments: units.map(({ registrar }) => registrar),
     csiDrivers: [...(csiDrivers ?? [])],
     unread: reading.unreadObjects,
   };

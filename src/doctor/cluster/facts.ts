@@ -11,7 +11,6 @@ export interface RegistrarSet {
   readonly selector: string;
   /** Its containers with a registrar. */
   readonly registrars: readonly Deployment[];
-  readonly isForWindows: boolean;
   /** On how many nodes it wants a pod, and has one (its status). */
   readonly desired: number;
   readonly current: number;

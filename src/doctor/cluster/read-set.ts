@@ -7,13 +7,9 @@ import type { RegistrarSet } from "./facts";
 /** A DaemonSet with a registrar in it; undefined for any other. Throws INVALID_OPTION for one that cannot be judged. */
 export function readRegistrarSet(object: unknown, settingsOf: ReadSettings): RegistrarSet | undefined {
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
-  const { deployments, forWindows, unread } = readDeployments(
-    [{ file: undefined, object: daemonSet }],
-    settingsOf,
-  );
+  const { deployments, unread } = readDeployments([{ file: undefined, object: daemonSet }], settingsOf);
   if (unread[0] !== undefined) throw invalidOption(unread[0].why);
-  const registrars = [...deployments, ...forWindows];
-  if (registrars.length === 0) return undefined;
+  if (deployments.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
   const { uid, namespace, name } = tree(metadata);
   const { desiredNumberScheduled, currentNumberScheduled } = tree(status);
@@ -21,8 +17,7 @@ export function readRegistrarSet(object: unknown, settingsOf: ReadSettings): Reg
     uid: text(uid),
     name: `${text(namespace)}/${text(name)}`,
     selector: selectorOf(tree(spec).selector),
-    registrars,
-    isForWindows: forWindows.length > 0,
+    registrars: deployments,
     desired: numberOrNone(desiredNumberScheduled) ?? 0,
     current: numberOrNone(currentNumberScheduled) ?? 0,
     words: wordsIn(tree(tree(tree(spec).template).spec).containers),

@@ -1,5 +1,7 @@
 import { messageOf } from "../../base/errors";
 import { isWithin } from "../../host-path/mounts";
+import { text, tree } from "../rules/objects";
+import type { NodeRules } from "./node-rules";
 
 /** The official registrar, by the name of an image. */
 export interface OfficialImage {
@@ -7,78 +9,68 @@ export interface OfficialImage {
   readonly release: number | undefined;
 }
 
-/** Reads arguments as the registrar would that they are for: ours, unless it is the official one. */
+/** Reads arguments as their registrar does: ours, unless `official` is given. */
 export type ReadSettings = (args: readonly string[], official?: OfficialImage) => RegistrarSettings;
 
-/** What a registrar's arguments come to. */
+/** How a registrar reads its arguments. */
 export interface RegistrarSettings {
-  /** Why the registrar would not start with them, and what to do; undefined where it would. */
+  /** Why the registrar does not start with them, and what to do; undefined: it starts. */
   readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
-  /** Why it cannot be said whether it would start; undefined where it can. */
+  /** Why the arguments do not tell whether it starts. */
   readonly doubt: string | undefined;
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
   readonly pluginRegistrationPath: string;
-  /** Where the HTTP endpoint listens, on all interfaces where no host is given; undefined for none. */
+  /** The HTTP endpoint; without a host it listens on all interfaces. */
   readonly http: { readonly host: string | undefined; readonly port: number } | undefined;
   readonly metricsPath: string;
-  /** Whether the environment has to say which node it is. */
+  /** The registrar requires the node's name from its environment. */
   readonly needsNodeName: boolean;
-  /** The words behind the flags, with which it does nothing, and what to do about them; undefined for none. */
+  /** The words behind the flags, which the registrar ignores. */
   readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
-  /** What it does with them; undefined where it cannot read them. */
+  /** Undefined: the registrar cannot parse the arguments. */
   readonly task: "register" | "probe" | "print" | undefined;
 }
 
-/** A volume of a container, with the folder of the host behind it where it is one. */
+/** A volume mount of a container. */
 export interface MountedFolder {
   readonly mountPath: string;
   readonly readOnly: boolean;
   readonly volume: string;
-  /** Undefined for another volume than a hostPath, or one that the pod lacks. */
+  /** The host's folder; undefined for other volumes than a hostPath. */
   readonly hostPath: string | undefined;
-  /** `hostPath`, `emptyDir`, ...; undefined for one that is not in the pod. */
+  /** `hostPath`, `emptyDir`, ...; undefined: the pod has no such volume. */
   readonly volumeKind: string | undefined;
-  readonly hostPathType: string | undefined;
 }
 
 /** A probe of a container. */
 export interface ProbeFacts {
   readonly kind: "livenessProbe" | "readinessProbe" | "startupProbe";
-  /** What kubelet does: it runs a command in the container, or asks over the network. */
+  /** Kubelet runs a command in the container (exec), or connects to a port. */
   readonly asks: "exec" | "gRPC" | "HTTP" | "HTTPS" | "TCP";
-  /** Whom it asks in place of the pod's address. */
+  /** Undefined: kubelet connects to the pod's address. */
   readonly host: string | undefined;
-  /** As a number, where a name leads to one. */
+  /** A named port is resolved. */
   readonly port: number | undefined;
-  /** The name in place of a number, where no port of the container is called so. */
+  /** The name of a port that the container does not have. */
   readonly unknownPort: string | undefined;
   /** Of HTTP and HTTPS. */
   readonly path: string | undefined;
   /** Of exec. */
   readonly command: readonly string[];
-  /** What the command's words come to, where it is the registrar. */
+  /** How the registrar reads the command; undefined: the command is another program's. */
   readonly settings: RegistrarSettings | undefined;
 }
 
-/** What a label of a node must be. */
-export interface NodeRequirement {
-  readonly key: string;
-  /** As Kubernetes calls it: `In`, `NotIn`, `Exists`, ... */
-  readonly operator: string;
-  readonly values: readonly string[];
+/** Something that is wrong, and what to do. */
+export interface Fault {
+  readonly why: string;
+  readonly advice: string;
 }
 
-/** Choices of which a node has to fit one; to fit it, it has to meet each requirement. */
-export type NodeRules = readonly (readonly NodeRequirement[])[];
-
-/** A variable that nothing fills in. */
-export interface LiteralVariable {
+/** A variable in an argument that has no value when kubelet fills the argument in. */
+export interface LiteralVariable extends Fault {
   readonly name: string;
-  /** Whether it is in the environment, behind the one that takes it. */
-  readonly isLate: boolean;
-  /** The variable that was probably meant. */
-  readonly meant: string | undefined;
 }
 
 /** One container with a registrar in an object of a manifest. */
@@ -87,37 +79,47 @@ export interface Deployment {
   readonly place: string;
   readonly objectKind: string;
   readonly container: string;
-  /** Whether it is the official registrar, by its image. */
+  /** By its image. */
   readonly isOfficial: boolean;
-  /** Why the settings are not known, and what to do: a shell starts the registrar, say. Undefined where they are. */
-  readonly unseen: { readonly why: string; readonly advice: string } | undefined;
+  /** Windows has other rules for paths and volumes. */
+  readonly isForWindows: boolean;
+  /** Why the settings are not known, for example because a shell starts the registrar. */
+  readonly unseen: Fault | undefined;
   readonly settings: RegistrarSettings;
-  /** Fields that the API server wants as text, and that have another type. */
+  /** Values of another type than string where the API server requires a string. */
   readonly noTexts: readonly { readonly value: string; readonly where: string }[];
-  /** Variables in paths that stay as they are, as nothing fills them in. */
+  /** In the driver's paths. */
   readonly literals: readonly LiteralVariable[];
-  /** Whether its environment says which node it is, or has parts that are not in the object. */
+  /** The environment has the node's name, or is partly defined elsewhere. */
   readonly mayKnowNodeName: boolean;
   readonly mounts: readonly MountedFolder[];
   readonly probes: readonly ProbeFacts[];
-  readonly memoryLimit: { readonly bytes: number; readonly text: string } | undefined;
-  readonly preStop: readonly string[] | undefined;
+  /** A Kubernetes quantity; empty: no limit. */
+  readonly memoryLimit: string;
+  readonly preStop: readonly string[];
   readonly runAsUser: number | undefined;
-  /** Which security context has it on, the pod's first; undefined for neither. */
+  /** The security context that sets it, the pod's first. */
   readonly runAsNonRoot: "pod" | "container" | undefined;
   readonly hostNetwork: boolean;
-  /** On which nodes its pods may run. */
+  /** The nodes on which its pods may run. */
   readonly nodes: NodeRules;
-  readonly maxSurge: number | string | undefined;
-  /** Whether a driver is in the same pod. */
+  /** A number or a percentage; empty: the default, 0. */
+  readonly maxSurge: string;
+  /** The pod has a container that is not a registrar. */
   readonly hasDriver: boolean;
 }
 
-/** An object that was read, and where. */
+/** An object of a manifest or a cluster. */
 export interface ReadObject {
-  /** Undefined where it was in no file. */
+  /** Undefined: the object is not from a file. */
   readonly file: string | undefined;
   readonly object: unknown;
+}
+
+/** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
+export function nameOf(object: unknown): string {
+  const { namespace, name } = tree(tree(object).metadata);
+  return [namespace, name].map(text).filter(Boolean).join("/");
 }
 
 /** A file or object that could not be judged. */
@@ -126,29 +128,26 @@ export interface Unread {
   readonly why: string;
 }
 
-/** Makes what could not be judged out of the error that stopped it. */
 export function unreadAt(place: string, error: unknown): Unread {
   return { place, why: error instanceof RangeError ? "it is nested too deeply" : messageOf(error) };
 }
 
-/** Every object of the manifests. */
+/** What the checks of a manifest judge. */
 export interface ManifestFacts {
   readonly unread: readonly Unread[];
   readonly deployments: readonly Deployment[];
-  /** Those for Windows, where paths and volumes have other rules. */
-  readonly forWindows: readonly Deployment[];
   /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
 }
 
-/** The mount that holds a path of the container; undefined where nothing is mounted there. */
+/** The innermost mount that holds a path of the container. */
 export function mountOf(path: string, mounts: readonly MountedFolder[]): MountedFolder | undefined {
   return [...mounts]
     .sort((one, other) => other.mountPath.length - one.mountPath.length)
     .find(({ mountPath }) => isWithin(path, mountPath));
 }
 
-/** What the host calls a path of the container; undefined where that is not known. */
+/** The host's path of a path in the container; undefined unless it is on a hostPath volume. */
 export function onHost(path: string, mounts: readonly MountedFolder[]): string | undefined {
   const mount = mountOf(path, mounts);
   if (mount?.hostPath === undefined) return undefined;

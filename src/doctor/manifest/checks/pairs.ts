@@ -3,12 +3,13 @@ import { duplicatesIn, LEAVE_ONE } from "../../rules/duplicates";
 import { isTemplate } from "../../rules/objects";
 import type { Deployment, ManifestFacts } from "../deployment";
 import { mayMeet } from "../node-rules";
+import { linuxOnly } from "./each-deployment";
 
 export const manifestPorts: Check<ManifestFacts> = {
   code: "CSI109",
   name: "manifest-ports",
-  verdicts: ({ deployments }) => {
-    const serving = deployments.filter(({ settings }) => (settings.http?.port ?? 0) !== 0);
+  verdicts: (facts) => {
+    const serving = linuxOnly(facts).filter(({ settings }) => (settings.http?.port ?? 0) !== 0);
     const keyOf = ({ place, settings, hostNetwork }: Deployment) =>
       `port ${settings.http?.port} of ${hostNetwork ? "the node" : place.replace(/, container .*$/s, "")}`;
     return judgePairs(serving, keyOf, "serve on", "give each another --http-endpoint");
@@ -18,9 +19,9 @@ export const manifestPorts: Check<ManifestFacts> = {
 export const manifestDuplicates: Check<ManifestFacts> = {
   code: "CSI110",
   name: "manifest-duplicates",
-  verdicts: ({ deployments }) => {
+  verdicts: (facts) => {
     const pathOf = ({ settings }: Deployment) => settings.kubeletRegistrationPath;
-    const daemonSets = deployments.filter(
+    const daemonSets = linuxOnly(facts).filter(
       (one) => one.objectKind === "DaemonSet" && pathOf(one) !== "" && !isTemplate(pathOf(one)),
     );
     return judgePairs(daemonSets, pathOf, "register", LEAVE_ONE);
