@@ -16,15 +16,14 @@ export interface ClusterFacts extends ClusterReading {
 /** These compare objects of one file; in a cluster the pods on a node are compared, and the objects are all there. */
 const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111"];
 
-/** Draws the conclusions. Where one driver is asked for, all others are left out. */
+/** Names the drivers, and drops all but the one that is asked for. */
 export function conclude(reading: ClusterReading): ClusterFacts {
   const { target, csiDrivers } = reading;
   const all = nameDrivers(reading);
-  const isMeant = (name: string) => target.driver === undefined || name === target.driver;
-  const units = all.filter(({ driver }) => driver.kind === "every" || isMeant(driver.name));
-  const places = placesIn(reading, all).filter(
-    ({ driver, unit }) => isMeant(driver) || unit?.driver.kind === "every",
-  );
+  const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
+    target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
+  const units = all.filter((unit) => isMeant(unit.driver.name, unit));
+  const places = placesIn(reading, all).filter(({ driver, unit }) => isMeant(driver, unit));
   const manifests: ManifestFacts = {
     deployments: units.map(({ registrar }) => registrar),
     csiDrivers: [...(csiDrivers ?? [])],

@@ -1,46 +1,39 @@
 import type { Deployment, Unread as UnreadObject } from "../manifest/deployment";
 
-// What was read of a cluster: no more of each object than is judged, so that a large cluster fits into little memory.
+// Of each object only what the checks judge is kept, so that a large cluster fits into little memory.
 
 /** A DaemonSet whose pods have a registrar. */
 export interface RegistrarSet {
   readonly uid: string;
   /** `NAMESPACE/NAME`. */
   readonly name: string;
-  /** What `labelSelector` takes to find its pods. */
+  /** The `labelSelector` of a list of its pods. */
   readonly selector: string;
   /** Its containers with a registrar. */
   readonly registrars: readonly Deployment[];
-  /** On how many nodes it wants a pod, and has one (its status). */
+  /** The number of nodes on which it wants a pod, and of those on which it has one. */
   readonly desired: number;
   readonly current: number;
   /** Every argument and environment value of its containers: one of them may be the driver's name. */
   readonly words: ReadonlySet<string>;
 }
 
-/** Why a pod does not do what it is there for. */
-export type PodTrouble =
-  /** The scheduler found no place. */
-  | { readonly kind: "unscheduled"; readonly message: string }
-  /** A container cannot be started: its image, its configuration, its volumes. */
-  | {
-      readonly kind: "blocked";
-      readonly container: string;
-      readonly reason: string;
-      readonly message: string;
-    }
-  /** A container ended and is started again and again. */
-  | ({ readonly kind: "restarting" } & Restarts);
+/** Why a pod does not work: the scheduler finds no node, a container cannot start, or it ends again and again. */
+export interface PodTrouble {
+  readonly kind: "unscheduled" | "blocked" | "restarting";
+  readonly reason: string;
+  /** Of `restarting`. */
+  readonly restarts?: Restarts;
+}
 
 /** How a container that restarts ended the last time. */
 export interface Restarts {
   readonly container: string;
   readonly isRegistrar: boolean;
-  readonly times: number;
   /** `Error`, `OOMKilled`; empty if unknown. */
   readonly reason: string;
   readonly exitCode: number | undefined;
-  /** Its termination message: its own last words. Empty where it left none. */
+  /** The termination message; empty if there is none. */
   readonly message: string;
 }
 
@@ -52,7 +45,7 @@ export interface RegistrarPod {
   /** Its node, or the one that it is meant for; undefined if unknown. */
   readonly node: string | undefined;
   readonly trouble: PodTrouble | undefined;
-  /** When the registrar's container, or the last of them, was started; undefined where one does not run. */
+  /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
   readonly startedMs: number | undefined;
 }
 
@@ -61,21 +54,21 @@ export interface NodeFacts {
   readonly name: string;
   /** Kubelet reports to the API server. */
   readonly isReady: boolean;
-  /** Driver -> node ID, as kubelet writes them into the annotation `csi.volume.kubernetes.io/nodeid`. */
+  /** Driver -> node ID, from kubelet's annotation `csi.volume.kubernetes.io/nodeid`. */
   readonly nodeIds: ReadonlyMap<string, string>;
 }
 
-/** What cannot go on without a driver on a node. */
+/** What waits for a driver on a node. */
 export interface Need {
   readonly node: string;
   readonly driver: string;
   /** `NAMESPACE/NAME` of the pods that wait for a volume. */
   readonly pods: readonly string[];
-  /** How many VolumeAttachments there are. */
+  /** The number of VolumeAttachments. */
   readonly attachments: number;
 }
 
-/** A list that could not be read, or not to its end. */
+/** A list that could not be read to its end. */
 export interface Unread {
   /** As RBAC names it: `csinodes`. */
   readonly resource: string;
@@ -94,7 +87,7 @@ export interface ClusterTarget {
   readonly driver: string | undefined;
 }
 
-/** Everything that was read. */
+/** Everything that was read. Undefined: the list could not be read. */
 export interface ClusterReading {
   readonly target: ClusterTarget;
   /** The API server's time. */
@@ -103,11 +96,10 @@ export interface ClusterReading {
   /** Objects that cannot be judged. */
   readonly unreadObjects: readonly UnreadObject[];
   readonly pods: readonly RegistrarPod[];
-  /** Undefined where they may not be read. */
   readonly nodes: ReadonlyMap<string, NodeFacts> | undefined;
-  /** Node -> driver -> node ID, as CSINode objects have them; undefined where they may not be read. */
+  /** Node -> driver -> node ID, from the CSINode objects. */
   readonly csiNodes: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined;
-  /** Names of the CSIDriver objects; undefined where they may not be read. */
+  /** Names of the CSIDriver objects. */
   readonly csiDrivers: ReadonlySet<string> | undefined;
   readonly needs: readonly Need[];
   readonly unread: readonly Unread[];

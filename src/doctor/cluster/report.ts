@@ -2,10 +2,8 @@ import { findingsOf } from "../findings/finding";
 import { type ReportedFinding, reportFindings, type Summary } from "../findings/report";
 import { CLUSTER_CHECKS } from "./checks";
 import { type ClusterFacts, conclude } from "./cluster-facts";
-import { nameOf } from "./driver-names";
 import type { ClusterReading } from "./facts";
 import { causeOf } from "./groups";
-import { reasonOf } from "./place-text";
 import type { Place } from "./places";
 
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
@@ -90,7 +88,7 @@ function driverRows({ units, places, csiDrivers }: ClusterFacts): readonly Clust
     rows.set(name, row);
     return row;
   };
-  for (const { driver, set } of units) rowOf(nameOf(driver)).sets.add(set.name);
+  for (const { driver, set } of units) rowOf(driver.name).sets.add(set.name);
   for (const { driver, state } of places) {
     const row = rowOf(driver);
     row.nodes += 1;
@@ -113,7 +111,7 @@ function placeRow(place: Place, code: string | undefined): PlaceRow {
     node,
     driver,
     state: state.kind,
-    reason: reasonOf(place),
+    reason: state.reason,
     code: code ?? null,
     pod: pod?.name ?? null,
     csiNode: isListed,

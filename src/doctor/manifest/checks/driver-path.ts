@@ -69,7 +69,8 @@ function judge(
       "make it a hostPath: <kubelet root>/plugins/NAME",
     );
   const template = [told, expected].find(isTemplate);
-  if (template !== undefined) return unknown(`has paths with placeholders that are not filled in: ${template}`);
+  if (template !== undefined)
+    return unknown(`has paths with placeholders that are not filled in: ${template}`);
   if (!fitsSocketPath(told))
     return problem(
       `tells kubelet ${told}, which ${tooLong(Buffer.byteLength(told))}`,
