@@ -73,7 +73,8 @@ function refuseHuge(root: unknown, { values, textLength }: Limits): void {
   }
 }
 
-function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings): readonly Deployment[] {
+/** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
+export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings): readonly Deployment[] {
   const spec = tree(object.spec);
   const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);

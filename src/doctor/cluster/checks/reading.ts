@@ -7,7 +7,7 @@ export const nodesReady: Check<ClusterFacts> = {
   name: "nodes-ready",
   verdicts: ({ places }) => {
     const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
-    const text = "are not ready, or not there any more: what is told of their drivers is from before";
+    const text = "are not ready, or not there any more: the status of their drivers may be outdated";
     const verdict: Verdict = warning("nodes", text, "see why kubelet does not report: kubectl describe node");
     return away.length === 0 ? [] : [{ ...verdict, cause: NODES_AWAY, nodes: away }];
   },
