@@ -109,10 +109,9 @@ export interface Deployment {
   readonly hasDriver: boolean;
 }
 
-/** An object of a manifest or a cluster. */
+/** An object of a manifest. */
 export interface ReadObject {
-  /** Undefined: the object is not from a file. */
-  readonly file: string | undefined;
+  readonly file: string;
   readonly object: unknown;
 }
 

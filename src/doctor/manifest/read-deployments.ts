@@ -39,10 +39,10 @@ export function readDeployments(objects: readonly ReadObject[], settingsOf: Read
     }
   };
   for (const { file, object: root } of objects)
-    read(file ?? "the list", () => {
+    read(file, () => {
       refuseHuge(root, OF_LIST);
       for (const object of unfold(root)) {
-        const owner = [file, `${text(object.kind)} ${nameOf(object)}`].filter(Boolean).join(": ");
+        const owner = `${file}: ${text(object.kind)} ${nameOf(object)}`;
         read(owner, () => {
           deployments.push(...deploymentsIn(owner, object, settingsOf));
           if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
