@@ -19,17 +19,33 @@ export function readRegistrarPod(
   nowMs: number,
 ): RegistrarPod | undefined {
   const { metadata, spec, status } = tree(object);
-  const { ownerReferences, deletionTimestamp } = tree(metadata);
+  const { ownerReferences, deletionTimestamp, creationTimestamp } = tree(metadata);
   if (!list(ownerReferences).some((owner) => tree(owner).uid === uid)) return undefined;
   if (deletionTimestamp !== undefined) return undefined;
-  const names = new Set(registrars.map(({ container }) => container));
-  const changedMs = lastChangeOf(tree(metadata), tree(status)) ?? nowMs;
+  const { initContainerStatuses, containerStatuses } = tree(status);
+  const names = registrars.map(({ container }) => container);
+  const containers = [...list(initContainerStatuses), ...list(containerStatuses)].map((one) =>
+    readContainer(tree(one), names),
+  );
+  const conditions = list(tree(status).conditions).map(tree);
+  const changes = [
+    ...conditions.map(({ lastTransitionTime }) => lastTransitionTime),
+    // A reboot of the node ends its containers.
+    ...containers.map(({ last }) => last.finishedAt),
+  ].flatMap((time) => timeOrNone(time) ?? []);
+  const quietMs = nowMs - Math.max(timeOrNone(creationTimestamp) ?? nowMs, ...changes);
+  const starts = containers.filter(({ isRegistrar }) => isRegistrar).map(({ startedMs }) => startedMs);
+  const startedMs = Math.max(...starts);
+  const unreported =
+    containers.length === 0 && quietMs >= CREATION_MS
+      ? blocked(names[0] ?? "", "kubelet does not report its state")
+      : undefined;
   return {
     setUid: uid,
     name: nameOf(object),
     node: textOrNone(tree(spec).nodeName) ?? intendedNode(tree(spec)),
-    trouble: troubleIn(tree(status), names, nowMs, nowMs - changedMs),
-    startedMs: startOf(tree(status), names),
+    trouble: unscheduled(conditions) ?? unreported ?? troubleIn(containers, nowMs, quietMs),
+    startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
   };
 }
 
@@ -39,24 +55,34 @@ function intendedNode(pod: Tree): string | undefined {
   return textOrNone(list(fields.find(({ key }) => key === "metadata.name")?.values)[0]);
 }
 
-function troubleIn(
-  status: Tree,
-  registrars: ReadonlySet<string>,
-  nowMs: number,
-  quietMs: number,
-): PodTrouble | undefined {
-  const scheduled = list(status.conditions)
-    .map(tree)
-    .find(({ type }) => type === "PodScheduled");
-  if (scheduled?.status === "False")
-    return { kind: "unscheduled", reason: `its pod finds no node: ${boundText(text(scheduled.message))}` };
-  const containers = statusesIn(status);
-  const [registrar = ""] = registrars;
-  if (containers.length === 0 && quietMs >= CREATION_MS)
-    return blocked(registrar, "kubelet does not report its state");
+type Container = ReturnType<typeof readContainer>;
+
+function readContainer({ name, state, lastState, restartCount }: Tree, registrars: readonly string[]) {
+  const { waiting, running, terminated } = tree(state);
+  return {
+    name: text(name),
+    isRegistrar: registrars.includes(text(name)),
+    waiting: waiting === undefined ? undefined : tree(waiting),
+    /** NaN: it does not run. */
+    startedMs: timeOrNone(tree(running).startedAt) ?? Number.NaN,
+    hasEnded: terminated !== undefined,
+    /** How it ended the last time. */
+    last: tree(terminated ?? tree(lastState).terminated),
+    restarts: numberOrNone(restartCount) ?? 0,
+  };
+}
+
+function unscheduled(conditions: readonly Tree[]): PodTrouble | undefined {
+  const { status, message } = conditions.find(({ type }) => type === "PodScheduled") ?? {};
+  return status === "False"
+    ? { kind: "unscheduled", reason: `its pod finds no node: ${boundText(text(message))}` }
+    : undefined;
+}
+
+function troubleIn(containers: readonly Container[], nowMs: number, quietMs: number): PodTrouble | undefined {
   const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (block !== undefined) return block;
-  const restarting = containers.flatMap((one) => restartsOf(one, registrars, nowMs) ?? []);
+  const restarting = containers.filter((one) => isRestarting(one, nowMs)).map(restartsOf);
   // A driver that ends takes its registrar with it; a registrar that kubelet refused says so by itself.
   return (
     restarting.find(({ restarts: { isRegistrar, message } }) => isRegistrar && message !== "") ??
@@ -65,69 +91,32 @@ function troubleIn(
   );
 }
 
-/** The last time of the pod's creation, a change of a condition, or the end of a container, as in a reboot. */
-function lastChangeOf({ creationTimestamp }: Tree, status: Tree): number | undefined {
-  const times = [
-    creationTimestamp,
-    ...list(status.conditions).map((condition) => tree(condition).lastTransitionTime),
-    ...statusesIn(status).map(({ lastState }) => tree(tree(lastState).terminated).finishedAt),
-  ].flatMap((time) => timeOrNone(time) ?? []);
-  return times.length === 0 ? undefined : Math.max(...times);
-}
-
-function statusesIn(status: Tree): readonly Tree[] {
-  return [...list(status.initContainerStatuses), ...list(status.containerStatuses)].map(tree);
-}
-
 function blocked(container: string, why: string): PodTrouble {
   return { kind: "blocked", reason: `container ${container} does not start: ${why}` };
 }
 
-function blockOf({ name, state }: Tree, quietMs: number): PodTrouble | undefined {
-  const { waiting } = tree(state);
-  const { reason, message } = tree(waiting);
+function blockOf({ name, waiting }: Container, quietMs: number): PodTrouble | undefined {
+  const reason = text(waiting?.reason);
   if (waiting === undefined || reason === "CrashLoopBackOff") return undefined;
-  if (ON_ITS_WAY.includes(text(reason)) && quietMs < CREATION_MS) return undefined;
-  return blocked(text(name), [text(reason), boundText(text(message))].filter(Boolean).join(": "));
+  if (ON_ITS_WAY.includes(reason) && quietMs < CREATION_MS) return undefined;
+  return blocked(name, [reason, boundText(text(waiting.message))].filter(Boolean).join(": "));
 }
 
-function restartsOf(
-  { name, state, lastState, restartCount }: Tree,
-  registrars: ReadonlySet<string>,
-  nowMs: number,
-): (PodTrouble & Required<Pick<PodTrouble, "restarts">>) | undefined {
-  const { waiting, running, terminated } = tree(state);
-  const last = tree(terminated ?? tree(lastState).terminated);
-  const times = numberOrNone(restartCount) ?? 0;
-  const isOver = terminated !== undefined && last.exitCode !== 0;
-  const endedMs = timeOrNone(last.finishedAt);
-  const isRecent = endedMs !== undefined && nowMs - endedMs < SHORT_AGO_MS;
-  const isFlapping = running !== undefined && times >= MANY_RESTARTS && isRecent;
-  if (tree(waiting).reason !== "CrashLoopBackOff" && !isOver && !isFlapping) return undefined;
-  const restarts: Restarts = {
-    container: text(name),
-    isRegistrar: registrars.has(text(name)),
-    reason: text(last.reason),
-    exitCode: numberOrNone(last.exitCode),
-    message: boundText(text(last.message).trim()),
-  };
-  return { kind: "restarting", reason: restartsText(restarts, times), restarts };
+function isRestarting({ waiting, startedMs, hasEnded, last, restarts }: Container, nowMs: number): boolean {
+  if (waiting?.reason === "CrashLoopBackOff") return true;
+  if (hasEnded) return last.exitCode !== 0;
+  const endedMs = timeOrNone(last.finishedAt) ?? 0;
+  return !Number.isNaN(startedMs) && restarts >= MANY_RESTARTS && nowMs - endedMs < SHORT_AGO_MS;
 }
 
-function restartsText({ container, reason, exitCode, message }: Restarts, times: number): string {
-  const how = [
-    reason === "Error" ? "" : reason,
-    exitCode === undefined ? "" : `exit code ${exitCode}`,
-  ].filter(Boolean);
-  const ended = how.length === 0 ? "" : ` (${how.join(", ")})`;
+function restartsOf({ name, isRegistrar, last, restarts: times }: Container) {
+  const reason = text(last.reason);
+  const exitCode = numberOrNone(last.exitCode);
+  const message = boundText(text(last.message).trim());
+  const how = [reason === "Error" ? "" : reason, exitCode === undefined ? "" : `exit code ${exitCode}`];
+  const ended = how.some(Boolean) ? ` (${how.filter(Boolean).join(", ")})` : "";
   const often = times === 1 ? "has restarted once" : `has restarted ${times} times`;
-  return `container ${container} ${often}${ended}${message === "" ? "" : `: ${message}`}`;
-}
-
-function startOf(status: Tree, registrars: ReadonlySet<string>): number | undefined {
-  const starts = statusesIn(status)
-    .filter(({ name }) => registrars.has(text(name)))
-    .map(({ state }) => timeOrNone(tree(tree(state).running).startedAt));
-  const known = starts.flatMap((start) => start ?? []);
-  return known.length === 0 || known.length < starts.length ? undefined : Math.max(...known);
+  const words = `container ${name} ${often}${ended}${message === "" ? "" : `: ${message}`}`;
+  const restarts: Restarts = { container: name, isRegistrar, reason, exitCode, message };
+  return { kind: "restarting", reason: words, restarts } as const;
 }
