@@ -132,7 +132,7 @@ export const runDoctor = createCommand(
 );
 
 /** Judges what is to be applied; nothing of this machine is looked at. */
-async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>> {
+async function reportOnFiles(files: readonly string[]): Promise<Report> {
   const { objects, unread } = await readFiles(files);
   const [first] = unread;
   if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);

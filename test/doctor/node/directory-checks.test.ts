@@ -72,7 +72,7 @@ test.each<Case>([
     /has a path/,
     place("/var/snap/microk8s/common/var/lib/kubelet/plugins_registry"),
   ],
-  ["directory-kubelets", "unknown", /not where we know a kubelet to look/, place("/srv/plugins_registry")],
+  ["directory-kubelets", "unknown", /no known kubelet/, place("/srv/plugins_registry")],
   ["directory-kubelets", "unknown", /this node has \/k0s too/, { host: { otherDirectories: ["/k0s"] } }],
   ["directory-kubelets", "problem", /belongs to the container/, place("/registration", "overlay", false)],
   [
@@ -81,7 +81,7 @@ test.each<Case>([
     /emptyDir/,
     place("/var/lib/kubelet/pods/1/volumes/kubernetes.io~empty-dir/reg"),
   ],
-  ["directory-kubelets", "unknown", /does not tell what is mounted/, { folder: { place: undefined } }],
+  ["directory-kubelets", "unknown", /does not show what is mounted/, { folder: { place: undefined } }],
 
   ["socket-path", "ok", /x\.csi-reg\.sock is short enough/, {}],
   ["socket-path", "problem", /has 1\d\d bytes/, kubeletPath(`/${"d".repeat(100)}/plugins/x.csi/csi.sock`)],
@@ -141,7 +141,7 @@ test.each<Case>([
     /is not there/,
     kubeletPath(CSI, { folderInSight: true } as Partial<SocketFacts>),
   ],
-  ["kubelet-path", "ok", /under the path that kubelet is told/, kubeletPath(CSI, accepting("1:2"))],
+  ["kubelet-path", "ok", /under the path that kubelet gets/, kubeletPath(CSI, accepting("1:2"))],
   [
     "kubelet-path",
     "ok",

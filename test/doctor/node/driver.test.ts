@@ -89,7 +89,7 @@ test("something that is no CSI driver", async () => {
 });
 
 test.each([
-  ["my_driver", "problem: my_driver is no legal name: the CSI specification allows"],
+  ["my_driver", "problem: my_driver is an illegal name: the CSI specification allows"],
   ["x".repeat(64), "it has 64 characters"],
   ["../evil", "problem: ../evil cannot be registered: it contains '/'"],
   ["", "problem:  cannot be registered: it is empty"],
@@ -118,7 +118,7 @@ test.each([
   [{ topology: { "not a key": "a" } }, /^problem: .*the API server refuses: .*not a key/],
   [
     { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", message: "no metadata" }] },
-    /^problem: .*fails NodeGetInfo, and kubelet refuses it: Unavailable: .*no metadata; fix: see/,
+    /^problem: .*fails NodeGetInfo: Unavailable: .*no metadata; kubelet refuses the driver; fix: see/,
   ],
   [
     { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] },
@@ -177,7 +177,7 @@ test.each(["no/csi.sock", "none.sock", ""])(
     for (const kubeletRegistrationPath of [csiSocketPath, "/var/lib/kubelet/plugins/x.csi/csi.sock"]) {
       const { says } = await node.look({ csiSocketPath, kubeletRegistrationPath });
       expect(says("driver-socket")).toMatch(/^problem: /);
-      expect(says("kubelet-path")).toMatch(/^unknown: .* is what kubelet is told; /);
+      expect(says("kubelet-path")).toMatch(/^unknown: .* is the path that kubelet gets; /);
     }
   },
 );
@@ -229,9 +229,9 @@ test("a driver that is found, whose NodeGetInfo fails: that is the cause, and it
     ["CSI020", "CSI006"],
   ]);
   expect(says("driver-node-info")).toMatch(
-    /^problem: the CSI driver on .*csi\.sock fails NodeGetInfo, and kubelet refuses it: Unavailable: .*no metadata/,
+    /^problem: the CSI driver on .*csi\.sock fails NodeGetInfo: Unavailable: .*no metadata; kubelet refuses/,
   );
-  expect(drivers[0]?.reason).toMatch(/^NodeGetInfo: Unavailable: .*no metadata/);
+  expect(drivers[0]?.reason).toMatch(/^fails NodeGetInfo: Unavailable: .*no metadata/);
   // Beside a driver that is named it is worth a warning.
   await node.driver();
   expect((await node.look()).says("driver-node-info").split("\n")).toEqual([

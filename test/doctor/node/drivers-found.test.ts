@@ -121,7 +121,8 @@ test("a driver whose listen queue is full is told, named or not", async () => {
   mkdirSync(node.at("plugins", "stuck"));
   const stuck = node.at("plugins", "stuck", "csi.sock");
   await using _stuck = await startStuckSocket(stuck);
-  const full = /stuck\/csi\.sock accepts no connection: EAGAIN: .*; fix: see the driver's log: it hangs/;
+  const full =
+    /stuck\/csi\.sock does not accept a connection .*: EAGAIN: .*; fix: see the driver's log: it hangs/;
   const patterns = [node.at("plugins", "*", "csi.sock")];
   expect((await node.look(WHOLE)).says("drivers-found")).toMatch(full);
   expect((await node.look({ ...WHOLE, patterns })).says("drivers-found")).toMatch(full);
@@ -150,7 +151,7 @@ test("a socket that fits a pattern and that its driver left behind is worth a wa
   mkdirSync(node.at("plugins", "gone"));
   await leaveDeadSocket(node.at("plugins", "gone", "csi.sock"));
   const dead =
-    /^warning: .*gone\/csi\.sock fits the pattern, and nobody listens on it; fix: start the driver/m;
+    /^warning: .*gone\/csi\.sock fits the pattern, and no process listens on it; fix: start the driver/m;
   const patterns = [node.at("plugins", "*", "csi.sock")];
   expect((await node.look({ ...WHOLE, patterns })).says("drivers-found")).toMatch(dead);
   expect((await node.look(WHOLE)).says("drivers-found")).not.toMatch(/^warning/m);

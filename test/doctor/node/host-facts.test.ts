@@ -1,6 +1,5 @@
 import fs, { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { lookAtDirectory } from "../../../src/doctor/node/directory-facts";
-import { lookAtSelinux, otherDirectories } from "../../../src/doctor/node/host-facts";
+import { lookAtDirectory, lookAtSelinux, otherDirectories } from "../../../src/doctor/node/host-facts";
 import { KNOWN_DIRECTORIES } from "../../../src/doctor/rules/registration-directory";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";

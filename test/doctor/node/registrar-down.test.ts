@@ -8,7 +8,7 @@ import { healthyFacts } from "./healthy-facts";
 /** Nothing named: the doctor of a whole node. */
 const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
 const DEAD =
-  /x\.csi(?:-_k3f)?-reg\.sock was left behind by the registrar of x\.csi: nobody listens on it; fix: start it again: .*do not remove the socket/;
+  /x\.csi(?:-_k3f)?-reg\.sock was left behind by the registrar of x\.csi: no process listens on it; fix: start it again: .*do not remove the socket/;
 const HANGS =
   /x\.csi-reg\.sock does not answer GetInfo in time, .*: the registrar of x\.csi hangs; fix: see the log of its registrar, .*restart.*do not remove the socket/;
 

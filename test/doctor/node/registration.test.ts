@@ -22,7 +22,9 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
   expect(says("registration")).toMatch(
     /^ok: x\.csi is registered with kubelet, says its registrar on .*x\.csi-reg\.sock$/,
   );
-  expect(says("registration-endpoint")).toBe(`ok: x.csi is where kubelet is told: ${node.csiAddress}`);
+  expect(says("registration-endpoint")).toBe(
+    `ok: x.csi is at the path that kubelet gets: ${node.csiAddress}`,
+  );
   expect(says("registration-versions")).toBe("ok: x.csi offers versions that kubelet accepts: 1.0.0");
   expect(says("registration-duplicates")).toBe("ok: x.csi has one living registration socket");
   expect(says("directory-kubelets")).toMatch(/^ok: .*is kubelet's: it registered/);
@@ -91,7 +93,7 @@ test("no registrar, a dead one, a silent one, and a file in the place of one", a
   );
   await leaveDeadSocket(path);
   expect((await node.look()).says("registration")).toMatch(
-    /^problem: .* was left behind by the registrar of x\.csi: nobody listens on it; fix: start/,
+    /^problem: .* was left behind by the registrar of x\.csi: no process listens on it; fix: start/,
   );
   {
     await using _silent = await startForeignSocket(path);
@@ -166,7 +168,7 @@ test("a driver that is down is known by the path that its registrar tells kubele
   await node.plugin("x.csi-reg.sock", {});
   const { says } = await node.look();
   expect(says("registration-endpoint")).toMatch(
-    /^problem: x\.csi is said to be at .*csi\.sock: it is not there/,
+    /^problem: x\.csi is said to be at .*csi\.sock, which is not there/,
   );
 });
 
@@ -194,12 +196,12 @@ test("an endpoint where there is nothing, another driver, or something else", as
   const told = { kubeletRegistrationPath: node.at("y.sock") };
   await node.plugin("x.csi-reg.sock", { endpoint: node.at("y.sock") });
   const says = async () => (await node.look(told)).says("registration-endpoint");
-  expect(await says()).toMatch(/^problem: x\.csi is said to be at .*y\.sock: it is not there/);
+  expect(await says()).toMatch(/^problem: x\.csi is said to be at .*y\.sock, which is not there/);
   {
     await using _other = await node.driver({ csiAddress: node.at("y.sock"), name: "y.csi" });
     expect(await says()).toMatch(/^problem: .*where the driver y\.csi answers/);
     expect((await node.look(told)).says("kubelet-path")).toMatch(
-      /^problem: .*y\.sock is what kubelet is told; on the host the driver's socket is .*csi\.sock; fix: write --kubelet-reg/,
+      /^problem: .*y\.sock is the path that kubelet gets; on the host the driver's socket is .*csi\.sock; fix: write --kubelet-reg/,
     );
   }
   await using _none = await startForeignSocket(node.at("y.sock"), (socket) => socket.destroy());
