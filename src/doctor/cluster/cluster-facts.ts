@@ -5,15 +5,15 @@ import { nameDrivers, type RegistrarUnit } from "./driver-names";
 import type { ClusterReading } from "./facts";
 import { type Place, placesIn } from "./places";
 
-/** What was read, and what it comes to: all that the checks of a cluster go by. */
+/** What the checks of a cluster judge. */
 export interface ClusterFacts extends ClusterReading {
   readonly units: readonly RegistrarUnit[];
   readonly places: readonly Place[];
-  /** Findings about the DaemonSets themselves, as of a file before it is applied. */
+  /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
   readonly manifestFindings: readonly Finding[];
 }
 
-/** These compare objects of one file; in a cluster the pods on a node are compared, and the objects are all there. */
+/** These compare objects of one file. In a cluster the pods on a node are compared. */
 const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111"];
 
 /** Names the drivers, and drops all but the one that is asked for. */
@@ -34,17 +34,12 @@ export function conclude(reading: ClusterReading): ClusterFacts {
   return { ...reading, units, places, manifestFindings: leadingFirst(findings) };
 }
 
-/** Of the problems of one container the first stands for what comes of them: it is the cause of the pods' trouble. */
+/** The first problem of a registrar is the cause of its pods' trouble. */
 function leadingFirst(findings: readonly Finding[]): readonly Finding[] {
   const led = new Set<string>();
   return findings.map((finding) => {
     if (finding.status !== "problem" || led.has(finding.subject)) return finding;
     led.add(finding.subject);
-    return { ...finding, cause: manifestCause(finding.subject) };
+    return { ...finding, cause: finding.subject };
   });
-}
-
-/** The cause of whatever follows from a mistake in the arguments or volumes of this registrar. */
-export function manifestCause(place: string): string {
-  return `manifest of ${place}`;
 }

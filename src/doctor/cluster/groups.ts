@@ -1,6 +1,6 @@
-import type { Check, Verdict } from "../findings/finding";
-import { type Group, grouped } from "../findings/grouped";
-import { type ClusterFacts, manifestCause } from "./cluster-facts";
+import { type Check, check, type Verdict } from "../findings/finding";
+import { grouped } from "../findings/grouped";
+import type { ClusterFacts } from "./cluster-facts";
 import { reasonKey } from "./place-text";
 import type { Place } from "./places";
 
@@ -10,7 +10,7 @@ export const NODES_AWAY = "nodes away";
 type StateKind = Place["state"]["kind"];
 
 /** Judges a group of places by its first. */
-type Judge = (first: Place, facts: ClusterFacts, places: Group<Place>) => Verdict;
+type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
 
 /** A check of the places in these states. */
 export function stateCheck(
@@ -19,7 +19,7 @@ export function stateCheck(
   kinds: readonly StateKind[],
   judge: Judge,
 ): Check<ClusterFacts> {
-  return { code, name, verdicts: (facts) => judgeIn(facts, kinds, judge) };
+  return check(code, name, (facts) => judgeIn(facts, kinds, judge));
 }
 
 /** Judges the places in these states, state by state. */
@@ -46,9 +46,8 @@ export function causeOf(place: Place, { manifestFindings }: ClusterFacts): strin
   const { state, unit, driver } = place;
   if (state.kind === "node-away") return NODES_AWAY;
   const isOfRegistrar = state.kind === "unregistered" || state.restarts?.isRegistrar;
-  const ofManifest = unit && isOfRegistrar ? manifestCause(unit.registrar.place) : undefined;
-  const isFound = manifestFindings.some(({ cause }) => cause === ofManifest);
-  return ofManifest !== undefined && isFound ? ofManifest : `${driver} ${state.kind} ${reasonKey(place)}`;
+  const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
+  return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${reasonKey(place)}`;
 }
 
 /** The names of the places' nodes. */

@@ -1,4 +1,4 @@
-import { type Check, problem } from "../../findings/finding";
+import { type Check, check, problem } from "../../findings/finding";
 import type { ClusterFacts } from "../cluster-facts";
 import { judgeGroups, stateCheck } from "../groups";
 import { kubectlFor } from "../place-text";
@@ -10,14 +10,11 @@ export const driverPods = restartCheck("CSI203", "driver-pods", "does not stay u
 
 function restartCheck(code: string, name: string, text: string, ofRegistrar: boolean): Check<ClusterFacts> {
   const isMeant = ({ state }: Place) => state.restarts?.isRegistrar === ofRegistrar;
-  return {
-    code,
-    name,
-    verdicts: (facts) =>
-      judgeGroups(facts, isMeant, (first) =>
-        problem(first.driver, `${text}: ${first.state.reason}`, adviceOn(first, facts)),
-      ),
-  };
+  return check(code, name, (facts) =>
+    judgeGroups(facts, isMeant, (first) =>
+      problem(first.driver, `${text}: ${first.state.reason}`, adviceOn(first, facts)),
+    ),
+  );
 }
 
 /** What to do about the way in which a container ended. */

@@ -1,4 +1,4 @@
-import { type Check, ok, problem, unknown, type Verdicts } from "../../findings/finding";
+import { check, ok, problem, unknown, type Verdicts } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
 import type { ClusterFacts } from "../cluster-facts";
@@ -6,23 +6,19 @@ import { judgeIn, nodesOf, stateCheck } from "../groups";
 import { counted, kubectlFor } from "../place-text";
 import type { Place } from "../places";
 
-export const registered: Check<ClusterFacts> = {
-  code: "CSI204",
-  name: "registered",
-  verdicts: (facts) => [
-    ...judgeIn(facts, ["unregistered"], (first) =>
-      problem(
-        first.driver,
-        "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver",
-        whereToLook(first, facts),
-      ),
+export const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
+  ...judgeIn(facts, ["unregistered"], (first) =>
+    problem(
+      first.driver,
+      "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver",
+      whereToLook(first, facts),
     ),
-    ...judgeIn(facts, ["unseen"], ({ driver }) =>
-      unknown(driver, "may be registered or not: that cannot be seen from here"),
-    ),
-    healthyDrivers(facts),
-  ],
-};
+  ),
+  ...judgeIn(facts, ["unseen"], ({ driver }) =>
+    unknown(driver, "may be registered or not: that cannot be seen from here"),
+  ),
+  healthyDrivers(facts),
+]);
 
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   if (unit === undefined) return "run registrar doctor on the node";

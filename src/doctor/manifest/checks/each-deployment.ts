@@ -1,4 +1,4 @@
-import type { Check, Status, Verdict } from "../../findings/finding";
+import { type Check, check, type Status, type Verdict } from "../../findings/finding";
 import type { Deployment, ManifestFacts } from "../deployment";
 
 /** A verdict on a deployment: the subject is its place. */
@@ -8,13 +8,11 @@ type Judge = (one: Deployment, facts: ManifestFacts) => Statement | undefined | 
 
 /** A check that judges the deployments one by one; those for Windows nodes have a check of their own. */
 export function eachDeployment(code: string, name: string, judge: Judge): Check<ManifestFacts> {
-  const judgeOne = (one: Deployment, facts: ManifestFacts) =>
-    [judge(one, facts) ?? []].flat().map((statement) => ({ ...statement, subject: one.place }));
-  return {
-    code,
-    name,
-    verdicts: (facts) => linuxOnly(facts).map((one) => judgeOne(one, facts)),
-  };
+  return check(code, name, (facts) =>
+    linuxOnly(facts).flatMap((one) =>
+      [judge(one, facts) ?? []].flat().map((statement) => ({ ...statement, subject: one.place })),
+    ),
+  );
 }
 
 export function linuxOnly({ deployments }: ManifestFacts): readonly Deployment[] {

@@ -1,32 +1,24 @@
-import { type Check, problem, type Verdict } from "../../findings/finding";
+import { check, problem, type Verdict } from "../../findings/finding";
 import { duplicatesIn, LEAVE_ONE } from "../../rules/duplicates";
 import { isTemplate } from "../../rules/objects";
 import type { Deployment, ManifestFacts } from "../deployment";
 import { mayMeet } from "../node-rules";
 import { linuxOnly } from "./each-deployment";
 
-export const manifestPorts: Check<ManifestFacts> = {
-  code: "CSI109",
-  name: "manifest-ports",
-  verdicts: (facts) => {
-    const serving = linuxOnly(facts).filter(({ settings }) => (settings.http?.port ?? 0) !== 0);
-    const keyOf = ({ place, settings, hostNetwork }: Deployment) =>
-      `port ${settings.http?.port} of ${hostNetwork ? "the node" : place.replace(/, container .*$/s, "")}`;
-    return judgePairs(serving, keyOf, "serve on", "give each another --http-endpoint");
-  },
-};
+export const manifestPorts = check<ManifestFacts>("CSI109", "manifest-ports", (facts) => {
+  const serving = linuxOnly(facts).filter(({ settings }) => (settings.http?.port ?? 0) !== 0);
+  const keyOf = ({ place, settings, hostNetwork }: Deployment) =>
+    `port ${settings.http?.port} of ${hostNetwork ? "the node" : place.replace(/, container .*$/s, "")}`;
+  return judgePairs(serving, keyOf, "serve on", "give each another --http-endpoint");
+});
 
-export const manifestDuplicates: Check<ManifestFacts> = {
-  code: "CSI110",
-  name: "manifest-duplicates",
-  verdicts: (facts) => {
-    const pathOf = ({ settings }: Deployment) => settings.kubeletRegistrationPath;
-    const daemonSets = linuxOnly(facts).filter(
-      (one) => one.objectKind === "DaemonSet" && pathOf(one) !== "" && !isTemplate(pathOf(one)),
-    );
-    return judgePairs(daemonSets, pathOf, "register", LEAVE_ONE);
-  },
-};
+export const manifestDuplicates = check<ManifestFacts>("CSI110", "manifest-duplicates", (facts) => {
+  const pathOf = ({ settings }: Deployment) => settings.kubeletRegistrationPath;
+  const daemonSets = linuxOnly(facts).filter(
+    (one) => one.objectKind === "DaemonSet" && pathOf(one) !== "" && !isTemplate(pathOf(one)),
+  );
+  return judgePairs(daemonSets, pathOf, "register", LEAVE_ONE);
+});
 
 function judgePairs(
   ones: readonly Deployment[],

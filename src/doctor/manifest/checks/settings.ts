@@ -1,5 +1,5 @@
 import { isPattern } from "../../../host-path/path-pattern";
-import { type Check, problem as subjectProblem, unread } from "../../findings/finding";
+import { check, problem as subjectProblem, unread } from "../../findings/finding";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { ManifestFacts } from "../deployment";
 import { eachDeployment, problem, unknown, warning } from "./each-deployment";
@@ -58,10 +58,10 @@ export const manifestCsiDriver = eachDeployment(
       : undefined,
 );
 
-export const manifestOperatingSystem: Check<ManifestFacts> = {
-  code: "CSI112",
-  name: "manifest-operating-system",
-  verdicts: ({ deployments }) =>
+export const manifestOperatingSystem = check<ManifestFacts>(
+  "CSI112",
+  "manifest-operating-system",
+  ({ deployments }) =>
     deployments
       .filter(({ isForWindows, isOfficial }) => isForWindows && !isOfficial)
       .map(({ place }) =>
@@ -71,13 +71,10 @@ export const manifestOperatingSystem: Check<ManifestFacts> = {
           "use the official registrar's image there",
         ),
       ),
-};
+);
 
-export const manifestReadable: Check<ManifestFacts> = {
-  code: "CSI113",
-  name: "manifest-readable",
-  verdicts: (facts) =>
-    facts.unread.map(({ place, why }) =>
-      unread(place, `cannot be judged: ${why}`, "correct it, or leave it out"),
-    ),
-};
+export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>
+  facts.unread.map(({ place, why }) =>
+    unread(place, `cannot be judged: ${why}`, "correct it, or leave it out"),
+  ),
+);
