@@ -8,17 +8,11 @@ const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI 
 /** The attach controllers' message (pkg/volume/csi/csi_attacher.go; external-attacher, pkg/controller). */
 const ATTACH_FAILED = /CSINode \S+ does not contain driver (\S*[A-Za-z0-9])/;
 
-/** A pod that waits on a node. */
-interface PendingPod {
-  readonly uid: string;
-  readonly name: string;
-  readonly node: string;
-  /** Drivers of its inline volumes. */
-  readonly inlineDrivers: readonly string[];
-}
+/** A pod that waits on a node, and the drivers of its inline volumes. */
+type PendingPod = NonNullable<ReturnType<typeof readPendingPod>>;
 
 /** Undefined for a pod that has no node yet. */
-export function readPendingPod(object: unknown): PendingPod | undefined {
+export function readPendingPod(object: unknown) {
   const { metadata, spec } = tree(object);
   const node = textOrNone(tree(spec).nodeName);
   if (node === undefined) return undefined;
@@ -28,14 +22,10 @@ export function readPendingPod(object: unknown): PendingPod | undefined {
   return { uid: text(tree(metadata).uid), name: nameOf(object), node, inlineDrivers };
 }
 
-/** An event that names the driver that a pod needs. */
-interface NeedEvent {
-  readonly podUid: string;
-  readonly driver: string;
-}
+type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 
-/** Undefined for other events. */
-export function readNeedEvent(object: unknown): NeedEvent | undefined {
+/** An event that names the driver that a pod needs; undefined for other events. */
+export function readNeedEvent(object: unknown) {
   const { message, involvedObject } = tree(object);
   const [, driver] = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? [];
   const { kind, uid } = tree(involvedObject);

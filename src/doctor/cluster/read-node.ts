@@ -11,17 +11,12 @@ export function readNodeRow(row: unknown): NodeFacts {
   const { cells, object } = tree(row);
   const { name, annotations } = tree(tree(object).metadata);
   const [status = ""] = text(list(cells)[1]).split(",");
+  const nodeIds = tree(attempt(() => JSON.parse(text(tree(annotations)[NODE_ID_ANNOTATION]))));
   return {
     name: text(name),
     isReady: status === "Ready",
-    nodeIds: nodeIdsIn(tree(annotations)[NODE_ID_ANNOTATION]),
+    nodeIds: new Map(Object.entries(nodeIds).map(([driver, id]) => [driver, text(id)])),
   };
-}
-
-/** Driver -> node ID, as kubelet writes them into the annotation. */
-function nodeIdsIn(annotation: unknown): ReadonlyMap<string, string> {
-  const ids = tree(attempt(() => JSON.parse(text(annotation))));
-  return new Map(Object.entries(ids).map(([name, id]) => [name, text(id)]));
 }
 
 /** Name of the node, and driver -> node ID. */

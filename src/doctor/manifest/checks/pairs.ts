@@ -1,5 +1,6 @@
-import { check, problem, type Verdict } from "../../findings/finding";
-import { duplicatesIn, LEAVE_ONE } from "../../rules/duplicates";
+import { check, problem, type Verdicts } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
+import { LEAVE_ONE, together } from "../../rules/duplicates";
 import { isTemplate } from "../../rules/objects";
 import type { Deployment, ManifestFacts } from "../deployment";
 import { mayMeet } from "../node-rules";
@@ -25,8 +26,10 @@ function judgePairs(
   keyOf: (one: Deployment) => string,
   verb: string,
   fix: string,
-): readonly Verdict[] {
-  return duplicatesIn(ones, { keyOf, nameOf: ({ place }) => place, mayMeet }).map(({ key, names, all }) =>
-    problem(names, `${all} ${verb} ${key}`, fix),
-  );
+): Verdicts {
+  return Array.from(grouped(ones, keyOf), ([key, group]) => {
+    const some = mayMeet(group);
+    const [names, all] = together(some.map(({ place }) => place));
+    return some.length > 1 ? problem(names, `${all} ${verb} ${key}`, fix) : undefined;
+  });
 }
