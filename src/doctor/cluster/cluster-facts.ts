@@ -1,6 +1,6 @@
 import { type Finding, findingsOf } from "../findings/finding";
 import { MANIFEST_CHECKS } from "../manifest/checks";
-import type { ManifestFacts } from "../manifest/deployment";
+import type { ManifestFacts } from "../manifest/read-deployments";
 import { nameDrivers, type RegistrarUnit } from "./driver-names";
 import type { ClusterReading } from "./facts";
 import { type Place, placesIn } from "./places";

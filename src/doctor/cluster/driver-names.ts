@@ -1,5 +1,6 @@
 import { isPattern } from "../../host-path/path-pattern";
-import { type Deployment, onHost } from "../manifest/deployment";
+import { onHost } from "../manifest/mounts";
+import type { Deployment } from "../manifest/read-deployments";
 import type { ClusterReading, RegistrarSet } from "./facts";
 
 /** A registrar of a DaemonSet, and the driver that it registers. */

@@ -1,4 +1,5 @@
-import type { Deployment, Unread as UnreadObject } from "../manifest/deployment";
+import type { Unread as UnreadObject } from "../manifest/deployment";
+import type { Deployment } from "../manifest/read-deployments";
 
 // Of each object only what the checks judge is kept, so that a large cluster fits into little memory.
 

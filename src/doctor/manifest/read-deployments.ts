@@ -2,9 +2,6 @@ import { invalidOption } from "../../base/errors";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
 import { list, numberOrNone, type Tree, text, tree } from "../rules/objects";
 import {
-  type Deployment,
-  type ManifestFacts,
-  type MountedFolder,
   nameOf,
   type ReadObject,
   type ReadSettings,
@@ -12,9 +9,10 @@ import {
   type Unread,
   unreadAt,
 } from "./deployment";
+import { mountsOf } from "./mounts";
 import { nodeRulesOf } from "./node-rules";
 import { probesOf } from "./read-probes";
-import { environmentOf, isRegistrar, literalsIn, noTextsOf, officialImage, startOf } from "./read-program";
+import { isRegistrar, literalsIn, noTextsOf, officialImage, startOf } from "./read-program";
 
 interface Limits {
   readonly values: number;
@@ -25,6 +23,14 @@ interface Limits {
 const OF_LIST: Limits = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
 /** Pods have some hundreds, and Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
 const OF_POD: Limits = { values: 10_000, textLength: 2 ** 17 };
+
+/** What the checks of a manifest judge. */
+export interface ManifestFacts {
+  readonly deployments: readonly Deployment[];
+  /** Names of the CSIDriver objects. */
+  readonly csiDrivers: readonly string[];
+  readonly unread: readonly Unread[];
+}
 
 /** Finds every container with a registrar, ours or the official one. An object that cannot be judged does not stop the others. */
 export function readDeployments(objects: readonly ReadObject[], settingsOf: ReadSettings): ManifestFacts {
@@ -73,8 +79,11 @@ function refuseHuge(root: unknown, { values, textLength }: Limits): void {
   }
 }
 
+/** One container with a registrar in an object of a manifest. */
+export type Deployment = ReturnType<typeof deploymentsIn>[number];
+
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
-export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings): readonly Deployment[] {
+export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings) {
   const spec = tree(object.spec);
   const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
@@ -89,14 +98,18 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
     const start = startOf(container);
     const settings = settingsOf(start.args, official);
     return {
+      /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
       place: `${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
       isOfficial: official !== undefined,
+      /** Windows has other rules for paths and volumes. */
       isForWindows,
+      /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
       noTexts: noTextsOf(container),
+      /** Variables without a value in the driver's paths. */
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
@@ -104,11 +117,13 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       memoryLimit: text(tree(tree(container.resources).limits).memory),
       preStop: list(tree(tree(tree(container.lifecycle).preStop).exec).command).map(text),
       runAsUser: numberOrNone(security.runAsUser),
+      /** The security context that sets it, the pod's first. */
       runAsNonRoot:
         security.runAsNonRoot !== true ? undefined : ofPod.runAsNonRoot === true ? "pod" : "container",
       hostNetwork: pod.hostNetwork === true,
       nodes,
       maxSurge: text(tree(tree(spec.updateStrategy).rollingUpdate).maxSurge),
+      /** The pod has a container that is not a registrar. */
       hasDriver: containers.length > registrars.length,
     };
   });
@@ -139,6 +154,7 @@ function isWindows({ os, nodeSelector }: Tree): boolean {
   return [tree(os).name, labels["kubernetes.io/os"], labels["beta.kubernetes.io/os"]].includes("windows");
 }
 
+/** The environment has the node's name, or is partly defined elsewhere. */
 function mayKnowNodeName(container: Tree): boolean {
   const variables = list(container.env).map(tree);
   return (
@@ -148,27 +164,4 @@ function mayKnowNodeName(container: Tree): boolean {
         NODE_NAME_VARIABLES.includes(text(name)) && (valueFrom !== undefined || text(value) !== ""),
     )
   );
-}
-
-function mountsOf(container: Tree, pod: Tree): readonly MountedFolder[] {
-  const fill = environmentOf(container);
-  const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));
-  return list(container.volumeMounts)
-    .map(tree)
-    .map((mount) => {
-      const volume = volumes.get(text(mount.name));
-      const hostPath = tree(volume?.hostPath);
-      const subPath = text(mount.subPath) || fill(text(mount.subPathExpr)).text;
-      return {
-        mountPath: plainPath(text(mount.mountPath)),
-        readOnly: mount.readOnly === true,
-        volume: text(mount.name),
-        hostPath: hostPath.path === undefined ? undefined : plainPath(`${text(hostPath.path)}/${subPath}`),
-        volumeKind: Object.keys(volume ?? {}).find((key) => key !== "name"),
-      };
-    });
-}
-
-function plainPath(path: string): string {
-  return path.replace(/\/{2,}/g, "/").replace(/(?<=[^/])\/$/, "");
 }

@@ -2,7 +2,7 @@ import { invalidOption } from "../../base/errors";
 import { nearWord } from "../../base/near-word";
 import { boundText } from "../../logging/escape";
 import { list, type Tree, text, tree } from "../rules/objects";
-import type { Deployment, LiteralVariable, OfficialImage } from "./deployment";
+import type { OfficialImage } from "./deployment";
 
 /** Ours or the official one, as the images and the package call it. */
 const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-registrar|registrar|cli\.js)(?:\.exe)?$/;
@@ -117,11 +117,7 @@ const MAX_LITERALS = 10;
 const MAX_NAME_LENGTH = 100;
 
 /** The variables in these words that have no value. */
-export function literalsIn(
-  words: readonly string[],
-  open: readonly OpenVariable[],
-  { env }: Tree,
-): readonly LiteralVariable[] {
+export function literalsIn(words: readonly string[], open: readonly OpenVariable[], { env }: Tree) {
   const names = list(env)
     .map((one) => text(tree(one).name))
     .filter(({ length }) => length <= MAX_NAME_LENGTH);
@@ -142,7 +138,7 @@ export function literalsIn(
 }
 
 /** The words that YAML reads as a number or a boolean because they have no quotes. */
-export function noTextsOf({ command, args, env }: Tree): Deployment["noTexts"] {
+export function noTextsOf({ command, args, env }: Tree) {
   const inList = (where: string, values: unknown) =>
     list(values).map((value) => ({ value, where: `in ${where}` }));
   const variables = list(env).map((one) => ({

@@ -1,4 +1,4 @@
-import type { Deployment } from "../deployment";
+import type { Deployment } from "../read-deployments";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 const NODE_NAME_ENTRY =

@@ -3,7 +3,7 @@ import { fitsSocketPath } from "../../../unix/socket-path";
 import { isTemplate } from "../../rules/objects";
 import { judgeDriverPlace } from "../../rules/registration-directory";
 import { tooLong } from "../../rules/words";
-import { type MountedFolder, mountOf, onHost } from "../deployment";
+import { type MountedFolder, mountOf, onHost } from "../mounts";
 import { eachDeployment, ok, problem, type Statement, unknown } from "./each-deployment";
 
 interface Paths {

@@ -1,5 +1,5 @@
 import { type Check, check, type Status, type Verdict } from "../../findings/finding";
-import type { Deployment, ManifestFacts } from "../deployment";
+import type { Deployment, ManifestFacts } from "../read-deployments";
 
 /** A verdict on a deployment: the subject is its place. */
 export type Statement = Omit<Verdict, "subject">;

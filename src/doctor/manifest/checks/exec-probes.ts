@@ -1,6 +1,8 @@
 import { isPattern } from "../../../host-path/path-pattern";
 import { isTemplate } from "../../rules/objects";
-import { type Deployment, onHost, type ProbeFacts } from "../deployment";
+import { onHost } from "../mounts";
+import type { Deployment } from "../read-deployments";
+import type { ProbeFacts } from "../read-probes";
 import { problem, type Statement, warning } from "./each-deployment";
 
 const OFFICIAL_MODE = "kubelet-registration-probe";

@@ -2,8 +2,8 @@ import { check, problem, type Verdicts } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE, together } from "../../rules/duplicates";
 import { isTemplate } from "../../rules/objects";
-import type { Deployment, ManifestFacts } from "../deployment";
 import { mayMeet } from "../node-rules";
+import type { Deployment, ManifestFacts } from "../read-deployments";
 import { linuxOnly } from "./each-deployment";
 
 export const manifestPorts = check<ManifestFacts>("CSI109", "manifest-ports", (facts) => {

@@ -1,5 +1,6 @@
 import { isTemplate } from "../../rules/objects";
-import type { Deployment, ProbeFacts } from "../deployment";
+import type { Deployment } from "../read-deployments";
+import type { ProbeFacts } from "../read-probes";
 import { eachDeployment, problem, type Statement } from "./each-deployment";
 import { judgeExecProbe } from "./exec-probes";
 

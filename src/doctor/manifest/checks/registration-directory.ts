@@ -5,7 +5,8 @@ import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { isTemplate } from "../../rules/objects";
 import { directoryFor, isRegistrationDirectory } from "../../rules/registration-directory";
 import { tooLong } from "../../rules/words";
-import { type Deployment, mountOf, onHost } from "../deployment";
+import { mountOf, onHost } from "../mounts";
+import type { Deployment } from "../read-deployments";
 import { eachDeployment, ok, problem, type Statement, unknown } from "./each-deployment";
 
 export const manifestRegistrationDirectory = eachDeployment(
@@ -26,7 +27,7 @@ function judge({ unseen, settings, mounts }: Deployment): Statement | undefined 
       `has a volume of kind ${mount.volumeKind ?? "none"} at ${folder}, where kubelet does not look`,
       mountIt,
     );
-  if (mount.readOnly)
+  if (mount.isReadOnly)
     return problem(`mounts ${folder} read-only: no socket can be made there`, "take readOnly off that mount");
   const host = onHost(folder, mounts) ?? "";
   if (isTemplate(host)) return unknown(`has a directory with a placeholder that is not filled in: ${host}`);

@@ -1,7 +1,7 @@
 import { isPattern } from "../../../host-path/path-pattern";
 import { check, problem as subjectProblem, unread } from "../../findings/finding";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
-import type { ManifestFacts } from "../deployment";
+import type { ManifestFacts } from "../read-deployments";
 import { eachDeployment, problem, unknown, warning } from "./each-deployment";
 
 /** The least limit with which Node starts when its pages are not in the page cache. */
