@@ -2,22 +2,17 @@ import { type Finding, findingsOf } from "../findings/finding";
 import { MANIFEST_CHECKS } from "../manifest/checks";
 import type { ManifestFacts } from "../manifest/read-deployments";
 import { nameDrivers, type RegistrarUnit } from "./driver-names";
-import type { ClusterReading } from "./facts";
-import { type Place, placesIn } from "./places";
+import { placesIn } from "./places";
+import type { ClusterReading } from "./read-cluster";
 
 /** What the checks of a cluster judge. */
-export interface ClusterFacts extends ClusterReading {
-  readonly units: readonly RegistrarUnit[];
-  readonly places: readonly Place[];
-  /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
-  readonly manifestFindings: readonly Finding[];
-}
+export type ClusterFacts = ReturnType<typeof conclude>;
 
 /** These compare objects of one file. In a cluster the pods on a node are compared. */
 const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111"];
 
 /** Names the drivers, and drops all but the one that is asked for. */
-export function conclude(reading: ClusterReading): ClusterFacts {
+export function conclude(reading: ClusterReading) {
   const { target, csiDrivers } = reading;
   const all = nameDrivers(reading);
   const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
@@ -31,7 +26,13 @@ export function conclude(reading: ClusterReading): ClusterFacts {
   };
   const checks = MANIFEST_CHECKS.filter(({ code }) => !OF_FILES_ONLY.includes(code));
   const findings = findingsOf(checks, manifests).filter(({ status }) => status !== "ok");
-  return { ...reading, units, places, manifestFindings: leadingFirst(findings) };
+  return {
+    ...reading,
+    units,
+    places,
+    /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
+    manifestFindings: leadingFirst(findings),
+  };
 }
 
 /** The first problem of a registrar is the cause of its pods' trouble. */

@@ -1,7 +1,8 @@
 import { isPattern } from "../../host-path/path-pattern";
 import { onHost } from "../manifest/mounts";
 import type { Deployment } from "../manifest/read-deployments";
-import type { ClusterReading, RegistrarSet } from "./facts";
+import type { ClusterReading } from "./read-cluster";
+import type { RegistrarSet } from "./read-set";
 
 /** A registrar of a DaemonSet, and the driver that it registers. */
 export interface RegistrarUnit {

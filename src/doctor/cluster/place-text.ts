@@ -1,5 +1,5 @@
-import type { ClusterTarget } from "./facts";
 import type { Place } from "./places";
+import type { ClusterTarget } from "./read-cluster";
 
 /** The reason without what differs from node to node and from time to time: two places with one key have one cause. */
 export function reasonKey({ state, node, pod }: Place): string {

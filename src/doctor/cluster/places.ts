@@ -1,7 +1,9 @@
 import { grouped } from "../findings/grouped";
 import { together } from "../rules/duplicates";
 import { EVERY_DRIVER, type RegistrarUnit } from "./driver-names";
-import type { ClusterReading, Need, PodTrouble, RegistrarPod } from "./facts";
+import type { ClusterReading } from "./read-cluster";
+import type { Need } from "./read-needs";
+import type { PodTrouble, RegistrarPod } from "./read-pod";
 
 /** Why a driver is in a state; null: it is healthy. */
 const REASONS = {

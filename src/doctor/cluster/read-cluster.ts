@@ -1,11 +1,20 @@
 import { invalidOption } from "../../base/errors";
-import { nameOf, type ReadSettings, unreadAt } from "../manifest/deployment";
-import type { ListApi, ListRequest } from "./api";
-import type { ClusterReading, ClusterTarget, Unread } from "./facts";
+import { nameOf, type ReadSettings, type Unread, unreadAt } from "../manifest/deployment";
+import type { ListApi, ListFailure, ListRequest } from "./api";
 import { createNeedSum, readAttachment, readNeedEvent, readPendingPod } from "./read-needs";
 import { readCsiNode, readNodeRow } from "./read-node";
 import { readRegistrarPod } from "./read-pod";
 import { readRegistrarSet } from "./read-set";
+
+/** Restricts the report to one node or driver; undefined: all. */
+export interface ClusterTarget {
+  readonly context: string | undefined;
+  readonly node: string | undefined;
+  readonly driver: string | undefined;
+}
+
+/** What was read of a cluster: of each object the facts that the checks judge, so that a large cluster fits into little memory. */
+export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
 export interface ReadOptions {
   readonly settingsOf: ReadSettings;
@@ -13,7 +22,11 @@ export interface ReadOptions {
   readonly onProgress: (resource: string, count: number) => void;
 }
 
-type ClusterList = Pick<Unread, "apiGroup" | "unknown"> & Omit<ListRequest, "path" | "query">;
+interface ClusterList extends Omit<ListRequest, "path" | "query"> {
+  readonly apiGroup: string;
+  /** What is unknown without the list. */
+  readonly unknown: string;
+}
 
 /** The lists by resource, as RBAC names it. */
 const LISTS = {
@@ -43,9 +56,12 @@ export async function readCluster(
   api: ListApi,
   target: ClusterTarget,
   { settingsOf, onProgress }: ReadOptions,
-): Promise<ClusterReading> {
-  const unread = new Map<Resource, Unread>();
-  const unreadObjects: ClusterReading["unreadObjects"][number][] = [];
+) {
+  const unread = new Map<
+    Resource,
+    ListFailure & Pick<ClusterList, "apiGroup" | "unknown"> & { resource: Resource }
+  >();
+  const unreadObjects: Unread[] = [];
   const counts = new Map<Resource, number>();
   let nowMs: number | undefined;
 
@@ -131,12 +147,15 @@ export async function readCluster(
   const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
   return {
     target,
+    /** The API server's time. */
     nowMs: nowMs ?? Date.now(),
     sets,
     unreadObjects,
     // In an order that does not depend on which list was read first.
     pods: [...pods].sort((one, other) => (one.name < other.name ? -1 : 1)),
+    /** Undefined, as the next two: the list could not be read. */
     nodes: ifRead("nodes", new Map(nodes.map((node) => [node.name, node]))),
+    /** Node -> driver -> node ID. */
     csiNodes: ifRead("csinodes", new Map(csiNodes)),
     csiDrivers: ifRead("csidrivers", new Set(csiDrivers)),
     needs: needs.all(),

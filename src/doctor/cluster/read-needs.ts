@@ -1,7 +1,6 @@
 import { grouped } from "../findings/grouped";
 import { nameOf } from "../manifest/deployment";
 import { list, text, textOrNone, tree } from "../rules/objects";
-import type { Need } from "./facts";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI drivers/;
@@ -38,9 +37,19 @@ export function readAttachment(object: unknown): readonly [node: string, driver:
   return typeof attacher === "string" && typeof nodeName === "string" ? [nodeName, attacher] : undefined;
 }
 
+/** What waits for a driver on a node. */
+export interface Need {
+  readonly node: string;
+  readonly driver: string;
+  /** `NAMESPACE/NAME` of the pods that wait for a volume. */
+  readonly pods: string[];
+  /** The number of VolumeAttachments. */
+  attachments: number;
+}
+
 /** Sums up what waits, for each driver on each node. */
 export function createNeedSum() {
-  const needs = new Map<string, { node: string; driver: string; pods: string[]; attachments: number }>();
+  const needs = new Map<string, Need>();
   const needOf = (node: string, driver: string) => {
     const key = `${node} ${driver}`;
     const need = needs.get(key) ?? { node, driver, pods: [], attachments: 0 };
@@ -58,6 +67,6 @@ export function createNeedSum() {
         for (const driver of new Set([...inlineDrivers, ...others])) needOf(node, driver).pods.push(name);
       }
     },
-    all: (): readonly Need[] => [...needs.values()],
+    all: () => [...needs.values()],
   };
 }

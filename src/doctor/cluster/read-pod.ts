@@ -2,7 +2,7 @@ import { boundText } from "../../logging/escape";
 import { nameOf } from "../manifest/deployment";
 import { requiredNodeTerms } from "../manifest/node-rules";
 import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../rules/objects";
-import type { PodTrouble, RegistrarPod, RegistrarSet, Restarts } from "./facts";
+import type { RegistrarSet } from "./read-set";
 
 /** A container that runs has a fault if it restarted so often, the last time so recently. */
 const MANY_RESTARTS = 3;
@@ -12,12 +12,27 @@ const CREATION_MS = 2 * 60_000;
 /** Reasons to wait that are normal during that time. */
 const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 
+/** Why a pod does not work: the scheduler finds no node, a container cannot start, or it ends again and again. */
+export interface PodTrouble {
+  readonly kind: "unscheduled" | "blocked" | "restarting";
+  readonly reason: string;
+  /** Of `restarting`: how the container ended the last time. */
+  readonly restarts?: {
+    readonly container: string;
+    readonly isRegistrar: boolean;
+    /** `Error`, `OOMKilled`; empty if unknown. */
+    readonly reason: string;
+    readonly exitCode: number | undefined;
+    /** The termination message; empty if there is none. */
+    readonly message: string;
+  };
+}
+
+/** A pod of a DaemonSet with a registrar. */
+export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
+
 /** Undefined for a pod of another owner, and for one that is being deleted. */
-export function readRegistrarPod(
-  object: unknown,
-  { uid, registrars }: RegistrarSet,
-  nowMs: number,
-): RegistrarPod | undefined {
+export function readRegistrarPod(object: unknown, { uid, registrars }: RegistrarSet, nowMs: number) {
   const { metadata, spec, status } = tree(object);
   const { ownerReferences, deletionTimestamp, creationTimestamp } = tree(metadata);
   if (!list(ownerReferences).some((owner) => tree(owner).uid === uid)) return undefined;
@@ -43,8 +58,10 @@ export function readRegistrarPod(
   return {
     setUid: uid,
     name: nameOf(object),
+    /** Its node, or the one that it is meant for; undefined if unknown. */
     node: textOrNone(tree(spec).nodeName) ?? intendedNode(tree(spec)),
     trouble: unscheduled(conditions) ?? unreported ?? troubleIn(containers, nowMs, quietMs),
+    /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
     startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
   };
 }
@@ -117,6 +134,6 @@ function restartsOf({ name, isRegistrar, last, restarts: times }: Container) {
   const ended = how.some(Boolean) ? ` (${how.filter(Boolean).join(", ")})` : "";
   const often = times === 1 ? "has restarted once" : `has restarted ${times} times`;
   const words = `container ${name} ${often}${ended}${message === "" ? "" : `: ${message}`}`;
-  const restarts: Restarts = { container: name, isRegistrar, reason, exitCode, message };
+  const restarts = { container: name, isRegistrar, reason, exitCode, message };
   return { kind: "restarting", reason: words, restarts } as const;
 }

@@ -1,10 +1,12 @@
 import { nameOf, type ReadSettings } from "../manifest/deployment";
 import { deploymentsIn } from "../manifest/read-deployments";
 import { list, numberOrNone, text, tree } from "../rules/objects";
-import type { RegistrarSet } from "./facts";
+
+/** A DaemonSet whose pods have a registrar. */
+export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a DaemonSet without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
-export function readRegistrarSet(object: unknown, settingsOf: ReadSettings): RegistrarSet | undefined {
+export function readRegistrarSet(object: unknown, settingsOf: ReadSettings) {
   const name = nameOf(object);
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
   const registrars = deploymentsIn(`DaemonSet ${name}`, daemonSet, settingsOf);
@@ -13,15 +15,17 @@ export function readRegistrarSet(object: unknown, settingsOf: ReadSettings): Reg
   return {
     uid: text(tree(metadata).uid),
     name,
+    /** The `labelSelector` of a list of its pods. */
     selector: selectorOf(tree(spec).selector),
     registrars,
+    /** The number of nodes on which it wants a pod, and of those on which it has one. */
     desired: numberOrNone(tree(status).desiredNumberScheduled) ?? 0,
     current: numberOrNone(tree(status).currentNumberScheduled) ?? 0,
+    /** One of them may be the driver's name. */
     words: wordsIn(tree(tree(tree(spec).template).spec).containers),
   };
 }
 
-/** A LabelSelector in the form that `labelSelector` of a list has. */
 function selectorOf(selector: unknown): string {
   const { matchLabels, matchExpressions } = tree(selector);
   const equal = Object.entries(tree(matchLabels)).map(([key, value]) => `${key}=${text(value)}`);

@@ -3,9 +3,9 @@ import { grouped } from "../findings/grouped";
 import { type Report, type ReportedFinding, reportFindings } from "../findings/report";
 import { CLUSTER_CHECKS } from "./checks";
 import { type ClusterFacts, conclude } from "./cluster-facts";
-import type { ClusterReading, ClusterTarget } from "./facts";
 import { causeOf } from "./groups";
 import type { Place } from "./places";
+import type { ClusterReading, ClusterTarget } from "./read-cluster";
 
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 export const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
