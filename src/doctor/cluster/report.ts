@@ -1,62 +1,19 @@
 import { findingsOf } from "../findings/finding";
 import { grouped } from "../findings/grouped";
-import { type Report, type ReportedFinding, reportFindings } from "../findings/report";
+import { reportFindings } from "../findings/report";
 import { CLUSTER_CHECKS } from "./checks";
 import { type ClusterFacts, conclude } from "./cluster-facts";
 import { causeOf } from "./groups";
 import type { Place } from "./places";
-import type { ClusterReading, ClusterTarget } from "./read-cluster";
+import type { ClusterReading } from "./read-cluster";
 
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
-export const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
+const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
 
-/** One driver in the whole cluster. */
-export interface ClusterDriverRow {
-  readonly name: string;
-  /** `NAMESPACE/NAME` of the DaemonSets that register it. */
-  readonly daemonSets: readonly string[];
-  /** The number of nodes where it should be or is, and of those where it is healthy. */
-  readonly nodes: number;
-  readonly registered: number;
-  /** Whether there is a CSIDriver object; null: it may not be read. */
-  readonly csiDriver: boolean | null;
-}
-
-/** One driver on one node. */
-export interface PlaceRow {
-  /** Null: the pod has no node. */
-  readonly node: string | null;
-  readonly driver: string;
-  readonly state: Place["state"]["kind"];
-  /** Null: the driver is healthy. */
-  readonly reason: string | null;
-  /** The code of the finding that has the cause. */
-  readonly code: string | null;
-  /** `NAMESPACE/NAME` of the registrar's pod. */
-  readonly pod: string | null;
-  /** Whether CSINode has it; null: it may not be read. */
-  readonly csiNode: boolean | null;
-  /** Pods that wait for its volumes there. */
-  readonly waitingPods: readonly string[];
-  readonly volumeAttachments: number;
-}
-
-/** A finding, and its nodes. */
-export interface ClusterFinding extends ReportedFinding {
-  readonly nodes: readonly string[];
-}
+export type ClusterReport = ReturnType<typeof reportOnCluster>;
 
 /** What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. */
-export interface ClusterReport extends Pick<Report, "healthy" | "summary"> {
-  readonly schema: typeof CLUSTER_SCHEMA;
-  /** Null: not requested. */
-  readonly target: { readonly [Name in keyof ClusterTarget]: string | null };
-  readonly drivers: readonly ClusterDriverRow[];
-  readonly findings: readonly ClusterFinding[];
-  readonly nodes: readonly PlaceRow[];
-}
-
-export function reportOnCluster(reading: ClusterReading): ClusterReport {
+export function reportOnCluster(reading: ClusterReading) {
   const facts = conclude(reading);
   const found = [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)];
   const { findings, healthy, summary } = reportFindings(found);
@@ -74,31 +31,41 @@ export function reportOnCluster(reading: ClusterReading): ClusterReport {
   };
 }
 
-function driverRows({ units, places, csiDrivers }: ClusterFacts): readonly ClusterDriverRow[] {
+/** A row for each driver in the whole cluster. */
+function driverRows({ units, places, csiDrivers }: ClusterFacts) {
   const unitsOf = grouped(units, ({ driver }) => driver.name);
   const placesOf = grouped(places, ({ driver }) => driver);
   return [...new Set([...unitsOf.keys(), ...placesOf.keys()])].sort().map((name) => {
     const own = placesOf.get(name) ?? [];
     return {
       name,
+      /** `NAMESPACE/NAME` of the DaemonSets that register it. */
       daemonSets: [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
+      /** The number of nodes where it should be or is, and of those where it is healthy. */
       nodes: own.length,
       registered: own.filter(({ state }) => state.kind === "registered").length,
+      /** Whether there is a CSIDriver object; null: it may not be read. */
       csiDriver: csiDrivers?.has(name) ?? null,
     };
   });
 }
 
-function placeRow(place: Place, code: string | undefined): PlaceRow {
-  const { node = null, driver, state, pod, isListed = null, need } = place;
+/** A row for one driver on one node. */
+function placeRow({ node, driver, state, pod, isListed, need }: Place, code: string | undefined) {
   return {
-    node,
+    /** Null: the pod has no node. */
+    node: node ?? null,
     driver,
     state: state.kind,
+    /** Null: the driver is healthy. */
     reason: state.reason,
+    /** The code of the finding that has the cause. */
     code: code ?? null,
+    /** `NAMESPACE/NAME` of the registrar's pod. */
     pod: pod?.name ?? null,
-    csiNode: isListed,
+    /** Whether CSINode has it; null: it may not be read. */
+    csiNode: isListed ?? null,
+    /** Pods that wait for its volumes there. */
     waitingPods: need?.pods ?? [],
     volumeAttachments: need?.attachments ?? 0,
   };

@@ -46,24 +46,19 @@ export function isRegistrar(container: Tree): boolean {
   );
 }
 
-/** How a container starts. */
-interface Start {
-  /** The program that starts the registrar; undefined: it starts by itself. */
-  readonly startedBy?: string | undefined;
-  /** The registrar's own; empty if another program starts it. */
-  readonly args: readonly string[];
-  readonly open: readonly OpenVariable[];
-}
-
-export function startOf(container: Tree): Start {
+/** How a container starts: by itself, with its own arguments, or by another program, which has arguments of its own. */
+export function startOf(container: Tree) {
   const fill = environmentOf(container);
   const filledIn = (words: unknown) => list(words).map((word) => fill(text(word)));
   const [command, args] = [filledIn(container.command), filledIn(container.args)];
   const words = [...command, ...args];
   const own = command.length === 0 ? args : behindRegistrar(words.map((word) => word.text));
-  if (own === undefined) return { startedBy: words[0]?.text, args: [], open: [] };
-  const used = words.slice(words.length - own.length);
-  return { args: used.map((word) => word.text), open: used.flatMap((word) => word.open) };
+  const used = words.slice(words.length - (own?.length ?? 0));
+  return {
+    startedBy: own === undefined ? words[0]?.text : undefined,
+    args: used.map((word) => word.text),
+    open: used.flatMap((word) => word.open),
+  };
 }
 
 /** The arguments in a command line of the registrar; undefined for another program. */
