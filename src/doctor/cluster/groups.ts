@@ -1,55 +1,56 @@
-import type { Verdict } from "../findings/finding";
+import { type Check, check, type Verdict } from "../findings/finding";
 import { grouped } from "../findings/grouped";
-import { type ClusterFacts, manifestCause } from "./cluster-facts";
+import type { ClusterFacts } from "./cluster-facts";
 import { reasonKey } from "./place-text";
-import type { Place, PlaceState } from "./places";
+import type { Place } from "./places";
 
-/** Nodes that do not report have one cause, as far as drivers go. */
+/** Nodes that do not report have one cause, whatever their drivers are. */
 export const NODES_AWAY = "nodes away";
 
-type StateOf<Kind extends PlaceState["kind"]> = Extract<PlaceState, { readonly kind: Kind }>;
-type PlaceIn<Kind extends PlaceState["kind"]> = Place & { readonly state: StateOf<Kind> };
+type StateKind = Place["state"]["kind"];
 
-/** Says of a group of places what `first` stands for. */
-type Judge<One extends Place> = (first: One, places: readonly One[]) => Verdict;
+/** Judges a group of places by its first. */
+type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
 
-/** Judges the places in one state, those of a driver with the same cause together, in the order in which they were found. */
-export function judgeIn<Kind extends PlaceState["kind"]>(
-  facts: ClusterFacts,
-  kind: Kind,
-  judge: Judge<PlaceIn<Kind>>,
-  isMeant: (state: StateOf<Kind>) => boolean = () => true,
-): readonly Verdict[] {
-  const isOne = (place: Place): place is PlaceIn<Kind> =>
-    place.state.kind === kind && isMeant(place.state as StateOf<Kind>);
-  return judgeGroups(facts.places.filter(isOne), facts, judge);
+/** A check of the places in these states. */
+export function stateCheck(
+  code: string,
+  name: string,
+  kinds: readonly StateKind[],
+  judge: Judge,
+): Check<ClusterFacts> {
+  return check(code, name, (facts) => judgeIn(facts, kinds, judge));
 }
 
-/** Judges places, those of one driver with the same cause together. */
-export function judgeGroups<One extends Place>(
-  places: readonly One[],
+/** Judges the places in these states, state by state. */
+export function judgeIn(facts: ClusterFacts, kinds: readonly StateKind[], judge: Judge): readonly Verdict[] {
+  return kinds.flatMap((kind) => judgeGroups(facts, ({ state }) => state.kind === kind, judge));
+}
+
+/** Judges places in the order in which they were found, those of a driver with the same cause together. */
+export function judgeGroups(
   facts: ClusterFacts,
-  judge: Judge<One>,
+  isMeant: (place: Place) => boolean,
+  judge: Judge,
 ): readonly Verdict[] {
-  const groups = grouped(places, (place) => `${place.driver} ${causeOf(place, facts)}`);
-  return Array.from(groups.values(), (group) => {
+  const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
+  const groups = grouped(facts.places.filter(isMeant), keyOf).values();
+  return Array.from(groups, (group) => {
     const [first] = group;
-    return { ...judge(first, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
+    return { ...judge(first, facts, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
   });
 }
 
-/** What lies behind the state of a place: equal for all that one change would fix. */
+/** The cause of a place's state: equal for all places that one change would fix. */
 export function causeOf(place: Place, { manifestFindings }: ClusterFacts): string {
   const { state, unit, driver } = place;
   if (state.kind === "node-away") return NODES_AWAY;
-  const cause = unit && manifestCause(unit.registrar.place);
-  const isOfRegistrar = state.kind === "unregistered" || (state.kind === "restarting" && state.isRegistrar);
-  if (cause !== undefined && isOfRegistrar && manifestFindings.some((finding) => finding.cause === cause))
-    return cause;
-  return `${driver} ${state.kind} ${reasonKey(place)}`;
+  const isOfRegistrar = state.kind === "unregistered" || state.restarts?.isRegistrar;
+  const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
+  return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${reasonKey(place)}`;
 }
 
-/** The nodes of places; a pod that has none is of none. */
+/** The names of the places' nodes. */
 export function nodesOf(places: readonly Place[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }

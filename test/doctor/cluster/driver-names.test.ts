@@ -1,6 +1,7 @@
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import { nameDrivers } from "../../../src/doctor/cluster/driver-names";
-import type { ClusterReading, RegistrarPod } from "../../../src/doctor/cluster/facts";
+import type { ClusterReading } from "../../../src/doctor/cluster/read-cluster";
+import type { RegistrarPod } from "../../../src/doctor/cluster/read-pod";
 import { readRegistrarSet } from "../../../src/doctor/cluster/read-set";
 import { daemonSet, type SetChanges } from "../../support/cluster-objects";
 

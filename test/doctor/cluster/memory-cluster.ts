@@ -1,7 +1,6 @@
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import type { ListApi, ListRequest } from "../../../src/doctor/cluster/api";
-import type { ClusterTarget } from "../../../src/doctor/cluster/facts";
-import { readCluster } from "../../../src/doctor/cluster/read-cluster";
+import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read-cluster";
 import { type ClusterReport, reportOnCluster } from "../../../src/doctor/cluster/report";
 import type { ClusterWriter, Stored } from "./sick-cluster";
 

@@ -1,5 +1,5 @@
 import type { Check } from "../../findings/finding";
-import type { ManifestFacts } from "../deployment";
+import type { ManifestFacts } from "../read-deployments";
 import { manifestArguments } from "./arguments";
 import { manifestDriverPath } from "./driver-path";
 import { manifestDuplicates, manifestPorts } from "./pairs";
