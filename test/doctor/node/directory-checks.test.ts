@@ -10,6 +10,9 @@ type Case = readonly [check: string, status: Status, text: RegExp, changes: Chan
 const DEEP = `/${"d".repeat(100)}`;
 const CSI = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
+const FILE: DirectoryFacts = { kind: "not-a-folder", path: "/r", fileType: "a file" };
+const ELSEWHERE_ON_DISK = { kind: "differs-on-disk", path: "/k/csi.sock", inKubeletRoot: undefined } as const;
+
 const place = (path: string, fileSystem = "ext4", isMountPoint = true) => ({
   folder: { place: { path, fileSystem, isMountPoint, ...ELSEWHERE } },
 });
@@ -41,12 +44,7 @@ test.each<Case>([
     { folder: { unlistable: "EAC" } },
   ],
   ["registration-directory", "problem", /^\/r is not there/, directory({ kind: "missing", path: "/r" })],
-  [
-    "registration-directory",
-    "problem",
-    /^\/r is a file, not a folder/,
-    directory({ kind: "not-a-folder", path: "/r", fileType: "a file" }),
-  ],
+  ["registration-directory", "problem", /^\/r is a file, not a folder/, directory(FILE)],
 
   ["directory-writable", "ok", /\(user ID 0\)/, {}],
   ["directory-writable", "problem", /EACCES \(user ID 65534; mode 0750/, unwritable("EACCES", 65534)],
@@ -105,12 +103,7 @@ test.each<Case>([
     /it ends as on the driver's disk: \/x\/csi\.sock; where the host mounts that disk cannot be seen/,
     hostPath({ kind: "ends-alike", path: "/x/csi.sock" }),
   ],
-  [
-    "kubelet-path",
-    "problem",
-    /on its disk the driver's socket is \/k\/csi\.sock; where/,
-    hostPath({ kind: "differs-on-disk", path: "/k/csi.sock", inKubeletRoot: undefined }),
-  ],
+  ["kubelet-path", "problem", /the driver's socket is \/k\/csi\.sock; where/, hostPath(ELSEWHERE_ON_DISK)],
   ["kubelet-path", "problem", /another socket/, kubeletPath(CSI, accepting("7:7"))],
 ])("%s is %s: %s", (check, status, text, changes) => {
   const findings = findingsOf(check, healthyFacts(changes));
@@ -119,28 +112,17 @@ test.each<Case>([
   expect(`${finding?.subject} ${finding?.text}`).toMatch(text);
 });
 
-/** A driver answers at the path that kubelet gets. */
-const reachable = (hostPath: HostPathVerdict) => {
+test.each<readonly [HostPathVerdict, RegExp]>([
+  [{ kind: "not-mounted", folder: "/csi" }, /^mount the hostPath \/var\/lib\/kubelet\/plugins\/NAME there/],
+  [{ kind: "empty-dir" }, /^make that volume a hostPath/],
+  [{ kind: "differs", hostPath: "/h" }, /^write --kubelet-registration-path=\/h$/],
+])("by the mounts the path %j: what to do, though a driver answers there", (verdict, expected) => {
   const { registrations, driver } = healthyFacts();
-  return healthyFacts({
-    facts: { hostPath, registrations: registrations.map((one) => ({ ...one, endpoint: driver })) },
-  });
-};
-
-test("what to mount is no flag to write", () => {
-  const fixes = (hostPath: HostPathVerdict) =>
-    ["kubelet-path", "registration-endpoint"].flatMap((check) =>
-      findingsOf(check, reachable(hostPath)).map(({ fix }) => fix),
-    );
-  const mount =
-    "mount the hostPath /var/lib/kubelet/plugins/NAME there, in this container and in the driver's";
-  expect(fixes({ kind: "not-mounted", folder: "/csi" })).toEqual([mount, mount]);
-  expect(fixes({ kind: "empty-dir" })).toEqual(
-    Array(2).fill(expect.stringMatching(/^make that volume a hostPath/)),
-  );
-  expect(fixes({ kind: "differs", hostPath: "/h" })).toEqual(
-    Array(2).fill("write --kubelet-registration-path=/h"),
-  );
+  const answering = registrations.map((one) => ({ ...one, endpoint: driver }));
+  const facts = healthyFacts({ facts: { hostPath: verdict, registrations: answering } });
+  const fix = expect.stringMatching(expected);
+  for (const check of ["kubelet-path", "registration-endpoint"])
+    expect(findingsOf(check, facts)).toEqual([expect.objectContaining({ fix })]);
 });
 
 test("each problem and each warning comes with a fix of one line", () => {
