@@ -55,6 +55,7 @@ test.each<Case>([
     /may not be written to by this user/,
     { folder: { unwritable: "EACCES", ...place("/k", "ext4", false).folder }, host: { uid: 1000 } },
   ],
+  ["directory-writable", "problem", /EPERM/, { folder: { unwritable: "EPERM", place: undefined } }],
   ["directory-writable", "problem", /mounted read-only/, unwritable("EROFS")],
 
   ["directory-kubelets", "ok", /has a path of kubelet's: \/var\/lib\/kubelet\/plugins_registry/, {}],
@@ -142,5 +143,6 @@ test("a registrar in a container that has the directory mounted by itself does n
     );
   const text = expect.stringContaining(CSI);
   expect(seen(true)).toEqual([expect.objectContaining({ status: "unknown", text })]);
-  expect(seen(false)).toEqual([expect.objectContaining({ status: "problem", text })]);
+  const fix = expect.stringMatching(/^correct the registrar's --kubelet-registration-path/);
+  expect(seen(false)).toEqual([expect.objectContaining({ status: "problem", text, fix })]);
 });

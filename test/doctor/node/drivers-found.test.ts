@@ -100,6 +100,7 @@ test("a driver whose listen queue is full is told, named or not", async () => {
   for (const target of [WHOLE, { ...WHOLE, patterns: [node.at("plugins/*/csi.sock")] }]) {
     const { says } = await node.look(target);
     expect(says("drivers-found")).toMatch(/stuck\/csi\.sock does not accept .*: EAGAIN: .* log: it hangs/);
+    expect(says("driver-identity")).not.toMatch(/stuck/);
   }
   await node.plugin("y.csi-reg.sock", { name: "y.csi", endpoint: stuck });
   const look = await node.look({ csiSocketPath: stuck, kubeletRegistrationPath: stuck });
@@ -111,9 +112,10 @@ test("a driver whose listen queue is full is told, named or not", async () => {
   ]);
 });
 
-test("beside a driver that was named, others are worth a warning", async () => {
+test("beside a driver that was named, others are worth a warning; the named one is judged once", async () => {
   await using node = await createDoctorNode();
-  await node.driverUnder("y.csi", { name: "y.csi" });
+  const csiSocketPath = await node.driverUnder("y.csi", { name: "y.csi" });
+  expect((await node.look({ csiSocketPath })).says("driver-name")).toBe("ok: y.csi is a legal name");
   await node.driver();
   expect((await node.look()).says("drivers-found")).toMatch(/^warning: .*has the driver y\.csi/);
 });
