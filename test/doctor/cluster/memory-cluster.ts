@@ -25,16 +25,14 @@ export function createMemoryCluster(): MemoryCluster {
     const resource = path.split("/").at(-1) ?? "";
     const refusal = refusals.get(resource);
     if (refusal !== undefined) return refusal;
+    const isIn = (one: string) =>
+      path.includes("/namespaces/") ? one === path : one.endsWith(`/${resource}`);
     const objects = stored
-      .filter(
-        (one) => one.path.endsWith(`/${resource}`) && (!path.includes("/namespaces/") || one.path === path),
-      )
-      .map(({ object }) => object)
-      .filter((object) => isSelected(object, query));
-    const items = asTable ? objects.map(rowOf) : objects;
-    // A page for each, so that nothing is lost between pages.
-    for (const item of items) onPage({ items: [item], dateMs: NOW_MS });
-    if (items.length === 0) onPage({ items: [], dateMs: NOW_MS });
+      .filter((one) => isIn(one.path) && isSelected(one.object, query))
+      .map(({ object }) => (asTable ? rowOf(object) : object));
+    // A page for each, so that nothing is lost between pages, and an empty one at the end.
+    for (const item of objects) onPage({ items: [item], dateMs: NOW_MS });
+    onPage({ items: [], dateMs: NOW_MS });
     return undefined;
   };
   const api: ListApi = { list, [Symbol.dispose]: () => {} };
@@ -64,24 +62,19 @@ export function createMemoryCluster(): MemoryCluster {
   };
 }
 
+/** Whether an object fits the selectors, which the doctor writes as `name=value`, comma-separated. */
 function isSelected(
   object: Any,
-  { labelSelector = "", fieldSelector = "" }: NonNullable<ListRequest["query"]>,
+  { labelSelector, fieldSelector }: NonNullable<ListRequest["query"]>,
 ): boolean {
-  const terms = (selector: string) =>
-    selector
-      .split(",")
-      .filter(Boolean)
-      .map((term) => term.split("="));
   const { labels = {} } = object.metadata as { labels?: Record<string, string> };
-  const fits = ([path = "", value = ""]: readonly string[]) => {
-    const found = path.split(".").reduce<unknown>((at, key) => Object(at)[key], object);
-    return (found ?? "") === value;
-  };
-  return (
-    terms(labelSelector).every(([key = "", value]) => labels[key] === value) &&
-    terms(fieldSelector).every(fits)
-  );
+  const fits = (selector: string | undefined, valueOf: (name: string) => unknown) =>
+    (selector?.split(",") ?? []).every((term) => {
+      const [name = "", value] = term.split("=");
+      return (valueOf(name) ?? "") === value;
+    });
+  const fieldOf = (path: string) => path.split(".").reduce<unknown>((at, key) => Object(at)[key], object);
+  return fits(labelSelector, (name) => labels[name]) && fits(fieldSelector, fieldOf);
 }
 
 /** As the API server's table has a Node. */
