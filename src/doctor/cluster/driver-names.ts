@@ -21,8 +21,10 @@ export interface UnitDriver {
 /** The name in a row of a registrar of all drivers. */
 export const EVERY_DRIVER = "(every driver)";
 
+type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs">;
+
 /** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
-export function nameDrivers(reading: ClusterReading): readonly RegistrarUnit[] {
+export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
   const { sets, csiNodes, csiDrivers, needs } = reading;
   const known = new Set(csiDrivers);
   for (const { driver } of needs) known.add(driver);
@@ -73,7 +75,7 @@ function socketPathsOf({ settings, mounts }: Deployment): readonly string[] {
 }
 
 /** The nodes on which a pod of the DaemonSet works. */
-function nodesOf({ uid }: RegistrarSet, { pods }: ClusterReading): readonly string[] {
+function nodesOf({ uid }: RegistrarSet, { pods }: Hints): readonly string[] {
   return pods.flatMap(({ setUid, node, trouble }) =>
     setUid === uid && trouble === undefined && node !== undefined ? [node] : [],
   );

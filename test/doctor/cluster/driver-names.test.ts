@@ -1,7 +1,5 @@
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import { nameDrivers } from "../../../src/doctor/cluster/driver-names";
-import type { ClusterReading } from "../../../src/doctor/cluster/read-cluster";
-import type { RegistrarPod } from "../../../src/doctor/cluster/read-pod";
 import { readRegistrarSet } from "../../../src/doctor/cluster/read-set";
 import { daemonSet, type SetChanges } from "../../support/cluster-objects";
 
@@ -18,9 +16,7 @@ function namesOf(
   sets: readonly SetChanges[],
   { csiDrivers = [], csiNodes = {}, podsOn = [], needs = [] }: World,
 ) {
-  const reading: ClusterReading = {
-    target: { context: undefined, node: undefined, driver: undefined },
-    nowMs: 0,
+  const drivers = nameDrivers({
     sets: sets.map((changes, n) => {
       const object = daemonSet("x", { name: `set-${n}`, ...changes });
       const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } }, settingsOf);
@@ -28,23 +24,15 @@ function namesOf(
       return set;
     }),
     pods: podsOn.flatMap((nodes, n) =>
-      nodes.map(
-        (node): RegistrarPod => ({ setUid: `${n}`, name: "a/b", node, trouble: undefined, startedMs: 0 }),
-      ),
+      nodes.map((node) => ({ setUid: `${n}`, name: "a/b", node, trouble: undefined, startedMs: 0 })),
     ),
-    nodes: new Map(),
     csiNodes: new Map(
       Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),
     ),
     csiDrivers: new Set(csiDrivers),
     needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], attachments: 0 })),
-    unread: [],
-    unreadObjects: [],
-  };
-  const names = nameDrivers(reading).map(
-    ({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`,
-  );
-  return names.join(" ");
+  });
+  return drivers.map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`).join(" ");
 }
 
 const byNodes: World = {

@@ -68,10 +68,10 @@ function isSelected(
   { labelSelector, fieldSelector }: NonNullable<ListRequest["query"]>,
 ): boolean {
   const { labels = {} } = object.metadata as { labels?: Record<string, string> };
-  const fits = (selector: string | undefined, valueOf: (name: string) => unknown) =>
+  const fits = (selector: string | undefined, partOf: (name: string) => unknown) =>
     (selector?.split(",") ?? []).every((term) => {
       const [name = "", value] = term.split("=");
-      return (valueOf(name) ?? "") === value;
+      return (partOf(name) ?? "") === value;
     });
   const fieldOf = (path: string) => path.split(".").reduce<unknown>((at, key) => Object(at)[key], object);
   return fits(labelSelector, (name) => labels[name]) && fits(fieldSelector, fieldOf);
