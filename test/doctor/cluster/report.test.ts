@@ -4,13 +4,11 @@ import {
   type Ended,
   failedMount,
   podStatus,
-  registrarPod,
   volumeAttachment,
   waitingPod,
 } from "../../support/cluster-objects";
-import { ago } from "./memory-cluster";
-import { type Changes, DAEMON_SETS, makeCluster, PODS, running, STORAGE, said, WELL } from "./one-driver";
-import { DISK } from "./sick-cluster";
+import { ago, type Changes, makeCluster, running, said, WELL } from "./memory-cluster";
+import { DISK, deploy, STORAGE } from "./sick-cluster";
 
 const none = { inCsiNode: {} };
 const withRegistrar = (registrar: ContainerChange, driver: ContainerChange = running): Changes => ({
@@ -134,9 +132,7 @@ test("a cluster that is well: a row for each driver and node, and no word", asyn
 
 test("two DaemonSets of one driver on a node", async () => {
   const cluster = await makeCluster();
-  const other = await cluster.create(DAEMON_SETS, daemonSet(DISK, { name: "disk-again" }));
-  const pod = await cluster.create(PODS, registrarPod(other, "node-1"));
-  await cluster.setStatus(`${PODS}/${pod.metadata.name}`, WELL);
+  await deploy(cluster, daemonSet(DISK, { name: "disk-again" }), ["node-1"], () => WELL);
   expect(await said(cluster)).toEqual([
     expect.stringMatching(
       /^CSI206 problem: .*is there more than once: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
@@ -159,7 +155,7 @@ test("a pod that waits where the DaemonSet has none, by the event; and not one t
 
 test("a DaemonSet that cannot be judged is named, and the others are", async () => {
   const cluster = await makeCluster(none);
-  await cluster.create(DAEMON_SETS, daemonSet("bomb.csi", { name: "bomb", path: "x".repeat(2 ** 17) }));
+  await deploy(cluster, daemonSet("bomb.csi", { name: "bomb", path: "x".repeat(2 ** 17) }), [], () => WELL);
   expect(await said(cluster)).toEqual([
     expect.stringMatching(/^CSI113 unknown: daemonsets storage\/bomb cannot be judged: it has a text of/),
     expect.stringMatching(/^CSI204 problem: disk/),

@@ -1,5 +1,4 @@
-import { ago, createMemoryCluster } from "./memory-cluster";
-import { makeCluster, said } from "./one-driver";
+import { ago, createMemoryCluster, makeCluster, said } from "./memory-cluster";
 import { BACKUP, DISK, FILES, makeSickCluster, SHARES } from "./sick-cluster";
 
 describe("what may not be read is unknown, and the rule that is missing is named", () => {
