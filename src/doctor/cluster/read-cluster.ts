@@ -57,10 +57,7 @@ export async function readCluster(
   target: ClusterTarget,
   { settingsOf, onProgress }: ReadOptions,
 ) {
-  const unread = new Map<
-    Resource,
-    ListFailure & Pick<ClusterList, "apiGroup" | "unknown"> & { resource: Resource }
-  >();
+  const unread = new Map<Resource, ListFailure>();
   const unreadObjects: Unread[] = [];
   const counts = new Map<Resource, number>();
   let nowMs: number | undefined;
@@ -72,14 +69,14 @@ export async function readCluster(
     parse: (item: unknown) => Value | undefined,
     namespace = "",
   ): Promise<readonly Value[]> => {
-    const { apiGroup, unknown, ...limits }: ClusterList = LISTS[resource];
+    const { apiGroup } = LISTS[resource];
     const values: Value[] = [];
     const path = [
       apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/v1`,
       ...(namespace === "" ? [] : ["namespaces", namespace]),
       resource,
     ].join("/");
-    const failure = await api.list({ ...limits, path, query }, ({ items, dateMs }) => {
+    const failure = await api.list({ ...LISTS[resource], path, query }, ({ items, dateMs }) => {
       nowMs ??= dateMs;
       for (const item of items)
         try {
@@ -92,10 +89,8 @@ export async function readCluster(
       counts.set(resource, count);
       onProgress(resource, count);
     });
-    if (failure !== undefined) {
-      const message = failure.message.replace(/\s+/g, " ");
-      unread.set(resource, { resource, apiGroup, unknown, isForbidden: failure.isForbidden, message });
-    }
+    if (failure !== undefined)
+      unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
     return values;
   };
 
@@ -159,7 +154,9 @@ export async function readCluster(
     csiNodes: ifRead("csinodes", new Map(csiNodes)),
     csiDrivers: ifRead("csidrivers", new Set(csiDrivers)),
     needs: needs.all(),
-    unread: [...unread.values()].sort((one, other) => (one.resource < other.resource ? -1 : 1)),
+    unread: [...unread]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([resource, failure]) => ({ resource, ...LISTS[resource], ...failure })),
   };
 }
 
