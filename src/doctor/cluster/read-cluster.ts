@@ -1,7 +1,7 @@
 import { invalidOption } from "../../base/errors";
 import { nameOf, type ReadSettings, type Unread, unreadAt } from "../manifest/deployment";
 import type { ListApi, ListFailure, ListRequest } from "./api";
-import { createNeedSum, readAttachment, readNeedEvent, readPendingPod } from "./read-needs";
+import { createNeedSum, readNeedEvent, readPendingPod } from "./read-needs";
 import { readCsiNode, readNodeRow } from "./read-node";
 import { readRegistrarPod } from "./read-pod";
 import { readRegistrarSet } from "./read-set";
@@ -71,11 +71,8 @@ export async function readCluster(
   ): Promise<readonly Value[]> => {
     const { apiGroup } = LISTS[resource];
     const values: Value[] = [];
-    const path = [
-      apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/v1`,
-      ...(namespace === "" ? [] : ["namespaces", namespace]),
-      resource,
-    ].join("/");
+    const group = apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/v1`;
+    const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
     const failure = await api.list({ ...LISTS[resource], path, query }, ({ items, dateMs }) => {
       nowMs ??= dateMs;
       for (const item of items)
@@ -126,11 +123,7 @@ export async function readCluster(
     Promise.all(
       REASONS.map((reason) => read("events", { fieldSelector: `reason=${reason}` }, readNeedEvent)),
     ),
-    read("volumeattachments", {}, (item) => {
-      const [node, driver] = readAttachment(item) ?? [];
-      if (node !== undefined && driver !== undefined && isMeant(node)) needs.addAttachment(node, driver);
-      return undefined;
-    }),
+    read("volumeattachments", {}, (item) => needs.addAttachment(item, isMeant)),
   ]);
   needs.addPods(pending, events.flat());
 
