@@ -53,7 +53,7 @@ const REASONS = ["FailedMount", "FailedAttachVolume"];
  * Rejects with INVALID_OPTION if no list can be read, or the target's node does not exist.
  */
 export async function readCluster(
-  api: ListApi,
+  api: Pick<ListApi, "list">,
   target: ClusterTarget,
   { settingsOf, onProgress }: ReadOptions,
 ) {

@@ -9,7 +9,6 @@ type Judge = (one: Deployment, facts: ManifestFacts) => Statement | undefined | 
 /** Windows has other rules for paths and volumes. */
 export const isForLinux = ({ isForWindows }: Deployment): boolean => !isForWindows;
 
-/** A check that judges the deployments one by one. */
 export function eachDeployment(code: string, name: string, judge: Judge, isMeant = isForLinux) {
   return check<ManifestFacts>(code, name, (facts) =>
     facts.deployments
