@@ -13,7 +13,7 @@ export interface ClusterTarget {
   readonly driver: string | undefined;
 }
 
-/** What was read of a cluster: of each object the facts that the checks judge, so that a large cluster fits into little memory. */
+/** Of each object it has only the facts that the checks judge, so that a large cluster fits into little memory. */
 export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
 export interface ReadOptions {

@@ -32,7 +32,7 @@ export interface ManifestFacts {
   readonly unread: readonly Unread[];
 }
 
-/** Finds every container with a registrar, ours or the official one. An object that cannot be judged does not stop the others. */
+/** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
 export function readDeployments(objects: readonly ReadObject[], settingsOf: ReadSettings): ManifestFacts {
   const deployments: Deployment[] = [];
   const csiDrivers: string[] = [];
