@@ -8,21 +8,21 @@ import type { RegistrarSet } from "./read-set";
 export interface RegistrarUnit {
   readonly set: RegistrarSet;
   readonly registrar: Deployment;
-  readonly driver: UnitDriver;
-}
-
-/** Only the driver itself says its name. */
-export interface UnitDriver {
-  /** `known`: the cluster has this name; `guessed`: it is the folder of the socket; `every`: of all drivers of a node. */
-  readonly kind: "known" | "guessed" | "every";
-  readonly name: string;
+  /** Only the driver itself tells its name. */
+  readonly driver: {
+    /** `known`: the cluster has this name; `guessed`: it is the socket's folder; `every`: of all drivers of a node. */
+    readonly kind: "known" | "guessed" | "every";
+    readonly name: string;
+  };
 }
 
 /** The name in a row of a registrar of all drivers. */
 export const EVERY_DRIVER = "(every driver)";
 
+type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs">;
+
 /** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
-export function nameDrivers(reading: ClusterReading): readonly RegistrarUnit[] {
+export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
   const { sets, csiNodes, csiDrivers, needs } = reading;
   const known = new Set(csiDrivers);
   for (const { driver } of needs) known.add(driver);
@@ -51,7 +51,7 @@ export function nameDrivers(reading: ClusterReading): readonly RegistrarUnit[] {
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }
 
-function driverOf(registrar: Deployment, name: string | undefined): UnitDriver {
+function driverOf(registrar: Deployment, name: string | undefined): RegistrarUnit["driver"] {
   if (isPattern(registrar.settings.kubeletRegistrationPath)) return { kind: "every", name: EVERY_DRIVER };
   if (name !== undefined) return { kind: "known", name };
   const [path = ""] = socketPathsOf(registrar);
@@ -73,7 +73,7 @@ function socketPathsOf({ settings, mounts }: Deployment): readonly string[] {
 }
 
 /** The nodes on which a pod of the DaemonSet works. */
-function nodesOf({ uid }: RegistrarSet, { pods }: ClusterReading): readonly string[] {
+function nodesOf({ uid }: RegistrarSet, { pods }: Hints): readonly string[] {
   return pods.flatMap(({ setUid, node, trouble }) =>
     setUid === uid && trouble === undefined && node !== undefined ? [node] : [],
   );

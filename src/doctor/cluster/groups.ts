@@ -1,38 +1,26 @@
-import { type Check, check, type Verdict } from "../findings/finding";
+import { check, type Verdict } from "../findings/finding";
 import { grouped } from "../findings/grouped";
 import type { ClusterFacts } from "./cluster-facts";
-import { reasonKey } from "./place-text";
 import type { Place } from "./places";
 
 /** Nodes that do not report have one cause, whatever their drivers are. */
 export const NODES_AWAY = "nodes away";
 
-type StateKind = Place["state"]["kind"];
-
+type IsMeant = (place: Place) => boolean;
 /** Judges a group of places by its first. */
 type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
 
-/** A check of the places in these states. */
-export function stateCheck(
-  code: string,
-  name: string,
-  kinds: readonly StateKind[],
-  judge: Judge,
-): Check<ClusterFacts> {
-  return check(code, name, (facts) => judgeIn(facts, kinds, judge));
+export function placeCheck(code: string, name: string, isMeant: IsMeant, judge: Judge) {
+  return check<ClusterFacts>(code, name, (facts) => judgeGroups(facts, isMeant, judge));
 }
 
-/** Judges the places in these states, state by state. */
-export function judgeIn(facts: ClusterFacts, kinds: readonly StateKind[], judge: Judge): readonly Verdict[] {
-  return kinds.flatMap((kind) => judgeGroups(facts, ({ state }) => state.kind === kind, judge));
-}
+export const inState =
+  (...kinds: readonly Place["state"]["kind"][]): IsMeant =>
+  ({ state }) =>
+    kinds.includes(state.kind);
 
 /** Judges places in the order in which they were found, those of a driver with the same cause together. */
-export function judgeGroups(
-  facts: ClusterFacts,
-  isMeant: (place: Place) => boolean,
-  judge: Judge,
-): readonly Verdict[] {
+export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge): readonly Verdict[] {
   const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
   const groups = grouped(facts.places.filter(isMeant), keyOf).values();
   return Array.from(groups, (group) => {
@@ -50,7 +38,17 @@ export function causeOf(place: Place, { manifestFindings }: ClusterFacts): strin
   return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${reasonKey(place)}`;
 }
 
-/** The names of the places' nodes. */
+/** The reason without what differs from node to node and from time to time. */
+function reasonKey({ state, node, pod }: Place): string {
+  const { restarts } = state;
+  const text = restarts
+    ? `${restarts.container} ${restarts.message || `${restarts.reason} ${restarts.exitCode}`}`
+    : (state.reason ?? "");
+  return [pod?.name, pod?.name.split("/")[1], node]
+    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), text)
+    .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
+}
+
 export function nodesOf(places: readonly Place[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }

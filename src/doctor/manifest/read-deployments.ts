@@ -32,7 +32,7 @@ export interface ManifestFacts {
   readonly unread: readonly Unread[];
 }
 
-/** Finds every container with a registrar, ours or the official one. An object that cannot be judged does not stop the others. */
+/** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
 export function readDeployments(objects: readonly ReadObject[], settingsOf: ReadSettings): ManifestFacts {
   const deployments: Deployment[] = [];
   const csiDrivers: string[] = [];
@@ -103,7 +103,6 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       objectKind: text(object.kind),
       container: text(container.name),
       isOfficial: official !== undefined,
-      /** Windows has other rules for paths and volumes. */
       isForWindows,
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
@@ -117,9 +116,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       memoryLimit: text(tree(tree(container.resources).limits).memory),
       preStop: list(tree(tree(tree(container.lifecycle).preStop).exec).command).map(text),
       runAsUser: numberOrNone(security.runAsUser),
-      /** The security context that sets it, the pod's first. */
-      runAsNonRoot:
-        security.runAsNonRoot !== true ? undefined : ofPod.runAsNonRoot === true ? "pod" : "container",
+      runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,
       hostNetwork: pod.hostNetwork === true,
       nodes,
       maxSurge: text(tree(tree(spec.updateStrategy).rollingUpdate).maxSurge),
@@ -147,6 +144,11 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
       advice: "run registrar doctor in the pod, or see the log of its start",
     }
   );
+}
+
+/** The security context that forbids root, the pod's first. */
+function nonRootFrom(ofPod: Tree): "pod" | "container" {
+  return ofPod.runAsNonRoot === true ? "pod" : "container";
 }
 
 function isWindows({ os, nodeSelector }: Tree): boolean {

@@ -37,12 +37,7 @@ export function probesOf(container: Tree, settingsOf: (words: readonly string[])
 }
 
 /** Kubelet runs a command in the container (exec), or connects to a port. */
-function wayToAsk({
-  exec,
-  grpc,
-  httpGet,
-  tcpSocket,
-}: Tree): "exec" | "gRPC" | "HTTP" | "HTTPS" | "TCP" | undefined {
+function wayToAsk({ exec, grpc, httpGet, tcpSocket }: Tree) {
   if (httpGet !== undefined) return tree(httpGet).scheme === "HTTPS" ? "HTTPS" : "HTTP";
   if (grpc !== undefined) return "gRPC";
   if (tcpSocket !== undefined) return "TCP";

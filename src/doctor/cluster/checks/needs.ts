@@ -1,12 +1,12 @@
 import { check, problem, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { ClusterFacts } from "../cluster-facts";
-import { judgeGroups, judgeIn } from "../groups";
+import { inState, judgeGroups, placeCheck } from "../groups";
 import { counted } from "../place-text";
 import type { Place } from "../places";
 
 export const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...judgeIn(facts, ["uncovered"], ({ driver, node, unit }) => {
+  ...judgeGroups(facts, inState("uncovered"), ({ driver, node, unit }) => {
     const set = unit?.set.name ?? "?";
     const advice = `compare tolerations, nodeSelector and affinity of ${set} with the node's taints and labels: kubectl describe node ${node}`;
     return problem(driver, `is needed where no pod of DaemonSet ${set} runs`, advice);
@@ -24,7 +24,7 @@ export const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
 
 export const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
   const advice = "install the driver, or correct its name in the volume or StorageClass";
-  const needed = judgeIn(facts, ["unprovided"], (first) =>
+  const needed = judgeGroups(facts, inState("unprovided"), (first) =>
     problem(first.driver, "is needed, and no DaemonSet has a registrar for it", advice),
   );
   const { target, places, units } = facts;
@@ -53,13 +53,12 @@ export const csiDrivers = check<ClusterFacts>(
   },
 );
 
-export const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
-  const isAway = ({ need, state }: Place) =>
-    need !== undefined && state.kind !== "registered" && state.kind !== "unseen";
-  return judgeGroups(facts, isAway, ({ driver }, _facts, places) =>
-    problem(driver, `is waited for by ${whoWaits(places)}`, "repair what keeps the driver away"),
-  );
-});
+const isMissed = ({ need, state }: Place) =>
+  need !== undefined && state.kind !== "registered" && state.kind !== "unseen";
+
+export const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) =>
+  problem(driver, `is waited for by ${whoWaits(places)}`, "repair what keeps the driver away"),
+);
 
 /** The number of pods that are named. */
 const NAMED = 3;

@@ -1,6 +1,6 @@
-import { type Check, check, problem } from "../../findings/finding";
+import { problem } from "../../findings/finding";
 import type { ClusterFacts } from "../cluster-facts";
-import { judgeGroups, stateCheck } from "../groups";
+import { inState, placeCheck } from "../groups";
 import { kubectlFor } from "../place-text";
 import type { Place } from "../places";
 
@@ -8,12 +8,10 @@ export const registrarPods = restartCheck("CSI201", "registrar-pods", "is not ke
 
 export const driverPods = restartCheck("CSI203", "driver-pods", "does not stay up", false);
 
-function restartCheck(code: string, name: string, text: string, ofRegistrar: boolean): Check<ClusterFacts> {
+function restartCheck(code: string, name: string, text: string, ofRegistrar: boolean) {
   const isMeant = ({ state }: Place) => state.restarts?.isRegistrar === ofRegistrar;
-  return check(code, name, (facts) =>
-    judgeGroups(facts, isMeant, (first) =>
-      problem(first.driver, `${text}: ${first.state.reason}`, adviceOn(first, facts)),
-    ),
+  return placeCheck(code, name, isMeant, (first, facts) =>
+    problem(first.driver, `${text}: ${first.state.reason}`, adviceOn(first, facts)),
   );
 }
 
@@ -30,10 +28,14 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   return `see why it ended: ${log}`;
 }
 
-export const podsStart = stateCheck("CSI202", "pods-start", ["unscheduled", "blocked"], (first, { target }) =>
-  problem(
-    first.driver,
-    `has a pod that does not start: ${first.state.reason}`,
-    `see its events: ${kubectlFor(target, first.pod, "describe pod")}`,
-  ),
+export const podsStart = placeCheck(
+  "CSI202",
+  "pods-start",
+  inState("unscheduled", "blocked"),
+  (first, { target }) =>
+    problem(
+      first.driver,
+      `has a pod that does not start: ${first.state.reason}`,
+      `see its events: ${kubectlFor(target, first.pod, "describe pod")}`,
+    ),
 );

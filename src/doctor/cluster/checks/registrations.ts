@@ -2,19 +2,19 @@ import { check, ok, problem, unknown, type Verdicts } from "../../findings/findi
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
 import type { ClusterFacts } from "../cluster-facts";
-import { judgeIn, nodesOf, stateCheck } from "../groups";
+import { inState, judgeGroups, nodesOf, placeCheck } from "../groups";
 import { counted, kubectlFor } from "../place-text";
 import type { Place } from "../places";
 
 export const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
-  ...judgeIn(facts, ["unregistered"], (first) =>
+  ...judgeGroups(facts, inState("unregistered"), (first) =>
     problem(
       first.driver,
       "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver",
       whereToLook(first, facts),
     ),
   ),
-  ...judgeIn(facts, ["unseen"], ({ driver }) =>
+  ...judgeGroups(facts, inState("unseen"), ({ driver }) =>
     unknown(driver, "may be registered or not: that cannot be seen from here"),
   ),
   healthyDrivers(facts),
@@ -41,7 +41,7 @@ function healthyDrivers({ places }: ClusterFacts): Verdicts {
   );
 }
 
-export const nodeIds = stateCheck("CSI205", "node-ids", ["contradicted"], ({ driver, state }) =>
+export const nodeIds = placeCheck("CSI205", "node-ids", inState("contradicted"), ({ driver, state }) =>
   problem(
     driver,
     `has two node IDs: ${state.reason}`,
@@ -49,6 +49,6 @@ export const nodeIds = stateCheck("CSI205", "node-ids", ["contradicted"], ({ dri
   ),
 );
 
-export const duplicates = stateCheck("CSI206", "duplicates", ["duplicate"], ({ driver, state }) =>
+export const duplicates = placeCheck("CSI206", "duplicates", inState("duplicate"), ({ driver, state }) =>
   problem(driver, `is there more than once: ${state.reason}`, LEAVE_ONE),
 );
