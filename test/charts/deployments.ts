@@ -24,22 +24,11 @@ export const DEPLOYMENTS = table as readonly Deployment[];
 /** What the flags say when they are not given. */
 const DEFAULT_FLAGS = ["--csi-address=/run/csi/socket", "--plugin-registration-path=/registration"];
 
-/** A deployment's arguments with its folders under a test's own root. */
-export interface Relocated {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly execProbe: readonly string[] | undefined;
-  /** Where kubelet looks for plugins, on the host. */
-  readonly pluginDir: string;
-  /** The driver's socket on the host: what kubelet must be told. Undefined where the deployment gives none. */
-  readonly endpoint: string | undefined;
-}
-
 /**
  * Lays out a deployment's folders under `root`, a mount being a link from the container's folder to the host's, and
  * moves its paths there. Nothing else of its arguments is touched but the ports: tests take what is free.
  */
-export function relocate(deployment: Deployment, root: string): Relocated {
+export function relocate(deployment: Deployment, root: string) {
   for (const [inContainer, onHost] of Object.entries(deployment.mounts)) {
     if (!onHost.startsWith("/")) continue;
     mkdirSync(join(root, onHost), { recursive: true });
@@ -55,7 +44,9 @@ export function relocate(deployment: Deployment, root: string): Relocated {
       .replace(/(^|=)(unix:\/\/)?\//, (_, equals: string, scheme = "") => `${equals}${scheme}${root}/`)
       .replace(/^(--http-endpoint=.*:)\d+$/, "$10")
       .replace(/^--health-port=\d+$/, "--http-endpoint=:0");
-  const flags = DEFAULT_FLAGS.filter((flag) => !hasFlag(deployment.args, flag));
+  const nameOf = (flag: string) => flag.replace(/^-(?=\w)/, "--").split("=")[0];
+  const given = deployment.args.map(nameOf);
+  const flags = DEFAULT_FLAGS.filter((flag) => !given.includes(nameOf(flag)));
   const endpoint = deployment.args
     .map(move)
     .join(" ")
@@ -65,12 +56,9 @@ export function relocate(deployment: Deployment, root: string): Relocated {
     args: [...flags, ...deployment.args].map(move),
     env,
     execProbe: deployment.execProbe?.slice(1).map(move),
+    /** Where kubelet looks for plugins, on the host. */
     pluginDir: join(root, deployment.mounts["/registration"] ?? "/registration"),
+    /** The driver's socket on the host, which kubelet needs; undefined: the deployment has none. */
     endpoint,
   };
-}
-
-function hasFlag(args: readonly string[], flag: string): boolean {
-  const [name = ""] = flag.split("=");
-  return args.some((arg) => arg.replace(/^-(?=\w)/, "--").split("=")[0] === name);
 }

@@ -132,13 +132,13 @@ export const runDoctor = createCommand(
 );
 
 /** Judges what is to be applied; nothing of this machine is looked at. */
-async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>> {
+async function reportOnFiles(files: readonly string[]): Promise<Report> {
   const { objects, unread } = await readFiles(files);
   const [first] = unread;
   if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);
   const read = readDeployments(objects, settingsOf);
   const facts = { ...read, unread: [...unread, ...read.unread] };
-  if (facts.deployments.length + facts.forWindows.length + facts.unread.length === 0)
+  if (facts.deployments.length + facts.unread.length === 0)
     throw invalidOption("no registrar in these files: no container has its arguments or its image");
   return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
 }

@@ -1,16 +1,16 @@
 import { Agent, type IncomingMessage, request } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../base/errors";
 import { boundText } from "../../logging/escape";
 import { list, numberOrNone, text, textOrNone, tree } from "../rules/objects";
 
-/** One list, of all namespaces. */
 export interface ListRequest {
   /** `/apis/storage.k8s.io/v1/csinodes`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Rows of the table that kubectl shows, with the objects' metadata, in place of whole objects. */
   readonly asTable?: boolean;
-  /** How many bytes it may have in all. Default 512 MiB. */
+  /** Limit of the whole list in bytes. Default 512 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -20,7 +20,7 @@ export interface ListFailure {
   readonly message: string;
 }
 
-/** One page of a list; what holds on to its items holds on to all of them. */
+/** A reference to one of the items keeps all of them in memory. */
 export interface ListPage {
   readonly items: readonly unknown[];
   /** The API server's time. */
@@ -29,81 +29,84 @@ export interface ListPage {
 
 /** The lists of an API server. */
 export interface ListApi extends Disposable {
-  /** Hands over page by page. Never rejects: resolves with what went wrong, undefined where nothing did. */
+  /** Calls `onPage` with page after page. Never rejects. */
   list(request: ListRequest, onPage: (page: ListPage) => void): Promise<ListFailure | undefined>;
 }
 
-/** Half of what kubectl asks for: a page is parsed as a whole, and each is garbage afterwards. */
+/** Half of kubectl's default: a page is parsed as a whole, and garbage afterwards. */
 const PAGE_ITEMS = 250;
 const MEBIBYTE = 2 ** 20;
-/** A page that is larger is asked for again with a fifth of its objects: one object has 1.5 MiB at most. */
+/** A larger page is requested again with a fifth of its objects; one object has 1.5 MiB at most. */
 const MAX_PAGE_BYTES = 8 * MEBIBYTE;
 const MAX_LIST_BYTES = 512 * MEBIBYTE;
 /** Of all lists together: twice what 15,000 nodes with five drivers each have. */
 const MAX_BYTES = 1024 * MEBIBYTE;
-/** A page counts for no less, so that a list of empty pages ends, too. */
+/** A smaller page counts as this, so that an endless list of empty pages reaches the limit. */
 const LEAST_PAGE_BYTES = MEBIBYTE / 16;
-/** Pages under way at once: more would only make the API server's queue longer, and our memory larger. */
+/** More requests at once would lengthen the API server's queue and enlarge our memory. */
 const AT_ONCE = 2;
-/** Enough for a large page of a busy server, and for a user to log in. */
+/** Time for a large page of a busy server, and for a user to log in. */
 const PAGE_TIMEOUT_MS = 120_000;
-/** How often a server may say that it is too busy, or that a list must begin anew. */
+/** How often a page is requested from a server that is too busy. */
 const TRIES = 5;
 const MAX_WAIT_MS = 10_000;
-const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io, application/json";
+const JSON_TYPE = "application/json";
+const TABLE_TYPE = `${JSON_TYPE};as=Table;v=v1;g=meta.k8s.io, ${JSON_TYPE}`;
 
 /** Makes a client for the API server behind the unix socket of `kubectl proxy`; `scale` multiplies its limits of bytes. */
 export function createListApi(socketPath: string, scale = 1): ListApi {
+  const maxPageBytes = MAX_PAGE_BYTES * scale;
   let spent = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
-  const get = (path: string, asTable: boolean) =>
+  const get = (path: string, accept: string) =>
     new Promise<Answer>((resolve, reject) => {
-      const headers = { host: "localhost", accept: asTable ? TABLE : "application/json" };
+      const headers = { host: "localhost", accept };
       const signal = AbortSignal.timeout(PAGE_TIMEOUT_MS);
       request({ socketPath, path, agent, headers, signal }, (response) => {
-        readAnswer(response, MAX_PAGE_BYTES * scale).then(resolve, reject);
+        readAnswer(response, maxPageBytes).then(resolve, reject);
       })
         .once("error", reject)
         .end();
     });
 
-  const getPatiently = async (path: string, asTable: boolean): Promise<Answer> => {
+  const getPatiently = async (path: string, accept: string): Promise<Answer> => {
     for (let tried = 1; ; tried++) {
-      const answer = await get(path, asTable);
+      const answer = await get(path, accept);
       const { retryAfterMs } = answer;
       if (retryAfterMs === undefined || tried === TRIES) return answer;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(retryAfterMs, MAX_WAIT_MS)));
+      await delay(Math.min(retryAfterMs, MAX_WAIT_MS));
     }
   };
 
   return {
     list: async ({ path, query = {}, asTable = false, maxBytes = MAX_LIST_BYTES }, onPage) => {
-      let next: string | undefined;
       let limit = PAGE_ITEMS;
+      const words = new URLSearchParams({ ...query, limit: String(limit) });
+      if (asTable) words.set("includeObject", "Metadata");
       let ownSpent = 0;
       try {
         for (;;) {
-          const words = new URLSearchParams({ ...query, limit: String(limit) });
-          if (asTable) words.set("includeObject", "Metadata");
-          if (next !== undefined) words.set("continue", next);
-          const answer = await getPatiently(`${path}?${words}`, asTable);
-          ownSpent += Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
-          spent += Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
+          const answer = await getPatiently(`${path}?${words}`, asTable ? TABLE_TYPE : JSON_TYPE);
+          const bytes = Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
+          ownSpent += bytes;
+          spent += bytes;
           if (ownSpent > maxBytes * scale) return tooMuch("it has", maxBytes);
           if (spent > MAX_BYTES * scale) return tooMuch("the lists together have", MAX_BYTES);
-          if (answer.isCut) {
+          if (answer.bytes > maxPageBytes) {
             if (limit === 1) return tooMuch("an object has", MAX_PAGE_BYTES);
             limit = Math.ceil(limit / 5);
+            words.set("limit", String(limit));
             continue;
           }
           const { metadata, items, rows } = tree(answer.body);
-          next = textOrNone(tree(metadata).continue);
-          // A list that took too long goes on from where it was, if not from the same moment.
-          if (answer.code === 410 && next !== undefined) continue;
-          if (answer.code !== 200) return failureOf(answer);
-          onPage({ items: list(asTable ? rows : items), dateMs: answer.dateMs });
+          const next = textOrNone(tree(metadata).continue);
+          // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
+          const isExpired = answer.code === 410 && next !== undefined;
+          if (answer.code !== 200 && !isExpired) return failureOf(answer);
+          if (!isExpired) onPage({ items: list(asTable ? rows : items), dateMs: answer.dateMs });
           if (next === undefined) return undefined;
+          words.set("continue", next);
         }
       } catch (error) {
         return { isForbidden: false, message: boundText(messageOf(error)) };
@@ -113,19 +116,9 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
   };
 }
 
-interface Answer {
-  readonly code: number;
-  /** The parsed JSON, or the text if it is not JSON. */
-  readonly body: unknown;
-  readonly bytes: number;
-  /** It was longer than a page may be, and was not read to its end. */
-  readonly isCut: boolean;
-  readonly dateMs: number;
-  /** The server is too busy, and says when to come again. */
-  readonly retryAfterMs: number | undefined;
-}
+type Answer = Awaited<ReturnType<typeof readAnswer>>;
 
-async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+async function readAnswer(response: IncomingMessage, maxBytes: number) {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response) {
@@ -134,17 +127,19 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
     if (bytes > maxBytes) break;
     chunks.push(chunk);
   }
-  const isCut = bytes > maxBytes;
-  const { statusCode = 0, headers } = response;
+  const { statusCode: code = 0, headers } = response;
   const raw = Buffer.concat(chunks).toString("utf8");
+  const isJson = /\bjson\b/.test(headers["content-type"] ?? "");
   const seconds = Number(headers["retry-after"]);
-  const isBusy = statusCode === 429 || statusCode === 503;
+  const isBusy = code === 429 || code === 503;
   return {
-    code: statusCode,
-    body: !isCut && /\bjson\b/.test(headers["content-type"] ?? "") ? JSON.parse(raw) : raw,
+    code,
+    /** More than `maxBytes`: the rest was not read. */
     bytes,
-    isCut,
+    /** The parsed JSON, or the text. */
+    body: isJson && bytes <= maxBytes ? (JSON.parse(raw) as unknown) : raw,
     dateMs: Date.parse(headers.date ?? "") || Date.now(),
+    /** The server is too busy. */
     retryAfterMs: isBusy && seconds >= 0 ? seconds * 1000 : undefined,
   };
 }
@@ -154,10 +149,10 @@ function tooMuch(what: string, maxBytes: number): ListFailure {
 }
 
 function failureOf({ code, body }: Answer): ListFailure {
-  const { message, code: told } = tree(body);
-  const said = typeof body === "string" ? body.trim() : text(message);
+  const { message, code: ownCode } = tree(body);
+  const words = typeof body === "string" ? body.trim() : text(message);
   return {
-    isForbidden: (numberOrNone(told) ?? code) === 403,
-    message: boundText(said === "" ? `HTTP status ${code}` : said),
+    isForbidden: (numberOrNone(ownCode) ?? code) === 403,
+    message: boundText(words || `HTTP status ${code}`),
   };
 }

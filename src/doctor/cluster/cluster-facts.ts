@@ -1,53 +1,46 @@
 import { type Finding, findingsOf } from "../findings/finding";
 import { MANIFEST_CHECKS } from "../manifest/checks";
-import type { ManifestFacts } from "../manifest/deployment";
+import type { ManifestFacts } from "../manifest/read-deployments";
 import { nameDrivers, type RegistrarUnit } from "./driver-names";
-import type { ClusterReading } from "./facts";
-import { type Place, placesIn } from "./places";
+import { placesIn } from "./places";
+import type { ClusterReading } from "./read-cluster";
 
-/** What was read, and what it comes to: all that the checks of a cluster go by. */
-export interface ClusterFacts extends ClusterReading {
-  readonly units: readonly RegistrarUnit[];
-  readonly places: readonly Place[];
-  /** Findings about the DaemonSets themselves, as of a file before it is applied. */
-  readonly manifestFindings: readonly Finding[];
-}
+/** What the checks of a cluster judge. */
+export type ClusterFacts = ReturnType<typeof conclude>;
 
-/** These compare objects of one file; in a cluster the pods on a node are compared, and the objects are all there. */
+/** These compare objects of one file. In a cluster the pods on a node are compared. */
 const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111"];
 
-/** Draws the conclusions. Where one driver is asked for, all others are left out. */
-export function conclude(reading: ClusterReading): ClusterFacts {
+/** Names the drivers, and drops all but the one that is asked for. */
+export function conclude(reading: ClusterReading) {
   const { target, csiDrivers } = reading;
   const all = nameDrivers(reading);
-  const isMeant = (name: string) => target.driver === undefined || name === target.driver;
-  const units = all.filter(({ driver }) => driver.kind === "every" || isMeant(driver.name));
-  const places = placesIn(reading, all).filter(
-    ({ driver, unit }) => isMeant(driver) || unit?.driver.kind === "every",
-  );
-  const registrars = units.filter(({ set }) => !set.isForWindows).map(({ registrar }) => registrar);
+  const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
+    target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
+  const units = all.filter((unit) => isMeant(unit.driver.name, unit));
+  const places = placesIn(reading, all).filter(({ driver, unit }) => isMeant(driver, unit));
   const manifests: ManifestFacts = {
-    deployments: registrars,
-    forWindows: units.filter(({ set }) => set.isForWindows).map(({ registrar }) => registrar),
+    deployments: units.map(({ registrar }) => registrar),
     csiDrivers: [...(csiDrivers ?? [])],
     unread: reading.unreadObjects,
   };
   const checks = MANIFEST_CHECKS.filter(({ code }) => !OF_FILES_ONLY.includes(code));
   const findings = findingsOf(checks, manifests).filter(({ status }) => status !== "ok");
-  return { ...reading, units, places, manifestFindings: leadingFirst(findings) };
+  return {
+    ...reading,
+    units,
+    places,
+    /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
+    manifestFindings: leadingFirst(findings),
+  };
 }
 
-/** Of the problems of one container the first stands for what comes of them: it is the cause of the pods' trouble. */
+/** The first problem of a registrar is the cause of its pods' trouble. */
 function leadingFirst(findings: readonly Finding[]): readonly Finding[] {
   const led = new Set<string>();
   return findings.map((finding) => {
     if (finding.status !== "problem" || led.has(finding.subject)) return finding;
     led.add(finding.subject);
-    return { ...finding, cause: manifestCause(finding.subject) };
+    return { ...finding, cause: finding.subject };
   });
-}
-
-/** The cause of whatever follows from a mistake in the arguments or volumes of this registrar. */
-export function manifestCause(place: string): string {
-  return `manifest of ${place}`;
 }

@@ -1,46 +1,47 @@
 import { isPattern } from "../../host-path/path-pattern";
-import { type Deployment, onHost } from "../manifest/deployment";
-import type { ClusterReading, RegistrarSet } from "./facts";
+import { onHost } from "../manifest/mounts";
+import type { Deployment } from "../manifest/read-deployments";
+import type { ClusterReading } from "./read-cluster";
+import type { RegistrarSet } from "./read-set";
 
 /** A registrar of a DaemonSet, and the driver that it registers. */
 export interface RegistrarUnit {
   readonly set: RegistrarSet;
   readonly registrar: Deployment;
-  readonly driver: UnitDriver;
+  /** Only the driver itself tells its name. */
+  readonly driver: {
+    /** `known`: the cluster has this name; `guessed`: it is the socket's folder; `every`: of all drivers of a node. */
+    readonly kind: "known" | "guessed" | "every";
+    readonly name: string;
+  };
 }
 
-type Unnamed = Omit<RegistrarUnit, "driver">;
-
-/**
- * Which driver a registrar registers. It learns that from the driver itself, so from outside it is a conclusion:
- * `known` is one that the cluster knows; `guessed` is the folder of its socket, where nothing else is known; `every` is
- * for a registrar of all drivers of its node.
- */
-export type UnitDriver =
-  | { readonly kind: "known" | "guessed"; readonly name: string }
-  | { readonly kind: "every" };
-
-/** What a row says of the driver of a registrar that is for all of them. */
+/** The name in a row of a registrar of all drivers. */
 export const EVERY_DRIVER = "(every driver)";
 
-export function nameOf(driver: UnitDriver): string {
-  return driver.kind === "every" ? EVERY_DRIVER : driver.name;
-}
+type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs">;
 
-/** Says of every registrar whose it is: by its socket's path, by the words of its pod, by what its nodes have. */
-export function nameDrivers(reading: ClusterReading): readonly RegistrarUnit[] {
+/** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
+export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
   const { sets, csiNodes, csiDrivers, needs } = reading;
   const known = new Set(csiDrivers);
   for (const { driver } of needs) known.add(driver);
   for (const drivers of csiNodes?.values() ?? []) for (const name of drivers.keys()) known.add(name);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
   const named = new Map<Deployment, string>();
-  const free = () => without(known, named.values());
-  const ways: readonly ((unit: Unnamed) => string | undefined)[] = [
+  const onlyFree = (isMeant: (name: string) => boolean) => {
+    const taken = new Set(named.values());
+    const names = [...known].filter((name) => !taken.has(name) && isMeant(name));
+    return names.length === 1 ? names[0] : undefined;
+  };
+  const ways: readonly ((unit: Omit<RegistrarUnit, "driver">) => string | undefined)[] = [
     // Two DaemonSets may have one driver in the paths of their sockets.
     ({ registrar }) => nameInPath(registrar, known),
-    ({ set }) => nameInWords(set, free()),
-    ({ set }) => nameByNodes(set, reading, free()),
+    ({ set }) => onlyFree((name) => set.words.has(name)),
+    ({ set }) => {
+      const nodes = nodesOf(set, reading);
+      return onlyFree((name) => nodes.length > 0 && nodes.every((node) => csiNodes?.get(node)?.has(name)));
+    },
   ];
   for (const way of ways)
     for (const unit of units) {
@@ -50,15 +51,15 @@ export function nameDrivers(reading: ClusterReading): readonly RegistrarUnit[] {
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }
 
-function driverOf(registrar: Deployment, name: string | undefined): UnitDriver {
-  if (isPattern(registrar.settings.kubeletRegistrationPath)) return { kind: "every" };
+function driverOf(registrar: Deployment, name: string | undefined): RegistrarUnit["driver"] {
+  if (isPattern(registrar.settings.kubeletRegistrationPath)) return { kind: "every", name: EVERY_DRIVER };
   if (name !== undefined) return { kind: "known", name };
   const [path = ""] = socketPathsOf(registrar);
   const segments = path.split(/[/\\]/).filter(Boolean);
   return { kind: "guessed", name: segments.at(-2) ?? segments.at(-1) ?? "(unknown)" };
 }
 
-/** The longest name in the path of the socket: of 99 published deployments 98 have it there. */
+/** The longest name in the path of the socket: 98 of 99 published deployments have it there. */
 function nameInPath(registrar: Deployment, known: ReadonlySet<string>): string | undefined {
   const paths = socketPathsOf(registrar);
   return [...known]
@@ -66,35 +67,14 @@ function nameInPath(registrar: Deployment, known: ReadonlySet<string>): string |
     .sort((one, other) => other.length - one.length)[0];
 }
 
-/** The driver's socket on the host: by the volumes, and as kubelet is told, which may be wrong. */
+/** The driver's socket on the host: by the volumes, and as kubelet gets it, which may be wrong. */
 function socketPathsOf({ settings, mounts }: Deployment): readonly string[] {
-  const byVolumes = onHost(settings.csiAddress, mounts);
-  return [...(byVolumes === undefined ? [] : [byVolumes]), settings.kubeletRegistrationPath];
+  return [onHost(settings.csiAddress, mounts) ?? [], settings.kubeletRegistrationPath].flat();
 }
 
-/** The one name among the arguments and the environment of the pod's containers. */
-function nameInWords({ words }: RegistrarSet, known: ReadonlySet<string>): string | undefined {
-  return only([...known].filter((name) => words.has(name)));
-}
-
-/** The one name that every node has on which a pod works. */
-function nameByNodes(
-  { uid }: RegistrarSet,
-  { pods, csiNodes }: ClusterReading,
-  known: ReadonlySet<string>,
-): string | undefined {
-  const nodes = pods.flatMap(({ setUid, node, trouble }) =>
+/** The nodes on which a pod of the DaemonSet works. */
+function nodesOf({ uid }: RegistrarSet, { pods }: Hints): readonly string[] {
+  return pods.flatMap(({ setUid, node, trouble }) =>
     setUid === uid && trouble === undefined && node !== undefined ? [node] : [],
   );
-  if (nodes.length === 0) return undefined;
-  return only([...known].filter((name) => nodes.every((node) => csiNodes?.get(node)?.has(name))));
-}
-
-function without(names: ReadonlySet<string>, taken: Iterable<string>): ReadonlySet<string> {
-  const others = new Set(taken);
-  return new Set([...names].filter((name) => !others.has(name)));
-}
-
-function only(names: readonly string[]): string | undefined {
-  return names.length === 1 ? names[0] : undefined;
 }

@@ -1,55 +1,54 @@
-import type { Verdict } from "../findings/finding";
+import { check, type Verdict } from "../findings/finding";
 import { grouped } from "../findings/grouped";
-import { type ClusterFacts, manifestCause } from "./cluster-facts";
-import { reasonKey } from "./place-text";
-import type { Place, PlaceState } from "./places";
+import type { ClusterFacts } from "./cluster-facts";
+import type { Place } from "./places";
 
-/** Nodes that do not report have one cause, as far as drivers go. */
+/** Nodes that do not report have one cause, whatever their drivers are. */
 export const NODES_AWAY = "nodes away";
 
-type StateOf<Kind extends PlaceState["kind"]> = Extract<PlaceState, { readonly kind: Kind }>;
-type PlaceIn<Kind extends PlaceState["kind"]> = Place & { readonly state: StateOf<Kind> };
+type IsMeant = (place: Place) => boolean;
+/** Judges a group of places by its first. */
+type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
 
-/** Says of a group of places what `first` stands for. */
-type Judge<One extends Place> = (first: One, places: readonly One[]) => Verdict;
-
-/** Judges the places in one state, those of a driver with the same cause together, in the order in which they were found. */
-export function judgeIn<Kind extends PlaceState["kind"]>(
-  facts: ClusterFacts,
-  kind: Kind,
-  judge: Judge<PlaceIn<Kind>>,
-  isMeant: (state: StateOf<Kind>) => boolean = () => true,
-): readonly Verdict[] {
-  const isOne = (place: Place): place is PlaceIn<Kind> =>
-    place.state.kind === kind && isMeant(place.state as StateOf<Kind>);
-  return judgeGroups(facts.places.filter(isOne), facts, judge);
+export function placeCheck(code: string, name: string, isMeant: IsMeant, judge: Judge) {
+  return check<ClusterFacts>(code, name, (facts) => judgeGroups(facts, isMeant, judge));
 }
 
-/** Judges places, those of one driver with the same cause together. */
-export function judgeGroups<One extends Place>(
-  places: readonly One[],
-  facts: ClusterFacts,
-  judge: Judge<One>,
-): readonly Verdict[] {
-  const groups = grouped(places, (place) => `${place.driver} ${causeOf(place, facts)}`);
-  return Array.from(groups.values(), (group) => {
+export const inState =
+  (...kinds: readonly Place["state"]["kind"][]): IsMeant =>
+  ({ state }) =>
+    kinds.includes(state.kind);
+
+/** Judges places in the order in which they were found, those of a driver with the same cause together. */
+export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge): readonly Verdict[] {
+  const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
+  const groups = grouped(facts.places.filter(isMeant), keyOf).values();
+  return Array.from(groups, (group) => {
     const [first] = group;
-    return { ...judge(first, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
+    return { ...judge(first, facts, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
   });
 }
 
-/** What lies behind the state of a place: equal for all that one change would fix. */
+/** The cause of a place's state: equal for all places that one change would fix. */
 export function causeOf(place: Place, { manifestFindings }: ClusterFacts): string {
   const { state, unit, driver } = place;
   if (state.kind === "node-away") return NODES_AWAY;
-  const cause = unit && manifestCause(unit.registrar.place);
-  const isOfRegistrar = state.kind === "unregistered" || (state.kind === "restarting" && state.isRegistrar);
-  if (cause !== undefined && isOfRegistrar && manifestFindings.some((finding) => finding.cause === cause))
-    return cause;
-  return `${driver} ${state.kind} ${reasonKey(place)}`;
+  const isOfRegistrar = state.kind === "unregistered" || state.restarts?.isRegistrar;
+  const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
+  return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${reasonKey(place)}`;
 }
 
-/** The nodes of places; a pod that has none is of none. */
+/** The reason without what differs from node to node and from time to time. */
+function reasonKey({ state, node, pod }: Place): string {
+  const { restarts } = state;
+  const text = restarts
+    ? `${restarts.container} ${restarts.message || `${restarts.reason} ${restarts.exitCode}`}`
+    : (state.reason ?? "");
+  return [pod?.name, pod?.name.split("/")[1], node]
+    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), text)
+    .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
+}
+
 export function nodesOf(places: readonly Place[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }

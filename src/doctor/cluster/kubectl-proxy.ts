@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { invalidOption, messageOf, RegistrarError } from "../../base/errors";
+import { invalidOption, messageOf } from "../../base/errors";
 
-/** Which cluster; undefined: what kubectl takes by itself. */
 export interface KubectlOptions {
+  /** Undefined: kubectl's default. */
   readonly context?: string | undefined;
   readonly kubeconfig?: string | undefined;
   /** Called with kubectl's messages to its user, such as where to log in. */
@@ -18,17 +18,17 @@ export interface KubectlProxy extends AsyncDisposable {
   readonly socketPath: string;
 }
 
-/** kubectl passes nothing on that could change anything, whatever we ask. */
+/** The proxy refuses every request that could change the cluster. */
 const WRITES = "^(POST|PUT|PATCH|DELETE)$";
 const SERVING = /^Starting to serve on /m;
-/** kubectl's own log lines: what they say is in the answers, too. */
+/** kubectl's own log lines repeat what the answers say. */
 const KLOG_LINE = /^[IWEF]\d{4} /;
 const QUESTION = /^Please enter (Username|Password):/m;
 const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
 /**
- * kubectl in place of the shell, and beside it a watch that waits for the end of our pipe: the kernel closes that whatever
- * ends us, SIGKILL too. Then kubectl goes, and the folder of its socket ($1). Without stdin kubectl ends where it would ask
- * for a user name, and wait for it.
+ * Replaces the shell with kubectl, beside a watch that waits for the end of our pipe: the kernel closes the pipe however we
+ * end, even by SIGKILL. The watch then ends kubectl and removes its socket's folder ($1). Without stdin kubectl ends where it
+ * would wait for a user name.
  */
 const SCRIPT = `
 exec 3<&0
@@ -36,13 +36,12 @@ exec 3<&0
 shift
 exec kubectl "$@" </dev/null 3<&-
 `;
-/** What a shell ends with that finds no such program. */
+/** A shell's exit code if there is no such program. */
 const NOT_FOUND = 127;
 
 /**
- * Starts `kubectl proxy` and resolves when it serves. Rejects with a line for people where there is no kubectl, no such
- * context, no such file. Leaves no process and no file behind when it is disposed of, when it rejects, or when this process
- * ends.
+ * Starts `kubectl proxy` and resolves when it serves. Rejects with INVALID_OPTION if there is no kubectl, or it ends, as
+ * without such a context or file. Leaves no process and no file behind, also when this process is killed.
  */
 export async function startKubectlProxy(options: KubectlOptions): Promise<KubectlProxy> {
   const { context, kubeconfig, onMessage } = options;
@@ -59,14 +58,13 @@ export async function startKubectlProxy(options: KubectlOptions): Promise<Kubect
   let isServing = false;
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    if (isServing)
-      for (const line of text.split("\n")) if (line !== "" && !KLOG_LINE.test(line)) onMessage(line);
+    const lines = text.split("\n").filter((line) => line !== "" && !KLOG_LINE.test(line));
+    if (isServing) lines.forEach(onMessage);
     if (said !== NO_CREDENTIALS) said = `${said}${text}`.slice(-4096);
   });
-  const ended = new Promise<Error>((resolve) => {
-    child.once("error", resolve).once("close", (code, name) => {
-      resolve(code === NOT_FOUND ? noKubectl() : new Error(`it ended with ${name ?? code}`));
-    });
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", ({ message }) => resolve(message));
+    child.once("close", (code, name) => resolve(`it ended with ${name ?? code}`));
   });
   const close = async () => {
     child.stdin.destroy();
@@ -83,7 +81,12 @@ export async function startKubectlProxy(options: KubectlOptions): Promise<Kubect
   const failure = await Promise.race([serving, ended]);
   if (failure !== undefined) {
     await close();
-    throw refusal(failure, said);
+    const last = said.trim().split("\n").at(-1) || failure;
+    throw invalidOption(
+      child.exitCode === NOT_FOUND
+        ? "there is no kubectl in PATH: run this where kubectl reaches the cluster, not in a container of it"
+        : `kubectl proxy: ${last.replace(/^error: /, "")}`,
+    );
   }
   isServing = true;
   return { socketPath, [Symbol.asyncDispose]: close };
@@ -95,16 +98,4 @@ function makeFolder(): string {
   } catch (error) {
     throw invalidOption(`no folder can be made for kubectl's socket: ${messageOf(error)}`);
   }
-}
-
-function noKubectl(): RegistrarError {
-  return invalidOption(
-    "there is no kubectl in PATH: run this where kubectl reaches the cluster, not in a container of it",
-  );
-}
-
-function refusal(failure: Error, said: string): RegistrarError {
-  if (failure instanceof RegistrarError) return failure;
-  const [last = messageOf(failure)] = said.trim().split("\n").filter(Boolean).slice(-1);
-  return invalidOption(`kubectl proxy: ${last.replace(/^error: /, "")}`, { cause: failure });
 }

@@ -1,50 +1,54 @@
 import { grouped } from "../findings/grouped";
-import { nameOf, type RegistrarUnit } from "./driver-names";
-import type { ClusterReading, Need, PodTrouble, RegistrarPod } from "./facts";
+import { together } from "../rules/duplicates";
+import { EVERY_DRIVER, type RegistrarUnit } from "./driver-names";
+import type { ClusterReading } from "./read-cluster";
+import type { Need } from "./read-needs";
+import type { PodTrouble, RegistrarPod } from "./read-pod";
 
-/** How a driver stands on a node. */
-export type PlaceState =
-  | { readonly kind: "registered" }
-  /** Its registrar was started only just now. */
-  | { readonly kind: "starting" }
-  /** Everything runs, and kubelet has not registered it. */
-  | { readonly kind: "unregistered"; readonly sinceMs: number | undefined }
-  /** The node is gone, or kubelet does not report: its status may be outdated. */
-  | { readonly kind: "node-away" }
-  /** Something needs it here, and no pod of its DaemonSet is here. */
-  | { readonly kind: "uncovered" }
+/** Why a driver is in a state; null: it is healthy. */
+const REASONS = {
+  registered: null,
+  starting: "its registrar has only just been started",
+  unregistered: "its pod runs, and kubelet has not registered it",
+  /** Kubelet does not report: CSINode may be outdated. */
+  "node-away": "the node is not ready, or not there any more",
   /** Something needs it, and there is no registrar for it anywhere. */
-  | { readonly kind: "unprovided" }
-  /** Kubelet's annotation on the Node, by which volumes are attached, says something else than CSINode. */
-  | { readonly kind: "contradicted"; readonly inCsiNode: string; readonly inAnnotation: string | undefined }
-  /** More than one pod is there for it. */
-  | { readonly kind: "duplicate"; readonly pods: readonly string[] }
-  | { readonly kind: "unseen" }
-  | PodTrouble;
+  unprovided: "no DaemonSet has a registrar for it",
+  unseen: "whether kubelet has registered it cannot be seen from here",
+} as const;
 
-/** A driver on a node, or, while a pod has none, on no node yet. */
+/**
+ * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `contradicted`:
+ * CSINode and the Node's annotation, by which volumes are attached, have two node IDs. `duplicate`: several pods register it.
+ */
+export interface PlaceState extends Pick<PodTrouble, "restarts"> {
+  readonly kind: keyof typeof REASONS | "uncovered" | "contradicted" | "duplicate" | PodTrouble["kind"];
+  readonly reason: string | null;
+}
+
+/** A driver on a node. */
 export interface Place {
   readonly driver: string;
+  /** Undefined: the pod has no node yet. */
   readonly node: string | undefined;
   readonly state: PlaceState;
-  /** CSINode lists it: kubelet has it, or has had it. Undefined where CSINodes may not be read. */
+  /** CSINode lists it: kubelet has it, or has had it. Undefined: CSINodes may not be read. */
   readonly isListed: boolean | undefined;
   readonly unit: RegistrarUnit | undefined;
   readonly pod: RegistrarPod | undefined;
   readonly need: Need | undefined;
 }
 
-/** A registrar needs so long to be called by kubelet, and CSINode to be written. */
+/** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
 
-interface Draft {
-  readonly driver: string;
-  readonly node: string | undefined;
+/** A place without its state. */
+interface Draft extends Pick<Place, "driver" | "node"> {
   readonly pods: { readonly pod: RegistrarPod; readonly unit: RegistrarUnit }[];
   need?: Need;
 }
 
-/** Every driver on every node where a registrar's pod, CSINode, or something that waits knows of it; by node. */
+/** Every driver on every node where a registrar's pod, CSINode or a need names it; by node. */
 export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[]): readonly Place[] {
   const drafts = new Map<string, Draft>();
   const draftAt = (node: string | undefined, driver: string, key = `${node} ${driver}`) => {
@@ -55,74 +59,66 @@ export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[
   const unitsOf = grouped(units, ({ set }) => set.uid);
   for (const pod of reading.pods)
     for (const unit of unitsOf.get(pod.setUid) ?? []) {
-      const name = nameOf(unit.driver);
-      // Pods without a node are not of one place: each is its own.
-      draftAt(pod.node, name, pod.node === undefined ? `${pod.name} ${name}` : undefined).pods.push({
-        pod,
-        unit,
-      });
+      const { name } = unit.driver;
+      // Each pod without a node is a place of its own.
+      const key = pod.node === undefined ? `${pod.name} ${name}` : undefined;
+      draftAt(pod.node, name, key).pods.push({ pod, unit });
     }
   for (const [node, drivers] of reading.csiNodes ?? [])
     for (const driver of drivers.keys()) draftAt(node, driver);
   for (const need of reading.needs) draftAt(need.node, need.driver).need = need;
-  const provided = new Set(units.map(({ driver }) => nameOf(driver)));
-  const hasOneForAll = units.some(({ driver }) => driver.kind === "every");
-  const sorted = [...drafts].sort(([one], [other]) => (one < other ? -1 : 1));
-  return sorted.map(([, draft]) => {
-    const [first] = draft.pods;
-    return {
-      driver: draft.driver,
-      node: draft.node,
-      state: stateOf(draft, reading, { provided, hasOneForAll }),
-      isListed: isListed(draft, reading),
-      unit: first?.unit ?? units.find(({ driver }) => nameOf(driver) === draft.driver),
-      pod: first?.pod,
-      need: draft.need,
-    };
-  });
+  const unitsByDriver = grouped(units, ({ driver }) => driver.name);
+  return [...drafts]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, { driver, node, pods, need }]) => {
+      const unit = pods[0]?.unit ?? unitsByDriver.get(driver)?.[0];
+      const isListed = reading.csiNodes && reading.csiNodes.get(node ?? "")?.has(driver) === true;
+      const place = { driver, node, isListed, unit, pod: pods[0]?.pod, need };
+      const names = pods.map(({ pod }) => pod.name);
+      return { ...place, state: stateOf(place, names, reading, unitsByDriver) };
+    });
 }
 
-function isListed({ node, driver }: Draft, { csiNodes }: ClusterReading): boolean | undefined {
-  return csiNodes === undefined ? undefined : node !== undefined && csiNodes.get(node)?.has(driver) === true;
-}
+const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });
 
 function stateOf(
-  draft: Draft,
+  place: Omit<Place, "state">,
+  podNames: readonly string[],
   reading: ClusterReading,
-  { provided, hasOneForAll }: { readonly provided: ReadonlySet<string>; readonly hasOneForAll: boolean },
+  provided: ReadonlyMap<string, unknown>,
 ): PlaceState {
-  const { node, driver, pods } = draft;
+  const { node, driver, unit, pod, isListed } = place;
   if (node !== undefined && reading.nodes !== undefined && reading.nodes.get(node)?.isReady !== true)
-    return { kind: "node-away" };
-  const listed = isListed(draft, reading);
-  const [first, second] = pods;
-  if (first === undefined) {
-    if (listed === true) return heldTo(draft, reading);
-    if (listed === undefined) return { kind: "unseen" };
-    return { kind: hasOneForAll || provided.has(driver) ? "uncovered" : "unprovided" };
+    return state("node-away");
+  if (pod === undefined || unit === undefined) {
+    if (isListed !== false) return isListed ? heldTo(place, reading) : state("unseen");
+    return provided.has(EVERY_DRIVER) || provided.has(driver)
+      ? { kind: "uncovered", reason: `no pod of DaemonSet ${unit?.set.name ?? "?"} is there` }
+      : state("unprovided");
   }
-  if (second !== undefined) return { kind: "duplicate", pods: pods.map(({ pod }) => pod.name) };
-  const { pod, unit } = first;
+  if (podNames.length > 1)
+    return { kind: "duplicate", reason: `${together(podNames).join(" ")} register it` };
   if (pod.trouble !== undefined) return pod.trouble;
-  // Which drivers there are only the registrar of all of them knows.
-  if (unit.driver.kind === "every") return { kind: "registered" };
-  if (listed === undefined) return { kind: "unseen" };
-  if (listed) return heldTo(draft, reading);
-  // Where the name is a guess, a listed driver without a registrar may be this one.
+  // Only the registrar of all drivers knows which ones there are.
+  if (unit.driver.kind === "every") return state("registered");
+  if (isListed !== false) return isListed ? heldTo(place, reading) : state("unseen");
+  // If the name is a guess, a listed driver without a registrar may be this one.
   const others = [...(reading.csiNodes?.get(node ?? "")?.keys() ?? [])];
-  if (unit.driver.kind === "guessed" && others.some((name) => !provided.has(name))) return { kind: "unseen" };
+  if (unit.driver.kind === "guessed" && others.some((name) => !provided.has(name))) return state("unseen");
   const { startedMs } = pod;
-  if (startedMs === undefined || reading.nowMs - startedMs < START_MS) return { kind: "starting" };
-  return { kind: "unregistered", sinceMs: startedMs };
+  const isRecent = startedMs === undefined || reading.nowMs - startedMs < START_MS;
+  return state(isRecent ? "starting" : "unregistered");
 }
 
-/** Whether the driver that CSINode lists is the same in the Node's annotation. */
-function heldTo({ node = "", driver }: Draft, { csiNodes, nodes }: ClusterReading): PlaceState {
+/** The state of a listed driver: CSINode and the Node's annotation have to agree. */
+function heldTo(
+  { node = "", driver }: Omit<Place, "state">,
+  { csiNodes, nodes }: ClusterReading,
+): PlaceState {
   const facts = nodes?.get(node);
   const inCsiNode = csiNodes?.get(node)?.get(driver);
-  if (facts === undefined || inCsiNode === undefined) return { kind: "registered" };
-  const inAnnotation = facts.nodeIds.get(driver);
-  return inAnnotation === inCsiNode
-    ? { kind: "registered" }
-    : { kind: "contradicted", inCsiNode, inAnnotation };
+  const inAnnotation = facts?.nodeIds.get(driver);
+  if (facts === undefined || inCsiNode === inAnnotation) return state("registered");
+  const reason = `CSINode has the node ID ${inCsiNode}, and the Node's annotation ${inAnnotation ?? "has none"}`;
+  return { kind: "contradicted", reason };
 }

@@ -1,172 +1,156 @@
 import { invalidOption } from "../../base/errors";
-import { type ReadSettings, unreadAt } from "../manifest/deployment";
-import { text, textOrNone, tree } from "../rules/objects";
+import { nameOf, type ReadSettings, type Unread, unreadAt } from "../manifest/deployment";
 import type { ListApi, ListFailure, ListRequest } from "./api";
-import type { ClusterReading, ClusterTarget, NodeFacts, RegistrarPod, RegistrarSet, Unread } from "./facts";
-import {
-  createNeedSum,
-  type NeedEvent,
-  type PendingPod,
-  readAttachment,
-  readNeedEvent,
-  readPendingPod,
-} from "./read-needs";
+import { createNeedSum, readNeedEvent, readPendingPod } from "./read-needs";
 import { readCsiNode, readNodeRow } from "./read-node";
 import { readRegistrarPod } from "./read-pod";
 import { readRegistrarSet } from "./read-set";
 
+/** Restricts the report to one node or driver; undefined: all. */
+export interface ClusterTarget {
+  readonly context: string | undefined;
+  readonly node: string | undefined;
+  readonly driver: string | undefined;
+}
+
+/** Of each object it has only the facts that the checks judge, so that a large cluster fits into little memory. */
+export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
+
 export interface ReadOptions {
-  /** What a container's arguments come to, by the registrar's own parser. */
   readonly settingsOf: ReadSettings;
   /** Called with the number of objects of a kind that were read so far. */
   readonly onProgress: (resource: string, count: number) => void;
 }
 
-interface ClusterList extends ListRequest {
-  /** As RBAC names it. */
-  readonly resource: string;
+interface ClusterList extends Omit<ListRequest, "path" | "query"> {
   readonly apiGroup: string;
-  /** What is unknown without it. */
+  /** What is unknown without the list. */
   readonly unknown: string;
 }
 
-const listOf = (apiGroup: string, resource: string, unknown: string): ClusterList => {
-  const path = apiGroup === "" ? `/api/v1/${resource}` : `/apis/${apiGroup}/v1/${resource}`;
-  return { apiGroup, resource, path, unknown };
-};
-const DAEMON_SETS: ClusterList = {
-  ...listOf("apps", "daemonsets", "which registrars there are to be, and how their pods are"),
-  // More is kept of these than of other objects; 5,000 of them fit.
-  maxBytes: 64 * 2 ** 20,
-};
-const CSI_NODES = listOf("storage.k8s.io", "csinodes", "which drivers kubelet has registered");
-const CSI_DRIVERS = listOf("storage.k8s.io", "csidrivers", "whether a driver has its CSIDriver object");
-const ATTACHMENTS = listOf("storage.k8s.io", "volumeattachments", "which attached volumes need a driver");
-const NODES: ClusterList = {
-  ...listOf("", "nodes", "whether nodes are ready, and which node IDs they have"),
-  asTable: true,
-};
-const PODS = listOf("", "pods", "how the registrars' pods are, and which pods wait");
-const EVENTS = listOf("", "events", "which pods wait for a driver");
+/** The lists by resource, as RBAC names it. */
+const LISTS = {
+  daemonsets: {
+    apiGroup: "apps",
+    unknown: "which registrars the cluster has, and how their pods are",
+    // More is kept of these than of other objects; 5,000 of them fit.
+    maxBytes: 64 * 2 ** 20,
+  },
+  csinodes: { apiGroup: "storage.k8s.io", unknown: "which drivers kubelet has registered" },
+  csidrivers: { apiGroup: "storage.k8s.io", unknown: "whether a driver has its CSIDriver object" },
+  volumeattachments: { apiGroup: "storage.k8s.io", unknown: "which attached volumes need a driver" },
+  nodes: { apiGroup: "", unknown: "whether nodes are ready, and which node IDs they have", asTable: true },
+  pods: { apiGroup: "", unknown: "how the registrars' pods are, and which pods wait" },
+  events: { apiGroup: "", unknown: "which pods wait for a driver" },
+} satisfies Readonly<Record<string, ClusterList>>;
+type Resource = keyof typeof LISTS;
 
-/** What events with these reasons say of a driver: kubelet's at a mount, the controllers' at an attach. */
+/** The reasons of events that name a missing driver: kubelet's at a mount, the controllers' at an attach. */
 const REASONS = ["FailedMount", "FailedAttachVolume"];
 
 /**
- * Reads a cluster's lists page by page, and keeps of each object what is judged. Lists that cannot be read are named in
- * what it resolves with. Rejects where not one can be read, and where the node that is asked for is not there.
+ * Reads a cluster's lists page by page and keeps the facts that the checks judge. Lists that cannot be read are in `unread`.
+ * Rejects with INVALID_OPTION if no list can be read, or the target's node does not exist.
  */
 export async function readCluster(
-  api: ListApi,
+  api: Pick<ListApi, "list">,
   target: ClusterTarget,
   { settingsOf, onProgress }: ReadOptions,
-): Promise<ClusterReading> {
-  const unread = new Map<string, Unread>();
-  const unreadObjects: ClusterReading["unreadObjects"][number][] = [];
-  const counts = new Map<string, number>();
+) {
+  const unread = new Map<Resource, ListFailure>();
+  const unreadObjects: Unread[] = [];
+  const counts = new Map<Resource, number>();
   let nowMs: number | undefined;
-  let answered = 0;
 
-  /** Whether it was read to its end. */
-  const read = async (list: ClusterList, query: ListRequest["query"], onItem: (item: unknown) => void) => {
-    const { resource, apiGroup, unknown } = list;
-    const failure = await api.list({ ...list, ...(query && { query }) }, ({ items, dateMs }) => {
+  /** Resolves with what `parse` returns, except undefined; an object for which it throws goes to `unreadObjects`. */
+  const read = async <Value>(
+    resource: Resource,
+    query: Readonly<Record<string, string>>,
+    parse: (item: unknown) => Value | undefined,
+    namespace = "",
+  ): Promise<readonly Value[]> => {
+    const { apiGroup } = LISTS[resource];
+    const values: Value[] = [];
+    const group = apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/v1`;
+    const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
+    const failure = await api.list({ ...LISTS[resource], path, query }, ({ items, dateMs }) => {
       nowMs ??= dateMs;
       for (const item of items)
         try {
-          onItem(item);
+          const value = parse(item);
+          if (value !== undefined) values.push(value);
         } catch (error) {
-          unreadObjects.push(unreadAt(`${resource} ${objectName(item)}`, error));
+          unreadObjects.push(unreadAt(`${resource} ${nameOf(item)}`, error));
         }
       const count = (counts.get(resource) ?? 0) + items.length;
       counts.set(resource, count);
       onProgress(resource, count);
     });
-    if (failure === undefined) answered += 1;
-    else unread.set(resource, { resource, apiGroup, unknown, ...plain(failure) });
-    return failure === undefined;
+    if (failure !== undefined)
+      unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
+    return values;
   };
 
-  const isMeant = (node: string | undefined) => target.node === undefined || node === target.node;
-  const named = target.node === undefined ? undefined : { fieldSelector: `metadata.name=${target.node}` };
-
-  const sets: RegistrarSet[] = [];
-  const pods: RegistrarPod[] = [];
+  const isMeant = (node: string | undefined) =>
+    target.node === undefined || node === undefined || node === target.node;
+  const named = target.node === undefined ? {} : { fieldSelector: `metadata.name=${target.node}` };
+  // The pods on the node, and those that have no node yet.
+  const podFields =
+    target.node === undefined
+      ? [{}]
+      : [{ fieldSelector: `spec.nodeName=${target.node}` }, { fieldSelector: "spec.nodeName=" }];
   const readSets = async () => {
-    await read(DAEMON_SETS, undefined, (item) => sets.push(...one(readRegistrarSet(item, settingsOf))));
-    await Promise.all(sets.flatMap((set) => podSelectors(target).map((selector) => readPods(set, selector))));
-  };
-  const readPods = async (set: RegistrarSet, fieldSelector: string | undefined) => {
-    const [namespace] = set.name.split("/");
-    const path = `/api/v1/namespaces/${namespace}/pods`;
-    const query = { labelSelector: set.selector, ...(fieldSelector !== undefined && { fieldSelector }) };
-    await read({ ...PODS, path }, query, (item) => {
-      const pod = readRegistrarPod(item, set, nowMs ?? Date.now());
-      if (pod !== undefined && (pod.node === undefined || isMeant(pod.node))) pods.push(pod);
-    });
+    const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, settingsOf));
+    const lists = sets.flatMap((set) =>
+      podFields.map((fields) => {
+        const query = { labelSelector: set.selector, ...fields };
+        const [namespace] = set.name.split("/");
+        return read("pods", query, (item) => readRegistrarPod(item, set, nowMs ?? Date.now()), namespace);
+      }),
+    );
+    const pods = (await Promise.all(lists)).flat().filter(({ node }) => isMeant(node));
+    return { sets, pods };
   };
 
-  const nodes = new Map<string, NodeFacts>();
-  const csiNodes = new Map<string, ReadonlyMap<string, string>>();
-  const csiDrivers = new Set<string>();
   const needs = createNeedSum();
-  const pending: PendingPod[] = [];
-  const events: NeedEvent[] = [];
   const waitingOn = target.node === undefined ? "" : `,spec.nodeName=${target.node}`;
-  const [, hasNodes, hasCsiNodes, hasCsiDrivers] = await Promise.all([
+  const [{ sets, pods }, nodes, csiNodes, csiDrivers, pending, events] = await Promise.all([
     readSets(),
-    read(NODES, named, (item) => {
-      const node = readNodeRow(item);
-      nodes.set(node.name, node);
-    }),
-    read(CSI_NODES, named, (item) => csiNodes.set(...readCsiNode(item))),
-    read(CSI_DRIVERS, undefined, (item) => csiDrivers.add(text(tree(tree(item).metadata).name))),
-    read(ATTACHMENTS, undefined, (item) => {
-      const [node, driver] = readAttachment(item) ?? [];
-      if (node !== undefined && driver !== undefined && isMeant(node)) needs.addAttachment(node, driver);
-    }),
-    read(PODS, { fieldSelector: `status.phase=Pending${waitingOn}` }, (item) => {
-      pending.push(...one(readPendingPod(item)));
-    }),
-    ...REASONS.map((reason) =>
-      read(EVENTS, { fieldSelector: `reason=${reason}` }, (item) => events.push(...one(readNeedEvent(item)))),
+    read("nodes", named, readNodeRow),
+    read("csinodes", named, readCsiNode),
+    read("csidrivers", {}, nameOf),
+    read("pods", { fieldSelector: `status.phase=Pending${waitingOn}` }, readPendingPod),
+    Promise.all(
+      REASONS.map((reason) => read("events", { fieldSelector: `reason=${reason}` }, readNeedEvent)),
     ),
+    read("volumeattachments", {}, (item) => needs.addAttachment(item, isMeant)),
   ]);
-  needs.addPods(pending, events);
+  needs.addPods(pending, events.flat());
 
   const [failure] = unread.values();
-  if (answered === 0 && failure !== undefined)
+  if (counts.size === 0 && failure !== undefined)
     throw invalidOption(`nothing can be read of the cluster: ${failure.message}${adviceOn(failure.message)}`);
-  if (hasNodes && target.node !== undefined && nodes.size === 0)
+  if (target.node !== undefined && !unread.has("nodes") && nodes.length === 0)
     throw invalidOption(`there is no node ${target.node}`);
+  const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
   return {
     target,
+    /** The API server's time. */
     nowMs: nowMs ?? Date.now(),
     sets,
     unreadObjects,
     // In an order that does not depend on which list was read first.
-    pods: pods.sort((one, other) => (one.name < other.name ? -1 : 1)),
-    nodes: hasNodes ? nodes : undefined,
-    csiNodes: hasCsiNodes ? csiNodes : undefined,
-    csiDrivers: hasCsiDrivers ? csiDrivers : undefined,
+    pods: [...pods].sort((one, other) => (one.name < other.name ? -1 : 1)),
+    /** Undefined, as the next two: the list could not be read. */
+    nodes: ifRead("nodes", new Map(nodes.map((node) => [node.name, node]))),
+    /** Node -> driver -> node ID. */
+    csiNodes: ifRead("csinodes", new Map(csiNodes)),
+    csiDrivers: ifRead("csidrivers", new Set(csiDrivers)),
     needs: needs.all(),
-    unread: [...unread.values()].sort((one, other) => (one.resource < other.resource ? -1 : 1)),
+    unread: [...unread]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([resource, failure]) => ({ resource, ...LISTS[resource], ...failure })),
   };
-}
-
-/** Of one node: the pods that are there, and those that have no node yet. */
-function podSelectors({ node }: ClusterTarget): readonly (string | undefined)[] {
-  return node === undefined ? [undefined] : [`spec.nodeName=${node}`, "spec.nodeName="];
-}
-
-/** `NAMESPACE/NAME`, or the name alone of an object that is in no namespace. */
-function objectName(item: unknown): string {
-  const { namespace, name } = tree(tree(item).metadata);
-  return [namespace, name].flatMap((part) => textOrNone(part) ?? []).join("/");
-}
-
-function one<Value>(value: Value | undefined): readonly Value[] {
-  return value === undefined ? [] : [value];
 }
 
 /** kubectl without any configuration tries this address. */
@@ -174,9 +158,4 @@ function adviceOn(message: string): string {
   return /(?:127\.0\.0\.1|\[::1\]|localhost):8080/.test(message)
     ? "; kubectl seems to have no cluster: set KUBECONFIG, or give --kubeconfig or --context"
     : "";
-}
-
-/** A message on one line. */
-function plain({ isForbidden, message }: ListFailure): ListFailure {
-  return { isForbidden, message: message.replace(/\s+/g, " ") };
 }

@@ -1,57 +1,49 @@
 import { grouped } from "../findings/grouped";
+import { nameOf } from "../manifest/deployment";
 import { list, text, textOrNone, tree } from "../rules/objects";
-import type { Need } from "./facts";
 
-/** Kubelet's words at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
+/** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI drivers/;
-/** Those of the attach controllers (pkg/volume/csi/csi_attacher.go; external-attacher, pkg/controller). */
-const ATTACH_FAILED = /CSINode \S+ does not contain driver (\S+)/;
+/** The attach controllers' message (pkg/volume/csi/csi_attacher.go; external-attacher, pkg/controller). */
+const ATTACH_FAILED = /CSINode \S+ does not contain driver (\S*[A-Za-z0-9])/;
 
-/** A pod that waits, and where. */
-export interface PendingPod {
-  readonly uid: string;
-  readonly name: string;
-  readonly node: string;
-  /** Drivers of its inline volumes. */
-  readonly inlineDrivers: readonly string[];
-}
+/** A pod that waits on a node, and the drivers of its inline volumes. */
+type PendingPod = NonNullable<ReturnType<typeof readPendingPod>>;
 
 /** Undefined for a pod that has no node yet. */
-export function readPendingPod(object: unknown): PendingPod | undefined {
+export function readPendingPod(object: unknown) {
   const { metadata, spec } = tree(object);
-  const { name, namespace, uid } = tree(metadata);
   const node = textOrNone(tree(spec).nodeName);
   if (node === undefined) return undefined;
   const inlineDrivers = list(tree(spec).volumes).flatMap(
     (volume) => textOrNone(tree(tree(volume).csi).driver) ?? [],
   );
-  return { uid: text(uid), name: `${text(namespace)}/${text(name)}`, node, inlineDrivers };
+  return { uid: text(tree(metadata).uid), name: nameOf(object), node, inlineDrivers };
 }
 
-/** What an event says of a driver that a pod needs. */
-export interface NeedEvent {
-  readonly podUid: string;
-  readonly driver: string;
-}
+type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 
-/** Undefined for an event of anything else. */
-export function readNeedEvent(object: unknown): NeedEvent | undefined {
+/** An event that names the driver that a pod needs; undefined for other events. */
+export function readNeedEvent(object: unknown) {
   const { message, involvedObject } = tree(object);
   const [, driver] = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? [];
   const { kind, uid } = tree(involvedObject);
-  if (driver === undefined || kind !== "Pod") return undefined;
-  return { podUid: text(uid), driver: withoutEnd(driver) };
+  return driver === undefined || kind !== "Pod" ? undefined : { podUid: text(uid), driver };
 }
 
-/** The node and the driver that a VolumeAttachment is for. */
-export function readAttachment(object: unknown): readonly [node: string, driver: string] | undefined {
-  const { attacher, nodeName } = tree(tree(object).spec);
-  return typeof attacher === "string" && typeof nodeName === "string" ? [nodeName, attacher] : undefined;
+/** What waits for a driver on a node. */
+export interface Need {
+  readonly node: string;
+  readonly driver: string;
+  /** `NAMESPACE/NAME` of the pods that wait for a volume. */
+  readonly pods: string[];
+  /** The number of VolumeAttachments. */
+  attachments: number;
 }
 
 /** Sums up what waits, for each driver on each node. */
 export function createNeedSum() {
-  const needs = new Map<string, { node: string; driver: string; pods: string[]; attachments: number }>();
+  const needs = new Map<string, Need>();
   const needOf = (node: string, driver: string) => {
     const key = `${node} ${driver}`;
     const need = needs.get(key) ?? { node, driver, pods: [], attachments: 0 };
@@ -59,23 +51,19 @@ export function createNeedSum() {
     return need;
   };
   return {
-    addAttachment: (node: string, driver: string) => {
-      needOf(node, driver).attachments += 1;
+    /** Adds a VolumeAttachment if its node is meant. */
+    addAttachment: (object: unknown, isMeant: (node: string) => boolean): void => {
+      const { attacher: driver, nodeName: node } = tree(tree(object).spec);
+      if (typeof driver === "string" && typeof node === "string" && isMeant(node))
+        needOf(node, driver).attachments += 1;
     },
-    /** What pending pods need: by their inline volumes, and by what events say of them. */
     addPods: (pods: readonly PendingPod[], events: readonly NeedEvent[]) => {
-      const told = grouped(events, ({ podUid }) => podUid);
+      const byPod = grouped(events, ({ podUid }) => podUid);
       for (const { uid, name, node, inlineDrivers } of pods) {
-        const toldDrivers = told.get(uid)?.map(({ driver }) => driver) ?? [];
-        for (const driver of new Set([...inlineDrivers, ...toldDrivers]))
-          needOf(node, driver).pods.push(name);
+        const others = byPod.get(uid)?.map(({ driver }) => driver) ?? [];
+        for (const driver of new Set([...inlineDrivers, ...others])) needOf(node, driver).pods.push(name);
       }
     },
-    all: (): readonly Need[] => [...needs.values()],
+    all: () => [...needs.values()],
   };
-}
-
-/** The punctuation behind a name in a sentence is no part of it. */
-function withoutEnd(name: string): string {
-  return name.replace(/[^A-Za-z0-9]+$/, "");
 }

@@ -1,27 +1,26 @@
 import { attempt } from "../../base/errors";
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/node-id-annotation";
 import { list, text, textOrNone, tree } from "../rules/objects";
-import type { NodeFacts } from "./facts";
+
+/** A Node, as far as a driver's registration shows on it. */
+export type NodeFacts = ReturnType<typeof readNodeRow>;
 
 /**
  * A row of the table of Nodes, with the Node's metadata: the whole objects are ten times as large, for the names of the
  * images. The second column is STATUS, as `kubectl get nodes` shows it.
  */
-export function readNodeRow(row: unknown): NodeFacts {
+export function readNodeRow(row: unknown) {
   const { cells, object } = tree(row);
   const { name, annotations } = tree(tree(object).metadata);
   const [status = ""] = text(list(cells)[1]).split(",");
+  const nodeIds = tree(attempt(() => JSON.parse(text(tree(annotations)[NODE_ID_ANNOTATION]))));
   return {
     name: text(name),
+    /** Kubelet reports to the API server. */
     isReady: status === "Ready",
-    nodeIds: nodeIdsIn(tree(annotations)[NODE_ID_ANNOTATION]),
+    /** Driver -> node ID. */
+    nodeIds: new Map(Object.entries(nodeIds).map(([driver, id]) => [driver, text(id)])),
   };
-}
-
-/** Driver -> node ID, as kubelet writes them into the annotation. */
-function nodeIdsIn(annotation: unknown): ReadonlyMap<string, string> {
-  const ids = tree(attempt(() => JSON.parse(text(annotation))));
-  return new Map(Object.entries(ids).map(([name, id]) => [name, text(id)]));
 }
 
 /** Name of the node, and driver -> node ID. */

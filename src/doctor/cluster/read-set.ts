@@ -1,51 +1,39 @@
-import { invalidOption } from "../../base/errors";
-import type { ReadSettings } from "../manifest/deployment";
-import { readDeployments } from "../manifest/read-deployments";
+import { nameOf, type ReadSettings } from "../manifest/deployment";
+import { deploymentsIn } from "../manifest/read-deployments";
 import { list, numberOrNone, text, tree } from "../rules/objects";
-import type { RegistrarSet } from "./facts";
 
-/** A DaemonSet with a registrar in it; undefined for any other. Throws INVALID_OPTION for one that cannot be judged. */
-export function readRegistrarSet(object: unknown, settingsOf: ReadSettings): RegistrarSet | undefined {
+/** A DaemonSet whose pods have a registrar. */
+export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
+
+/** Undefined for a DaemonSet without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
+export function readRegistrarSet(object: unknown, settingsOf: ReadSettings) {
+  const name = nameOf(object);
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
-  const { deployments, forWindows, unread } = readDeployments(
-    [{ file: undefined, object: daemonSet }],
-    settingsOf,
-  );
-  if (unread[0] !== undefined) throw invalidOption(unread[0].why);
-  const registrars = [...deployments, ...forWindows];
+  const registrars = deploymentsIn(`DaemonSet ${name}`, daemonSet, settingsOf);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
-  const { uid, namespace, name } = tree(metadata);
-  const { desiredNumberScheduled, currentNumberScheduled } = tree(status);
   return {
-    uid: text(uid),
-    name: `${text(namespace)}/${text(name)}`,
+    uid: text(tree(metadata).uid),
+    name,
+    /** The `labelSelector` of a list of its pods. */
     selector: selectorOf(tree(spec).selector),
     registrars,
-    isForWindows: forWindows.length > 0,
-    desired: numberOrNone(desiredNumberScheduled) ?? 0,
-    current: numberOrNone(currentNumberScheduled) ?? 0,
+    /** The number of nodes on which it wants a pod, and of those on which it has one. */
+    desired: numberOrNone(tree(status).desiredNumberScheduled) ?? 0,
+    current: numberOrNone(tree(status).currentNumberScheduled) ?? 0,
+    /** One of them may be the driver's name. */
     words: wordsIn(tree(tree(tree(spec).template).spec).containers),
   };
 }
 
-/** A LabelSelector in the form that `labelSelector` of a list has. */
-export function selectorOf(selector: unknown): string {
+function selectorOf(selector: unknown): string {
   const { matchLabels, matchExpressions } = tree(selector);
   const equal = Object.entries(tree(matchLabels)).map(([key, value]) => `${key}=${text(value)}`);
   const others = list(matchExpressions).map((expression) => {
     const { key, operator, values } = tree(expression);
-    const among = `(${list(values).map(text).join(",")})`;
-    switch (operator) {
-      case "In":
-        return `${text(key)} in ${among}`;
-      case "NotIn":
-        return `${text(key)} notin ${among}`;
-      case "DoesNotExist":
-        return `!${text(key)}`;
-      default:
-        return text(key);
-    }
+    if (operator === "In" || operator === "NotIn")
+      return `${text(key)} ${operator.toLowerCase()} (${list(values).map(text).join(",")})`;
+    return `${operator === "DoesNotExist" ? "!" : ""}${text(key)}`;
   });
   return [...equal, ...others].join(",");
 }

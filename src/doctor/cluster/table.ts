@@ -2,7 +2,7 @@ import { plain } from "../../logging/escape";
 import { renderColumns } from "../findings/columns";
 import { findingTable, sumLine, type TableLook } from "../findings/table";
 import { counted } from "./place-text";
-import type { ClusterFinding, ClusterReport } from "./report";
+import type { ClusterReport } from "./report";
 
 /** So many nodes of a cause are named, and so many rows shown; programs get all. */
 const NAMED = 5;
@@ -55,7 +55,10 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
   return [...renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells), ...more, ""];
 }
 
-function nodesRemark({ nodes, status }: ClusterFinding): readonly (readonly [string, string])[] {
+function nodesRemark({
+  nodes,
+  status,
+}: ClusterReport["findings"][number]): readonly (readonly [string, string])[] {
   if (nodes.length === 0 || status === "ok") return [];
   const left = nodes.length - NAMED;
   const more = left > 0 ? ` and ${left.toLocaleString("en")} more` : "";

@@ -1,13 +1,10 @@
-/** What stands in one place of a table; printable, without line feeds. */
-export type Cell = string;
-
 const GAP = "  ";
 const MIN_LAST_WIDTH = 30;
 
-/** Rows under their headings, as kubectl prints them; the last column is wrapped where a width is given. */
+/** Rows of printable cells under their headings, as kubectl prints them. A width, in characters, wraps the last column. */
 export function renderColumns(
-  headings: readonly Cell[],
-  rows: readonly (readonly Cell[])[],
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
   width = Number.POSITIVE_INFINITY,
 ): readonly string[] {
   const last = headings.length - 1;
@@ -26,7 +23,7 @@ export function renderColumns(
   });
 }
 
-/** Words in lines of at most `width`; a longer word has a line of its own. */
+/** Breaks a text into lines of at most `width` characters; a longer word gets a line of its own. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

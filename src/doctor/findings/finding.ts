@@ -10,49 +10,51 @@ export interface Verdict {
   /** A path or a name, as found: it may hold anything. */
   readonly subject: string;
   readonly text: string;
-  /** What to do about it, in one line; undefined where there is nothing to do. */
+  /** What to do about it, in one line; undefined if there is nothing to do. */
   readonly fix?: string | undefined;
-  /** What lies behind it: of the problems with one cause, the first is the one to fix. */
+  /** Of the problems with the same cause, the first is the one to fix. */
   readonly cause?: string | undefined;
-  /** Something that was asked for could not be read: without a problem, that is not well either. */
+  /** The doctor could not read something that it was asked for: without a problem, the exit code is still not 0. */
   readonly isUnread?: boolean | undefined;
-  /** The nodes that it is of, where a whole cluster is looked at. */
+  /** The nodes concerned, in the report on a cluster. */
   readonly nodes?: readonly string[] | undefined;
 }
 
 /** A verdict and the check that came to it. */
 export interface Finding extends Verdict {
-  /** Stable, and a heading in docs/doctor.md. */
   readonly code: string;
   readonly check: string;
 }
 
-/** What a check says: of one thing, of several, or nothing where the question does not arise. */
+/** What a check says: of one thing, of several, or nothing if the question does not arise. */
 export type Verdicts = Verdict | undefined | readonly Verdicts[];
 
-/** One question to the facts, and what each answer means. Its code is a heading in docs/doctor.md. */
+/** One question to the facts, and what each answer means. */
 export interface Check<Seen> {
-  /** Stable: programs and links go by it. */
+  /** Stable, as is the name: programs and links go by them. Together they are a heading in docs/doctor.md. */
   readonly code: string;
-  /** Stable too, and easier to say. */
   readonly name: string;
   readonly verdicts: (facts: Seen) => Verdicts;
 }
 
-/** What checks make of the facts. */
+export function check<Seen>(code: string, name: string, verdicts: Check<Seen>["verdicts"]): Check<Seen> {
+  return { code, name, verdicts };
+}
+
+/** Runs the checks, in their order. */
 export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] {
   return checks.flatMap(({ code, name, verdicts }) =>
     flat(verdicts(facts)).map((verdict) => ({ code, check: name, ...verdict })),
   );
 }
 
-/** The verdicts one by one. */
 export function flat(verdicts: Verdicts): readonly Verdict[] {
   if (verdicts === undefined) return [];
   return "status" in verdicts ? [verdicts] : verdicts.flatMap(flat);
 }
 
 type Say = (subject: string, text: string, fix?: string, cause?: string) => Verdict;
+type SayWithFix = (subject: string, text: string, fix: string, cause?: string) => Verdict;
 
 const say =
   (status: Status): Say =>
@@ -61,7 +63,5 @@ const say =
 export const ok: (subject: string, text: string) => Verdict = say("ok");
 export const unknown: Say = say("unknown");
 export const unread: Say = (...words) => ({ ...unknown(...words), isUnread: true });
-export const warning: (subject: string, text: string, fix: string, cause?: string) => Verdict =
-  say("warning");
-export const problem: (subject: string, text: string, fix: string, cause?: string) => Verdict =
-  say("problem");
+export const warning: SayWithFix = say("warning");
+export const problem: SayWithFix = say("problem");

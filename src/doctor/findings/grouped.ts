@@ -1,11 +1,8 @@
-/** Items that have a key in common; there is always one. */
-export type Group<Item> = readonly [Item, ...Item[]];
-
-/** Puts together the items that have the same key, in the order in which they come. */
+/** Groups the items by their keys, in the order of the first items; no group is empty. */
 export function grouped<Item>(
   items: Iterable<Item>,
   keyOf: (item: Item) => string,
-): ReadonlyMap<string, Group<Item>> {
+): ReadonlyMap<string, readonly [Item, ...Item[]]> {
   const groups = new Map<string, [Item, ...Item[]]>();
   for (const item of items) {
     const key = keyOf(item);

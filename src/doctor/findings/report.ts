@@ -1,36 +1,24 @@
 import type { Finding, Status } from "./finding";
 
-/** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
+/** The report's form. The number grows when a field goes or changes its meaning, not when one is added. */
 export const SCHEMA = "registrar.doctor/1";
 
-/** A finding as it is reported. */
-export interface ReportedFinding {
-  readonly code: string;
-  readonly check: string;
-  readonly status: Status;
-  readonly subject: string;
-  readonly text: string;
-  /** Null where there is nothing to do. */
+export interface ReportedFinding extends Pick<Finding, "code" | "check" | "status" | "subject" | "text"> {
+  /** Null if there is nothing to do. */
   readonly fix: string | null;
-  /** The code of the problem that this one follows from: with that fixed, it goes. Null where it stands by itself. */
+  /** The code of the problem that causes this one; null if this one stands by itself. */
   readonly follows: string | null;
-  /** Where that problem stands in `findings`: there may be several with its code. Null where it stands by itself. */
+  /** The index of that problem in `findings`, which may have several with its code. */
   readonly followsIndex: number | null;
 }
 
-/** How many findings there are of each status; of problems and warnings, those that do not follow from another. */
+/** How many findings there are of each status, without those that follow from another. */
 export type Summary = Readonly<Record<Status, number>>;
 
 /** One driver of the node, wherever it was found. Null: unknown. */
 export interface DriverRow {
-  /** Null where it does not tell its name. */
   readonly name: string | null;
-  /**
-   * The state that its registrar tells; `untold` where the registrar tells none, as the official one; `unpublished` where it
-   * has no registration socket, `not-wanted` where it is to have none. Where the registrar does not answer, the socket's
-   * name tells the driver's: `dead` where nobody listens, `hanging` where the answer does not come in time, else `unknown`,
-   * as where the registration directory cannot be read.
-   */
+  /** The state that the registrar reports; without a report, one of the states listed in docs/doctor.md. */
   readonly state: string;
   /** When it came to that state, as RFC 3339. */
   readonly since: string | null;
@@ -41,32 +29,29 @@ export interface DriverRow {
 }
 
 /** What the doctor has to say. Its JSON form is a promise to programs: see docs/doctor.md. */
-export interface Report<Target = unknown> {
+export interface Report {
   readonly schema: typeof SCHEMA;
   /** Everything could be read, and no problem was found; there may be warnings, and things that cannot be seen. */
   readonly healthy: boolean;
-  readonly target: Target;
+  readonly target: unknown;
   readonly drivers: readonly DriverRow[];
   readonly summary: Summary;
   readonly findings: readonly ReportedFinding[];
 }
 
-/** Puts findings into the form of a report. */
-export function reportOf<Target>(
-  target: Target,
+export function reportOf(
+  target: unknown,
   findings: readonly Finding[],
   drivers: readonly DriverRow[] = [],
-): Report<Target> {
+): Report {
   const { findings: reported, healthy, summary } = reportFindings(findings);
   return { schema: SCHEMA, healthy, target, drivers, summary, findings: reported };
 }
 
-/** Says of findings which follows from which, and counts them. */
-export function reportFindings(findings: readonly Finding[]): {
-  readonly findings: readonly ReportedFinding[];
-  readonly healthy: boolean;
-  readonly summary: Summary;
-} {
+/** Says which finding follows from which, and counts them. */
+export function reportFindings(
+  findings: readonly Finding[],
+): Pick<Report, "findings" | "healthy" | "summary"> {
   const reported = withFollowers(findings);
   const count = (status: Status) =>
     reported.filter((finding) => finding.status === status && finding.follows === null).length;
@@ -82,7 +67,7 @@ export function reportFindings(findings: readonly Finding[]): {
   };
 }
 
-/** Of the problems and warnings with one cause, the first is the one to fix, and the others follow from it. */
+/** Of the findings with one cause, the others follow from the first. */
 function withFollowers(findings: readonly Finding[]): readonly ReportedFinding[] {
   const leading = new Map<string, number>();
   for (const [index, { cause }] of findings.entries())

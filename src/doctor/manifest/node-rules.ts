@@ -1,16 +1,25 @@
 import { isTemplate, list, type Tree, text, tree } from "../rules/objects";
-import type { NodeRequirement, NodeRules } from "./deployment";
 
-/** The nodes that a pod is for, by its selector and its required affinity. */
+/** A requirement on a label of a node. */
+interface NodeRequirement {
+  readonly key: string;
+  /** `In`, `NotIn`, `Exists`, ... (NodeSelectorOperator). */
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+/** Alternatives: a node fits if it meets every requirement of one of them. */
+export type NodeRules = readonly (readonly NodeRequirement[])[];
+
+/** The nodes on which a pod may run, by its node selector and its required affinity. */
 export function nodeRulesOf(pod: Tree): NodeRules {
   const selected = Object.entries(tree(pod.nodeSelector)).map(([key, value]) => ({
     key,
     operator: "In",
     values: [text(value)],
   }));
-  const { requiredDuringSchedulingIgnoredDuringExecution: required } = tree(tree(pod.affinity).nodeAffinity);
-  const terms = list(tree(required).nodeSelectorTerms).map((term) =>
-    list(tree(term).matchExpressions)
+  const terms = requiredNodeTerms(pod).map(({ matchExpressions }) =>
+    list(matchExpressions)
       .map(tree)
       .map(({ key, operator, values }) => ({
         key: text(key),
@@ -21,34 +30,37 @@ export function nodeRulesOf(pod: Tree): NodeRules {
   return terms.length === 0 ? [selected] : terms.map((term) => [...selected, ...term]);
 }
 
-/** Whether certainly no node fits both. */
-export function excludeEachOther(one: NodeRules, other: NodeRules): boolean {
-  return one.every((choice) =>
-    other.every((otherChoice) =>
-      choice.some((first) =>
-        otherChoice.some((second) => contradicts(first, second) || contradicts(second, first)),
-      ),
-    ),
-  );
+/** The terms of a pod's required node affinity. */
+export function requiredNodeTerms({ affinity }: Tree): readonly Tree[] {
+  const required = tree(tree(affinity).nodeAffinity).requiredDuringSchedulingIgnoredDuringExecution;
+  return list(tree(required).nodeSelectorTerms).map(tree);
 }
 
-function contradicts(one: NodeRequirement, other: NodeRequirement): boolean {
-  if (one.key !== other.key || [...one.values, ...other.values, one.key].some(isTemplate)) return false;
-  if (one.operator === "Exists") return other.operator === "DoesNotExist";
-  if (one.operator !== "In") return false;
-  switch (other.operator) {
-    case "In":
-      return !one.values.some((value) => other.values.includes(value));
-    case "NotIn":
-      return one.values.every((value) => other.values.includes(value));
-    default:
-      return other.operator === "DoesNotExist";
-  }
-}
-
-/** Of deployments that must not be on one node: those that may be. */
+/** The items that can share a node with another one. */
 export function mayMeet<Item extends { readonly nodes: NodeRules }>(items: readonly Item[]): readonly Item[] {
   return items.filter((one) =>
     items.some((other) => other !== one && !excludeEachOther(one.nodes, other.nodes)),
   );
+}
+
+/** No node can fit both: each pair of alternatives has a contradiction. */
+function excludeEachOther(ones: NodeRules, others: NodeRules): boolean {
+  const contradict = (one: NodeRules[number], other: NodeRules[number]) =>
+    one.some((first) => other.some((second) => contradicts(first, second) || contradicts(second, first)));
+  return ones.every((one) => others.every((other) => contradict(one, other)));
+}
+
+function contradicts(one: NodeRequirement, other: NodeRequirement): boolean {
+  if (one.key !== other.key || [...one.values, ...other.values, one.key].some(isTemplate)) return false;
+  switch (`${one.operator} ${other.operator}`) {
+    case "In In":
+      return !one.values.some((value) => other.values.includes(value));
+    case "In NotIn":
+      return one.values.every((value) => other.values.includes(value));
+    case "In DoesNotExist":
+    case "Exists DoesNotExist":
+      return true;
+    default:
+      return false;
+  }
 }

@@ -1,19 +1,18 @@
 import { invalidOption } from "../../base/errors";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
-import { list, type Tree, text, tree } from "../rules/objects";
+import { list, numberOrNone, type Tree, text, tree } from "../rules/objects";
 import {
-  type Deployment,
-  type ManifestFacts,
-  type MountedFolder,
+  nameOf,
   type ReadObject,
   type ReadSettings,
   type RegistrarSettings,
   type Unread,
   unreadAt,
 } from "./deployment";
+import { mountsOf } from "./mounts";
 import { nodeRulesOf } from "./node-rules";
 import { probesOf } from "./read-probes";
-import { environmentOf, isRegistrar, literalsIn, noTextsOf, officialImage, startOf } from "./read-program";
+import { isRegistrar, literalsIn, noTextsOf, officialImage, startOf } from "./read-program";
 
 interface Limits {
   readonly values: number;
@@ -25,13 +24,17 @@ const OF_LIST: Limits = { values: 1_000_000, textLength: Number.POSITIVE_INFINIT
 /** Pods have some hundreds, and Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
 const OF_POD: Limits = { values: 10_000, textLength: 2 ** 17 };
 
-/**
- * Finds every container with a registrar, ours or the official one, in whatever holds pods. An object that cannot be judged
- * does not stop the others.
- */
+/** What the checks of a manifest judge. */
+export interface ManifestFacts {
+  readonly deployments: readonly Deployment[];
+  /** Names of the CSIDriver objects. */
+  readonly csiDrivers: readonly string[];
+  readonly unread: readonly Unread[];
+}
+
+/** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
 export function readDeployments(objects: readonly ReadObject[], settingsOf: ReadSettings): ManifestFacts {
   const deployments: Deployment[] = [];
-  const forWindows: Deployment[] = [];
   const csiDrivers: string[] = [];
   const unread: Unread[] = [];
   const read = (place: string, act: () => void) => {
@@ -41,35 +44,24 @@ export function readDeployments(objects: readonly ReadObject[], settingsOf: Read
       unread.push(unreadAt(place, error));
     }
   };
-  for (const { file, object: root } of objects) {
-    const at = file === undefined ? "" : `${file}: `;
-    read(file ?? "the list", () => {
+  for (const { file, object: root } of objects)
+    read(file, () => {
       refuseHuge(root, OF_LIST);
       for (const object of unfold(root)) {
-        const owner = `${at}${nameOf(object)}`;
+        const owner = `${file}: ${text(object.kind)} ${nameOf(object)}`;
         read(owner, () => {
-          (isForWindows(object) ? forWindows : deployments).push(...deploymentsIn(owner, object, settingsOf));
-          if (object.kind === "CSIDriver") csiDrivers.push(text(tree(object.metadata).name));
+          deployments.push(...deploymentsIn(owner, object, settingsOf));
+          if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
         });
       }
     });
-  }
-  return { deployments, forWindows, csiDrivers, unread };
+  return { deployments, csiDrivers, unread };
 }
 
-/** A List is its items. */
+/** The items of a List; any other object is its own only item. */
 function unfold(object: unknown): readonly Tree[] {
   const one = tree(object);
   return Array.isArray(one.items) && /List$/.test(text(one.kind)) ? one.items.flatMap(unfold) : [one];
-}
-
-/** `DaemonSet kube-system/csi-x-node`. */
-function nameOf({ kind, metadata }: Tree): string {
-  const { name, namespace } = tree(metadata);
-  return `${text(kind)} ${[namespace, name]
-    .filter((part) => part !== undefined)
-    .map(text)
-    .join("/")}`;
 }
 
 /** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
@@ -87,46 +79,54 @@ function refuseHuge(root: unknown, { values, textLength }: Limits): void {
   }
 }
 
-function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings): readonly Deployment[] {
+/** One container with a registrar in an object of a manifest. */
+export type Deployment = ReturnType<typeof deploymentsIn>[number];
+
+/** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
+export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings) {
   const spec = tree(object.spec);
-  const pod = podOf(object);
+  const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
   const registrars = containers.filter(isRegistrar);
   if (registrars.length > 0) refuseHuge(pod, OF_POD);
+  const isForWindows = isWindows(pod);
+  const nodes = nodeRulesOf(pod);
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
-    const limits = tree(tree(container.resources).limits);
     const official = officialImage(text(container.image));
     const start = startOf(container);
     const settings = settingsOf(start.args, official);
-    const preStop = tree(tree(tree(container.lifecycle).preStop).exec).command;
     return {
+      /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
       place: `${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
       isOfficial: official !== undefined,
+      isForWindows,
+      /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
       noTexts: noTextsOf(container),
+      /** Variables without a value in the driver's paths. */
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, (words) => settingsOf(words, official)),
-      memoryLimit: limitOf(limits.memory),
-      preStop: Array.isArray(preStop) ? preStop.map(text) : undefined,
-      runAsUser: typeof security.runAsUser === "number" ? security.runAsUser : undefined,
-      runAsNonRoot:
-        security.runAsNonRoot !== true ? undefined : ofPod.runAsNonRoot === true ? "pod" : "container",
+      memoryLimit: text(tree(tree(container.resources).limits).memory),
+      preStop: list(tree(tree(tree(container.lifecycle).preStop).exec).command).map(text),
+      runAsUser: numberOrNone(security.runAsUser),
+      runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,
       hostNetwork: pod.hostNetwork === true,
-      nodes: nodeRulesOf(pod),
-      maxSurge: surgeOf(spec),
+      nodes,
+      maxSurge: text(tree(tree(spec.updateStrategy).rollingUpdate).maxSurge),
+      /** The pod has a container that is not a registrar. */
       hasDriver: containers.length > registrars.length,
     };
   });
 }
 
-/** What is filled in elsewhere does not matter where it is no path, and could be right. */
+/** A variable from elsewhere matters only where its value decides a path or a refusal. */
 function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
   if (startedBy !== undefined)
     return {
@@ -138,24 +138,25 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
   const found = open.find(
     ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
   );
-  if (found === undefined) return undefined;
-  return {
-    why: `takes $(${found.name}) from elsewhere: what the arguments come to is not seen here`,
-    advice: "run registrar doctor in the pod, or see the log of its start",
-  };
+  return (
+    found && {
+      why: `takes $(${found.name}) from elsewhere: what the arguments come to is not seen here`,
+      advice: "run registrar doctor in the pod, or see the log of its start",
+    }
+  );
 }
 
-/** As its pods say, or the nodes that they are for. */
-function isForWindows(object: Tree): boolean {
-  const { os, nodeSelector } = podOf(object);
+/** The security context that forbids root, the pod's first. */
+function nonRootFrom(ofPod: Tree): "pod" | "container" {
+  return ofPod.runAsNonRoot === true ? "pod" : "container";
+}
+
+function isWindows({ os, nodeSelector }: Tree): boolean {
   const labels = tree(nodeSelector);
   return [tree(os).name, labels["kubernetes.io/os"], labels["beta.kubernetes.io/os"]].includes("windows");
 }
 
-function podOf({ kind, spec }: Tree): Tree {
-  return kind === "Pod" ? tree(spec) : tree(tree(tree(spec).template).spec);
-}
-
+/** The environment has the node's name, or is partly defined elsewhere. */
 function mayKnowNodeName(container: Tree): boolean {
   const variables = list(container.env).map(tree);
   return (
@@ -165,47 +166,4 @@ function mayKnowNodeName(container: Tree): boolean {
         NODE_NAME_VARIABLES.includes(text(name)) && (valueFrom !== undefined || text(value) !== ""),
     )
   );
-}
-
-function mountsOf(container: Tree, pod: Tree): readonly MountedFolder[] {
-  const fill = environmentOf(container);
-  const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));
-  return list(container.volumeMounts)
-    .map(tree)
-    .map((mount) => {
-      const volume = volumes.get(text(mount.name));
-      const hostPath = tree(volume?.hostPath);
-      const subPath = text(mount.subPath) || fill(text(mount.subPathExpr)).text;
-      return {
-        mountPath: plainPath(text(mount.mountPath)),
-        readOnly: mount.readOnly === true,
-        volume: text(mount.name),
-        hostPath: hostPath.path === undefined ? undefined : plainPath(`${text(hostPath.path)}/${subPath}`),
-        volumeKind: Object.keys(volume ?? {}).find((key) => key !== "name"),
-        hostPathType: hostPath.type === undefined ? undefined : text(hostPath.type),
-      };
-    });
-}
-
-function surgeOf(spec: Tree): number | string | undefined {
-  const { maxSurge } = tree(tree(spec.updateStrategy).rollingUpdate);
-  return typeof maxSurge === "number" || typeof maxSurge === "string" ? maxSurge : undefined;
-}
-
-function limitOf(memory: unknown): Deployment["memoryLimit"] {
-  const bytes = bytesOf(text(memory));
-  return bytes === undefined ? undefined : { bytes, text: text(memory) };
-}
-
-/** A Kubernetes quantity in bytes; undefined if it is invalid. */
-function bytesOf(quantity: string): number | undefined {
-  const [, digits, unit = ""] = /^([\d.]+)([EPTGMK]i?|k|m)?$/.exec(quantity) ?? [];
-  if (digits === undefined) return undefined;
-  const power = "KMGTPE".indexOf(unit[0]?.toUpperCase() ?? "?") + 1;
-  if (unit === "m") return Number(digits) / 1000;
-  return Number(digits) * (unit.endsWith("i") ? 1024 : 1000) ** power;
-}
-
-function plainPath(path: string): string {
-  return path.replace(/\/{2,}/g, "/").replace(/(?<=[^/])\/$/, "");
 }

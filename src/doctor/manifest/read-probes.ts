@@ -1,17 +1,16 @@
 import { list, type Tree, text, textOrNone, tree } from "../rules/objects";
-import type { ProbeFacts, RegistrarSettings } from "./deployment";
+import type { RegistrarSettings } from "./deployment";
 import { behindRegistrar, environmentOf } from "./read-program";
 
 const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 
+export type ProbeFacts = ReturnType<typeof probesOf>[number];
+
 /** The probes of a container, except those without an action. */
-export function probesOf(
-  container: Tree,
-  settingsOf: (words: readonly string[]) => RegistrarSettings,
-): readonly ProbeFacts[] {
+export function probesOf(container: Tree, settingsOf: (words: readonly string[]) => RegistrarSettings) {
   const fill = environmentOf(container);
   const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
-  return PROBES.flatMap((kind): readonly ProbeFacts[] => {
+  return PROBES.flatMap((kind) => {
     const { exec, grpc, httpGet, tcpSocket } = tree(container[kind]);
     const asked = tree(grpc ?? httpGet ?? tcpSocket);
     const asks = wayToAsk({ exec, grpc, httpGet, tcpSocket });
@@ -23,18 +22,22 @@ export function probesOf(
       {
         kind,
         asks,
+        /** Undefined: kubelet connects to the pod's address. */
         host: textOrNone(asked.host),
         port: typeof port === "number" && port > 0 ? port : undefined,
+        /** The name of a port that the container does not have. */
         unknownPort: Number.isNaN(port) ? text(asked.port) : undefined,
         path: httpGet === undefined ? undefined : text(asked.path ?? "/"),
         command,
+        /** Undefined: the command is another program's. */
         settings: own && settingsOf(own),
       },
     ];
   });
 }
 
-function wayToAsk({ exec, grpc, httpGet, tcpSocket }: Tree): ProbeFacts["asks"] | undefined {
+/** Kubelet runs a command in the container (exec), or connects to a port. */
+function wayToAsk({ exec, grpc, httpGet, tcpSocket }: Tree) {
   if (httpGet !== undefined) return tree(httpGet).scheme === "HTTPS" ? "HTTPS" : "HTTP";
   if (grpc !== undefined) return "gRPC";
   if (tcpSocket !== undefined) return "TCP";

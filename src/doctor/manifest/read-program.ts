@@ -2,13 +2,13 @@ import { invalidOption } from "../../base/errors";
 import { nearWord } from "../../base/near-word";
 import { boundText } from "../../logging/escape";
 import { list, type Tree, text, tree } from "../rules/objects";
-import type { Deployment, LiteralVariable, OfficialImage } from "./deployment";
+import type { OfficialImage } from "./deployment";
 
 /** Ours or the official one, as the images and the package call it. */
 const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-registrar|registrar|cli\.js)(?:\.exe)?$/;
 const NODE = /(?:^|\/)node(?:js)?$/;
 
-/** Mirrors and forks keep the name, and may have tags of their own: only v1.1 to v2 are judged by release. */
+/** Undefined for another image. Forks keep the name and may have other tags: only v1.1 to v2 count as releases. */
 export function officialImage(image: string): OfficialImage | undefined {
   const [name, tag] =
     /^[^:@]*driver-registrar[^:@]*(?::v?(1\.[1-9]\d*|2\.\d+))?/.exec(image.split("/").at(-1) ?? "") ?? [];
@@ -17,14 +17,14 @@ export function officialImage(image: string): OfficialImage | undefined {
   return { release: minor === undefined || major === undefined ? undefined : major * 100 + minor };
 }
 
-/** A `$(NAME)` that is in a text still, as the object does not have its value. */
-export interface OpenVariable {
+/** A `$(NAME)` whose value is not in the object. */
+interface OpenVariable {
   readonly name: string;
-  /** Whether it may be filled in from elsewhere; one that is nowhere stays as it is in the container, too. */
+  /** It may have a value at run time; without one kubelet leaves the `$(NAME)` as it is. */
   readonly isElsewhere: boolean;
 }
 
-/** A text with what is filled in from the environment. */
+/** A text with the variables' values in it. */
 interface FilledIn {
   readonly text: string;
   readonly open: readonly OpenVariable[];
@@ -32,7 +32,7 @@ interface FilledIn {
 
 const OUR_IMAGE = /(?:^|\/)registrar(?::[^/@]*)?(?:@.*)?$/;
 
-/** By its arguments or its image; ours has a name that others may have, too. */
+/** By its arguments or its image. Other programs may have our image's name, so that alone is not enough. */
 export function isRegistrar(container: Tree): boolean {
   const image = text(container.image);
   const words = [...list(container.command), ...list(container.args)].map(text);
@@ -46,47 +46,37 @@ export function isRegistrar(container: Tree): boolean {
   );
 }
 
-/** How a container starts: the image's own program or a registrar with arguments, or another program. */
-export function startOf(container: Tree): {
-  /** The other program; the arguments are its own, and none are given here. */
-  readonly startedBy: string | undefined;
-  /** With what is filled in from the environment. */
-  readonly args: readonly string[];
-  readonly open: readonly OpenVariable[];
-} {
+/** How a container starts: by itself, with its own arguments, or by another program, which has arguments of its own. */
+export function startOf(container: Tree) {
   const fill = environmentOf(container);
-  const [command, args] = [list(container.command), list(container.args)].map((words) =>
-    words.map((word) => fill(text(word))),
-  ) as [FilledIn[], FilledIn[]];
-  const registrar = (own: readonly FilledIn[]) => ({
-    startedBy: undefined,
-    args: own.map((word) => word.text),
-    open: own.flatMap((word) => word.open),
-  });
-  if (command.length === 0) return registrar(args);
+  const filledIn = (words: unknown) => list(words).map((word) => fill(text(word)));
+  const [command, args] = [filledIn(container.command), filledIn(container.args)];
   const words = [...command, ...args];
-  const own = behindRegistrar(words.map((word) => word.text));
-  return own === undefined
-    ? { startedBy: words[0]?.text, args: [], open: [] }
-    : registrar(words.slice(words.length - own.length));
+  const own = command.length === 0 ? args : behindRegistrar(words.map((word) => word.text));
+  const used = words.slice(words.length - (own?.length ?? 0));
+  return {
+    startedBy: own === undefined ? words[0]?.text : undefined,
+    args: used.map((word) => word.text),
+    open: used.flatMap((word) => word.open),
+  };
 }
 
-/** The words behind the registrar's own program; undefined where another one is started. */
+/** The arguments in a command line of the registrar; undefined for another program. */
 export function behindRegistrar(words: readonly string[]): readonly string[] | undefined {
   const [program = "", ...behindProgram] = NODE.test(words[0] ?? "") ? words.slice(1) : words;
   return REGISTRAR.test(program) ? behindProgram : undefined;
 }
 
-/** Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN), nor with more of them in all (ARG_MAX). */
+/** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */
 const MAX_ARGUMENT_LENGTH = 2 ** 17;
 const MAX_ARGUMENTS_LENGTH = 2 ** 21;
 
-/** Kubelet adds variables of the namespace's services. */
+/** Kubelet adds variables for the namespace's services. */
 const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?$/;
 
 /**
- * Fills in `$(NAME)` as kubelet does, from the container's environment; what is not known stays as it is. Throws
- * INVALID_OPTION where that becomes longer than a program's arguments can be.
+ * Fills in `$(NAME)` from the container's environment as kubelet does. Throws INVALID_OPTION if the result is longer than a
+ * program's arguments can be.
  */
 export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
   const values = new Map<string, FilledIn | undefined>();
@@ -121,43 +111,33 @@ export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledI
 const MAX_LITERALS = 10;
 const MAX_NAME_LENGTH = 100;
 
-/** The variables in these words that nothing fills in. */
-export function literalsIn(
-  words: readonly string[],
-  open: readonly OpenVariable[],
-  { env }: Tree,
-): readonly LiteralVariable[] {
+/** The variables in these words that have no value. */
+export function literalsIn(words: readonly string[], open: readonly OpenVariable[], { env }: Tree) {
   const names = list(env)
     .map((one) => text(tree(one).name))
     .filter(({ length }) => length <= MAX_NAME_LENGTH);
   const literals = open.filter(
     ({ name, isElsewhere }) => !isElsewhere && words.some((word) => word.includes(`$(${name})`)),
   );
-  return [...new Set(literals.map(({ name }) => name))].slice(0, MAX_LITERALS).map((name) => ({
-    name,
-    isLate: names.includes(name),
-    meant: name.length > MAX_NAME_LENGTH ? undefined : nearWord(name, names),
-  }));
+  return [...new Set(literals.map(({ name }) => name))].slice(0, MAX_LITERALS).map((name) => {
+    if (names.includes(name)) {
+      const why = "which is set behind the variable that takes it";
+      return { name, why, advice: `put ${name} first in its env` };
+    }
+    const meant = name.length > MAX_NAME_LENGTH ? undefined : nearWord(name, names);
+    const advice = meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
+    return { name, why: "and no variable of the container is called so", advice };
+  });
 }
 
-/** What to do about a variable that nothing fills in. */
-export function fillIn({ name, isLate, meant }: LiteralVariable): string {
-  if (isLate) return `put ${name} first in its env`;
-  return meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
-}
-
-/** What has to be text and is a number, a switch or the like, which YAML makes of it without quotes. */
-export function noTextsOf({ command, args, env }: Tree): Deployment["noTexts"] {
-  const isNoText = (value: unknown) => typeof value !== "string" && value !== null && value !== undefined;
+/** The words that YAML reads as a number or a boolean because they have no quotes. */
+export function noTextsOf({ command, args, env }: Tree) {
   const inList = (where: string, values: unknown) =>
     list(values).map((value) => ({ value, where: `in ${where}` }));
-  return [
-    ...inList("command", command),
-    ...inList("args", args),
-    ...list(env)
-      .map(tree)
-      .map(({ name, value }) => ({ value, where: `as value of ${text(name)}` })),
-  ]
-    .filter(({ value }) => isNoText(value))
+  const variables = list(env)
+    .map(tree)
+    .map(({ name, value }) => ({ value, where: `as value of ${text(name)}` }));
+  return [...inList("command", command), ...inList("args", args), ...variables]
+    .filter(({ value }) => typeof value !== "string" && value !== null && value !== undefined)
     .map(({ value, where }) => ({ value: boundText(JSON.stringify(value)), where }));
 }

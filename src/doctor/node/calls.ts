@@ -1,84 +1,58 @@
 import type { Client } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../base/errors";
 import { callUnary, createUnixClient } from "../../grpc/client/unary";
-import { type PluginIdentity, protos, type Unary } from "../../grpc/protos";
+import { type PluginIdentity, protos } from "../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../grpc/status";
 import { boundTexts } from "../../logging/escape";
 import { REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "../../registrar/registration/self-check";
 import type { Answer, DriverFacts, RegistrationFacts, RegistrationReport, SocketFacts } from "./facts";
 
-/**
- * Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second: it gets more time here
- * too.
- */
+// Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most.
+
+/** Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second. */
 const NODE_GET_INFO_FACTOR = 10;
 
 const NOT_ASKED = { kind: "not-asked" } as const;
 
-/** Asks what kubelet and registrars ask; nothing that changes anything. */
-export interface Questioner {
-  /** A driver, all that registration depends on. */
-  askDriver(socket: SocketFacts): Promise<DriverFacts>;
-  /** A driver, its name and version. */
-  askIdentity(socket: SocketFacts): Promise<Answer<PluginIdentity>>;
-  /** A plugin on a registration socket, in a call that is marked as not kubelet's. */
-  askRegistration(socketPath: string): Promise<RegistrationAnswer>;
+/** Asks a driver for its name and version. */
+export async function askIdentity(socket: SocketFacts, timeoutMs: number): Promise<Answer<PluginIdentity>> {
+  if (socket.kind !== "accepting") return NOT_ASKED;
+  return withClient(socket.path, (client) =>
+    answerOf(callUnary(client, protos.identity.GetPluginInfo, {}, { timeoutMs })),
+  );
 }
 
-export type RegistrationAnswer = Pick<RegistrationFacts, "info" | "report">;
-type EmptyRequest = Readonly<Record<string, never>>;
-
-/** Makes one who waits `timeoutMs` at most for an answer, for that of NodeGetInfo ten times as long. */
-export function createQuestioner(timeoutMs: number): Questioner {
-  const { identity, node, registration } = protos;
-  const ask = <Response>(client: Client, method: Unary<EmptyRequest, Response>, factor = 1) =>
-    answerOf(callUnary(client, method, {}, { timeoutMs: timeoutMs * factor }));
-
-  return {
-    askIdentity: (socket) =>
-      withClient<Answer<PluginIdentity>>(socket, NOT_ASKED, (client) => ask(client, identity.GetPluginInfo)),
-    askDriver: (socket) => {
-      const silent: DriverFacts = { socket, identity: NOT_ASKED, probe: NOT_ASKED, nodeInfo: NOT_ASKED };
-      return withClient(socket, silent, async (client) => {
-        const told = await ask(client, identity.GetPluginInfo);
-        if (told.kind === "failed") return { ...silent, identity: told };
-        const probe = ask(client, identity.Probe);
-        const nodeInfo = ask(client, node.NodeGetInfo, NODE_GET_INFO_FACTOR);
-        return { socket, identity: told, probe: await probe, nodeInfo: await nodeInfo };
-      });
-    },
-    askRegistration: (socketPath) =>
-      useClient(socketPath, async (client) => {
-        let report: RegistrationReport | undefined;
-        const call = callUnary(
-          client,
-          registration.GetInfo,
-          {},
-          {
-            timeoutMs,
-            metadata: { [SELF_CHECK_KEY]: "1" },
-            onHeaders: (headers) => {
-              report = reportIn(headers);
-            },
-          },
-        );
-        return { info: await answerOf(call), report };
-      }),
-  };
+/** Asks a driver for all that registration depends on; NodeGetInfo may take ten times as long. */
+export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<DriverFacts> {
+  const identity = await askIdentity(socket, timeoutMs);
+  if (identity.kind !== "answered") return { socket, identity, probe: NOT_ASKED, nodeInfo: NOT_ASKED };
+  return withClient(socket.path, async (client) => {
+    const nodeInfoMs = timeoutMs * NODE_GET_INFO_FACTOR;
+    const [probe, nodeInfo] = await Promise.all([
+      answerOf(callUnary(client, protos.identity.Probe, {}, { timeoutMs })),
+      answerOf(callUnary(client, protos.node.NodeGetInfo, {}, { timeoutMs: nodeInfoMs })),
+    ]);
+    return { socket, identity, probe, nodeInfo };
+  });
 }
 
-async function withClient<Result>(
-  socket: SocketFacts,
-  otherwise: Result,
-  use: (client: Client) => Promise<Result>,
-): Promise<Result> {
-  return socket.kind === "accepting" ? useClient(socket.path, use) : otherwise;
-}
-
-async function useClient<Result>(
+/** Asks the plugin on a registration socket, in a call that is marked as not kubelet's. */
+export function askRegistration(
   socketPath: string,
-  use: (client: Client) => Promise<Result>,
-): Promise<Result> {
+  timeoutMs: number,
+): Promise<Pick<RegistrationFacts, "info" | "report">> {
+  return withClient(socketPath, async (client) => {
+    let report: RegistrationReport | undefined;
+    const onHeaders = (headers: Readonly<Record<string, string>>) => {
+      report = reportIn(headers);
+    };
+    const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
+    const info = await answerOf(callUnary(client, protos.registration.GetInfo, {}, options));
+    return { info, report };
+  });
+}
+
+async function withClient<Result>(socketPath: string, use: (client: Client) => Promise<Result>) {
   const client = createUnixClient(socketPath);
   try {
     return await use(client);
@@ -95,7 +69,7 @@ async function answerOf<Value>(call: Promise<Value>): Promise<Answer<Value>> {
   }
 }
 
-/** What a registrar of ours says of itself in the headers of its answer; undefined of all others. */
+/** What a registrar of this project says of itself in the headers of its answer. */
 function reportIn(headers: Readonly<Record<string, string>>): RegistrationReport | undefined {
   const { [STATE_KEY]: state, [SINCE_KEY]: since, [REASON_KEY]: reason } = headers;
   if (state === undefined) return undefined;

@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../../grpc/protos";
 import type { HostPathVerdict } from "../../host-path/host-path";
 import type { Place } from "../../host-path/mounts";
@@ -11,55 +12,50 @@ export interface Target {
   /** The kubelet registration path of the same socket; undefined if not given. */
   readonly kubeletRegistrationPath: string | undefined;
   readonly pluginRegistrationPath: string;
-  /** Driver sockets as patterns, `/plugins/STAR/csi.sock` with `*` for STAR: every one that fits is looked at. */
+  /** Patterns of driver sockets, such as `/plugins/STAR/csi.sock` with `*` for STAR. */
   readonly patterns?: readonly string[];
-  /** Names that the registrar allows or denies. Default: it takes every one. */
+  /** Names that the registrar allows or denies. Default: all are allowed. */
   readonly names?: NameLists;
-  /** Where the host's root is seen: `/host` in a debugging pod. Host paths are looked up below it. Default `/`. */
+  /** Where the host's root is mounted: `/host` in a debugging pod. Default `/`. */
   readonly hostRoot?: string;
-  /** Why a registrar would not start with the arguments given; undefined where it would. */
+  /** Why a registrar would not start with the arguments given; undefined if it would. */
   readonly startProblem?: string | undefined;
-  /** Undefined where the registrar is not told to take taints off or to keep a condition. */
+  /** Undefined without `--remove-startup-taint` and `--node-condition`. */
   readonly nodeReadiness?: NodeReadinessTarget | undefined;
 }
 
-export interface Ownership {
-  /** Permission bits. */
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-}
+/** `mode`: permission bits. */
+export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
 
 /** What is at a path where a unix socket belongs. */
-export type SocketFacts = { readonly path: string } & (
+export type SocketFacts = {
+  readonly path: string;
+  /** Device and inode of a socket, which two paths may share. */
+  readonly inode?: string;
+  readonly errno?: string | undefined;
+} & (
   | { readonly kind: "accepting"; readonly ownership: Ownership; readonly inode: string }
   | {
       readonly kind: "not-accepting";
       readonly ownership: Ownership;
       readonly inode: string;
-      readonly errno: string | undefined;
       /** Errno and what it usually means. */
       readonly explanation: string;
     }
-  | {
-      readonly kind: "missing";
-      /** Whether the folder that it should be in is there, so that this is no mere matter of what is mounted here. */
-      readonly folderInSight: boolean;
-    }
+  /** `folderInSight`: its folder exists here, so the socket does not lie behind an unseen mount. */
+  | { readonly kind: "missing"; readonly folderInSight: boolean }
   | { readonly kind: "not-a-socket"; readonly fileType: string }
   | { readonly kind: "out-of-reach"; readonly errno: string }
   | { readonly kind: "too-long"; readonly bytes: number }
 );
 
-/** What became of a call. */
 export type Answer<Value> =
   | { readonly kind: "answered"; readonly value: Value }
   /** `code` as Go writes it: `DeadlineExceeded`. */
   | { readonly kind: "failed"; readonly code: string; readonly message: string }
-  /** Nothing that could be asked, or it left an earlier call unanswered. */
+  /** No process listens, or an earlier call failed. */
   | { readonly kind: "not-asked" };
 
-/** A CSI driver as its socket shows it. */
 export interface DriverFacts {
   readonly socket: SocketFacts;
   readonly identity: Answer<PluginIdentity>;
@@ -67,10 +63,10 @@ export interface DriverFacts {
   readonly nodeInfo: Answer<NodeInfo>;
 }
 
-/** Where a registration stands, by its registrar's own word. */
+/** The registration's state, as registrars of this project report it. */
 export interface RegistrationReport {
   readonly state: string;
-  /** Milliseconds since the epoch; undefined where it was not told. */
+  /** Milliseconds since 1970. */
   readonly since: number | undefined;
   readonly reason: string | undefined;
 }
@@ -79,13 +75,12 @@ export interface RegistrationReport {
 export interface RegistrationFacts {
   readonly socket: SocketFacts;
   readonly info: Answer<PluginInfo>;
-  /** Where the registration stands, as registrars of this project tell; undefined of all others. */
+  /** Undefined for other registrars, such as the official one. */
   readonly report: RegistrationReport | undefined;
-  /** Where a CSI driver is said to be; undefined where there is no such answer. */
+  /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
   readonly endpoint: Pick<DriverFacts, "socket" | "identity"> | undefined;
 }
 
-/** The plugin registration directory. */
 export type DirectoryFacts = { readonly path: string } & (
   | { readonly kind: "missing" }
   | { readonly kind: "not-a-folder"; readonly fileType: string }
@@ -93,25 +88,24 @@ export type DirectoryFacts = { readonly path: string } & (
   | {
       readonly kind: "folder";
       readonly ownership: Ownership;
-      /** Errno of listing it; undefined where that works. */
+      /** Errno of listing it; undefined if it can be listed. */
       readonly unlistable: string | undefined;
-      /** Errno of asking for the right to write, ENOSPC where no inode is left; undefined where a file could be made. */
+      /** Errno of asking for the right to write, ENOSPC without a free inode; undefined if a file could be made. */
       readonly unwritable: string | undefined;
-      /** Errno of watching it with inotify; undefined where that works. */
+      /** Errno of watching it with inotify; undefined if it can be watched. */
       readonly unwatchable: string | undefined;
-      /** Where it lies behind all mounts; undefined where that cannot be seen. */
+      /** Its place in the mount table; undefined if that cannot be read. */
       readonly place: Place | undefined;
-      /** Kubelet's device plugin socket beside it: there when it is seen as a part of kubelet's root. */
+      /** Kubelet's device plugin socket, seen only where all of kubelet's root is. */
       readonly kubeletSocket: SocketFacts;
     }
 );
 
-/** What the machine or container is like. */
 export interface HostFacts {
-  /** Undefined where there are none. */
+  /** The doctor's user ID; undefined on a system without user IDs. */
   readonly uid: number | undefined;
   readonly selinux: SelinuxFacts;
-  /** Registration directories of known kubelets that exist here besides the one looked at. */
+  /** The registration directories of other known kubelets that exist here. */
   readonly otherDirectories: readonly string[];
 }
 
@@ -123,23 +117,18 @@ export type SelinuxFacts =
       readonly kind: "on";
       /** Undefined where /sys/fs/selinux is not visible, as in most containers. */
       readonly mode: "enforcing" | "permissive" | undefined;
-      /** Our own label, `system_u:system_r:container_t:s0`; undefined where it cannot be read. */
+      /** Our own label, `system_u:system_r:container_t:s0`; undefined if it cannot be read. */
       readonly label: string | undefined;
     };
 
-/** Everything that was seen; what it means is for the checks to say. */
+/** Everything that the doctor saw; the checks say what it means. */
 export interface Facts {
   readonly target: Target;
+  /** The driver at `csiSocketPath`. */
   readonly driver: DriverFacts | undefined;
-  /**
-   * What the mounts say of the driver's path on the host; undefined where nothing was told, where they say nothing, and
-   * where no socket is at the path that was told: then it may be the wrong one.
-   */
+  /** The kubelet registration path, judged by the mounts; undefined without it, and without a socket to judge it by. */
   readonly hostPath: HostPathVerdict | undefined;
-  /**
-   * The other living sockets, accepting or with a full listen queue, under kubelet's `plugins`, and those that fit a
-   * pattern.
-   */
+  /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
   readonly found: readonly DriverFacts[];
   /** Dead sockets that fit a pattern. */
   readonly deadSockets: readonly SocketFacts[];
@@ -148,6 +137,5 @@ export interface Facts {
   readonly directory: DirectoryFacts;
   readonly registrations: readonly RegistrationFacts[];
   readonly host: HostFacts;
-  /** Undefined where the registrar does not see to it. */
   readonly nodeReadiness: NodeReadinessFacts | undefined;
 }

@@ -1,115 +1,113 @@
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { attempt } from "../../base/errors";
 import { judgeByMounts } from "../../host-path/advice";
 import type { HostPathVerdict } from "../../host-path/host-path";
 import { readMounts } from "../../host-path/mount-table";
 import { socketsFitting } from "../../registrar/node-wide/discovery";
 import { KNOWN_DIRECTORIES } from "../rules/registration-directory";
-import { createQuestioner } from "./calls";
-import { lookAtDirectory } from "./directory-facts";
+import { askDriver } from "./calls";
 import type { Facts, SocketFacts, Target } from "./facts";
-import { lookAtSelinux, otherDirectories } from "./host-facts";
-import { socketsUnder } from "./plugin-sockets";
+import { lookAtDirectory, lookAtSelinux, otherDirectories } from "./host-facts";
+import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
-import { downCause, hasNoSocket, isStuck } from "./words";
+import { hasNoSocket, isDead, isStuck } from "./words";
 
-/** How to look. */
 export interface GatherOptions {
-  /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. Default 1,000. */
-  readonly timeoutMs?: number;
-  /** Our own user ID, for the report; undefined on a system without user IDs. */
+  /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */
+  readonly timeoutMs: number;
+  /** The doctor's own user ID; undefined on a system without user IDs. */
   readonly uid: number | undefined;
-  /** Where the kernel tells of itself. Default `/proc` and `/sys`. */
-  readonly procfs?: string;
-  readonly sysfs?: string;
-  /** Registration directories of kubelets to know of. Default `KNOWN_DIRECTORIES`. */
+  /** Registration directories of other kubelets. Default `KNOWN_DIRECTORIES`. */
   readonly knownDirectories?: readonly string[];
 }
 
+const PROC = "/proc";
+const SYS = "/sys";
+/** Drivers have their socket in a folder of their own, some a folder deeper. */
+const MAX_DEPTH = 4;
+/** More than a node has drivers. */
+const MAX_SOCKETS = 500;
+
 /**
- * Sees what there is to see, and changes nothing: no file is made, no right tried, and our own registrars do not take
- * its calls for kubelet's. Whatever cannot be seen is a fact too; it rejects only for a bug.
+ * Sees what there is to see, and changes nothing: it makes no file, and registrars of this project do not take its calls
+ * for kubelet's. What it cannot see is a fact too: it never rejects.
  */
 export async function gatherFacts(target: Target, options: GatherOptions): Promise<Facts> {
-  const {
-    timeoutMs = 1_000,
-    procfs = "/proc",
-    sysfs = "/sys",
-    knownDirectories = KNOWN_DIRECTORIES,
-  } = options;
+  const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
-  const questioner = createQuestioner(timeoutMs);
-  const lookAtDriver = async (path: string) => questioner.askDriver(await lookAtSocket(path));
+  const ask = (socket: SocketFacts) => askDriver(socket, timeoutMs);
   const registrationPaths = listRegistrations(pluginRegistrationPath).paths;
   const known = knownDirectories.map((path) => join(hostRoot, path));
   const [driver, kubeletPath, directory, registrations, nodeReadiness] = await Promise.all([
-    csiSocketPath === undefined ? undefined : lookAtDriver(csiSocketPath),
+    csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
       : undefined,
-    lookAtDirectory(pluginRegistrationPath, procfs),
-    Promise.all(registrationPaths.map((path) => lookAtRegistration(path, questioner, hostRoot))),
-    askApiServer(target),
+    lookAtDirectory(pluginRegistrationPath, PROC),
+    Promise.all(registrationPaths.map((path) => lookAtRegistration(path, timeoutMs, hostRoot))),
+    target.nodeReadiness && askApiServer(target.nodeReadiness),
   ]);
-  const fitting = await Promise.all((target.patterns ?? []).flatMap(socketsFitting).map(lookAtSocket));
-  const others = await lookForOthers(target, fitting, driver?.socket);
+  const fitting = new Set((target.patterns ?? []).flatMap(socketsFitting));
+  const paths = new Set([...socketsUnder(join(dirname(pluginRegistrationPath), "plugins")), ...fitting]);
+  const sockets = await Promise.all([...paths].map((path) => lookAtSocket(path)));
   return {
     target,
     driver,
-    hostPath: driver && hasNoSocket(driver.socket) ? undefined : hostPathVerdict(target, procfs),
-    found: await Promise.all(others.map((socket) => questioner.askDriver(socket))),
-    deadSockets: fitting.filter((socket) => downCause(socket) !== undefined),
+    hostPath: driver && hasNoSocket(driver.socket) ? undefined : hostPathVerdict(target),
+    found: await Promise.all(livingBeside(driver?.socket, sockets).map(ask)),
+    deadSockets: sockets.filter((socket) => fitting.has(socket.path) && isDead(socket)),
     kubeletPath,
     directory,
     registrations,
     host: {
-      uid: options.uid,
-      selinux: lookAtSelinux(procfs, sysfs),
+      uid,
+      selinux: lookAtSelinux(PROC, SYS),
       otherDirectories: otherDirectories(pluginRegistrationPath, known),
     },
     nodeReadiness,
   };
 }
 
-/** Loads the client of the API server only where there is something to ask. */
-async function askApiServer({ nodeReadiness }: Target): Promise<Facts["nodeReadiness"]> {
-  if (nodeReadiness === undefined) return undefined;
+/** Loads the client of the API server, which most calls of the doctor do not need. */
+async function askApiServer(target: NodeReadinessTarget): Promise<NodeReadinessFacts> {
   const { lookAtNodeReadiness } = await import("./node-readiness-facts");
-  return lookAtNodeReadiness(nodeReadiness);
+  return lookAtNodeReadiness(target);
 }
 
-/**
- * Living sockets of other drivers, also those that take no connection; unreadable and dead ones say nothing: a driver
- * may be gone for good.
- */
-async function lookForOthers(
-  { pluginRegistrationPath }: Target,
-  fitting: readonly SocketFacts[],
-  known: SocketFacts | undefined,
-): Promise<readonly SocketFacts[]> {
-  const plugins = join(dirname(pluginRegistrationPath), "plugins");
-  const lookedAt = new Set(fitting.map(({ path }) => path));
-  const paths = socketsUnder(plugins).filter((path) => !lookedAt.has(path));
-  const sockets = [...(await Promise.all(paths.map(lookAtSocket))), ...fitting];
-  const seen = new Set(inodesOf(known));
+/** The living sockets, each once, except `named`. Dead and unreadable ones may be of a driver that is gone for good. */
+function livingBeside(
+  named: SocketFacts | undefined,
+  sockets: readonly SocketFacts[],
+): readonly SocketFacts[] {
+  const seen = new Set([named?.inode]);
   return sockets.filter((socket) => {
-    if ((socket.kind !== "accepting" && !isStuck(socket)) || seen.has(socket.inode)) return false;
+    const isLiving = socket.kind === "accepting" || isStuck(socket);
+    if (!isLiving || seen.has(socket.inode)) return false;
     seen.add(socket.inode);
     return true;
   });
 }
 
-function inodesOf(socket: SocketFacts | undefined): readonly string[] {
-  return socket !== undefined && "inode" in socket ? [socket.inode] : [];
+/** The sockets below kubelet's `plugins`, except in kubelet's own folders there, which hold mounted volumes. */
+function socketsUnder(folder: string, depth = MAX_DEPTH): readonly string[] {
+  if (depth === 0) return [];
+  const entries = attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isSocket()) return [path];
+      const isKubelets = entry.name === "kubernetes.io" || entry.name === "globalmount";
+      return entry.isDirectory() && !isKubelets ? socketsUnder(path, depth - 1) : [];
+    })
+    .slice(0, MAX_SOCKETS);
 }
 
-function hostPathVerdict(target: Target, procfs: string): HostPathVerdict | undefined {
+function hostPathVerdict(target: Target): HostPathVerdict | undefined {
   const { csiSocketPath = target.patterns?.[0], kubeletRegistrationPath, pluginRegistrationPath } = target;
-  // Below the host's own root the mounts of this namespace say nothing.
+  // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
   const isBelow = target.hostRoot !== undefined && target.hostRoot !== "/";
   if (kubeletRegistrationPath === undefined || isBelow) return undefined;
-  return judgeByMounts(
-    { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath },
-    readMounts(procfs),
-  );
+  return judgeByMounts({ csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath }, readMounts(PROC));
 }

@@ -7,7 +7,7 @@ import { createNodeApi, type Outcome } from "../../node-readiness/api/node-api";
 import { neededRules, type PolicyRule } from "../../node-readiness/rbac";
 import type { StartupTaint } from "../../node-readiness/startup-taint";
 
-/** What a registrar with `--remove-startup-taint` or `--node-condition` goes by, as far as it can be known here. */
+/** The settings of a registrar with `--remove-startup-taint` or `--node-condition`, as far as they can be known here. */
 export interface NodeReadinessTarget {
   /** May have `{driver}` in their keys. */
   readonly startupTaints: readonly StartupTaint[];
@@ -16,10 +16,7 @@ export interface NodeReadinessTarget {
   readonly access: { readonly kind: "known"; readonly access: ApiAccess } | Unknown;
 }
 
-interface Unknown {
-  readonly kind: "unknown";
-  readonly why: string;
-}
+type Unknown = { readonly kind: "unknown"; readonly why: string };
 
 /** One thing that RBAC must allow, and whether it does. */
 export interface Right {
@@ -28,7 +25,7 @@ export interface Right {
   readonly allowed: boolean;
 }
 
-/** What there is to see of a node's readiness; `not-asked` where no node or no API server is known. */
+/** `not-asked`: the node's name or the API server is unknown. */
 export type NodeReadinessFacts = { readonly target: NodeReadinessTarget } & (
   | { readonly kind: "not-asked" }
   | { readonly kind: "no-token"; readonly path: string; readonly why: string }
@@ -75,24 +72,19 @@ async function askForRights(
   rules: readonly PolicyRule[],
   nodeName: string,
 ): Promise<Outcome<readonly Right[]>> {
-  const wanted = rules.flatMap(({ apiGroups, resources, verbs }) =>
-    verbs.map((verb) => ({ group: apiGroups[0] ?? "", resource: resources[0] ?? "", verb })),
+  const wanted = rules.flatMap(({ apiGroups: [group], resources: [full = ""], verbs }) =>
+    verbs.map((verb) => ({ group, full, verb })),
   );
   const rights: Right[] = [];
-  for (const { group, resource: full, verb } of wanted) {
+  for (const { group, full, verb } of wanted) {
     const [resource, subresource] = full.split("/");
-    const answer = await client.call(
-      {
-        method: "POST",
-        path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-        body: {
-          kind: "SelfSubjectAccessReview",
-          apiVersion: "authorization.k8s.io/v1",
-          spec: { resourceAttributes: { group, resource, subresource, verb, name: nodeName } },
-        },
-      },
-      new AbortController().signal,
-    );
+    const body = {
+      kind: "SelfSubjectAccessReview",
+      apiVersion: "authorization.k8s.io/v1",
+      spec: { resourceAttributes: { group, resource, subresource, verb, name: nodeName } },
+    };
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    const answer = await client.call({ method: "POST", path, body }, new AbortController().signal);
     if (answer.kind === "failed") return answer;
     const { allowed } = fieldsOf(fieldsOf(answer.object).status);
     rights.push({ text: `${verb} ${full}`, allowed: allowed === true });

@@ -3,16 +3,11 @@ import { join } from "node:path";
 import { errnoOf } from "../../base/errors";
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
 import { tryConnect } from "../../unix/unix-socket";
-import type { Questioner, RegistrationAnswer } from "./calls";
+import { askIdentity, askRegistration } from "./calls";
 import type { RegistrationFacts } from "./facts";
-import { lookAndReach, lookAtSocket } from "./socket-facts";
+import { lookAtSocket } from "./socket-facts";
 
-const NOT_ASKED: RegistrationAnswer = { info: { kind: "not-asked" }, report: undefined };
-
-/**
- * Sockets and what is called like one, as kubelet's plugin watcher finds them: in subfolders too, no name with a dot
- * first.
- */
+/** Lists sockets and what is named like one, as kubelet's plugin watcher does: also in subfolders, no hidden names. */
 export function listRegistrations(directory: string): { readonly paths: string[]; readonly errno?: string } {
   try {
     const paths = readdirSync(directory, { withFileTypes: true })
@@ -28,28 +23,26 @@ export function listRegistrations(directory: string): { readonly paths: string[]
   }
 }
 
-/**
- * Looks at a registration socket, asks who is there and, of a CSI driver, whether it is where that says: a path of the
- * host, whose root is at `hostRoot` here.
- */
+/** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
 export async function lookAtRegistration(
   path: string,
-  questioner: Questioner,
+  timeoutMs: number,
   hostRoot: string,
 ): Promise<RegistrationFacts> {
-  let answer = NOT_ASKED;
-  const socket = await lookAndReach(path, async () => {
-    // Its registrar would take a connection that leaves without a call for kubelet's.
-    answer = await questioner.askRegistration(path);
+  const notAsked = { info: { kind: "not-asked" }, report: undefined, endpoint: undefined } as const;
+  let answer: Omit<RegistrationFacts, "socket"> = notAsked;
+  const socket = await lookAtSocket(path, async () => {
+    // The registrar would take a connection that ends without a call for kubelet's.
+    answer = { ...notAsked, ...(await askRegistration(path, timeoutMs)) };
     return answer.info.kind === "answered" ? undefined : tryConnect(path);
   });
-  const { info, report } = socket.kind === "accepting" ? answer : NOT_ASKED;
-  const isCsi = info.kind === "answered" && info.value.type === "CSIPlugin";
-  if (!isCsi) return { socket, info, report, endpoint: undefined };
+  if (socket.kind !== "accepting") return { socket, ...notAsked };
+  const { info } = answer;
+  if (info.kind !== "answered" || info.value.type !== "CSIPlugin") return { socket, ...answer };
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
   const told = info.value.endpoint === "" ? path : info.value.endpoint;
-  if (!told.startsWith("/")) return { socket, info, report, endpoint: undefined };
+  if (!told.startsWith("/")) return { socket, ...answer };
   const there = await lookAtSocket(told === path ? path : join(hostRoot, told));
-  const identity = await questioner.askIdentity(there);
-  return { socket, info, report, endpoint: { socket: there, identity } };
+  const identity = await askIdentity(there, timeoutMs);
+  return { socket, ...answer, endpoint: { socket: there, identity } };
 }

@@ -4,20 +4,15 @@ import { NODE_CHECKS } from "./checks";
 import { driversIn } from "./drivers";
 import type { Facts } from "./facts";
 
-/** What was looked at, by the names of the flags; null if not given. */
-export interface NodeTarget {
-  readonly csiAddress: string | null;
-  readonly kubeletRegistrationPath: string | null;
-  readonly pluginRegistrationPath: string;
-}
-
-/** Makes the report on what was seen. */
-export function reportOn(facts: Facts): Report<NodeTarget> {
-  const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, patterns = [] } = facts.target;
-  const target: NodeTarget = {
-    csiAddress: csiSocketPath ?? patterns[0] ?? null,
-    kubeletRegistrationPath: kubeletRegistrationPath ?? null,
+/** Makes the report on the facts. The target has the names of the flags; null: not given. */
+export function reportOn(facts: Facts): Report {
+  const {
+    csiSocketPath,
+    kubeletRegistrationPath = null,
     pluginRegistrationPath,
-  };
+    patterns = [],
+  } = facts.target;
+  const csiAddress = csiSocketPath ?? patterns[0] ?? null;
+  const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   return reportOf(target, findingsOf(NODE_CHECKS, facts), driversIn(facts));
 }

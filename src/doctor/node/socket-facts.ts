@@ -6,13 +6,8 @@ import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../unix/unix-socket";
 import type { Ownership, SocketFacts } from "./facts";
 
-/** Looks at a path where a unix socket belongs: connects to it, says nothing and leaves. */
-export function lookAtSocket(path: string): Promise<SocketFacts> {
-  return lookAndReach(path, tryConnect);
-}
-
-/** The same, where `tryReach` finds out whether a connection is accepted. */
-export async function lookAndReach(path: string, tryReach: typeof tryConnect): Promise<SocketFacts> {
+/** Looks at a path where a unix socket belongs. By default it connects, says nothing and leaves. */
+export async function lookAtSocket(path: string, tryReach = tryConnect): Promise<SocketFacts> {
   const bytes = Buffer.byteLength(path);
   // Before anything else: libuv would cut the path and connect to another one.
   if (bytes > MAX_SOCKET_PATH_BYTES) return { kind: "too-long", path, bytes };

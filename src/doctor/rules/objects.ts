@@ -1,4 +1,4 @@
-/** A value out of YAML, or out of the API server's JSON, of which nothing is certain. */
+/** An object from YAML, or from the API server's JSON, whose fields may be anything. */
 export type Tree = Readonly<Record<string, unknown>>;
 
 /** The fields of an object; empty for any other value. */
@@ -10,7 +10,7 @@ export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text as it is, and what is none as text; nothing where there is nothing. */
+/** Any value as text; empty for null and undefined. */
 export function text(value: unknown): string {
   return value === undefined || value === null ? "" : String(value);
 }
@@ -30,7 +30,7 @@ export function timeOrNone(value: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Whether a text still has something to be filled in: by an installer, or by kubelet from what is not seen here. */
+/** Whether a text has placeholders, which an installer or kubelet will fill in. */
 export function isTemplate(text: string): boolean {
   return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
 }

@@ -4,24 +4,24 @@ import type { Place } from "../../host-path/mounts";
 import { type Verdict, warning } from "../findings/finding";
 import { isTemplate } from "./objects";
 
-/** The folder in kubelet's root that its plugin watcher looks at. */
+/** The folder in kubelet's root that its plugin watcher watches. */
 const NAME = "plugins_registry";
 
-/** What to do where another folder has its place in the container. */
+/** What to do if the container has another folder in its place. */
 export const MOUNT_IT = `mount the host's <kubelet root>/${NAME} there, or name it with --plugin-registration-path`;
 
-/** Whether a path of the host is such a directory, by its name. */
+/** Whether a path of the host has a registration directory's name. */
 export function isRegistrationDirectory(path: string): boolean {
   return path.endsWith(`/${NAME}`);
 }
 
-/** That of the kubelet in whose root one of these paths of a driver's socket is, else the default one. */
+/** The directory of the kubelet whose root has one of these driver sockets; else the default one. */
 export function directoryFor(...driverPaths: readonly string[]): string {
   const [root = DEFAULT_KUBELET_ROOT] = driverPaths.flatMap((path) => kubeletRootOf(path) ?? []);
   return join(root, NAME);
 }
 
-/** Judges a driver's socket by its path on the host, of which `subject` is told: one in there is not called as a driver. */
+/** Warns about a driver's socket in the registration directory, by its path on the host. */
 export function judgeDriverPlace(path: string, subject: string, has: string): Verdict | undefined {
   if (!path.includes(`/${NAME}/`)) return undefined;
   return warning(
@@ -31,15 +31,15 @@ export function judgeDriverPlace(path: string, subject: string, has: string): Ve
   );
 }
 
-/** Plugin registration directories of kubelets as distributions set them up, the default one first. */
+/** The registration directories of distributions' kubelets, the default one first. */
 export const KNOWN_DIRECTORIES: readonly string[] = [
   ...new Set([DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)]),
 ].map((root) => join(root, NAME));
 
 /**
- * The plugin registration directory as kubelet calls it. What the mount tells is the path on the directory's own file
- * system: that is longer than kubelet's where kubelet's root is a bind mount, and shorter where it is a file system of
- * its own. So what kubelet is told counts first, then where kubelets usually are.
+ * The registration directory's path as kubelet has it. The mount has its path on its own file system, which is longer if
+ * kubelet's root is a bind mount, and shorter if it is a file system of its own. So the kubelet registration path counts
+ * first, then the usual roots of kubelets.
  */
 export function kubeletDirectoryOf(
   place: Pick<Place, "path">,
@@ -53,7 +53,7 @@ export function kubeletDirectoryOf(
   return longest ?? KNOWN_DIRECTORIES.find((known) => known.endsWith(place.path)) ?? place.path;
 }
 
-/** Kubelet's root, by a path below its `plugins`; undefined for a path elsewhere, and for one that is to be filled in. */
+/** Kubelet's root, by a path below its `plugins`; undefined for a path elsewhere, and for a template. */
 function kubeletRootOf(path: string): string | undefined {
   return isTemplate(path) ? undefined : /^(\/.+?)\/plugins\//.exec(path)?.[1];
 }

@@ -62,7 +62,7 @@ test("a killed registrar's socket is told, with its driver or without", async ()
     name: "x.csi",
     state: "dead",
     since: null,
-    reason: `${socketPath} was left behind by the registrar of x.csi: nobody listens on it`,
+    reason: `${socketPath} was left behind by the registrar of x.csi: no process listens on it`,
     csiSocket: null,
     registrationSocket: socketPath,
   };

@@ -50,17 +50,13 @@ test("page by page, to the end, with the query at each", async () => {
   expect(seen[0]?.url.searchParams.get("limit")).toBe("250");
 });
 
-test("a table has rows, and is asked for", async () => {
-  const { items, seen } = await listFrom([{ body: { rows: [1] } }], { path: "/api/v1/nodes", asTable: true });
-  expect(items).toEqual([1]);
+test("a table has rows, and each page the server's time", async () => {
+  const date = "Sun, 22 Nov 2026 12:00:00 GMT";
+  const request = { path: "/api/v1/nodes", asTable: true };
+  const { pages, seen } = await listFrom([{ headers: { date }, body: { rows: [1] } }], request);
+  expect(pages).toEqual([{ items: [1], dateMs: Date.parse(date) }]);
   expect(seen[0]?.accept).toContain("as=Table");
   expect(seen[0]?.url.searchParams.get("includeObject")).toBe("Metadata");
-});
-
-test("the server's time comes with each page", async () => {
-  const date = "Sun, 22 Nov 2026 12:00:00 GMT";
-  const { pages } = await listFrom([{ headers: { date }, body: { items: [] } }]);
-  expect(pages).toEqual([{ items: [], dateMs: Date.parse(date) }]);
 });
 
 test("a list that took too long goes on where the server says", async () => {

@@ -1,6 +1,5 @@
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import { nameDrivers } from "../../../src/doctor/cluster/driver-names";
-import type { ClusterReading, RegistrarPod } from "../../../src/doctor/cluster/facts";
 import { readRegistrarSet } from "../../../src/doctor/cluster/read-set";
 import { daemonSet, type SetChanges } from "../../support/cluster-objects";
 
@@ -17,9 +16,7 @@ function namesOf(
   sets: readonly SetChanges[],
   { csiDrivers = [], csiNodes = {}, podsOn = [], needs = [] }: World,
 ) {
-  const reading: ClusterReading = {
-    target: { context: undefined, node: undefined, driver: undefined },
-    nowMs: 0,
+  const drivers = nameDrivers({
     sets: sets.map((changes, n) => {
       const object = daemonSet("x", { name: `set-${n}`, ...changes });
       const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } }, settingsOf);
@@ -27,72 +24,54 @@ function namesOf(
       return set;
     }),
     pods: podsOn.flatMap((nodes, n) =>
-      nodes.map(
-        (node): RegistrarPod => ({ setUid: `${n}`, name: "a/b", node, trouble: undefined, startedMs: 0 }),
-      ),
+      nodes.map((node) => ({ setUid: `${n}`, name: "a/b", node, trouble: undefined, startedMs: 0 })),
     ),
-    nodes: new Map(),
     csiNodes: new Map(
       Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),
     ),
     csiDrivers: new Set(csiDrivers),
     needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], attachments: 0 })),
-    unread: [],
-    unreadObjects: [],
-  };
-  return nameDrivers(reading).map(({ driver }) =>
-    driver.kind === "every" ? "*" : `${driver.name}${driver.kind === "guessed" ? "?" : ""}`,
-  );
+  });
+  return drivers.map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`).join(" ");
 }
 
-test.each<readonly [what: string, sets: readonly SetChanges[], World, names: readonly string[]]>([
-  ["the folder, where nothing is known", [{ folder: "x.csi" }], {}, ["x.csi?"]],
-  ["a CSIDriver in the path", [{ folder: "x.csi" }], { csiDrivers: ["x.csi"] }, ["x.csi"]],
-  ["a driver of a CSINode in the path", [{ folder: "x.csi" }], { csiNodes: { n: ["x.csi"] } }, ["x.csi"]],
-  ["a driver that a pod waits for", [{ folder: "x.csi" }], { needs: ["x.csi"] }, ["x.csi"]],
+const BOTH = ["a", "b"];
+const byNodes: World = {
+  csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi", "y.csi"], c: ["z.csi"] },
+  podsOn: [BOTH, BOTH],
+};
+const nfs = { folder: "csi-nfsplugin", driverArgs: ["--drivername=nfs.csi.k8s.io"] };
+
+const X = [{ folder: "x.csi" }];
+const PLUGIN = { folder: "plugin" };
+
+test.each<readonly [what: string, names: string, World, sets: readonly SetChanges[]]>([
+  ["the folder, where nothing is known", "x.csi?", {}, X],
+  ["a CSIDriver in the path", "x.csi", { csiDrivers: ["x.csi"] }, X],
+  ["a driver of a CSINode in the path", "x.csi", { csiNodes: { n: ["x.csi"] } }, X],
+  ["a driver that a pod waits for", "x.csi", { needs: ["x.csi"] }, X],
+  ["the longest of two", "a.b.csi", { csiDrivers: ["b.csi", "a.b.csi"] }, [{ folder: "a.b.csi" }]],
   [
-    "the longest of two",
-    [{ folder: "rook.rbd.csi" }],
-    { csiDrivers: ["rbd.csi", "rook.rbd.csi"] },
-    ["rook.rbd.csi"],
-  ],
-  [
-    "the host's path by the volumes, where kubelet is told the container's",
-    [{ folder: "x.csi", path: "/csi/csi.sock" }],
+    "the host's path by the volumes, where kubelet gets the container's",
+    "x.csi",
     { csiDrivers: ["x.csi"] },
-    ["x.csi"],
+    [{ folder: "x.csi", path: "/csi/csi.sock" }],
   ],
-  [
-    "an argument of the driver",
-    [{ folder: "csi-nfsplugin", driverArgs: ["--drivername=nfs.csi.k8s.io"] }],
-    { csiDrivers: ["nfs.csi.k8s.io", "other.csi"] },
-    ["nfs.csi.k8s.io"],
-  ],
-  [
-    "what all its nodes have, and no other DaemonSet registers",
-    [{ folder: "plugin" }, { folder: "x.csi" }],
-    {
-      csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi", "y.csi"], c: ["z.csi"] },
-      podsOn: [
-        ["a", "b"],
-        ["a", "b"],
-      ],
-    },
-    ["y.csi", "x.csi"],
-  ],
+  ["an argument of the driver", "nfs.csi.k8s.io", { csiDrivers: ["nfs.csi.k8s.io", "other.csi"] }, [nfs]],
+  ["what all its nodes have, and no other DaemonSet registers", "y.csi x.csi", byNodes, [PLUGIN, ...X]],
   [
     "a guess, where two would fit",
-    [{ folder: "plugin" }],
+    "plugin?",
     { csiNodes: { a: ["x.csi", "y.csi"] }, podsOn: [["a"]] },
-    ["plugin?"],
+    [PLUGIN],
   ],
-  ["every driver, for a pattern", [{ path: "/var/lib/kubelet/plugins/*/csi.sock" }], {}, ["*"]],
+  ["every driver, for a pattern", "(every driver)", {}, [{ path: "/var/lib/kubelet/plugins/*/csi.sock" }]],
   [
     "a Windows path",
-    [{ path: "C:\\var\\lib\\kubelet\\plugins\\x.csi\\csi.sock", folder: "other" }],
+    "x.csi",
     { csiDrivers: ["x.csi"] },
-    ["x.csi"],
+    [{ path: "C:\\var\\lib\\kubelet\\plugins\\x.csi\\csi.sock", folder: "other" }],
   ],
-])("%s", (_what, sets, world, names) => {
-  expect(namesOf(sets, world)).toEqual(names);
+])("%s", (_what, names, world, sets) => {
+  expect(namesOf(sets, world)).toBe(names);
 });

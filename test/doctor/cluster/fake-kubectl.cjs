@@ -12,17 +12,17 @@ if (verb !== "proxy" || socketPath === undefined) {
   process.exit(1);
 }
 
-/** Of an object nobody looks at the fields' managers, and they are most of it. */
+/** Most of an object are the managers of its fields, which no test needs. */
 const withoutManagers = (body) =>
   JSON.parse(JSON.stringify(body, (key, value) => (key === "managedFields" ? undefined : value)));
 
 function replay() {
   const { date, answers } = JSON.parse(readFileSync(ANSWERS, "utf8"));
-  return (request, response) => {
+  serve((request, response) => {
     const { status = 404, body = { kind: "Status", code: 404, message: `not recorded: ${request.url}` } } =
       answers[request.url] ?? {};
     response.writeHead(status, { "content-type": "application/json", date }).end(JSON.stringify(body));
-  };
+  });
 }
 
 function record(program) {
@@ -50,14 +50,13 @@ function record(program) {
       })
       .once("error", (error) => response.writeHead(502).end(error.message));
   };
-  return { forward, isReady: new Promise((resolve) => child.stdout.once("data", resolve)) };
+  child.stdout.once("data", () => serve(forward));
 }
 
-async function main() {
-  const { forward, isReady } = REAL_KUBECTL ? record(REAL_KUBECTL) : { forward: replay() };
-  await isReady;
-  http
-    .createServer(forward)
-    .listen(socketPath, () => process.stdout.write(`Starting to serve on ${socketPath}\n`));
+function serve(handler) {
+  const server = http.createServer(handler);
+  server.listen(socketPath, () => process.stdout.write(`Starting to serve on ${socketPath}\n`));
 }
-void main();
+
+if (REAL_KUBECTL) record(REAL_KUBECTL);
+else replay();

@@ -1,47 +1,48 @@
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
-import type { ListApi, ListRequest } from "../../../src/doctor/cluster/api";
-import type { ClusterTarget } from "../../../src/doctor/cluster/facts";
-import { readCluster } from "../../../src/doctor/cluster/read-cluster";
-import { type ClusterReport, reportOnCluster } from "../../../src/doctor/cluster/report";
-import type { ClusterWriter, Stored } from "./sick-cluster";
+import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/api";
+import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read-cluster";
+import { reportOnCluster } from "../../../src/doctor/cluster/report";
+import {
+  csiDriver,
+  csiNode,
+  daemonSet,
+  node,
+  nodeStatus,
+  podStatus,
+  type SetChanges,
+} from "../../support/cluster-objects";
+import { type ClusterWriter, DISK, deploy, STORAGE, type Stored } from "./sick-cluster";
 
-export const NOW_MS = Date.parse("2026-11-22T12:00:00Z");
+const NOW_MS = Date.parse("2026-11-22T12:00:00Z");
 /** So many minutes before {@link NOW_MS}. */
 export const ago = (minutes: number) => new Date(NOW_MS - minutes * 60_000).toISOString();
 
 type Any = Stored & { readonly [field: string]: unknown };
 
-/** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
-export interface MemoryCluster extends ClusterWriter {
-  /** By resource: what is answered in place of the list. */
-  readonly refusals: Map<string, { readonly isForbidden: boolean; readonly message: string }>;
-  report(target?: Partial<ClusterTarget>): Promise<ClusterReport>;
-}
+export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
 
-export function createMemoryCluster(): MemoryCluster {
+/** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
+export function createMemoryCluster() {
   const stored: { readonly path: string; object: Any }[] = [];
-  const refusals: MemoryCluster["refusals"] = new Map();
+  /** By resource: the failure in place of the list. */
+  const refusals = new Map<string, ListFailure>();
 
   const list: ListApi["list"] = async ({ path, query = {}, asTable = false }, onPage) => {
     const resource = path.split("/").at(-1) ?? "";
     const refusal = refusals.get(resource);
     if (refusal !== undefined) return refusal;
+    const isIn = (one: string) =>
+      path.includes("/namespaces/") ? one === path : one.endsWith(`/${resource}`);
     const objects = stored
-      .filter(
-        (one) => one.path.endsWith(`/${resource}`) && (!path.includes("/namespaces/") || one.path === path),
-      )
-      .map(({ object }) => object)
-      .filter((object) => isSelected(object, query));
-    const items = asTable ? objects.map(rowOf) : objects;
-    // A page for each, so that nothing is lost between pages.
-    for (const item of items) onPage({ items: [item], dateMs: NOW_MS });
-    if (items.length === 0) onPage({ items: [], dateMs: NOW_MS });
+      .filter((one) => isIn(one.path) && isSelected(one.object, query))
+      .map(({ object }) => (asTable ? rowOf(object) : object));
+    // A page for each, so that nothing is lost between pages, and an empty one at the end.
+    for (const item of objects) onPage({ items: [item], dateMs: NOW_MS });
+    onPage({ items: [], dateMs: NOW_MS });
     return undefined;
   };
-  const api: ListApi = { list, [Symbol.dispose]: () => {} };
 
-  return {
-    refusals,
+  const writer: ClusterWriter = {
     create: async (path, object) => {
       const { metadata = {}, ...rest } = object as { metadata?: object };
       const uid = `uid-${stored.length}`;
@@ -58,31 +59,30 @@ export function createMemoryCluster(): MemoryCluster {
       if (found === undefined) throw new Error(`there is no ${path}`);
       found.object = { ...found.object, status };
     },
-    report: async (target = {}) => {
+  };
+  return {
+    ...writer,
+    refusals,
+    report: async (target: Partial<ClusterTarget> = {}) => {
       const whole = { context: undefined, node: undefined, driver: undefined, ...target };
-      return reportOnCluster(await readCluster(api, whole, { settingsOf, onProgress: () => {} }));
+      return reportOnCluster(await readCluster({ list }, whole, { settingsOf, onProgress: () => {} }));
     },
   };
 }
 
+/** Whether an object fits the selectors, which the doctor writes as `name=value`, comma-separated. */
 function isSelected(
   object: Any,
-  { labelSelector = "", fieldSelector = "" }: NonNullable<ListRequest["query"]>,
+  { labelSelector, fieldSelector }: NonNullable<ListRequest["query"]>,
 ): boolean {
-  const terms = (selector: string) =>
-    selector
-      .split(",")
-      .filter(Boolean)
-      .map((term) => term.split("="));
   const { labels = {} } = object.metadata as { labels?: Record<string, string> };
-  const fits = ([path = "", value = ""]: readonly string[]) => {
-    const found = path.split(".").reduce<unknown>((at, key) => Object(at)[key], object);
-    return (found ?? "") === value;
-  };
-  return (
-    terms(labelSelector).every(([key = "", value]) => labels[key] === value) &&
-    terms(fieldSelector).every(fits)
-  );
+  const fits = (selector: string | undefined, partOf: (name: string) => unknown) =>
+    (selector?.split(",") ?? []).every((term) => {
+      const [name = "", value] = term.split("=");
+      return (partOf(name) ?? "") === value;
+    });
+  const fieldOf = (path: string) => path.split(".").reduce<unknown>((at, key) => Object(at)[key], object);
+  return fits(labelSelector, (name) => labels[name]) && fits(fieldSelector, fieldOf);
 }
 
 /** As the API server's table has a Node. */
@@ -93,4 +93,40 @@ function rowOf(object: Any): object {
     cells: [object.metadata.name, isReady ? "Ready" : "NotReady"],
     object: { metadata: object.metadata },
   };
+}
+
+export const running = { kind: "running", at: ago(30) } as const;
+export const WELL = podStatus({ registrar: running, driver: running });
+
+export interface Changes {
+  /** As kubelet has registered them on node-1; default: without a fault. */
+  readonly inCsiNode?: Readonly<Record<string, string>>;
+  readonly inAnnotation?: Readonly<Record<string, string>>;
+  readonly isReady?: boolean;
+  readonly status?: object;
+  readonly isScheduled?: boolean;
+  readonly set?: SetChanges;
+  readonly desired?: number;
+  readonly hasPod?: boolean;
+  readonly hasCsiDriver?: boolean;
+}
+
+/** A cluster with one node and one driver, without a fault except the changes. */
+export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster> {
+  const { inCsiNode = { [DISK]: "i-1" }, inAnnotation = inCsiNode, status = WELL, set, ...more } = changes;
+  const cluster = createMemoryCluster();
+  await cluster.create("/api/v1/nodes", node("node-1", inAnnotation));
+  await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(more.isReady ?? true));
+  await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", inCsiNode));
+  if (more.hasCsiDriver ?? true) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
+  await deploy(cluster, daemonSet(DISK, set), (more.hasPod ?? true) ? ["node-1"] : [], () => status, more);
+  return cluster;
+}
+
+/** The findings, except those with status ok. */
+export async function said(cluster: MemoryCluster): Promise<readonly string[]> {
+  const { findings } = await cluster.report();
+  return findings
+    .filter(({ status }) => status !== "ok")
+    .map(({ code, status, subject, text, fix }) => `${code} ${status}: ${subject} ${text} -> ${fix}`);
 }

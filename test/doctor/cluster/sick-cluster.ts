@@ -37,7 +37,29 @@ export const REFUSAL =
 const NODES = ["node-1", "node-2", "node-3", "node-4"];
 const idOf = (name: string) => `i-${name}`;
 const DAEMON_SETS = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`;
-const STORAGE = "/apis/storage.k8s.io/v1";
+const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
+export const STORAGE = "/apis/storage.k8s.io/v1";
+
+/** Creates a DaemonSet, and its pods on these nodes. */
+export async function deploy(
+  writer: ClusterWriter,
+  set: ReturnType<typeof daemonSet>,
+  nodes: readonly string[],
+  statusOn: (node: string) => object,
+  { isScheduled = true, desired = nodes.length } = {},
+): Promise<void> {
+  const stored = await writer.create(DAEMON_SETS, set);
+  const counts = {
+    currentNumberScheduled: nodes.length,
+    desiredNumberScheduled: desired,
+    numberMisscheduled: 0,
+  };
+  await writer.setStatus(`${DAEMON_SETS}/${stored.metadata.name}`, { ...counts, numberReady: nodes.length });
+  for (const name of nodes) {
+    const pod = await writer.create(PODS, registrarPod(stored, name, { isScheduled }));
+    await writer.setStatus(`${PODS}/${pod.metadata.name}`, statusOn(name));
+  }
+}
 
 /**
  * Four nodes and four drivers. The registrars of `disk` have the container's path and crash-loop; the driver `files` died
@@ -62,36 +84,21 @@ export async function makeSickCluster(writer: ClusterWriter, nowMs: number): Pro
   for (const driver of [DISK, FILES, BACKUP]) await writer.create(`${STORAGE}/csidrivers`, csiDriver(driver));
   await writer.create(`${STORAGE}/volumeattachments`, volumeAttachment("backup-of-x", BACKUP, "node-1"));
 
-  const deploy = async (
-    set: ReturnType<typeof daemonSet>,
-    nodes: readonly string[],
-    statusOn: (name: string) => object = () => well,
-  ) => {
-    const stored = await writer.create(DAEMON_SETS, set);
-    const { length } = nodes;
-    const counts = { currentNumberScheduled: length, desiredNumberScheduled: length, numberMisscheduled: 0 };
-    await writer.setStatus(`${DAEMON_SETS}/${stored.metadata.name}`, { ...counts, numberReady: length });
-    for (const name of nodes) {
-      const pods = `/api/v1/namespaces/${NAMESPACE}/pods`;
-      const pod = await writer.create(pods, registrarPod(stored, name));
-      await writer.setStatus(`${pods}/${pod.metadata.name}`, statusOn(name));
-    }
-  };
   const refused: ContainerChange = {
     kind: "crash-loop",
     restarts: 12,
     last: { at: ago(2), exitCode: 1, message: REFUSAL },
   };
   const died: ContainerChange = { kind: "crash-loop", restarts: 31, last: { at: ago(3), exitCode: 139 } };
-  await deploy(daemonSet(DISK, { path: "/csi/csi.sock" }), NODES, () =>
+  await deploy(writer, daemonSet(DISK, { path: "/csi/csi.sock" }), NODES, () =>
     podStatus({ registrar: refused, driver: running }),
   );
-  await deploy(daemonSet(FILES), NODES.slice(0, 3), (name) =>
+  await deploy(writer, daemonSet(FILES), NODES.slice(0, 3), (name) =>
     name === "node-2" ? podStatus({ registrar: running, driver: died }) : well,
   );
   // Its name stands in no path, only in the driver's own argument.
   const named = { folder: "csi-shares", driverArgs: [`--drivername=${SHARES}`] };
-  await deploy(daemonSet(SHARES, named), NODES);
+  await deploy(writer, daemonSet(SHARES, named), NODES, () => well);
 
   for (const [name, host, driver] of [
     ["db-0", "node-1", DISK],

@@ -1,12 +1,13 @@
 import { CSI_DRIVER, daemonSet, said } from "./one-daemon-set";
 
-/** Two DaemonSets of one driver, with one port of the node, whose pods have these rules for nodes. */
-function saidOfTwo(one: object, other: object): readonly string[] {
-  const of = (name: string, rules: object) =>
-    daemonSet({ name, args: ["--http-endpoint=:2"], pod: { hostNetwork: true, ...rules } });
-  return said(of("one", one), of("other", other), CSI_DRIVER).map((line) =>
-    line.slice(0, "CSI110 problem".length),
+const CHANGES = { args: ["--http-endpoint=:2"], pod: { hostNetwork: true } };
+
+/** The codes for two DaemonSets of one driver and one port of the node, whose pods have these rules for nodes. */
+function saidOfTwo(...rules: readonly object[]): readonly string[] {
+  const two = rules.map((pod, n) =>
+    daemonSet({ ...CHANGES, name: `n${n}`, pod: { hostNetwork: true, ...pod } }),
   );
+  return said(...two, CSI_DRIVER).map((line) => line.slice(0, "CSI110".length));
 }
 
 const pool = (name: string) => ({ nodeSelector: { pool: name } });
@@ -43,23 +44,21 @@ test.each<readonly [what: string, object, object]>([
   ["a value is to be filled in", pool("{{ .Values.pool }}"), pool("a")],
   ["nobody says that it must be", pool("a"), { affinity: { nodeAffinity: { preferred: [] } } }],
 ])("two of one driver are one too many where %s", (_what, one, other) => {
-  expect(saidOfTwo(one, other)).toEqual(["CSI109 problem", "CSI110 problem"]);
+  expect(saidOfTwo(one, other)).toEqual(["CSI109", "CSI110"]);
+});
+
+test.each([
+  ["both", ["x", "y"]],
+  ["all", ["x", "y", "z"]],
+])("%s of the DaemonSets %j in a List", (all, names) => {
+  const items = [...names.map((name) => daemonSet({ ...CHANGES, name })), CSI_DRIVER];
+  expect(said({ kind: "List", items })).toEqual([
+    expect.stringContaining(`CSI109 problem: ${all} serve on port 2 of the node`),
+    expect.stringMatching(new RegExp(`^CSI110 problem: ${all} register .*csi\\.sock`)),
+  ]);
 });
 
 test("of three only those are named that are on one node", () => {
-  const objects = [
-    daemonSet({ name: "a", pod: pool("a") }),
-    daemonSet({ name: "b", pod: pool("b") }),
-    daemonSet({ name: "b2", pod: pool("b") }),
-  ];
+  const objects = ["a", "b", "b2"].map((name) => daemonSet({ name, pod: pool(name.charAt(0)) }));
   expect(said(...objects, CSI_DRIVER)).toEqual([expect.stringMatching(/^CSI110 problem: both register/)]);
-});
-
-test("three DaemonSets of one driver, on one port", () => {
-  const changes = { args: ["--http-endpoint=:2"], pod: { hostNetwork: true } };
-  const three = ["x", "y", "z"].map((name) => daemonSet({ ...changes, name }));
-  expect(said({ kind: "List", items: [...three, CSI_DRIVER] })).toEqual([
-    expect.stringMatching(/^CSI109 problem: all serve on port 2 of the node/),
-    expect.stringMatching(/^CSI110 problem: all register .*csi\.sock/),
-  ]);
 });

@@ -4,13 +4,30 @@ import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/checks";
 import { readDeployments } from "../../../src/doctor/manifest/read-deployments";
 
 export const PATH = "/var/lib/kubelet/plugins/x.csi";
+export const TOLD = `--kubelet-registration-path=${PATH}/csi.sock`;
+export const OFFICIAL = "x/csi-node-driver-registrar:v2.17.0";
 
-/** A DaemonSet that is right, with changes to its registrar, its pod and its spec. */
-export function daemonSet({ args = [], container = {}, pod = {}, spec = {}, name = "x" }: Changes = {}) {
+/** What differs from a DaemonSet without a fault. */
+export interface Changes {
+  readonly name?: string;
+  /** Added to the registrar's own; YAML may have numbers there. */
+  readonly args?: readonly unknown[];
+  /** Fields of the registrar's container, of the pod, and of the DaemonSet's spec. */
+  readonly container?: object;
+  readonly pod?: object;
+  readonly spec?: object;
+  /** The volume at /csi. */
+  readonly plugin?: object;
+  /** The host's folder at /registration. */
+  readonly registry?: string;
+}
+
+export function daemonSet({ args = [], container, pod, spec, name = "x", ...folders }: Changes = {}) {
+  const { plugin = { hostPath: { path: PATH } }, registry = "/var/lib/kubelet/plugins_registry" } = folders;
   const registrar = {
     name: "registrar",
     image: "registrar:v1",
-    args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${PATH}/csi.sock`, ...args],
+    args: ["--csi-address=/csi/csi.sock", TOLD, ...args],
     volumeMounts: [
       { name: "plugin", mountPath: "/csi" },
       { name: "registration", mountPath: "/registration" },
@@ -18,34 +35,24 @@ export function daemonSet({ args = [], container = {}, pod = {}, spec = {}, name
     ...container,
   };
   const volumes = [
-    { name: "plugin", hostPath: { path: PATH } },
-    { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } },
+    { name: "plugin", ...plugin },
+    { name: "registration", hostPath: { path: registry } },
   ];
-  return {
-    kind: "DaemonSet",
-    metadata: { name, namespace: "ns" },
-    spec: {
-      template: { spec: { containers: [registrar, { name: "driver" }], volumes, ...pod } },
-      ...spec,
-    },
-  };
-}
-
-export interface Changes {
-  /** What YAML may have there: a number is none that the API server takes. */
-  readonly args?: readonly unknown[];
-  readonly container?: object;
-  readonly pod?: object;
-  readonly spec?: object;
-  readonly name?: string;
+  const template = { spec: { containers: [registrar, { name: "driver" }], volumes, ...pod } };
+  return { kind: "DaemonSet", metadata: { name, namespace: "ns" }, spec: { template, ...spec } };
 }
 
 export const CSI_DRIVER = { kind: "CSIDriver", metadata: { name: "x.csi" } };
 
-/** What the doctor says of these objects, but for what is well. */
+/** The findings in these objects, except those with status ok. */
 export function said(...objects: readonly object[]): readonly string[] {
   const read = objects.map((object) => ({ file: "a.yaml", object }));
   return findingsOf(MANIFEST_CHECKS, readDeployments(read, settingsOf))
     .filter(({ status }) => status !== "ok")
     .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
+}
+
+/** The findings in a changed DaemonSet with its CSIDriver. */
+export function saidOf(changes: Changes): readonly string[] {
+  return said(daemonSet(changes), CSI_DRIVER);
 }

@@ -1,130 +1,155 @@
-import { CSI_DRIVER, daemonSet, PATH, said } from "./one-daemon-set";
+import { type Changes, PATH, saidOf, TOLD } from "./one-daemon-set";
 
 const REGISTRY = { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } };
+const mounts = (...more: readonly object[]) => ({
+  volumeMounts: [{ name: "plugin", mountPath: "/csi" }, ...more],
+});
+const hostPath = (path: string) => ({ hostPath: { path } });
+const LONG = `/var/lib/kubelet/plugins/${"x".repeat(90)}`;
+const LONG_ROOT = `/${"x".repeat(79)}`;
+
+test.each<readonly [expected: RegExp, Changes]>([
+  [
+    /^CSI102 problem: tells kubelet \/csi\/x\.sock, but .* -> write --kubelet-registration-path=\/var\/lib\/kubelet\/plugins\/x\.csi\/x\.sock$/,
+    { args: ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"] },
+  ],
+  [/^CSI102 problem: .*volume of kind emptyDir/, { plugin: { emptyDir: {} } }],
+  [
+    /^CSI102 problem: mounts the volume plugin, which the pod does not have/,
+    { pod: { volumes: [REGISTRY] } },
+  ],
+  [
+    /^CSI102 problem: has nothing mounted where --csi-address=\/other/,
+    { args: ["--csi-address=/other/csi.sock"] },
+  ],
+  [
+    /^CSI102 problem: tells kubelet .*, which has 117 bytes, a unix socket path may have 107 -> use a shorter folder$/,
+    {
+      plugin: hostPath(LONG),
+      container: { args: ["--csi-address=/csi/s", `--kubelet-registration-path=${LONG}/s`] },
+    },
+  ],
+  [/^CSI103 problem: has nothing mounted at \/registration/, { container: mounts() }],
+  [
+    /^CSI103 problem: mounts \/registration read-only/,
+    { container: mounts({ name: "registration", mountPath: "/registration", readOnly: true }) },
+  ],
+  ...["/var/lib/kubelet/plugins", "/data/plugins_registry/x"].map((registry): readonly [RegExp, Changes] => [
+    /^CSI103 problem: mounts .* at \/registration, and kubelet looks in its plugins_registry only -> mount the hostPath/,
+    { registry },
+  ]),
+  [
+    /^CSI103 problem: registers in \/var\/lib\/k0s\/kubelet and has the driver's socket in \/var\/lib\/kubelet/,
+    { registry: "/var/lib/k0s/kubelet/plugins_registry" },
+  ],
+  [
+    /^CSI103 problem: makes its socket in .*, where the shortest name has 108 bytes, .* -> give kubelet a shorter --root-dir$/,
+    { registry: `${LONG_ROOT}/plugins_registry` },
+  ],
+])("%s", (expected, changes) => {
+  expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
+});
+
+test.each([
+  ["/var/lib/k0s/kubelet", "/var/lib/k0s/kubelet"],
+  ["/data/{{ kubelet }}", "/var/lib/kubelet"],
+])("the directory to mount is in the kubelet root of the driver's socket, %s", (root, expected) => {
+  const plugin = { name: "plugin", ...hostPath(`${root}/plugins/x.csi`) };
+  const args = [`--kubelet-registration-path=${root}/plugins/x.csi/csi.sock`];
+  expect(saidOf({ args, pod: { volumes: [plugin] } })).toContainEqual(
+    expect.stringMatching(new RegExp(`^CSI103 .*-> mount the hostPath ${expected}/plugins_registry there$`)),
+  );
+});
 
 describe("a pattern, and mounts below its folder", () => {
-  /** A registrar of every driver whose volumes are these: where in the container, and where on the host. */
+  /** A registrar of every driver with these volumes: folder in the container -> folder on the host. */
   const nodeWide = (
     volumes: Readonly<Record<string, string>>,
-    [csiAddress, told]: readonly [string, string] = [
-      "/plugins/*/csi.sock",
-      "/var/lib/kubelet/plugins/*/csi.sock",
-    ],
-  ) =>
-    daemonSet({
+    csiAddress = "/plugins/*/csi.sock",
+    told = "/var/lib/kubelet/plugins/*/csi.sock",
+  ): Changes => {
+    const folders = Object.entries(volumes).map(([mountPath, path], n) => ({
+      mountPath,
+      path,
+      name: `v${n}`,
+    }));
+    return {
       container: {
         args: [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${told}`],
-        volumeMounts: [
-          ...Object.keys(volumes).map((mountPath, index) => ({ name: `v${index}`, mountPath })),
-          { name: "registration", mountPath: "/registration" },
-        ],
+        volumeMounts: [...folders, { name: "registration", mountPath: "/registration" }],
       },
-      pod: {
-        volumes: [
-          ...Object.values(volumes).map((path, index) => ({ name: `v${index}`, hostPath: { path } })),
-          REGISTRY,
-        ],
-      },
-    });
+      pod: { volumes: [...folders.map(({ name, path }) => ({ name, ...hostPath(path) })), REGISTRY] },
+    };
+  };
+  const plugins = (name: string) => `/var/lib/kubelet/plugins/${name}`;
 
-  test.each<readonly [what: string, object]>([
-    [
-      "a mount for each driver",
-      nodeWide({
-        "/plugins/a.csi": "/var/lib/kubelet/plugins/a.csi",
-        "/plugins/b.csi": "/var/lib/kubelet/plugins/b.csi",
-      }),
-    ],
-    [
-      "two stars, and a mount for the first",
-      nodeWide({ "/plugins/a": "/data/a" }, ["/plugins/*/x-*/csi.sock", "/data/*/x-*/csi.sock"]),
-    ],
-    ["one mount for all", nodeWide({ "/plugins": "/var/lib/kubelet/plugins" })],
-  ])("%s is well", (_what, object) => {
-    expect(said(object, CSI_DRIVER)).toEqual([]);
-  });
-
-  test.each<readonly [what: string, object, expected: string]>([
+  test.each<readonly [what: string, Changes, expected: readonly string[]]>([
+    ["each driver", nodeWide({ "/plugins/a": plugins("a"), "/plugins/b": plugins("b") }), []],
+    ["the first star", nodeWide({ "/plugins/a": "/data/a" }, "/plugins/*/x-*/s", "/data/*/x-*/s"), []],
+    ["all drivers", nodeWide({ "/plugins": "/var/lib/kubelet/plugins" }), []],
     [
       "another folder of the host",
-      nodeWide({
-        "/plugins/a.csi": "/var/lib/kubelet/plugins/a.csi",
-        "/plugins/b.csi": "/var/lib/kubelet/plugins/c.csi",
-      }),
-      "CSI102 problem: tells kubelet /var/lib/kubelet/plugins/b.csi/csi.sock, but on the host the driver's socket is /var/lib/kubelet/plugins/c.csi/csi.sock -> mount the hostPath /var/lib/kubelet/plugins/b.csi at /plugins/b.csi",
+      nodeWide({ "/plugins/a": plugins("a"), "/plugins/b": plugins("c") }),
+      [
+        "CSI102 problem: tells kubelet /var/lib/kubelet/plugins/b/csi.sock, but on the host the driver's socket is /var/lib/kubelet/plugins/c/csi.sock -> mount the hostPath /var/lib/kubelet/plugins/b at /plugins/b",
+      ],
     ],
     [
       "another name of the socket",
-      nodeWide({ "/plugins/a.csi": "/data/a.csi" }, ["/plugins/*/csi.sock", "/data/*/x.sock"]),
-      "CSI102 problem: tells kubelet /data/a.csi/x.sock, but on the host the driver's socket is /data/a.csi/csi.sock -> write --kubelet-registration-path=/data/*/csi.sock",
+      nodeWide({ "/plugins/a": "/data/a" }, "/plugins/*/csi.sock", "/data/*/x.sock"),
+      [
+        "CSI102 problem: tells kubelet /data/a/x.sock, but on the host the driver's socket is /data/a/csi.sock -> write --kubelet-registration-path=/data/*/csi.sock",
+      ],
     ],
     [
-      "mounts that the pattern does not fit",
-      nodeWide({ "/drivers/a.csi": "/var/lib/kubelet/plugins/a.csi" }),
-      "CSI102 problem: has nothing mounted where --csi-address=/plugins/*/csi.sock is -> mount the hostPath /var/lib/kubelet/plugins at /plugins",
+      "folders that the pattern does not fit",
+      nodeWide({ "/drivers/a": plugins("a") }),
+      [
+        "CSI102 problem: has nothing mounted where --csi-address=/plugins/*/csi.sock is -> mount the hostPath /var/lib/kubelet/plugins at /plugins",
+      ],
     ],
-  ])("%s", (_what, object, expected) => {
-    expect(said(object, CSI_DRIVER)).toEqual([expected]);
+  ])("a mount for %s", (_what, changes, expected) => {
+    expect(saidOf(changes)).toEqual(expected);
   });
 });
 
-test("a path that is too long for a socket", () => {
-  const host = `/var/lib/kubelet/plugins/${"x".repeat(90)}`;
-  const container = { args: ["--csi-address=/csi/s", `--kubelet-registration-path=${host}/s`] };
-  const pod = { volumes: [{ name: "plugin", hostPath: { path: host } }, REGISTRY] };
-  expect(said(daemonSet({ container, pod }), CSI_DRIVER)).toEqual([
-    `CSI102 problem: tells kubelet ${host}/s, which has 117 bytes, a unix socket path may have 107 -> use a shorter folder`,
-  ]);
-});
+describe("variables in a path", () => {
+  const told = (path: string, env: readonly object[] = []): Changes => ({
+    container: { args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`], env },
+  });
 
-test("a registration directory that is too long for a socket", () => {
-  const root = `/${"x".repeat(79)}`;
-  const volumes = [
-    { name: "plugin", hostPath: { path: PATH } },
-    { name: "registration", hostPath: { path: `${root}/plugins_registry` } },
-  ];
-  expect(said(daemonSet({ pod: { volumes } }), CSI_DRIVER)).toEqual([
-    `CSI103 problem: makes its socket in ${root}/plugins_registry, where the shortest name has 108 bytes, a unix socket path may have 107 -> give kubelet a shorter --root-dir`,
-  ]);
-});
+  test("the environment of the container is filled in, as kubelet does", () => {
+    const env = [{ name: "HOST", value: "/csi/csi.sock" }];
+    expect(saidOf(told("$(HOST)", env))).toEqual([expect.stringContaining(`write ${TOLD}`)]);
+  });
 
-describe("a variable that is nowhere stays as it is", () => {
-  const told = (path: string, env: readonly object[] = []) =>
-    daemonSet({
-      container: { args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`], env },
-    });
-
-  test.each<readonly [what: string, object, expected: string]>([
+  test.each<readonly [Changes, expected: string]>([
     [
-      "misspelt",
-      told("$(DRIVER_REG_SOCK_PTH)", [{ name: "DRIVER_REG_SOCK_PATH", value: `${PATH}/csi.sock` }]),
-      "CSI102 problem: takes $(DRIVER_REG_SOCK_PTH), and no variable of the container is called so: it stays as it is -> did you mean $(DRIVER_REG_SOCK_PATH)?",
+      told("$(REG_SOCK_PTH)", [{ name: "REG_SOCK_PATH", value: `${PATH}/csi.sock` }]),
+      "$(REG_SOCK_PTH), and no variable of the container is called so: it stays as it is -> did you mean $(REG_SOCK_PATH)?",
     ],
     [
-      "without any environment",
       told("$(T)/csi.sock"),
-      "CSI102 problem: takes $(T), and no variable of the container is called so: it stays as it is -> add T to its env",
+      "$(T), and no variable of the container is called so: it stays as it is -> add T to its env",
     ],
     [
-      "set behind the variable that takes it",
       told("$(P)", [
         { name: "P", value: "/var/lib/kubelet/plugins/$(N)/csi.sock" },
         { name: "N", value: "x.csi" },
       ]),
-      "CSI102 problem: takes $(N), which is set behind the variable that takes it: it stays as it is -> put N first in its env",
+      "$(N), which is set behind the variable that takes it: it stays as it is -> put N first in its env",
     ],
     [
-      "of the container's path",
-      daemonSet({ args: ["--csi-address=/csi/$(NAME)"] }),
-      "CSI102 problem: takes $(NAME), and no variable of the container is called so: it stays as it is -> add NAME to its env",
+      { args: ["--csi-address=/csi/$(NAME)"] },
+      "$(NAME), and no variable of the container is called so: it stays as it is -> add NAME to its env",
     ],
-  ])("%s", (_what, object, expected) => {
-    expect(said(object, CSI_DRIVER)).toEqual([expected]);
+  ])("without a value: %j", (changes, expected) => {
+    expect(saidOf(changes)).toEqual([`CSI102 problem: takes ${expected}`]);
   });
 
-  test("and is named where the registrar does not start for it", () => {
+  test("a misspelt variable is named where the registrar does not start for it", () => {
     const container = { env: [{ name: "ADDRESS", value: "/csi/csi.sock" }] };
-    expect(said(daemonSet({ args: ["--csi-address=$(ADRESS)"], container }), CSI_DRIVER)).toEqual([
+    expect(saidOf({ args: ["--csi-address=$(ADRESS)"], container })).toEqual([
       expect.stringMatching(
         /^CSI101 problem: does not start: .*\$\(ADRESS\).* -> did you mean \$\(ADDRESS\)\?$/,
       ),
@@ -132,22 +157,38 @@ describe("a variable that is nowhere stays as it is", () => {
   });
 
   test.each([
-    ["an installer's braces", "{{ .Values.path }}", []],
-    ["an installer's variable", "$" + "{ROOT}/plugins/x/csi.sock", []],
-    ["a service's variable", "/$(FS_SERVICE_HOST)/csi.sock", []],
-    ["a value with an installer's braces", "$(P)", [{ name: "P", value: "/{{ .Values.path }}/csi.sock" }]],
-  ])("%s is another matter", (_what, path, env) => {
-    expect(said(told(path, env), CSI_DRIVER)).toEqual([expect.stringMatching(/^CSI10[12] unknown: /)]);
+    ["{{ .Values.path }}", []],
+    ["$" + "{ROOT}/plugins/x/csi.sock", []],
+    ["/$(FS_SERVICE_HOST)/csi.sock", []],
+    ["$(P)", [{ name: "P", value: "/{{ .Values.path }}/csi.sock" }]],
+  ])("an installer or kubelet fills in %s", (path, env) => {
+    expect(saidOf(told(path, env))).toEqual([expect.stringMatching(/^CSI10[12] unknown: /)]);
   });
 });
 
-test.each([
-  ["/var/lib/k0s/kubelet", "/var/lib/k0s/kubelet"],
-  ["/data/{{ kubelet }}", "/var/lib/kubelet"],
-])("the directory to mount is in the kubelet root of the driver's socket, %s", (root, expected) => {
-  const plugin = { name: "plugin", hostPath: { path: `${root}/plugins/x.csi` } };
-  const told = `--kubelet-registration-path=${root}/plugins/x.csi/csi.sock`;
-  expect(said(daemonSet({ args: [told], pod: { volumes: [plugin] } }), CSI_DRIVER)).toContainEqual(
-    expect.stringMatching(new RegExp(`^CSI103 .*-> mount the hostPath ${expected}/plugins_registry there$`)),
-  );
+describe("a folder of the volume by an expression", () => {
+  const mounted = (subPathExpr: string, ...env: readonly object[]): Changes => ({
+    plugin: hostPath("/var/lib/kubelet/plugins"),
+    container: {
+      env,
+      volumeMounts: [
+        { name: "plugin", mountPath: "/csi", subPathExpr },
+        { name: "registration", mountPath: "/registration" },
+      ],
+    },
+  });
+  const NODE = { name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } };
+  const KIND = { name: "KIND", value: "csi" };
+  const NAME = { name: "NAME", value: "x.$(KIND)" };
+  const NOT_FILLED_IN = /^CSI102 unknown: .*filled in: \/var\/lib\/kubelet\/plugins\/\$\(NODE\)\/csi\.sock/;
+
+  test.each<readonly [expected: RegExp | undefined, Changes]>([
+    [undefined, mounted("$(NAME)", KIND, NAME)],
+    [/on the host .* \/var\/lib\/kubelet\/plugins\/y\/x\.csi\/csi\.sock/, mounted("y/$(NAME)", KIND, NAME)],
+    [NOT_FILLED_IN, mounted("$(NODE)", NODE)],
+    [NOT_FILLED_IN, mounted("$(NODE)", { name: "NODE", value: "x.csi" }, NODE)],
+    [/\/plugins\/\$\(X\)\/csi\.sock/, mounted("$$(X)")],
+  ])("%s", (expected, changes) => {
+    expect(saidOf(changes)).toEqual(expected ? [expect.stringMatching(expected)] : []);
+  });
 });

@@ -1,8 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { createListApi } from "../../../doctor/cluster/api";
-import type { ClusterTarget } from "../../../doctor/cluster/facts";
 import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
-import { readCluster } from "../../../doctor/cluster/read-cluster";
+import { type ClusterTarget, readCluster } from "../../../doctor/cluster/read-cluster";
 import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
 import { plain } from "../../../logging/escape";
 import { lookUntilHealthy } from "./look-until-healthy";

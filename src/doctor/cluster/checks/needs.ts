@@ -1,63 +1,48 @@
-import { type Check, problem, warning } from "../../findings/finding";
+import { check, problem, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { ClusterFacts } from "../cluster-facts";
-import { nameOf } from "../driver-names";
-import { judgeGroups, judgeIn } from "../groups";
+import { inState, judgeGroups, placeCheck } from "../groups";
 import { counted } from "../place-text";
 import type { Place } from "../places";
 
-export const coverage: Check<ClusterFacts> = {
-  code: "CSI207",
-  name: "coverage",
-  verdicts: (facts) => [
-    ...judgeIn(facts, "uncovered", ({ driver, node, unit }) => {
-      const set = unit?.set.name ?? "?";
-      const advice = `compare tolerations, nodeSelector and affinity of ${set} with the node's taints and labels: kubectl describe node ${node}`;
-      return problem(driver, `is needed where no pod of DaemonSet ${set} runs`, advice);
-    }),
-    ...facts.sets
-      .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
-      .map(({ name, current, desired }) =>
-        problem(
-          `DaemonSet ${name}`,
-          `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`,
-          `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`,
-        ),
+export const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
+  ...judgeGroups(facts, inState("uncovered"), ({ driver, node, unit }) => {
+    const set = unit?.set.name ?? "?";
+    const advice = `compare tolerations, nodeSelector and affinity of ${set} with the node's taints and labels: kubectl describe node ${node}`;
+    return problem(driver, `is needed where no pod of DaemonSet ${set} runs`, advice);
+  }),
+  ...facts.sets
+    .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
+    .map(({ name, current, desired }) =>
+      problem(
+        `DaemonSet ${name}`,
+        `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`,
+        `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`,
       ),
-  ],
-};
+    ),
+]);
 
-export const providers: Check<ClusterFacts> = {
-  code: "CSI208",
-  name: "providers",
-  verdicts: (facts) => {
-    const advice = "install the driver, or correct its name in the volume or StorageClass";
-    const needed = judgeIn(facts, "unprovided", (first) =>
-      problem(first.driver, "is needed, and no DaemonSet has a registrar for it", advice),
-    );
-    const { driver } = facts.target;
-    const isThere =
-      driver === undefined ||
-      facts.places.length > 0 ||
-      facts.units.some((unit) => nameOf(unit.driver) === driver);
-    return isThere ? needed : problem(driver, "is in no CSINode, and no DaemonSet registers it", advice);
-  },
-};
+export const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
+  const advice = "install the driver, or correct its name in the volume or StorageClass";
+  const needed = judgeGroups(facts, inState("unprovided"), (first) =>
+    problem(first.driver, "is needed, and no DaemonSet has a registrar for it", advice),
+  );
+  const { target, places, units } = facts;
+  const isThere = places.length > 0 || units.some(({ driver }) => driver.name === target.driver);
+  return target.driver === undefined || isThere
+    ? needed
+    : problem(target.driver, "is in no CSINode, and no DaemonSet registers it", advice);
+});
 
-export const csiDrivers: Check<ClusterFacts> = {
-  code: "CSI209",
-  name: "csi-drivers",
-  verdicts: ({ places, units, csiDrivers: known }) => {
-    if (known === undefined) return undefined;
-    // Where the name is a guess, so would this be.
-    const unsure = new Set(
-      units.filter(({ driver }) => driver.kind !== "known").map(({ driver }) => nameOf(driver)),
-    );
-    const drivers = new Set(
-      places.filter(({ state }) => state.kind !== "unprovided").map(({ driver }) => driver),
-    );
-    return [...drivers]
-      .filter((driver) => !unsure.has(driver) && !known.has(driver))
+export const csiDrivers = check<ClusterFacts>(
+  "CSI209",
+  "csi-drivers",
+  ({ places, units, csiDrivers: known }) => {
+    // If the name is a guess, so would this be.
+    const unsure = units.filter(({ driver }) => driver.kind !== "known").map(({ driver }) => driver.name);
+    const named = places.filter(({ state }) => state.kind !== "unprovided").map(({ driver }) => driver);
+    return [...new Set(named)]
+      .filter((driver) => known?.has(driver) === false && !unsure.includes(driver))
       .map((driver) =>
         warning(
           driver,
@@ -66,30 +51,26 @@ export const csiDrivers: Check<ClusterFacts> = {
         ),
       );
   },
-};
+);
 
-/** So many names tell enough. */
+const isMissed = ({ need, state }: Place) =>
+  need !== undefined && state.kind !== "registered" && state.kind !== "unseen";
+
+export const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) =>
+  problem(driver, `is waited for by ${whoWaits(places)}`, "repair what keeps the driver away"),
+);
+
+/** The number of pods that are named. */
 const NAMED = 3;
-
-export const waiting: Check<ClusterFacts> = {
-  code: "CSI211",
-  name: "waiting",
-  verdicts: (facts) => {
-    const isAway = ({ kind }: Place["state"]) => kind !== "registered" && kind !== "unseen";
-    const needed = facts.places.filter(({ need, state }) => need !== undefined && isAway(state));
-    return judgeGroups(needed, facts, ({ driver }, places) =>
-      problem(driver, `is waited for by ${whoWaits(places)}`, "mend what keeps the driver away"),
-    );
-  },
-};
 
 function whoWaits(places: readonly Place[]): string {
   const pods = places.flatMap(({ need }) => need?.pods ?? []);
   const attachments = places.reduce((sum, { need }) => sum + (need?.attachments ?? 0), 0);
   const more = pods.length > NAMED ? ", ..." : "";
-  const named = pods.length === 0 ? "" : ` (${pods.slice(0, NAMED).join(", ")}${more})`;
   return [
-    ...(pods.length === 0 ? [] : [`${counted(pods.length, "pod")}${named}`]),
+    ...(pods.length === 0
+      ? []
+      : [`${counted(pods.length, "pod")} (${pods.slice(0, NAMED).join(", ")}${more})`]),
     ...(attachments === 0 ? [] : [counted(attachments, "VolumeAttachment")]),
   ].join(" and ");
 }

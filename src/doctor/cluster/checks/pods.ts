@@ -1,55 +1,41 @@
-import { type Check, problem, type Verdict } from "../../findings/finding";
+import { problem } from "../../findings/finding";
 import type { ClusterFacts } from "../cluster-facts";
-import type { ClusterTarget, Restarts } from "../facts";
-import { judgeIn } from "../groups";
-import { kubectlFor, reasonOf } from "../place-text";
+import { inState, placeCheck } from "../groups";
+import { kubectlFor } from "../place-text";
+import type { Place } from "../places";
 
-export const registrarPods: Check<ClusterFacts> = {
-  code: "CSI201",
-  name: "registrar-pods",
-  verdicts: (facts) => judgeRestarts(facts, "is not kept registered", true),
-};
+export const registrarPods = restartCheck("CSI201", "registrar-pods", "is not kept registered", true);
 
-export const driverPods: Check<ClusterFacts> = {
-  code: "CSI203",
-  name: "driver-pods",
-  verdicts: (facts) => judgeRestarts(facts, "does not stay up", false),
-};
+export const driverPods = restartCheck("CSI203", "driver-pods", "does not stay up", false);
 
-function judgeRestarts(facts: ClusterFacts, text: string, ofRegistrar: boolean): readonly Verdict[] {
-  return judgeIn(
-    facts,
-    "restarting",
-    (first) => {
-      const advice = adviceOn(first.state, facts.target, first.pod?.name ?? "");
-      return problem(first.driver, `${text}: ${reasonOf(first)}`, advice);
-    },
-    ({ isRegistrar }) => isRegistrar === ofRegistrar,
+function restartCheck(code: string, name: string, text: string, ofRegistrar: boolean) {
+  const isMeant = ({ state }: Place) => state.restarts?.isRegistrar === ofRegistrar;
+  return placeCheck(code, name, isMeant, (first, facts) =>
+    problem(first.driver, `${text}: ${first.state.reason}`, adviceOn(first, facts)),
   );
 }
 
-/** What to do where a container ended so. */
-function adviceOn(restarts: Restarts, target: ClusterTarget, podName: string): string {
-  const { container, reason, exitCode, message } = restarts;
-  const log = `${kubectlFor(target, podName, "logs")} -c ${container} --previous`;
+/** What to do about the way in which a container ended. */
+function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
+  const { container, reason, exitCode, message } = state.restarts ?? {};
+  const log = `${kubectlFor(target, pod, "logs")} -c ${container} --previous`;
   if (reason === "OOMKilled")
     return "raise the memory limit of that container: 100Mi is enough for a registrar";
   if (message !== "") return `do what the message says; the whole log: ${log}`;
   if (exitCode === 2) return `correct its arguments, one of them is refused: ${log}`;
   if (exitCode === 137 || exitCode === 143)
-    return `see who ends it, most often its liveness probe: ${kubectlFor(target, podName, "describe pod")}`;
+    return `see who ends it, most often its liveness probe: ${kubectlFor(target, pod, "describe pod")}`;
   return `see why it ended: ${log}`;
 }
 
-export const podsStart: Check<ClusterFacts> = {
-  code: "CSI202",
-  name: "pods-start",
-  verdicts: (facts) =>
-    (["unscheduled", "blocked"] as const).flatMap((kind) =>
-      judgeIn(facts, kind, (first) => {
-        const describe = kubectlFor(facts.target, first.pod?.name ?? "", "describe pod");
-        const text = `has a pod that does not start: ${reasonOf(first)}`;
-        return problem(first.driver, text, `see its events: ${describe}`);
-      }),
+export const podsStart = placeCheck(
+  "CSI202",
+  "pods-start",
+  inState("unscheduled", "blocked"),
+  (first, { target }) =>
+    problem(
+      first.driver,
+      `has a pod that does not start: ${first.state.reason}`,
+      `see its events: ${kubectlFor(target, first.pod, "describe pod")}`,
     ),
-};
+);

@@ -1,68 +1,54 @@
-import { type Check, ok, problem, unknown, type Verdicts } from "../../findings/finding";
+import { check, ok, problem, unknown, type Verdicts } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
 import type { ClusterFacts } from "../cluster-facts";
-import { nameOf } from "../driver-names";
-import { judgeIn, nodesOf } from "../groups";
-import { counted, kubectlFor, reasonOf } from "../place-text";
+import { inState, judgeGroups, nodesOf, placeCheck } from "../groups";
+import { counted, kubectlFor } from "../place-text";
 import type { Place } from "../places";
 
-export const registered: Check<ClusterFacts> = {
-  code: "CSI204",
-  name: "registered",
-  verdicts: (facts) => [
-    ...judgeIn(facts, "unregistered", (first) =>
-      problem(
-        first.driver,
-        "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver",
-        whereToLook(first, facts),
-      ),
+export const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
+  ...judgeGroups(facts, inState("unregistered"), (first) =>
+    problem(
+      first.driver,
+      "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver",
+      whereToLook(first, facts),
     ),
-    ...judgeIn(facts, "unseen", ({ driver }) =>
-      unknown(driver, "may be registered or not: that cannot be seen from here"),
-    ),
-    wellDrivers(facts),
-  ],
-};
+  ),
+  ...judgeGroups(facts, inState("unseen"), ({ driver }) =>
+    unknown(driver, "may be registered or not: that cannot be seen from here"),
+  ),
+  healthyDrivers(facts),
+]);
 
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
-  const name = pod?.name ?? "";
   if (unit === undefined) return "run registrar doctor on the node";
   const { container, isOfficial, unseen, settings } = unit.registrar;
   if (isOfficial || unseen !== undefined)
-    return `see ${kubectlFor(target, name, "logs")} -c ${container}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
+    return `see ${kubectlFor(target, pod, "logs")} -c ${container}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
   const paths = `--csi-address=${settings.csiAddress} --kubelet-registration-path=${settings.kubeletRegistrationPath}`;
-  return `ask there: ${kubectlFor(target, name, "exec")} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
+  return `ask there: ${kubectlFor(target, pod, "exec")} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
 }
 
 /** Drivers that are registered on every node where they should be. */
-function wellDrivers({ places, units }: ClusterFacts): Verdicts {
-  const drivers = new Set([
-    ...places.map(({ driver }) => driver),
-    ...units.map(({ driver }) => nameOf(driver)),
-  ]);
-  return [...drivers].map((driver) => {
-    const own = places.filter((place) => place.driver === driver);
-    if (own.length === 0 || own.some(({ state }) => state.kind !== "registered")) return undefined;
-    const nodes = nodesOf(own);
-    return { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes };
-  });
+function healthyDrivers({ places }: ClusterFacts): Verdicts {
+  return Array.from(
+    grouped(places, ({ driver }) => driver),
+    ([driver, own]) => {
+      if (own.some(({ state }) => state.kind !== "registered")) return undefined;
+      const nodes = nodesOf(own);
+      return { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes };
+    },
+  );
 }
 
-export const nodeIds: Check<ClusterFacts> = {
-  code: "CSI205",
-  name: "node-ids",
-  verdicts: (facts) =>
-    judgeIn(facts, "contradicted", (first) => {
-      const advice = "restart its pod on that node, and see who else writes that annotation";
-      return problem(first.driver, `has two node IDs: ${reasonOf(first)}`, advice);
-    }),
-};
+export const nodeIds = placeCheck("CSI205", "node-ids", inState("contradicted"), ({ driver, state }) =>
+  problem(
+    driver,
+    `has two node IDs: ${state.reason}`,
+    "restart its pod on that node, and see who else writes that annotation",
+  ),
+);
 
-export const duplicates: Check<ClusterFacts> = {
-  code: "CSI206",
-  name: "duplicates",
-  verdicts: (facts) =>
-    judgeIn(facts, "duplicate", (first) =>
-      problem(first.driver, `is there more than once: ${reasonOf(first)}`, LEAVE_ONE),
-    ),
-};
+export const duplicates = placeCheck("CSI206", "duplicates", inState("duplicate"), ({ driver, state }) =>
+  problem(driver, `is there more than once: ${state.reason}`, LEAVE_ONE),
+);

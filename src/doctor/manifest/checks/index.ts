@@ -1,5 +1,5 @@
 import type { Check } from "../../findings/finding";
-import type { ManifestFacts } from "../deployment";
+import type { ManifestFacts } from "../read-deployments";
 import { manifestArguments } from "./arguments";
 import { manifestDriverPath } from "./driver-path";
 import { manifestDuplicates, manifestPorts } from "./pairs";
@@ -15,7 +15,6 @@ import {
   manifestUser,
 } from "./settings";
 
-/** Every check of a manifest. */
 export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestArguments,
   manifestDriverPath,

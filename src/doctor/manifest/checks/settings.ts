@@ -1,98 +1,79 @@
 import { isPattern } from "../../../host-path/path-pattern";
-import { type Check, problem, unknown, unread, warning } from "../../findings/finding";
+import { check, unread } from "../../findings/finding";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
-import type { ManifestFacts } from "../deployment";
+import type { ManifestFacts } from "../read-deployments";
+import { eachDeployment, problem, unknown, warning } from "./each-deployment";
 
-/** The least limit under which Node starts when its pages are not in the page cache. */
+/** The least limit with which Node starts when its pages are not in the page cache. */
 const LEAST_BYTES = 64 * 2 ** 20;
 
-export const manifestMemory: Check<ManifestFacts> = {
-  code: "CSI105",
-  name: "manifest-memory",
-  verdicts: ({ deployments }) =>
-    deployments.map(({ place, memoryLimit, isOfficial }) => {
-      if (memoryLimit === undefined || isOfficial || memoryLimit.bytes >= LEAST_BYTES) return undefined;
-      const text = `has a memory limit of ${memoryLimit.text}: it may never get ready after a reboot`;
-      return problem(place, text, "set it to 100Mi, 64Mi at least");
-    }),
+export const manifestMemory = eachDeployment("CSI105", "manifest-memory", ({ memoryLimit, isOfficial }) =>
+  isOfficial || (bytesOf(memoryLimit) ?? LEAST_BYTES) >= LEAST_BYTES
+    ? undefined
+    : problem(
+        `has a memory limit of ${memoryLimit}: it may never get ready after a reboot`,
+        "set it to 100Mi, 64Mi at least",
+      ),
+);
+
+/** A Kubernetes quantity in bytes; undefined if it is invalid. */
+function bytesOf(quantity: string): number | undefined {
+  const [, digits, unit = ""] = /^([\d.]+)([EPTGMK]i?|k|m)?$/.exec(quantity) ?? [];
+  if (digits === undefined) return undefined;
+  if (unit === "m") return Number(digits) / 1000;
+  const power = " KMGTPE".indexOf(unit.charAt(0).toUpperCase() || " ");
+  return Number(digits) * (unit.endsWith("i") ? 1024 : 1000) ** power;
+}
+
+export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop }) =>
+  preStop.some((word) => /\brm\b/.test(word))
+    ? warning(`has a preStop hook that removes files: ${preStop.join(" ")}`, "delete the hook")
+    : undefined,
+);
+
+export const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) =>
+  hasDriver && !/^(?:0%?)?$/.test(maxSurge)
+    ? problem(`updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0")
+    : undefined,
+);
+
+const NON_ROOT_FIXES = {
+  pod: "set runAsNonRoot: false in the container",
+  container: "take runAsNonRoot off",
 };
 
-export const manifestPreStop: Check<ManifestFacts> = {
-  code: "CSI106",
-  name: "manifest-pre-stop",
-  verdicts: ({ deployments }) =>
-    deployments.map(({ place, preStop }) =>
-      preStop?.some((word) => /\brm\b/.test(word))
-        ? warning(place, `has a preStop hook that removes files: ${preStop.join(" ")}`, "delete the hook")
-        : undefined,
-    ),
-};
+export const manifestUser = eachDeployment("CSI108", "manifest-user", ({ runAsUser = 0, runAsNonRoot }) => {
+  const isOther = runAsUser !== 0;
+  if (runAsNonRoot === undefined && !isOther) return undefined;
+  const what = runAsNonRoot === undefined ? `runAsUser ${runAsUser}` : "runAsNonRoot";
+  const fixes = [runAsNonRoot && NON_ROOT_FIXES[runAsNonRoot], isOther && "set runAsUser: 0"];
+  return problem(`does not run as root: ${what}`, fixes.filter(Boolean).join(", and "));
+});
 
-export const manifestSurge: Check<ManifestFacts> = {
-  code: "CSI107",
-  name: "manifest-surge",
-  verdicts: ({ deployments }) =>
-    deployments.map(({ place, maxSurge, hasDriver }) =>
-      maxSurge !== undefined && hasDriver && !/^0%?$/.test(String(maxSurge))
-        ? problem(place, `updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0")
-        : undefined,
-    ),
-};
+export const manifestCsiDriver = eachDeployment(
+  "CSI111",
+  "manifest-csi-driver",
+  ({ hasDriver, settings }, { csiDrivers }) =>
+    csiDrivers.length === 0 && hasDriver && !isPattern(settings.kubeletRegistrationPath)
+      ? unknown("has no CSIDriver object beside it: it may be applied by itself", APPLY_CSI_DRIVER)
+      : undefined,
+);
 
-export const manifestUser: Check<ManifestFacts> = {
-  code: "CSI108",
-  name: "manifest-user",
-  verdicts: ({ deployments }) =>
-    deployments.map(({ place, runAsUser, runAsNonRoot }) => {
-      const isOther = (runAsUser ?? 0) !== 0;
-      if (runAsNonRoot === undefined && !isOther) return undefined;
-      const what = runAsNonRoot === undefined ? `runAsUser ${runAsUser}` : "runAsNonRoot";
-      const fixes = [
-        ...(runAsNonRoot === "pod" ? ["set runAsNonRoot: false in the container"] : []),
-        ...(runAsNonRoot === "container" ? ["take runAsNonRoot off"] : []),
-        ...(isOther ? ["set runAsUser: 0"] : []),
-      ];
-      return problem(place, `does not run as root: ${what}`, fixes.join(", and "));
-    }),
-};
-
-export const manifestOperatingSystem: Check<ManifestFacts> = {
-  code: "CSI112",
-  name: "manifest-operating-system",
-  verdicts: ({ forWindows }) =>
-    forWindows
-      .filter(({ isOfficial }) => !isOfficial)
-      .map(({ place }) =>
-        problem(
-          place,
+export const manifestOperatingSystem = eachDeployment(
+  "CSI112",
+  "manifest-operating-system",
+  ({ isOfficial }) =>
+    isOfficial
+      ? undefined
+      : problem(
           "is for Windows nodes, and this registrar runs on Linux only",
           "use the official registrar's image there",
         ),
-      ),
-};
+  ({ isForWindows }) => isForWindows,
+);
 
-export const manifestCsiDriver: Check<ManifestFacts> = {
-  code: "CSI111",
-  name: "manifest-csi-driver",
-  verdicts: ({ deployments, csiDrivers }) =>
-    csiDrivers.length > 0
-      ? []
-      : deployments
-          .filter(({ hasDriver, settings }) => hasDriver && !isPattern(settings.kubeletRegistrationPath))
-          .map(({ place }) =>
-            unknown(
-              place,
-              "has no CSIDriver object beside it: it may be applied by itself",
-              APPLY_CSI_DRIVER,
-            ),
-          ),
-};
-
-export const manifestReadable: Check<ManifestFacts> = {
-  code: "CSI113",
-  name: "manifest-readable",
-  verdicts: (facts) =>
-    facts.unread.map(({ place, why }) =>
-      unread(place, `cannot be judged: ${why}`, "correct it, or leave it out"),
-    ),
-};
+export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>
+  facts.unread.map(({ place, why }) =>
+    unread(place, `cannot be judged: ${why}`, "correct it, or leave it out"),
+  ),
+);

@@ -2,130 +2,79 @@ import type { NodeInfo } from "../../../grpc/protos";
 import { invalidCsiNodeDriver, invalidLabels } from "../../../kubelet-rules/api-validation";
 import { behaviourOf } from "../../../kubelet-rules/versions";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
-import {
-  type Check,
-  ok,
-  problem,
-  unknown,
-  type Verdict,
-  type Verdicts,
-  warning,
-} from "../../findings/finding";
-import { judgeDrivers, nodeInfoCause } from "../drivers";
-import type { Answer, Facts } from "../facts";
-import { nameTold } from "../whose";
-import { DRIVER_HANGS, namelessCause, SEE_DRIVER } from "../words";
+import { check, flat, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
+import type { DriverFacts, Facts } from "../facts";
+import { allDrivers, isNodeDriver, nameTold, unwantedReason } from "../matching";
+import { DRIVER, DRIVER_HANGS, failureText, namelessCause, nodeInfoCause, SEE_DRIVER } from "../words";
 
-/** What it means that a call is not answered. */
-interface Silence {
-  readonly call: string;
-  readonly subject: string;
-  readonly say: typeof problem;
-  /** What kubelet does about it, to end a sentence. */
-  readonly late?: string;
-  readonly failed?: string;
-  /** What to do about each. */
-  readonly lateFix?: string;
-  readonly unimplementedFix?: string;
-  readonly cause?: string | undefined;
+/** A check of the driver that was named and of those that were found and are wanted. */
+function driverCheck(code: string, name: string, judge: (driver: DriverFacts, subject: string) => Verdicts) {
+  return check(code, name, (facts: Facts) =>
+    allDrivers(facts).map((driver): Verdicts => {
+      if (driver === facts.driver) return judge(driver, DRIVER);
+      const isWanted = isNodeDriver(driver) && unwantedReason(driver, facts) === undefined;
+      // CSI020 judges a socket that accepts no connection.
+      if (!isWanted || driver.socket.kind !== "accepting") return undefined;
+      const verdicts = flat(judge(driver, `${DRIVER} on ${driver.socket.path}`));
+      if (facts.target.csiSocketPath === undefined) return verdicts;
+      // Beside a driver that was named, what is wrong with others is worth a warning.
+      const bad = verdicts.filter(({ status }) => status === "problem" || status === "warning");
+      return bad.map((verdict) => ({ ...verdict, status: "warning" }));
+    }),
+  );
 }
 
-/** A failure to answer in time is told apart: it says nothing about what the answer would be. */
-function judgeAnswer<Value>(
-  answer: Answer<Value>,
-  { call, subject, say, late = "", failed = "", lateFix = SEE_DRIVER, unimplementedFix, cause }: Silence,
-  judge: (value: Value) => Verdicts,
-): Verdicts {
-  if (answer.kind === "answered") return judge(answer.value);
-  if (answer.kind === "not-asked") return undefined;
-  const { code, message } = answer;
-  if (code === "DeadlineExceeded")
-    return say(subject, `does not answer ${call} in time${late}`, lateFix, cause);
-  const fix = (code === "Unimplemented" ? unimplementedFix : undefined) ?? SEE_DRIVER;
-  return say(subject, `fails ${call}${failed}: ${code}: ${message}`, fix, cause);
-}
+export const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket }, subject) => {
+  if (identity.kind === "not-asked")
+    return unknown(subject, "could not be asked for its name, readiness and node information");
+  if (identity.kind === "failed") {
+    const fixes: Readonly<Record<string, string>> = {
+      DeadlineExceeded: DRIVER_HANGS,
+      Unimplemented: "correct --csi-address: it names another plugin's socket",
+    };
+    const fix = fixes[identity.code] ?? SEE_DRIVER;
+    return problem(subject, failureText("GetPluginInfo", identity), fix, namelessCause(socket));
+  }
+  const { name, vendorVersion } = identity.value;
+  return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "not told"}`);
+});
 
-export const driverIdentity: Check<Facts> = {
-  code: "CSI003",
-  name: "driver-identity",
-  verdicts: (facts) =>
-    judgeDrivers(facts, ({ driver: { identity, socket }, subject }) =>
-      identity.kind === "not-asked"
-        ? unknown(subject, "could not be asked for its name, readiness and node information")
-        : judgeAnswer(
-            identity,
-            {
-              ...{ call: "GetPluginInfo", subject, say: problem, cause: namelessCause(socket) },
-              lateFix: DRIVER_HANGS,
-              unimplementedFix: "correct --csi-address: what listens there is no CSI driver",
-            },
-            ({ name, vendorVersion }) =>
-              ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "not told"}`),
-          ),
-    ),
-};
+export const driverName = driverCheck("CSI004", "driver-name", (driver) => {
+  const name = nameTold(driver);
+  if (name === undefined) return undefined;
+  const verdict = judgeDriverName(name);
+  if (verdict.kind === "valid") return ok(name, "is a legal name");
+  const [text, reason] =
+    verdict.kind === "unsafe"
+      ? ["cannot be registered", "no registrar can use this one"]
+      : ["is an illegal name", "the API server refuses this one"];
+  return problem(name, `${text}: ${verdict.problem}`, `give the driver another name: ${reason}`);
+});
 
-export const driverName: Check<Facts> = {
-  code: "CSI004",
-  name: "driver-name",
-  verdicts: (facts) =>
-    judgeDrivers(facts, ({ driver }) => {
-      const name = nameTold(driver);
-      if (name === undefined) return undefined;
-      const verdict = judgeDriverName(name);
-      switch (verdict.kind) {
-        case "valid":
-          return ok(name, "is a legal name");
-        case "unusual":
-          return problem(
-            name,
-            `is no legal name: ${verdict.problem}`,
-            "give the driver another name: the API server refuses this one",
-          );
-        case "unsafe":
-          return problem(
-            name,
-            `cannot be registered: ${verdict.problem}`,
-            "give the driver another name: no registrar can use this one",
-          );
-        default:
-          return verdict satisfies never;
-      }
-    }),
-};
+export const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) => {
+  if (probe.kind === "not-asked") return undefined;
+  if (probe.kind === "failed") return warning(subject, failureText("Probe", probe), SEE_DRIVER);
+  // Without `ready` in its answer it is ready (CSI specification).
+  return (probe.value.ready?.value ?? true)
+    ? ok(subject, "says that it is ready")
+    : warning(subject, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`);
+});
 
-export const driverReady: Check<Facts> = {
-  code: "CSI005",
-  name: "driver-ready",
-  verdicts: (facts) =>
-    judgeDrivers(facts, ({ driver, subject }) =>
-      judgeAnswer(driver.probe, { call: "Probe", subject, say: warning }, ({ ready }) =>
-        // Without `ready` in its answer it is ready (CSI specification).
-        (ready?.value ?? true)
-          ? ok(subject, "says that it is ready")
-          : warning(subject, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`),
-      ),
-    ),
-};
+export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver, subject) => {
+  const { nodeInfo } = driver;
+  const name = nameTold(driver);
+  if (nodeInfo.kind === "not-asked") return undefined;
+  if (nodeInfo.kind === "answered") return judgeNodeInfo(name ?? "", subject, nodeInfo.value);
+  const fixes: Readonly<Record<string, string>> = {
+    DeadlineExceeded: `${SEE_DRIVER}: it may not reach its source of node metadata; --timeout gives it more time here`,
+    Unimplemented: "name the socket of the driver's node plugin, not the controller's",
+  };
+  const waits = nodeInfo.code === "DeadlineExceeded" ? "waits 2 minutes for it, then " : "";
+  const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet ${waits}refuses the driver`;
+  return problem(subject, text, fixes[nodeInfo.code] ?? SEE_DRIVER, nodeInfoCause(name));
+});
 
-export const driverNodeInfo: Check<Facts> = {
-  code: "CSI006",
-  name: "driver-node-info",
-  verdicts: (facts) =>
-    judgeDrivers(facts, ({ driver, subject }) => {
-      const name = nameTold(driver);
-      const silence = {
-        ...{ call: "NodeGetInfo", subject, say: problem, cause: nodeInfoCause(name) },
-        late: "; kubelet waits 2 minutes for it, then refuses the driver",
-        failed: ", and kubelet refuses it",
-        lateFix: `${SEE_DRIVER}: it may not reach what tells it about its node; --timeout gives it more time here`,
-        unimplementedFix: "name the socket of the driver's node plugin, not the controller's",
-      };
-      return judgeAnswer(driver.nodeInfo, silence, (info) => judgeNodeInfo(name ?? "", subject, info));
-    }),
-};
-
-function judgeNodeInfo(name: string, subject: string, info: NodeInfo): Verdict {
+function judgeNodeInfo(name: string, subject: string, info: NodeInfo) {
   const cause = nodeInfoCause(name);
   if (info.nodeId === "")
     return problem(

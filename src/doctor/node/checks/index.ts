@@ -2,18 +2,14 @@ import type { Check } from "../../findings/finding";
 import type { Facts } from "../facts";
 import { directoryKubelets, directoryWritable, registrationDirectory, socketPath } from "./directory";
 import { driverIdentity, driverName, driverNodeInfo, driverReady } from "./driver";
-
-import { driverSocket } from "./driver-socket";
+import { driverSocket, kubeletPath } from "./driver-socket";
 import { driversFound } from "./drivers-found";
-import { kubeletPath } from "./kubelet-path";
 import { commandLine, inotify, kubelet, selinux } from "./machine";
 import { nodeReadiness } from "./node-readiness";
-import { otherRegistrations } from "./other-registrations";
-import { registration } from "./registration";
-import { registrationEndpoint } from "./registration-endpoint";
-import { registrationDuplicates, registrationVersions } from "./registration-info";
+import { otherRegistrations, registration } from "./registration";
+import { registrationDuplicates, registrationEndpoint, registrationVersions } from "./registration-info";
 
-/** Every question to a node, in the order in which one thing needs the other: the driver, the way, the registration. */
+/** Every question to a node. A cause comes before what follows from it: the driver, the directory, the registration. */
 export const NODE_CHECKS: readonly Check<Facts>[] = [
   commandLine,
   driverSocket,

@@ -1,38 +1,24 @@
 import type { ApiFailure } from "../../../node-readiness/api/failure";
-import type { NodeView, Taint } from "../../../node-readiness/api/node";
+import type { Taint } from "../../../node-readiness/api/node";
 import { neededRules, rulesText } from "../../../node-readiness/rbac";
 import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/startup-taint";
-import {
-  type Check,
-  ok,
-  problem,
-  unknown,
-  type Verdict,
-  type Verdicts,
-  warning,
-} from "../../findings/finding";
+import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
 import { driversIn } from "../drivers";
 import type { Facts } from "../facts";
 import type { NodeReadinessFacts } from "../node-readiness-facts";
 
-/** As long as one of these is amiss no taint goes. */
+/** Keeps startup taints on. */
 const CAUSE = "node-readiness";
-const API_SERVER = "the API server";
 const NODE_NAME_FIX =
   "give --node-name, or set NODE_NAME from fieldRef spec.nodeName in the registrar's container";
 
-export const nodeReadiness: Check<Facts> = {
-  code: "CSI021",
-  name: "node-readiness",
-  verdicts: ({ nodeReadiness: seen, ...facts }) => seen && judge(seen, facts),
-};
-
-type OtherFacts = Omit<Facts, "nodeReadiness">;
-
-function judge(seen: NodeReadinessFacts, facts: OtherFacts): Verdicts {
-  const { nodeName, access } = seen.target;
-  switch (seen.kind) {
-    case "not-asked":
+export const nodeReadiness = check("CSI021", "node-readiness", (facts: Facts) => {
+  const { nodeReadiness: seen } = facts;
+  switch (seen?.kind) {
+    case undefined:
+      return undefined;
+    case "not-asked": {
+      const { nodeName, access } = seen.target;
       return [
         nodeName.kind === "unknown"
           ? warning("this node", `has no name here: ${nodeName.why}`, NODE_NAME_FIX)
@@ -41,6 +27,7 @@ function judge(seen: NodeReadinessFacts, facts: OtherFacts): Verdicts {
           ? unknown("the node's readiness", `cannot be seen from here: ${access.why}`)
           : undefined,
       ];
+    }
     case "no-token":
       return problem(
         seen.path,
@@ -50,16 +37,13 @@ function judge(seen: NodeReadinessFacts, facts: OtherFacts): Verdicts {
       );
     case "asked":
       return [judgeRights(seen), judgeNode(seen, facts)];
-    default:
-      return seen satisfies never;
   }
-}
+});
 
 type Asked = Extract<NodeReadinessFacts, { readonly kind: "asked" }>;
 
 function judgeRights({ rights, target }: Asked): Verdicts {
-  if (rights.kind === "failed")
-    return problem(API_SERVER, `${doesNot(rights.failure)}`, adviceOn(rights.failure), CAUSE);
+  if (rights.kind === "failed") return judgeFailure(rights.failure);
   const texts = (allowed: boolean) =>
     rights.value.filter((right) => right.allowed === allowed).map(({ text }) => text);
   if (texts(false).length === 0)
@@ -73,23 +57,38 @@ function judgeRights({ rights, target }: Asked): Verdicts {
   );
 }
 
-function judgeNode({ node, nodeName, listed, target }: Asked, facts: OtherFacts): Verdicts {
+function judgeFailure({ kind, message }: ApiFailure): Verdict {
+  const what = kind === "unreachable" ? "cannot be reached" : "does not answer as it should";
+  const fix =
+    kind === "unauthorized"
+      ? "see whether the token is of this cluster, and its service account still there"
+      : "see whether this pod can reach it, and whether its certificate fits the CA here";
+  return problem("the API server", `${what}: ${message}`, fix, CAUSE);
+}
+
+function judgeNode({ node, nodeName, listed, target }: Asked, facts: Facts): Verdicts {
   if (node.kind === "failed") {
     const { kind, message } = node.failure;
     if (kind === "not-found")
       return problem(nodeName, "is no Node of this cluster", `${NODE_NAME_FIX}: kubectl get nodes`, CAUSE);
-    // What the rights' own answer says already.
-    if (kind !== "forbidden") return undefined;
-    return unknown(nodeName, `may not be read, so its taints are not known: ${message}`);
+    // For any other failure the rights' own answer has it already.
+    return kind === "forbidden"
+      ? unknown(nodeName, `may not be read, so its taints are not known: ${message}`)
+      : undefined;
   }
-  const drivers = driversIn({ ...facts, nodeReadiness: undefined }).flatMap(({ name }) => name ?? []);
+  const drivers = driversIn(facts).flatMap(({ name }) => name ?? []);
   const isListed = (name: string) => (listed.kind === "done" ? listed.value.includes(name) : undefined);
   const found = [...new Set(drivers)].flatMap((driver) =>
     findTaints(node.value, startupTaintsOf(driver, target.startupTaints)).map((taint) =>
       judgeTaint(nodeName, taint, driver, isListed(driver)),
     ),
   );
-  return found.length > 0 ? found : nothingOn(nodeName, node.value, drivers);
+  if (found.length > 0) return found;
+  if (drivers.length > 0) return ok(nodeName, "has no startup taint of a driver that is here");
+  const { taints } = node.value;
+  return taints.length === 0
+    ? ok(nodeName, "has no taint")
+    : unknown(nodeName, `has taints, and no driver tells its name: ${taints.map(taintText).join(", ")}`);
 }
 
 function judgeTaint(nodeName: string, taint: Taint, driver: string, isListed: boolean | undefined): Verdict {
@@ -105,23 +104,4 @@ function judgeTaint(nodeName: string, taint: Taint, driver: string, isListed: bo
       `kubectl taint node ${nodeName} ${taint.key}:${taint.effect}-`,
     CAUSE,
   );
-}
-
-function nothingOn(nodeName: string, { taints }: NodeView, drivers: readonly string[]): Verdict {
-  if (drivers.length > 0) return ok(nodeName, "has no startup taint of a driver that is here");
-  return taints.length === 0
-    ? ok(nodeName, "has no taint")
-    : unknown(nodeName, `has taints, and no driver tells its name: ${taints.map(taintText).join(", ")}`);
-}
-
-function doesNot({ kind, message }: ApiFailure): string {
-  return kind === "unreachable"
-    ? `cannot be reached: ${message}`
-    : `does not answer as it should: ${message}`;
-}
-
-function adviceOn({ kind }: ApiFailure): string {
-  if (kind === "unauthorized")
-    return "see whether the token is of this cluster, and its service account still there";
-  return "see whether this pod can reach it, and whether its certificate fits the CA here";
 }

@@ -1,106 +1,84 @@
 import { dirname } from "node:path";
+import type { PluginInfo } from "../../../grpc/protos";
 import { explainHostPath } from "../../../host-path/host-path";
+import { behaviourOf } from "../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
-import { type Check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
-import { nodeInfoCause } from "../drivers";
-import type { Facts, RegistrationFacts, RegistrationReport } from "../facts";
-import { standingOf } from "../standing";
-import { answeringIn, isTargets, whoseIn } from "../whose";
-import { isDown, RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
+import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import type { DirectoryFacts, Facts, RegistrationFacts, RegistrationReport, SocketFacts } from "../facts";
+import { answerIn, driverLeftIn, isTargets, targetName } from "../matching";
+import { troubleOf } from "../trouble";
+import { DRIVER, downCause, nodeInfoCause, RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
 
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
-export const registration: Check<Facts> = {
-  code: "CSI015",
-  name: "registration",
-  verdicts: (facts) => {
-    const { directory, registrations } = facts;
-    const whose = whoseIn(facts);
-    if (directory.kind !== "folder") return undefined;
-    const theirs = registrations.filter((one) => isTargets(one, facts));
-    if (theirs.length > 0) return theirs.map((one) => judge(one, facts));
-    if (directory.unlistable !== undefined)
-      return unknown(
-        "the registration",
-        `cannot be looked for: ${directory.path} may not be read`,
-        RUN_AS_ROOT,
-      );
-    switch (whose.kind) {
-      case "nameless":
-        return unknown(
-          "the CSI driver",
-          "has no known name: which registration socket is its own cannot be told",
-        );
-      case "all":
-        return unknown(
-          directory.path,
-          "has no registration socket on which a CSI driver's registrar answers",
-        );
-      case "driver":
-        return problem(
-          whose.name,
-          `has no registration socket in ${directory.path}`,
-          "see whether its registrar runs, and whether its --plugin-registration-path leads here",
-        );
-      default:
-        return whose satisfies never;
-    }
-  },
-};
+export const registration = check("CSI015", "registration", (facts: Facts) => {
+  const { directory, registrations, target } = facts;
+  if (directory.kind !== "folder") return undefined;
+  const { path } = directory;
+  const theirs = registrations.filter((one) => isTargets(one, facts));
+  if (theirs.length > 0) return theirs.map((one) => judge(one, facts));
+  if (directory.unlistable !== undefined)
+    return unknown("the registration", `cannot be looked for: ${path} may not be read`, RUN_AS_ROOT);
+  if (target.csiSocketPath === undefined)
+    return unknown(path, "has no registration socket on which a CSI driver's registrar answers");
+  const name = targetName(facts);
+  if (name === undefined)
+    return unknown(DRIVER, "has no known name: its registration socket cannot be found by it");
+  return problem(
+    name,
+    `has no registration socket in ${path}`,
+    "see whether its registrar runs, and whether its --plugin-registration-path leads here",
+  );
+});
 
 function judge(one: RegistrationFacts, facts: Facts): Verdict {
-  const standing = standingOf(one, true);
-  const { path } = standing;
-  if (standing.kind === "broken")
-    return (standing.unseen === "forbidden" ? unread : problem)(path, standing.text, standing.fix);
-  const { name, report } = standing;
+  const { socket, info, report } = one;
+  const { path } = socket;
+  if (info.kind !== "answered") {
+    const { text, fix, unseen } = troubleOf(one, true);
+    return (unseen === "forbidden" ? unread : problem)(path, text, fix);
+  }
+  const { name, endpoint } = info.value;
   return report === undefined
     ? unknown(
         name,
         `has a registrar on ${path} that does not tell whether kubelet registered it`,
         "kubectl get csinode NODE -o yaml lists the drivers that kubelet registered",
       )
-    : judgeState(name, path, report, facts);
+    : judgeState({ name, path, endpoint, ...report }, facts);
 }
 
-function judgeState(
-  name: string,
-  path: string,
-  { state, reason }: RegistrationReport,
-  facts: Facts,
-): Verdict {
-  const words = reason?.replace(/^.*?kubelet refused: /, "");
-  const because = words === undefined ? "" : `: ${words}`;
+type Stated = RegistrationReport & Pick<PluginInfo, "name" | "endpoint"> & Pick<SocketFacts, "path">;
+
+function judgeState(one: Stated, facts: Facts): Verdict {
+  const { name, path, state, reason } = one;
+  // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
+  if (state === "refused" || (state === "listening" && /refused/.test(reason ?? "")))
+    return judgeRefusal(one, facts);
   switch (state) {
     case "registered":
       return ok(name, `is registered with kubelet, says its registrar on ${path}`);
     case "listening":
-      // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
-      return /refused/.test(reason ?? "")
-        ? refused(name, words, facts)
-        : problem(
-            name,
-            `is published on ${path}, but ${reason ?? "kubelet does not call"}`,
-            explainSilence(dirname(path), NO_CONNECTION),
-            silenceCause(facts),
-          );
-    case "refused":
-      return refused(name, words, facts);
+      return problem(
+        name,
+        `is published on ${path}, but ${reason ?? "kubelet does not call"}`,
+        explainSilence(dirname(path), NO_CONNECTION),
+        silenceCause(facts.directory),
+      );
     default:
       return warning(
         name,
-        `is not registered yet: its registrar is ${state}${because}`,
+        `is not registered yet: its registrar is ${state}${reason === undefined ? "" : `: ${reason}`}`,
         `look again in a while, and ${SEE_REGISTRAR}`,
       );
   }
 }
 
-function refused(name: string, words: string | undefined, facts: Facts): Verdict {
+function judgeRefusal({ name, endpoint, reason }: Stated, facts: Facts): Verdict {
   const { kubeletRegistrationPath, patterns } = facts.target;
-  const told = patterns ? undefined : kubeletRegistrationPath;
-  const hint = hintForRefusal(words ?? "", told ?? endpointOf(name, facts), {
-    foundByPattern: patterns && name,
-  });
+  const words = reason?.replace(/^.*?kubelet refused: /, "");
+  const path = (patterns ? undefined : kubeletRegistrationPath) ?? endpoint;
+  const hint = hintForRefusal(words ?? "", path, { foundByPattern: patterns && name });
   return problem(
     name,
     `was refused by kubelet${words === undefined ? "" : `: ${words}`}`,
@@ -108,31 +86,40 @@ function refused(name: string, words: string | undefined, facts: Facts): Verdict
       (words === undefined
         ? `${SEE_REGISTRAR} for kubelet's reason, or kubectl describe pod`
         : "these are kubelet's words: see its log on the node, journalctl -u kubelet, and docs/troubleshooting.md"),
-    causeOfRefusal(name, words, facts),
+    causeOfRefusal(name, words ?? "", facts),
   );
 }
 
-function endpointOf(name: string, facts: Facts): string {
-  const said = answeringIn(facts).find(({ info }) => info.name === name);
-  return said?.info.endpoint ?? "the path that it is told";
-}
-
-/** Kubelet could not reach the driver: for the path that it was told, or because the driver is down. */
-function causeOfRefusal(
-  name: string,
-  reason: string | undefined,
-  { driver, hostPath }: Facts,
-): string | undefined {
-  if (!/dial unix /.test(reason ?? ""))
-    return /NodeGetInfo|node/i.test(reason ?? "") ? nodeInfoCause(name) : undefined;
+/** Kubelet could not reach the driver: it got the wrong path, or the driver is down. */
+function causeOfRefusal(name: string, words: string, { driver, hostPath }: Facts): string | undefined {
+  if (!/dial unix /.test(words)) return /NodeGetInfo|node/i.test(words) ? nodeInfoCause(name) : undefined;
   if (hostPath && explainHostPath(hostPath)) return "host-path";
-  if (driver === undefined || !isDown(driver.socket)) return undefined;
-  return "inode" in driver.socket ? `down ${driver.socket.inode}` : `missing ${driver.socket.path}`;
+  return driver && downCause(driver.socket);
 }
 
-function silenceCause({ directory }: Facts): string | undefined {
+function silenceCause(directory: DirectoryFacts): string | undefined {
   if (directory.kind !== "folder") return undefined;
   if (directory.place?.fileSystem === "overlay") return "not-kubelets";
-  const { kubeletSocket } = directory;
-  return kubeletSocket.kind === "not-accepting" ? "kubelet-down" : undefined;
+  return directory.kubeletSocket.kind === "not-accepting" ? "kubelet-down" : undefined;
+}
+
+export const otherRegistrations = check("CSI019", "other-registrations", (facts: Facts) => {
+  const rest = facts.registrations.filter((one) => !isTargets(one, facts));
+  const names = rest.flatMap(({ info }) => answerIn(info)?.name ?? []);
+  const verdicts = rest.map((one) => judgeOther(one, facts));
+  if (names.length === 0) return verdicts;
+  return [...verdicts, ok(names.join(", "), names.length === 1 ? "answers too" : "answer too")];
+});
+
+function judgeOther(one: RegistrationFacts, facts: Facts): Verdict | undefined {
+  const { path } = one.socket;
+  if (one.info.kind !== "answered") {
+    const { text, fix, unseen } = troubleOf(one, driverLeftIn(one, facts) !== undefined);
+    return unseen === undefined ? warning(path, text, fix) : unknown(path, text, RUN_AS_ROOT);
+  }
+  const { type } = one.info.value;
+  const known: readonly string[] = behaviourOf("1.36").pluginTypes;
+  if (known.includes(type)) return undefined;
+  const text = `is of type "${type}", for which kubelet has no handler`;
+  return warning(path, text, "remove the plugin, or correct its type");
 }

@@ -1,0 +1,53 @@
+import { type Changes, daemonSet, said, saidOf } from "./one-daemon-set";
+
+const limits = (memory: string): Changes => ({ container: { resources: { limits: { memory } } } });
+const command = ["/bin/sh", "-c", "rm -rf /registration/x"];
+const surge = (maxSurge: unknown): Changes => {
+  const { spec } = daemonSet();
+  return { spec: { ...spec, updateStrategy: { rollingUpdate: { maxSurge } } } };
+};
+
+test.each<readonly [expected: RegExp, Changes]>([
+  [/^CSI105 problem: has a memory limit of 63Mi: it may never get ready after a reboot ->/, limits("63Mi")],
+  [/^CSI105 problem: has a memory limit of 100m:/, limits("100m")],
+  [/^CSI106 warning: .*rm -rf/, { container: { lifecycle: { preStop: { exec: { command } } } } }],
+  [/^CSI107 problem: updates with maxSurge 10%/, surge("10%")],
+])("%s", (expected, changes) => {
+  expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
+});
+
+const ROOT = { runAsUser: 0 };
+const OTHER = { runAsUser: 1000 };
+const NOT_ROOT = { runAsNonRoot: true };
+
+test.each<readonly [pod: object, container: object, what: string, fix: string]>([
+  [OTHER, {}, "runAsUser 1000", "set runAsUser: 0"],
+  [{}, NOT_ROOT, "runAsNonRoot", "take runAsNonRoot off"],
+  [{}, { ...ROOT, ...NOT_ROOT }, "runAsNonRoot", "take runAsNonRoot off"],
+  [NOT_ROOT, ROOT, "runAsNonRoot", "set runAsNonRoot: false in the container"],
+  [NOT_ROOT, NOT_ROOT, "runAsNonRoot", "set runAsNonRoot: false in the container"],
+  [{}, { ...OTHER, ...NOT_ROOT }, "runAsNonRoot", "take runAsNonRoot off, and set runAsUser: 0"],
+])("a pod with %j, a container with %j", (pod, container, what, fix) => {
+  expect(saidOf({ pod: { securityContext: pod }, container: { securityContext: container } })).toEqual([
+    `CSI108 problem: does not run as root: ${what} -> ${fix}`,
+  ]);
+});
+
+test.each<Changes>([
+  {},
+  { args: ["--v=$(LEVEL)"] },
+  limits("64Mi"),
+  limits("100M"),
+  surge(0),
+  surge("0%"),
+  {
+    pod: { securityContext: { ...OTHER, ...NOT_ROOT } },
+    container: { securityContext: { ...ROOT, runAsNonRoot: false } },
+  },
+])("no fault in %j", (changes) => {
+  expect(saidOf(changes)).toEqual([]);
+});
+
+test("without a CSIDriver in the files", () => {
+  expect(said(daemonSet())).toEqual([expect.stringMatching(/^CSI111 unknown: has no CSIDriver/)]);
+});
