@@ -1,7 +1,7 @@
 import { choiceFlag, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { durationText } from "../event-lines";
-import { untilInterrupted } from "./demo/interruption";
+import { listenOnly } from "../signals";
 import { perform } from "./demo/perform";
 import { SCENARIOS } from "./demo/scenarios";
 import { createStoryteller, detectScreen } from "./demo/storyteller";
@@ -39,14 +39,8 @@ export const runDemo = createCommand(
     const chosen = SCENARIOS.filter(({ name }) => scenario === undefined || name === scenario);
     const cli = [process.execPath, ...process.argv.slice(1, 2)];
     const signal = untilInterrupted();
-    const ending = await perform(chosen, {
-      cli,
-      registrar: registrar === undefined ? cli : [registrar],
-      keep,
-      svg,
-      teller,
-      signal,
-    });
+    const programs = { cli, registrar: registrar === undefined ? cli : [registrar] };
+    const ending = await perform(chosen, { ...programs, keep, svg, teller, signal });
     switch (ending.kind) {
       case "told":
         teller.say(`\nEverything happened as described, in ${durationText(ending.tookMs)}.`);
@@ -58,3 +52,15 @@ export const runDemo = createCommand(
     }
   },
 );
+
+/**
+ * Aborted by any signal that asks to stop, and when stdout is closed. A second signal changes nothing: the actors
+ * must be stopped first, which takes seconds.
+ */
+function untilInterrupted(): AbortSignal {
+  const controller = new AbortController();
+  const interrupt = () => controller.abort();
+  for (const name of ["SIGINT", "SIGTERM", "SIGQUIT", "SIGHUP"] as const) listenOnly(name, interrupt);
+  process.stdout.on("error", interrupt);
+  return controller.signal;
+}

@@ -1,22 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { invalidOption, messageOf } from "../../../base/errors";
 import { kubeletHasTold } from "./happenings";
-import { createPlay } from "./play";
-import type { Play, Scenario } from "./scenario";
-import { registration } from "./scenarios/registration";
+import { createPlay, type Play, type PlayOptions } from "./play";
+import { registration, type Scenario } from "./scenarios";
 import { sequenceOf } from "./sequence";
 import { MissedStep, openStage, type StageOptions } from "./stage";
-import type { Storyteller } from "./storyteller";
 import { renderSvg } from "./svg";
 
-export interface PerformanceOptions extends StageOptions {
-  readonly teller: Storyteller;
-  /** How long a step may take. @default 10 s */
-  readonly stepMs?: number;
+export interface PerformanceOptions extends StageOptions, PlayOptions {
   /** Where to save a picture of what happened. */
   readonly svg?: string | undefined;
-  /** Ends the play when aborted. */
-  readonly signal: AbortSignal;
 }
 
 /** How the play ended. */
@@ -27,10 +20,8 @@ export type Ending =
   | { readonly kind: "interrupted" };
 
 /** Plays scenarios one after the other on one stage. However it ends, it leaves no process and, unless kept, no file. */
-export async function perform(
-  scenarios: readonly Scenario[],
-  { teller, stepMs, svg, signal, ...options }: PerformanceOptions,
-): Promise<Ending> {
+export async function perform(scenarios: readonly Scenario[], options: PerformanceOptions): Promise<Ending> {
+  const { teller, svg, signal, keep } = options;
   // Checked before anything is played, so that a path that cannot be written fails at once.
   if (svg !== undefined) save(svg, "");
   const startedAt = Date.now();
@@ -44,7 +35,7 @@ export async function perform(
       const { title, about } = scenario;
       teller.heading(scenarios.length > 1 ? `${index + 1}. ${title}` : title, about);
       timeline.add({ kind: "chapter", title, atMs: Date.now() });
-      const play = createPlay({ stage, teller, startedAt, stepMs, signal });
+      const play = createPlay(stage, startedAt, options);
       if (index === 0 && scenario !== registration) await setTheScene(play);
       await scenario.play(play);
     }
@@ -57,7 +48,7 @@ export async function perform(
   } finally {
     timeline.add({ kind: "deed", text: "The demo is over and stops every process.", atMs: Date.now() });
     await stage.clear();
-    if (options.keep) teller.say(`\nKept: ${stage.folder}; its .log files have the output of each process.`);
+    if (keep) teller.say(`\nKept: ${stage.folder}; its .log files have the output of each process.`);
     if (svg !== undefined) save(svg, renderSvg(sequenceOf(timeline.all(), startedAt)));
   }
 }

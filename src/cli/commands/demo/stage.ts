@@ -8,7 +8,7 @@ import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { KubeletEvent } from "../../../simulator/kubelet-events";
 import { type Actor, startActor } from "./actor";
 import type { Happening, LogLine, Role } from "./happenings";
-import { createTimeline, type Timeline } from "./timeline";
+import { createTimeline } from "./timeline";
 
 const DRIVER_NAME = "demo.csi";
 const JSON_LINES = "--output=json";
@@ -16,24 +16,6 @@ const JSON_LINES = "--output=json";
 /** A step of a scenario did not happen. */
 export class MissedStep extends Error {
   override readonly name = "MissedStep";
-}
-
-/** A folder that stands for a node, and the processes on it. */
-export interface Stage {
-  readonly folder: string;
-  readonly timeline: Timeline;
-  /** Aborted when an actor ended unasked; the reason names it and quotes its last line. */
-  readonly mishap: AbortSignal;
-  start(role: Role): void;
-  /** Sends SIGTERM, as when a pod is deleted. */
-  stop(role: Role): Promise<void>;
-  /** Sends SIGKILL: a crash. */
-  kill(role: Role): Promise<void>;
-  deleteRegistrationSocket(): void;
-  /** Stops every actor and removes the folder, unless it is to be kept. */
-  clear(): Promise<void>;
-  /** The path relative to the folder: short enough to read. */
-  short(path: string): string;
 }
 
 export interface StageOptions {
@@ -45,8 +27,10 @@ export interface StageOptions {
   readonly keep: boolean;
 }
 
-/** Makes the folder and starts no actor yet. Throws INVALID_OPTION where it cannot make one. */
-export function openStage({ cli, registrar, keep }: StageOptions): Stage {
+export type Stage = ReturnType<typeof openStage>;
+
+/** A folder that stands for a node, and the processes on it: none yet. Throws INVALID_OPTION if it cannot be made. */
+export function openStage({ cli, registrar, keep }: StageOptions) {
   const folder = makeFolder();
   const csiAddress = join(folder, "plugins", DRIVER_NAME, "csi.sock");
   const pluginDir = join(folder, "plugins_registry");
@@ -56,9 +40,8 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
   const timeline = createTimeline();
   const actors = new Map<Role, Actor>();
   const mishap = new AbortController();
-  const short = (path: string) => relative(folder, path);
 
-  const driverFacts = [`--topology=topology.${DRIVER_NAME}/zone=zone-a`, "--max-volumes=12"];
+  const driverFacts = [`--topology=topology.${DRIVER_NAME}/zone=zone-a`, "--max-volumes=12", JSON_LINES];
   const registrarCommand = [
     ...registrar,
     `--csi-address=${csiAddress}`,
@@ -68,14 +51,7 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
     "-v=5",
   ];
   const commands: Readonly<Record<Role, readonly string[]>> = {
-    driver: [
-      ...cli,
-      "driver",
-      `--csi-address=${csiAddress}`,
-      `--name=${DRIVER_NAME}`,
-      ...driverFacts,
-      JSON_LINES,
-    ],
+    driver: [...cli, "driver", `--csi-address=${csiAddress}`, `--name=${DRIVER_NAME}`, ...driverFacts],
     kubelet: [...cli, "kubelet", `--plugin-registration-path=${pluginDir}`, JSON_LINES],
     registrar: registrarCommand,
     "second registrar": registrarCommand,
@@ -84,8 +60,7 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
   const start = (role: Role) => {
     let lastLine = "nothing";
     timeline.add({ kind: "started", role, atMs: Date.now() });
-    const actor = startActor({
-      command: commands[role],
+    const actor = startActor(commands[role], {
       onTold: (told) => timeline.add(happeningOf(role, told)),
       onLine: (line) => {
         lastLine = escapeJson(line);
@@ -108,12 +83,15 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
   return {
     folder,
     timeline,
+    /** Aborted when an actor ended unasked; the reason names it and quotes its last line. */
     mishap: mishap.signal,
-    short,
+    /** The path relative to the folder. */
+    short: (path: string) => relative(folder, path),
     start,
-    stop: (role) => take(role).stop(),
-    kill: (role) => take(role).kill(),
+    stop: (role: Role) => take(role).stop(),
+    kill: (role: Role) => take(role).kill(),
     deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
+    /** Stops every actor and removes the folder, except with `keep`. */
     clear: async () => {
       await Promise.all([...actors.keys()].map((role) => take(role).stop()));
       if (!keep) rmSync(folder, { recursive: true, force: true });
