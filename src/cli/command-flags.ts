@@ -62,6 +62,17 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
   throw new Error(`"${text}" is not one of its values; ${hint}`);
 }
 
+/** `CALL=VALUE`, or `CALL=VALUE:3` for the first three calls. Throws for any other text. */
+export function parseFault<Call extends string>(text: string, calls: readonly Call[], example: string) {
+  const { call, value, times } =
+    /^(?<call>\w+)=(?<value>\w[\w.]*)(?::(?<times>\w+))?$/.exec(text)?.groups ?? {};
+  if (call === undefined || value === undefined) throw new Error(`"${text}" must have the form ${example}`);
+  return { call: parseChoice(call, calls), value, times: timesOf(times) };
+}
+
+/** How often a fault occurs; nothing given: at every call. */
+export const timesOf = (text?: string) => (text === undefined ? {} : { times: parseCount(text) });
+
 /** Throws unless the text is a duration of Go's, 0 or more; answers milliseconds. */
 export function parseDuration(text: string): number {
   const parsed = parseDurationMs(text);

@@ -1,6 +1,6 @@
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
-import { type GoFlag, parseGoFlags } from "./go-flags";
+import { type GoCommandLine, type GoFlag, parseGoFlags } from "./go-flags";
 import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
 import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";
 
@@ -134,8 +134,7 @@ export interface Flags extends Values {
 /** `message` is the official's first line on stderr; its help follows there. The exit code is 2, for help 0. */
 export type ParsedFlags =
   | { readonly kind: "flags"; readonly flags: Flags }
-  | { readonly kind: "help" }
-  | { readonly kind: "error"; readonly message: string };
+  | Exclude<GoCommandLine, { readonly kind: "parsed" }>;
 
 /** Every flag that a registrar's command line may have, also those of earlier releases. */
 export function acceptedFlags(): ReadonlyMap<string, GoFlag> {

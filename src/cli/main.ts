@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
 import { OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
-import { meantFlag } from "./meant-flag";
+import { nearestFlag } from "./meant-flag";
 import { memoryProblem } from "./memory-limit";
 import { print } from "./print";
 import { endOnSignals, missedSigterm } from "./signals";
@@ -40,11 +40,15 @@ async function main(argv: readonly string[]): Promise<number> {
 
   const line = parseFlags(argv);
   if (line.kind === "help") {
-    // The official prints it on stderr; whoever asks for it wants to page or search it.
-    return print(`${await help()}\n`);
+    // The official prints it on stderr, where it cannot be paged or searched.
+    const { renderHelp } = await import("./help");
+    const width = Math.min(process.stdout.columns ?? 110, 110);
+    return print(`${await renderHelp(basename(programPath), width, COMMANDS)}\n`);
   }
   if (line.kind === "error") {
-    printError(`${line.message}\n${adviceOn(line.message)}`);
+    const near = nearestFlag(line.unknown);
+    const meant = near === undefined ? "" : `did you mean --${near}? Else `;
+    printError(`${line.message}\n${meant}see ${basename(programPath)} --help`);
     return EXIT_USAGE;
   }
   const { flags } = line;
@@ -68,18 +72,6 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const { runRegister } = await import("./commands/register");
   return runRegister(flags, logging);
-}
-
-/** What to do about a mistake on the command line. */
-function adviceOn(message: string): string {
-  const near = meantFlag(message);
-  const advice = `see ${basename(programPath)} --help`;
-  return near === undefined ? advice : `did you mean --${near}? Else ${advice}`;
-}
-
-async function help(): Promise<string> {
-  const { renderHelp } = await import("./help");
-  return renderHelp(basename(programPath), Math.min(process.stdout.columns ?? 110, 110), COMMANDS);
 }
 
 function printError(text: string): void {

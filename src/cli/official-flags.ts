@@ -65,7 +65,7 @@ export function askOfficial(words: readonly string[], release: OfficialRelease |
         };
   }
   if (line.kind === "help") return { kind: "starts" };
-  const [, flag] = /^flag provided but not defined: -(.*)$/s.exec(line.message) ?? [];
+  const flag = line.unknown;
   if (flag !== undefined && release === undefined && officialFlags(LAST_WITH_KLOG).has(flag))
     return { kind: "unclear", flag };
   return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) };

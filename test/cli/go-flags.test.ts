@@ -47,7 +47,7 @@ const errors: [argv: string[], official: string][] = [
 ];
 
 test.each(errors)("%j is refused: %s", (argv, message) => {
-  expect(parseGoFlags(argv, flags)).toEqual({ kind: "error", message });
+  expect(parseGoFlags(argv, flags)).toMatchObject({ kind: "error", message });
 });
 
 /** The official prints its usage on stderr; exit code 0. */

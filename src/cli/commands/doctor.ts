@@ -19,7 +19,7 @@ import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { endBySignals } from "../signals";
-import { lookAtCluster, mixedFlags } from "./doctor/cluster";
+import { lookAtCluster, refuseMixedFlags } from "./doctor/cluster";
 import { lookUntilHealthy } from "./doctor/look-until-healthy";
 import { readFiles } from "./doctor/read-files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
@@ -34,7 +34,7 @@ const EXIT_UNSEEN = 3;
 /** Between two looks, with `--wait`. */
 const LOOK_EVERY_MS = 1_000;
 
-const flags = {
+const FLAGS = {
   file: {
     ...listFlag("YAML files or folders to judge before they are applied, - for stdin; repeatable", String),
     alias: "f",
@@ -70,15 +70,9 @@ export const runDoctor = createCommand(
       "Give it the registrar's own arguments, all of them: those that say nothing about where to look are checked too.",
       "Without --csi-address it looks at every driver of the node, registered or not.",
     ].join(" "),
-    flags,
-    translate: (argv) => {
-      const translated = translateRegistrarWords(argv, Object.keys(flags), {
-        lists: ["file", "remove-startup-taint"],
-        switches: ["cluster"],
-      });
-      return "problem" in translated ? translated : { ...translated, remark: startProblemIn(argv) };
-    },
-    check: mixedFlags,
+    flags: FLAGS,
+    translate: (argv) => translateRegistrarWords(argv, FLAGS),
+    check: refuseMixedFlags,
     failureExitCode: EXIT_UNSEEN,
     examples: [
       "doctor",
@@ -97,7 +91,7 @@ export const runDoctor = createCommand(
       "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",
     ],
   },
-  async (flags, startProblem) => {
+  async (flags, argv) => {
     const tell = <Told extends Pick<Report, "healthy" | "summary">>(
       report: Told,
       render: (report: Told, look: TableLook) => string,
@@ -119,7 +113,7 @@ export const runDoctor = createCommand(
     const target = {
       ...resolveTarget(flags, nodeDirectory(process.env), where),
       names: nameListsFrom(flags),
-      startProblem,
+      startProblem: startProblemIn(argv, FLAGS),
       ...(await nodeReadinessIn(flags)),
     };
     const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
@@ -148,7 +142,7 @@ async function nodeReadinessIn({
   removeStartupTaint = [],
   nodeCondition = "",
   nodeName = "",
-}: FlagValues<typeof flags>): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
+}: FlagValues<typeof FLAGS>): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
   if (removeStartupTaint.length === 0 && nodeCondition === "") return {};
   const { nodeReadinessTarget } = await import("../node-readiness");
   try {

@@ -1,4 +1,4 @@
-import { invalidOption, messageOf } from "../../base/errors";
+import { invalidOption } from "../../base/errors";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import {
   FS_GROUP_POLICIES,
@@ -73,14 +73,7 @@ export const runManifest = createCommand(
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
     flags,
-    check: (values) => {
-      try {
-        makeAll(values);
-        return undefined;
-      } catch (error) {
-        return messageOf(error);
-      }
-    },
+    check: (values) => void makeAll(values),
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2 --include all",

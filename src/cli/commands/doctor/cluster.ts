@@ -27,15 +27,17 @@ const OF_A_CLUSTER = ["node", "driver", "context"] as const;
 
 type Mixed = { readonly [Name in (typeof OF_A_NODE)[number] | (typeof OF_A_CLUSTER)[number]]?: unknown };
 
-/** What is wrong with flags of which some are for a cluster and some for a node; undefined where nothing is. */
-export function mixedFlags(flags: Mixed & { readonly cluster?: boolean | undefined }): string | undefined {
+/** Throws for flags of which some are for a cluster and some for a node. */
+export function refuseMixedFlags(flags: Mixed & { readonly cluster?: boolean | undefined }): void {
   const named = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   if (flags.cluster === true) {
     const wrong = OF_A_NODE.find((name) => flags[name] !== undefined);
-    return wrong && `--cluster looks at a whole cluster through kubectl; leave ${named(wrong)} out`;
+    if (wrong)
+      throw new Error(`--cluster looks at a whole cluster through kubectl; leave ${named(wrong)} out`);
+  } else {
+    const wrong = OF_A_CLUSTER.find((name) => flags[name] !== undefined);
+    if (wrong) throw new Error(`${named(wrong)} needs --cluster beside it`);
   }
-  const wrong = OF_A_CLUSTER.find((name) => flags[name] !== undefined);
-  return wrong && `${named(wrong)} needs --cluster beside it`;
 }
 
 /** The report of the first look that finds no problem, or of the last within `waitMs`. Progress goes to a terminal. */

@@ -4,7 +4,7 @@ import { parseCsiAddress } from "../../../unix/csi-address";
 import { httpEndpointOf, startProblemOf } from "../../flag-checks";
 import { acceptedFlags, isProbeMode, parseFlags } from "../../flags";
 import { parseBool } from "../../go-values";
-import { correctArgument, meantFlag } from "../../meant-flag";
+import { correctArgument, nearestFlag } from "../../meant-flag";
 import { askOfficial } from "../../official-flags";
 
 /** What a container's arguments come to, by the registrar's own parser and checks, and by the official one's flags. */
@@ -34,7 +34,7 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
       task: "print",
     };
   if (line.kind === "error") {
-    const advice = correctArgument(meantFlag(line.message));
+    const advice = correctArgument(nearestFlag(line.unknown));
     return { ...NOTHING, refusal: { problem: line.message, advice } };
   }
   const { flags } = line;
