@@ -7,7 +7,6 @@ import { memoryProblem } from "./memory-limit";
 import { print } from "./print";
 import { endOnSignals, missedSigterm } from "./signals";
 import { version } from "./version";
-import { leaveRemovedDirectory } from "./working-directory";
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -28,8 +27,7 @@ async function main(argv: readonly string[]): Promise<number> {
     );
     return EXIT_FAILURE;
   }
-  if (leaveRemovedDirectory())
-    printError("registrar: the working directory was removed: relative paths begin at / instead");
+  leaveRemovedDirectory();
   const command = COMMANDS.find(({ name }) => name === argv[0]);
   if (command) return command.run(argv.slice(1));
   const correction = correctCommand(argv[0]);
@@ -68,10 +66,20 @@ async function main(argv: readonly string[]): Promise<number> {
   if (problem !== undefined) {
     const { createCliLogger } = await import("./cli-logger");
     const log = (await createCliLogger(logging)).named("main");
-    log.warn("Memory limit is too small for a start after a reboot, which may never end", { ...problem });
+    log.warn("Memory limit is too small for a start after a reboot, which may never end", problem);
   }
   const { runRegister } = await import("./commands/register");
   return runRegister(flags, logging);
+}
+
+/** In a removed working directory `process.cwd` throws, whoever calls it. */
+function leaveRemovedDirectory(): void {
+  try {
+    process.cwd();
+  } catch {
+    process.chdir("/");
+    printError("registrar: the working directory was removed: relative paths begin at / instead");
+  }
 }
 
 function printError(text: string): void {

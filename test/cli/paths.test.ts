@@ -1,16 +1,17 @@
-import { CONTAINER_DIRECTORY, nodeDirectory, type PathFlags, resolvePaths } from "../../src/cli/paths";
+import type { FlagName } from "../../src/cli/flags";
+import { CONTAINER_DIRECTORY, nodeDirectory, resolvePaths } from "../../src/cli/paths";
 
 const NODE_DIRECTORY = "/root/of/kubelet/plugins_registry";
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 const REQUIRED = { kind: "missing", message: "kubelet-registration-path is a required parameter" };
 
 /** The flags with their defaults, but for those that are given. */
-function flagsWith(given: Readonly<Record<string, string>>): PathFlags {
+function flagsWith(given: Readonly<Record<string, string>>) {
   return {
     csiAddress: given["csi-address"] ?? "/run/csi/socket",
     kubeletRegistrationPath: given["kubelet-registration-path"] ?? "",
     pluginRegistrationPath: given["plugin-registration-path"] ?? CONTAINER_DIRECTORY,
-    given: new Set(Object.keys(given)),
+    given: new Set(Object.keys(given) as FlagName[]),
   };
 }
 

@@ -12,8 +12,7 @@ import { isFolder } from "../../unix/files";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { nameListsFrom } from "../name-lists";
-import { nodeDirectory, resolvePaths } from "../paths";
-import { isNodeWide, patternsOf } from "../pattern-warnings";
+import { isNodeWide, nodeDirectory, patternsOf, resolvePaths } from "../paths";
 import { askRegistrar, quickNameOf, type SelfReport } from "./probe/questions";
 
 /**

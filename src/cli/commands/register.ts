@@ -21,8 +21,7 @@ import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { collectWhenQuiet, keepHeapSmall } from "../garbage";
 import { nameListsFrom } from "../name-lists";
-import { nodeDirectory, type PathResolution, resolvePaths } from "../paths";
-import { isNodeWide, patternsOf } from "../pattern-warnings";
+import { isNodeWide, nodeDirectory, type Paths, patternsOf, resolvePaths } from "../paths";
 import { abortOnSignals } from "../signals";
 import { writeTerminationLog } from "../termination-log";
 import { version } from "../version";
@@ -85,10 +84,10 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
   }
 }
 
-/** Registers one driver, or, if a path has a `*`, every driver that it finds. */
+/** Registers one driver, or every driver that it finds if a path has a `*`. */
 async function start(
   flags: Flags,
-  paths: PathResolution & { kind: "paths" },
+  paths: Paths,
   context: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Registration | NodeRegistrar> {
   const common = {
