@@ -1,8 +1,8 @@
 import { nearWord } from "../base/near-word";
 import { parseDurationMs } from "./go-values";
 
-// The kinds of flags that our own commands have, as yargs wants them declared. What `coerce` throws is shown to the
-// user after the flag's name.
+// The kinds of flags that our own commands have, as yargs declares them. The user sees what `coerce` throws after the
+// flag's name.
 
 /** Takes any text, also an empty one. */
 export const textFlag = (describe: string) => ({ type: "string", describe }) as const;
@@ -31,16 +31,15 @@ export const choiceFlag = <Choice extends string>(describe: string, choices: rea
     coerce: (text: string): Choice => parseChoice(text, choices),
   }) as const;
 
-/** Takes no value. */
 export const switchFlag = (describe: string) => ({ type: "boolean", describe }) as const;
 
-/** In which form something is printed; the first one by default. */
+/** The form of the output; the first one by default. */
 export const outputFlag = <const Form extends string>(
   describe: string,
   forms: readonly [Form, ...(readonly Form[])],
 ) => ({ ...choiceFlag<Form>(describe, forms), alias: "o", default: forms[0] }) as const;
 
-/** Text or JSON lines: every command that reports events has it. */
+/** Every command that reports events has it. */
 export const eventOutputFlag = outputFlag("one line for each event, for people or for programs", [
   "text",
   "json",
@@ -50,14 +49,10 @@ export const eventOutputFlag = outputFlag("one line for each event, for people o
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
+  const words = new Map(choices.map((candidate) => [candidate.toLowerCase(), candidate]));
   // Numbers get no suggestion: every other number is equally near.
-  const near = /^\d/.test(text)
-    ? undefined
-    : nearWord(
-        text.toLowerCase(),
-        choices.map((candidate) => candidate.toLowerCase()),
-      );
-  const meant = choices.find((candidate) => candidate.toLowerCase() === near);
+  const near = /^\d/.test(text) ? undefined : nearWord(text.toLowerCase(), words.keys());
+  const meant = near && words.get(near);
   const hint = meant === undefined ? `one of ${choices.join(", ")}` : `did you mean ${meant}?`;
   throw new Error(`"${text}" is not one of its values; ${hint}`);
 }

@@ -24,7 +24,7 @@ export interface CommandLine<Flags extends FlagRows> {
 
 type FlagRows = Readonly<Record<string, Options>>;
 
-/** The flags' values: `--csi-address` is `csiAddress`; undefined where not given and without default. */
+/** The flags' values: `--csi-address` is `csiAddress`; undefined: not given and without default. */
 export type FlagValues<Flags extends FlagRows> = {
   readonly [Name in keyof InferredOptionTypes<Flags> as CamelCaseKey<Name>]: InferredOptionTypes<Flags>[Name];
 };
@@ -34,8 +34,8 @@ const EXIT_USAGE = 2;
 const WIDTH = 100;
 
 /**
- * Makes one of our commands: reads its flags, prints its help, and turns a RegistrarError into one line on stderr and
- * exit code 1. A mistake on the command line exits with 2 and names the flag that was probably meant.
+ * Makes one of our commands: reads its flags, prints its help, and turns a RegistrarError into one line on stderr and an
+ * exit code. A mistake on the command line exits with 2 and names the nearest flag.
  *
  * These commands have GNU's grammar, parsed by yargs; a single dash works like two. The drop-in default command has
  * Go's grammar and shares nothing with this file. A command that takes its flags translates them first.
@@ -70,7 +70,7 @@ export function createCommand<const Flags extends FlagRows>(
 
 async function helpOf({ name, describe, flags, examples, notes }: CommandLine<FlagRows>): Promise<string> {
   const { createHelp } = await import("./help");
-  // Without types: each description says what the flag takes.
+  // Without types: each description has what the flag takes.
   const rows = Object.entries(flags).map(([flag, row]) => {
     const { alias, demandOption = false, defaultDescription = row.default } = row;
     const shown = { alias: alias ?? [], demandOption, describe: row.describe, group: "Flags:" };
@@ -148,7 +148,7 @@ function readFlag(flag: string, { array, coerce }: Options, given: unknown): unk
 
 const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Says that a command has no such flag, and which was probably meant. */
+/** The error for an unknown flag, with the nearest one. */
 export function noSuchFlag(flag: string, known: readonly string[], command: string): string {
   const near = nearWord(flag, known);
   const advice = near === undefined ? `see registrar ${command} --help` : `did you mean --${near}?`;

@@ -1,13 +1,14 @@
 import { nearWord } from "../base/near-word";
-import type { CommandSummary } from "./help";
 
 /** One of our commands beside the drop-in default. */
-export interface Command extends CommandSummary {
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
   /** Runs with the words after the command's name; resolves with the exit code. */
   run(argv: readonly string[]): Promise<number>;
 }
 
-/** What a first word may be other than a flag. Each command is loaded only when it is used. */
+/** Each command is loaded only when it is used. */
 export const COMMANDS: readonly Command[] = [
   {
     name: "demo",
@@ -65,11 +66,9 @@ const MEANT: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * What to tell somebody whose first word is a command that we do not have; undefined for every other first word, such
- * as a path, which is for Go's grammar: there it ends the flags and is ignored, as are the flags behind it.
- *
- * That such a word ends us with a usage error takes nothing from a drop-in user. At the official registrar a line that
- * starts with a plain word sets no flag, so the required --kubelet-registration-path is missing, and it always fails.
+ * The usage error for a first word that looks like a command; undefined for any other, such as a path, which ends the
+ * flags in Go's grammar. A drop-in user loses nothing: the official registrar always fails on a line that starts with a
+ * plain word, because it sets no flag and --kubelet-registration-path is required.
  */
 export function correctCommand(firstWord: string | undefined): string | undefined {
   if (firstWord === undefined || !/^[a-z][a-z-]*$/i.test(firstWord) || /^(?:true|false)$/i.test(firstWord))

@@ -4,10 +4,7 @@ import type { EventStream, SimulatorEvent } from "../simulator/event-stream";
 /** Puts an event into one line of words; undefined if people need not see it. */
 export type Narrator<Event> = (event: Event) => string | undefined;
 
-/**
- * Reports every event of a simulated part, earlier ones first: in JSON as the object it is, in text as lines after the
- * time of day. What peers say cannot start a new line.
- */
+/** Reports every event of a simulated part, past and future: in JSON as an object, in text as a line with the time. */
 export function tellEvents<Event extends SimulatorEvent>(
   stream: EventStream<Event>,
   output: "text" | "json",

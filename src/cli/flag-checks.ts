@@ -25,7 +25,7 @@ export function checkHttpFlags(flags: Flags): void {
   checkMetricsPath(flags.metricsPath, { isProfiled: flags.enablePprof });
 }
 
-/** Without these flags nothing of node readiness is loaded, and no API server needed. */
+/** Without these flags node readiness is not loaded, and no API server is needed. */
 export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags): boolean {
   return removeStartupTaint.length > 0 || nodeCondition !== "";
 }

@@ -2,14 +2,11 @@ import { RegistrarError } from "../base/errors";
 import { LONGEST_WAIT_MS, pause } from "../base/pause";
 import { abortOnSignals } from "./signals";
 
-/**
- * Aborted when a command in the foreground must end: by a signal, after `onSignal` got its name, or because nobody
- * reads what it prints.
- */
-export function untilStopped(onSignal: (name: string) => void = () => {}): AbortSignal {
+/** Aborted when a command in the foreground must end: by a signal, or because its stdout was closed. */
+export function untilStopped(): AbortSignal {
   const unread = new AbortController();
   process.stdout.on("error", () => unread.abort());
-  return AbortSignal.any([abortOnSignals(onSignal), unread.signal]);
+  return AbortSignal.any([abortOnSignals(() => {}), unread.signal]);
 }
 
 /** Resolves when the signal is aborted, or after `ms` if that is more than 0; keeps the process alive until then. */

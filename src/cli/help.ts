@@ -1,12 +1,6 @@
 import type { Argv } from "yargs";
 import { type FlagSpec, flagTable } from "./flags";
 
-/** A command as the help lists it. */
-export interface CommandSummary {
-  readonly name: string;
-  readonly summary: string;
-}
-
 /** yargs to render a help text: it reads no argv, prints nothing and does not exit. No other run loads it. */
 export async function createHelp(programName: string, width: number): Promise<Argv> {
   const { default: yargs } = await import("yargs");
@@ -23,7 +17,7 @@ export async function createHelp(programName: string, width: number): Promise<Ar
 export async function renderHelp(
   programName: string,
   width: number,
-  commands: readonly CommandSummary[] = [],
+  commands: readonly { readonly name: string; readonly summary: string }[] = [],
 ): Promise<string> {
   const help = (await createHelp(programName, width))
     .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")

@@ -17,8 +17,7 @@ const programPath = process.argv[1] ?? "registrar";
 
 /**
  * Checks in the official registrar's order (main.go), so that the first error line is the same: flags, logging,
- * version, required path, probe mode; then the registrar itself. Nothing heavy is loaded before the probe's answer:
- * exec probes have a second, at a tenth of a CPU.
+ * version, required path, probe mode. Loads nothing heavy before that: exec probes have a second, at a tenth of a CPU.
  */
 async function main(argv: readonly string[]): Promise<number> {
   if (process.platform === "win32") {
@@ -61,7 +60,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return runProbe(flags, flags.mode === "health-probe" ? "health" : "ready");
   }
   endOnSignals(0);
-  // Before a registration is loaded: without memory a start hardly gets beyond that. Where no limit is known Node says 0.
+  // Before a registration is loaded: without memory a start hardly gets beyond that. Node answers 0 for no limit.
   const problem = memoryProblem(process.constrainedMemory() || Number.POSITIVE_INFINITY, "/sys/block");
   if (problem !== undefined) {
     const { createCliLogger } = await import("./cli-logger");

@@ -7,7 +7,7 @@ import { correctArgument } from "./meant-flag";
 export type OfficialRelease = number;
 
 const LATEST: OfficialRelease = 217;
-/** The releases that brought a flag; the other flags are as old as v1.1. */
+/** The release that added each flag; the other flags are as old as v1.1. */
 const SINCE: ReadonlyMap<string, OfficialRelease> = new Map(
   Object.entries({
     "plugin-registration-path": 200,
@@ -27,16 +27,16 @@ const SINCE: ReadonlyMap<string, OfficialRelease> = new Map(
 );
 /** The last release with klog's flags. */
 const LAST_WITH_KLOG: OfficialRelease = 210;
-/** Those with which it ends unless they are off, as it has no flag for the feature gate that they ask for. */
+/** It ends unless they are off, because it has no flag for the feature gate that they need. */
 const ALPHA_FLAGS = /^log-(?:text|json)-(?:split-stream|info-buffer-size)$/;
 
-/** What an official registrar makes of arguments: it starts, it ends, or that depends on its release. */
+/** Whether an official registrar starts with some arguments; `unclear` if that depends on its release. */
 export type OfficialAnswer =
   | { readonly kind: "starts" }
   | { readonly kind: "refused"; readonly problem: string; readonly advice: string }
   | { readonly kind: "unclear"; readonly flag: string };
 
-/** The flags that its `--help` prints, as of a release. */
+/** The flags that its `--help` prints in a release. */
 export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   const { dropIn, deprecated, removed, ours } = flagTable;
   const mode = { ...ours.mode, parse: (value: string) => ({ value }) };
@@ -49,12 +49,12 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   ]);
 }
 
-/** Whether the official registrar of a release starts with these words; undefined for a release that is not known. */
+/** Whether the official registrar of a release starts with these words. `release` is undefined if unknown. */
 export function askOfficial(words: readonly string[], release: OfficialRelease | undefined): OfficialAnswer {
   const known = officialFlags(release);
   const line = parseGoFlags(words, known);
   if (line.kind === "parsed") {
-    // Go keeps the last value of a flag that is given again.
+    // Go keeps the last value of a repeated flag.
     const alpha = [...new Map(line.settings)].find(([name, value]) => ALPHA_FLAGS.test(name) && value);
     return alpha === undefined
       ? { kind: "starts" }

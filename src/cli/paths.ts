@@ -38,8 +38,8 @@ export interface Paths {
 
 /**
  * Decides where the registration socket goes and which path kubelet gets. In a container (/registration exists, or the
- * directory is given) these are the official registrar's rules, with the required flag. On a node or a developer's
- * machine, where neither is so, the defaults are kubelet's own directory and the CSI address.
+ * directory is given) by the official registrar's rules, with the required flag. Elsewhere the defaults are kubelet's own
+ * directory and the CSI address.
  */
 export function resolvePaths(
   flags: Pick<Flags, "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "given">,

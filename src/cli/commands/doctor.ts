@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { invalidOption, messageOf } from "../../base/errors";
 import { renderClusterTable } from "../../doctor/cluster/table";
@@ -12,24 +11,22 @@ import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
 import { escapeJson } from "../../logging/escape";
 import { parseCsiAddress } from "../../unix/csi-address";
-import { isFolder } from "../../unix/files";
 import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { endBySignals } from "../signals";
-import { lookAtCluster, refuseMixedFlags } from "./doctor/cluster";
-import { lookUntilHealthy } from "./doctor/look-until-healthy";
+import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
 import { readFiles } from "./doctor/read-files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
 import { settingsOf } from "./doctor/settings";
 import { resolveTarget } from "./doctor/target";
 
-/** Where no terminal says how wide it is. */
+/** Columns without a terminal. */
 const DEFAULT_WIDTH = 100;
 const EXIT_PROBLEM = 1;
-/** Nothing could be looked at, or not everything that was asked for. */
+/** Not everything could be read. */
 const EXIT_UNSEEN = 3;
 /** Between two looks, with `--wait`. */
 const LOOK_EVERY_MS = 1_000;
@@ -44,7 +41,10 @@ const FLAGS = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
-  "csi-address": { ...textFlag("CSI driver socket as seen from here"), coerce: parseAddress },
+  "csi-address": {
+    ...textFlag("CSI driver socket as seen from here"),
+    coerce: (text: string) => resolve(parseCsiAddress(text)),
+  },
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
   "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
@@ -100,18 +100,17 @@ export const runDoctor = createCommand(
       const written = print(
         flags.output === "json"
           ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
-          : render(report, { width, colors: wantsColors() }),
+          : render(report, { width, colors: process.stdout.isTTY && process.stdout.hasColors() }),
       );
       if (written !== 0 || report.healthy) return written;
       return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;
     };
-    // What others wrote may keep this thread busy for seconds.
+    // Files and clusters may keep this thread busy for seconds.
     if (flags.cluster || flags.file !== undefined) endBySignals();
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
     if (flags.file !== undefined) return tell(await reportOnFiles(flags.file), renderTable);
-    const where = { exists: existsSync, isDirectory: isFolder };
     const target = {
-      ...resolveTarget(flags, nodeDirectory(process.env), where),
+      ...resolveTarget(flags, nodeDirectory(process.env)),
       names: nameListsFrom(flags),
       startProblem: startProblemIn(argv, FLAGS),
       ...(await nodeReadinessIn(flags)),
@@ -125,7 +124,7 @@ export const runDoctor = createCommand(
   },
 );
 
-/** Judges what is to be applied; nothing of this machine is looked at. */
+/** Judges the objects in files; reads nothing else of this machine. */
 async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>> {
   const { objects, unread } = await readFiles(files);
   const [first] = unread;
@@ -137,7 +136,7 @@ async function reportOnFiles(files: readonly string[]): Promise<Report<unknown>>
   return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
 }
 
-/** What to ask the API server, where the registrar's arguments give a reason to. */
+/** What to ask the API server, if the registrar's arguments are about node readiness. */
 async function nodeReadinessIn({
   removeStartupTaint = [],
   nodeCondition = "",
@@ -154,17 +153,8 @@ async function nodeReadinessIn({
   }
 }
 
-function parseAddress(text: string): string {
-  return resolve(parseCsiAddress(text));
-}
-
 function parseTimeout(text: string): number {
   const timeoutMs = parseDuration(text);
-  if (timeoutMs === 0) throw new Error("it must be more than 0, or nobody could answer in time");
+  if (timeoutMs === 0) throw new Error("it must be more than 0: no answer comes in no time");
   return timeoutMs;
-}
-
-/** Node goes by NO_COLOR, FORCE_COLOR and TERM. */
-function wantsColors(): boolean {
-  return process.stdout.isTTY && process.stdout.hasColors();
 }

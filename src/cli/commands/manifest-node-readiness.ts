@@ -7,7 +7,6 @@ import { parseStartupTaint } from "../../node-readiness/startup-taint";
 import { listFlag, switchFlag, textFlag } from "../command-flags";
 import type { FlagValues } from "../command-line";
 
-/** What both manifests have for a node's readiness. */
 export const readinessFlags = {
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
@@ -16,19 +15,16 @@ export const readinessFlags = {
     ...switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
     implies: "kubernetes-version",
   },
-} as const;
-
-/** Only where the driver is known. */
-export const readinessRuleFlag = {
+  /** Only for a single driver. */
   "node-readiness-rule": {
     ...switchFlag("with --node-condition: a NodeReadinessRule"),
     implies: "node-condition",
   },
 } as const;
 
-type ReadinessValues = Partial<FlagValues<typeof readinessFlags & typeof readinessRuleFlag>>;
+type ReadinessValues = FlagValues<typeof readinessFlags>;
 
-/** What the registrar needs for the node's readiness; undefined if that is not wanted. Throws INVALID_OPTION. */
+/** What the registrar needs for the node's readiness; undefined if not requested. Throws INVALID_OPTION. */
 export function nodeAccessFrom(
   values: ReadinessValues,
   { drivers, isNodeWide }: { readonly drivers: readonly string[] | undefined; readonly isNodeWide: boolean },

@@ -14,7 +14,7 @@ import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } fr
 import { createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
-import { nodeAccessFrom, readinessFlags, readinessRuleFlag } from "./manifest-node-readiness";
+import { nodeAccessFrom, readinessFlags } from "./manifest-node-readiness";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
@@ -55,19 +55,15 @@ const flags = {
   "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
   ...readinessFlags,
-  ...readinessRuleFlag,
 } as const;
 
-/** What a node-wide registrar's manifest has no use for. */
+/** A node-wide registrar's manifest refuses them. */
 const FOR_A_DRIVER = [
   ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "attach-required", "pod-info-on-mount"],
   ...["lifecycle-mode", "fs-group-policy", "storage-capacity", "storage-class", "node-readiness-rule"],
 ] as const;
 
-/**
- * Writes Kubernetes objects as YAML: a driver's, or with `--node-wide` one registrar for all; resolves with the exit
- * code.
- */
+/** Writes Kubernetes objects as YAML: a driver's, or one registrar for all; resolves with the exit code. */
 export const runManifest = createCommand(
   {
     name: "manifest",
@@ -101,12 +97,9 @@ function makeAll(values: Values): string {
     return makeNodeWideManifests({ ...values, kubeletRoot }, parts, access);
   }
   if (driverName === undefined || driverImage === undefined) {
-    const missing = [
-      driverName === undefined && "--driver-name",
-      driverImage === undefined && "--driver-image",
-    ];
-    const text = `it needs ${missing.filter(Boolean).join(" and ")}, or --node-wide; see registrar manifest --help`;
-    throw invalidOption(text);
+    const required = Object.entries({ "--driver-name": driverName, "--driver-image": driverImage });
+    const missing = required.flatMap(([flag, value]) => (value === undefined ? [flag] : [])).join(" and ");
+    throw invalidOption(`it needs ${missing}, or --node-wide; see registrar manifest --help`);
   }
   if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
   const options: ManifestOptions = {

@@ -16,14 +16,13 @@ import { isNodeWide, nodeDirectory, patternsOf, resolvePaths } from "../paths";
 import { askRegistrar, quickNameOf, type SelfReport } from "./probe/questions";
 
 /**
- * `--mode=health-probe` and `--mode=ready-probe`: ask the registrar that runs in this container over its registration
- * socket, with the flags that it was started with. For exec probes without an HTTP endpoint. An exec probe has one
- * second, perhaps with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library.
+ * `--mode=health-probe` and `--mode=ready-probe`: asks the registrar of this container over its registration socket, with
+ * the flags that it was started with. For exec probes without an HTTP endpoint. An exec probe has one second, perhaps
+ * with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library.
  *
- * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, as
- * the driver is missing, slow or failing. Ready: the driver is registered.
- *
- * Node-wide, healthy: one of ours answers for one of the drivers; or each driver that there is has somebody who answers.
+ * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, because
+ * the driver is missing, slow or failing. Ready: the driver is registered. Node-wide, healthy: one of ours answers for one
+ * of the drivers; or a registrar answers for each driver that exists.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
   const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
@@ -54,9 +53,9 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
 /** The drivers that the flags name. */
 interface Meant {
   readonly text: string;
-  /** Whether it is the endpoint of such a driver, URI-encoded. */
+  /** Whether a URI-encoded endpoint is such a driver's. */
   fits(endpoint: string): boolean;
-  /** What nobody answers for although a registrar that is well would; `mine` are those of `answers` that fit. */
+  /** The drivers for which a healthy registrar would answer and none does; `mine` are those of `answers` that fit. */
   findUnserved(
     mine: readonly SelfReport[],
     answers: readonly SelfReport[],
@@ -75,11 +74,11 @@ function meantByPath({ csiAddress }: Flags, path: string): Meant {
 }
 
 function meantByPatterns(flags: Flags): Meant {
-  const { csiAddresses, kubeletRegistrationPaths: told } = patternsOf(flags);
-  const pairs = pairPatterns(csiAddresses, told);
+  const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
+  const pairs = pairPatterns(csiAddresses, kubeletRegistrationPaths);
   const lists = nameListsFrom(flags);
   return {
-    text: told.join(" "),
+    text: kubeletRegistrationPaths.join(" "),
     fits: (endpoint) => {
       const path = attempt(() => decodeURI(endpoint)) ?? endpoint;
       return pairs.some((pair) => fitsPattern(path, pair.kubeletRegistrationPath));
@@ -102,7 +101,7 @@ function meantByPatterns(flags: Flags): Meant {
   };
 }
 
-/** Undefined where all are ready. */
+/** Undefined if all are ready. */
 function whyNotReady(reports: readonly SelfReport[]): string | undefined {
   const notReady = reports.filter(({ state }) => state !== "registered");
   if (notReady.length === 0) return undefined;
@@ -115,7 +114,7 @@ function whyNotReady(reports: readonly SelfReport[]): string | undefined {
   return reasons.join("; ");
 }
 
-/** The registration sockets there; or why nobody can tell, which does not matter as long as the driver is waited for. */
+/** The registration sockets there, or why they are unknown, which does not matter while there is no driver. */
 function socketsIn(folder: string): { readonly sockets: readonly string[]; readonly problem?: string } {
   try {
     return { sockets: readdirSync(folder).filter((name) => name.endsWith(SOCKET_TAIL)) };

@@ -27,8 +27,8 @@ import { writeTerminationLog } from "../termination-log";
 import { version } from "../version";
 
 /**
- * The default command: registers one CSI driver and runs until a signal or a failure ends it. Resolves with the exit
- * code: 0 after a signal, 1 after a failure, whose reason is in the log and in the termination log.
+ * The default command: registers drivers until a signal or a failure ends it. Resolves with the exit code: 0 after a
+ * signal, 1 after a failure, whose reason is in the log and in the termination log.
  */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
   const logger = await createCliLogger(logging);

@@ -1,11 +1,9 @@
-import { existsSync } from "node:fs";
 import { pause } from "../../base/pause";
 import { renderColumns } from "../../doctor/findings/columns";
 import type { DriverRow } from "../../doctor/findings/report";
 import { driversIn } from "../../doctor/node/drivers";
 import { gatherFacts } from "../../doctor/node/gather";
 import { escapeJson, plain } from "../../logging/escape";
-import { isFolder } from "../../unix/files";
 import { durationFlag, outputFlag, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { untilStopped } from "../foreground";
@@ -16,14 +14,14 @@ import { resolveTarget } from "./doctor/target";
 import { rowChanges } from "./status/row-changes";
 import { noDriver, unseenRegistrations } from "./status/unseen";
 
-/** The states of a driver that is as it is to be. */
+/** The states of a healthy driver. */
 const WELL = ["registered", "not-wanted"];
 /** Between two looks, with `--watch`. */
 const LOOK_EVERY_MS = 1_000;
-/** The registrations could not be looked at. */
+/** The registrations could not be read. */
 const EXIT_UNSEEN = 3;
 
-/** Asks the registrars of this node where they stand, and shows one row for each driver; resolves with the exit code. */
+/** Asks the registrars of this node for their states and shows one row for each driver; resolves with the exit code. */
 export const runStatus = createCommand(
   {
     name: "status",
@@ -43,20 +41,18 @@ export const runStatus = createCommand(
     },
     examples: ["status", "status --watch", "status --host-root=/host -o json"],
     notes: [
-      "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is what nobody told.",
+      "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is unknown.",
       "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag; 3 could not look.",
     ],
   },
   async (flags) => {
-    const where = { exists: existsSync, isDirectory: isFolder };
     const target = {
-      ...resolveTarget(flags, nodeDirectory(process.env), where),
+      ...resolveTarget(flags, nodeDirectory(process.env)),
       csiSocketPath: undefined,
       names: nameListsFrom(flags),
     };
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
     const gather = () => gatherFacts(target, options);
-    const look = async () => driversIn(await gather());
     const show = (rows: readonly DriverRow[], isFirst: boolean) =>
       print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
     const facts = await gather();
@@ -72,7 +68,7 @@ export const runStatus = createCommand(
 
     const signal = untilStopped();
     for (let shown = first; await pause(LOOK_EVERY_MS, signal); ) {
-      const rows = await look();
+      const rows = driversIn(await gather());
       const changed = rowChanges(rows, shown, new Date().toISOString());
       if (changed.length > 0 && show(changed, false) !== 0) return 1;
       shown = rows;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { createListApi } from "../../../doctor/cluster/api";
 import type { ClusterTarget } from "../../../doctor/cluster/facts";
@@ -5,17 +6,12 @@ import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
 import { readCluster } from "../../../doctor/cluster/read-cluster";
 import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
 import { plain } from "../../../logging/escape";
-import { lookUntilHealthy } from "./look-until-healthy";
 import { settingsOf } from "./settings";
-
-export interface ClusterFlags extends Partial<ClusterTarget> {
-  readonly kubeconfig?: string | undefined;
-}
 
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
 const LOOK_EVERY_MS = 10_000;
 
-/** Flags that say where on a node to look; with a cluster they mean nothing. */
+/** Flags that say where on a node to look. */
 const OF_A_NODE = [
   "file",
   "csiAddress",
@@ -40,10 +36,17 @@ export function refuseMixedFlags(flags: Mixed & { readonly cluster?: boolean | u
   }
 }
 
-/** The report of the first look that finds no problem, or of the last within `waitMs`. Progress goes to a terminal. */
-export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promise<ClusterReport> {
-  const { context, kubeconfig, node, driver } = flags;
-  // V8 would let the space of young objects grow to 100 MB, for pages that are garbage as soon as they are read.
+/** The same of a cluster, through kubectl. Progress goes to a terminal. */
+export async function lookAtCluster(
+  {
+    context,
+    kubeconfig,
+    node,
+    driver,
+  }: Partial<ClusterTarget> & { readonly kubeconfig?: string | undefined },
+  waitMs: number,
+): Promise<ClusterReport> {
+  // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
   setFlagsFromString("--semi-space-growth-factor=1");
   const progress = createProgress();
   const onMessage = (line: string) => progress.say(line);
@@ -58,7 +61,21 @@ export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promis
   return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs });
 }
 
-/** One line on a terminal that tells what is being read. */
+/** The report of the first look that finds no problem, or of the last within `waitMs`. */
+export async function lookUntilHealthy<Report extends { readonly healthy: boolean }>(
+  look: () => Promise<Report>,
+  { everyMs, waitMs }: { readonly everyMs: number; readonly waitMs: number },
+): Promise<Report> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const report = await look();
+    const leftMs = until - performance.now();
+    if (report.healthy || leftMs <= 0) return report;
+    await delay(Math.min(everyMs, leftMs));
+  }
+}
+
+/** One line on a terminal that counts the objects read so far. */
 function createProgress() {
   const counts = new Map<string, number>();
   const isShown = process.stderr.isTTY;

@@ -1,20 +1,19 @@
 import { bareCall } from "../../../grpc/client/bare-call";
 import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../../registrar/registration/self-check";
 
-/** What a registrar answers about itself. */
+/** What a registrar answers about itself and its driver. */
 export interface SelfReport {
-  /** The driver's. */
   readonly name: string;
   /** URI-encoded. */
   readonly endpoint: string;
-  /** Undefined where it is another one than ours, such as the official: it does not tell. */
+  /** Undefined: a registrar other than ours, such as the official one. */
   readonly state: string | undefined;
 }
 
-/** A driver that takes longer to tell its name is slow: a probe itself has one second by default. */
+/** A driver that takes longer counts as slow: a probe itself has one second by default. */
 const QUICK_DRIVER_MS = 300;
 
-/** GetInfo marked as a self-check: our registrars answer it with headers about themselves, all with an endpoint. */
+/** GetInfo marked as a self-check: our registrars answer it with headers about themselves. */
 export async function askRegistrar(socketPath: string, timeoutMs: number): Promise<SelfReport> {
   const { headers, message } = await bareCall(socketPath, "/pluginregistration.Registration/GetInfo", {
     timeoutMs,
@@ -27,7 +26,7 @@ export async function askRegistrar(socketPath: string, timeoutMs: number): Promi
     : { name, endpoint: String(endpoint), state: String(headers[STATE_KEY] ?? "") };
 }
 
-/** The name of the driver behind a socket; undefined where there is none that tells it at once. */
+/** The name of the driver behind a socket; undefined if none answers at once. */
 export async function quickNameOf(csiSocketPath: string): Promise<string | undefined> {
   const asking = bareCall(csiSocketPath, "/csi.v1.Identity/GetPluginInfo", { timeoutMs: QUICK_DRIVER_MS });
   return asking.then(
@@ -42,7 +41,7 @@ const ENDPOINT_FIELD = 3;
 /** GetPluginInfoResponse.name (csi.proto). */
 const DRIVER_NAME_FIELD = 1;
 
-/** A field of a protobuf message that has texts only; empty where it has none of that number. */
+/** A field of a protobuf message that has texts only; empty if it is missing. */
 function textIn(message: Buffer, wanted: number): string {
   let at = 0;
   const varint = () => {

@@ -1,6 +1,6 @@
 import type { DriverRow } from "../../../doctor/findings/report";
 
-/** What a watcher has to be shown: the rows that are new or other than before, and those of drivers that are gone. */
+/** The rows to show a watcher: new and changed ones, and those of drivers that are gone. */
 export function rowChanges(
   rows: readonly DriverRow[],
   before: readonly DriverRow[],
@@ -14,8 +14,8 @@ export function rowChanges(
 }
 
 /**
- * A driver is known by its name and its socket. Its socket may have two names, as kubelet is told and as it was found:
- * then the name decides among the rows that came and went. While a driver does not tell its name, its socket does.
+ * Name and socket identify a driver. A socket may have two paths, kubelet's and the one that was found: among the rows
+ * that came and went the name decides, or the socket of a driver without a known name.
  */
 function goneFrom(rows: readonly DriverRow[], before: readonly DriverRow[]): readonly DriverRow[] {
   const isSame = (row: DriverRow, other: DriverRow) =>

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Facts } from "../../../doctor/node/facts";
 import { isFolder } from "../../../unix/files";
 
-/** Why nothing can be said of registrations; undefined where their folder was read. */
+/** Why registrations are unknown; undefined if their folder was read. */
 export function unseenRegistrations({ target: { hostRoot }, directory }: Facts): string | undefined {
   const { path } = directory;
   if (hostRoot !== undefined && !isFolder(hostRoot))
@@ -22,7 +22,7 @@ export function unseenRegistrations({ target: { hostRoot }, directory }: Facts):
   }
 }
 
-/** Where drivers were looked for in vain: a container may see no driver that is on the node. */
+/** The folders without a driver: a container may not see the node's. */
 export function noDriver({ directory: { path } }: Facts): string {
   const plugins = join(dirname(path), "plugins");
   return `no driver in ${path}, ${isFolder(plugins) ? `nor in ${plugins}` : `and no ${plugins} here to look in`}`;
