@@ -52,10 +52,10 @@ nodeTest("metrics describe the process and the build; --metrics-path moves all o
   const http = await httpOf(registrar);
   const { status, headers, body } = await http.get("/numbers");
   expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
-  const valueOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(body)?.[1]);
-  expect(Math.abs(Date.now() / 1000 - valueOf("process_start_time_seconds"))).toBeLessThan(60);
-  expect(valueOf("process_cpu_seconds_total")).toBeGreaterThan(0);
-  expect(valueOf("process_resident_memory_bytes")).toBeGreaterThan(2 ** 24);
+  const sampleOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(body)?.[1]);
+  expect(Math.abs(Date.now() / 1000 - sampleOf("process_start_time_seconds"))).toBeLessThan(60);
+  expect(sampleOf("process_cpu_seconds_total")).toBeGreaterThan(0);
+  expect(sampleOf("process_resident_memory_bytes")).toBeGreaterThan(2 ** 24);
   const { version } = (await registrar.line("Version")).fields;
   expect(body).toMatch(new RegExp(`^registrar_build_info\\{.*version="${version}"`, "m"));
   expect((await http.get("/metrics")).status).toBe(404);
