@@ -54,15 +54,8 @@ test("fills in defaults, makes paths absolute, leaves out what nobody gave", () 
 test("keeps what can be used as it is", () => {
   const { signal } = new AbortController();
   const given = {
-    ...{
-      name: "",
-      socket: "/x.sock",
-      endpoint: "/host/x.sock",
-      waitMs: LONGEST_WAIT_MS,
-      limitMs: 0,
-      count: 8,
-    },
-    ...{ policy: "retry", isOn: true, labels: { a: "b" }, pace: { waitMs: 1 }, signal },
+    ...{ name: "", socket: "/x.sock", endpoint: "/host/x.sock", waitMs: LONGEST_WAIT_MS, limitMs: 0 },
+    ...{ count: 8, policy: "retry", isOn: true, labels: { a: "b" }, pace: { waitMs: 1 }, signal },
     faults: [{ kind: "slow", delayMs: 0.5 }, { kind: "hang" }],
   };
   expect(read(given)).toEqual({ ...given, signal: expect.any(AbortSignal), logger: expect.anything() });

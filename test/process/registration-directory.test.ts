@@ -66,7 +66,7 @@ nodeTest("a file system that fills up later: tried again until there is room", a
   await registrar.reached("registered", 2);
 });
 
-/** Makes files until there is no inode left; a removed socket keeps its own for as long as somebody listens on it. */
+/** Makes files until there is no inode left; a removed socket keeps its own while a process listens on it. */
 function fill(folder: string): void {
   expect(() => {
     for (let number = 0; ; number++) writeFileSync(join(folder, `filler-${number}`), "");
