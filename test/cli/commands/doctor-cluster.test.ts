@@ -93,6 +93,11 @@ test.each<readonly [what: string, script: string, said: string]>([
     'kubectl proxy: context "blue" does not exist',
   ],
   ["a kubectl that says nothing", "exit 3", "kubectl proxy: it ended with 3"],
+  [
+    "a kubectl that asks for a name, and gets the end of its stdin",
+    "printf 'Please enter Username: '; read -r name || echo 'error: EOF' >&2; exit 1",
+    "kubectl proxy: the kubeconfig has no credentials for its user: kubectl asks for name and password",
+  ],
 ])("%s: one line, and exit code 3", (_what, script, said) =>
   withKubectl(script, async (folder) => {
     const { code, text, stderr } = await doctor(folder, "", "--context=blue");
@@ -101,18 +106,6 @@ test.each<readonly [what: string, script: string, said: string]>([
     expect([code, text]).toEqual([3, ""]);
   }),
 );
-
-test("a kubectl that asks for a name gets the end of its stdin, and the missing credentials are told", () =>
-  withKubectl(
-    "printf 'Please enter Username: '; read -r name || echo 'error: EOF' >&2; exit 1",
-    async (folder) => {
-      const { code, stderr } = await doctor(folder, "");
-      expect(stderr).toBe(
-        "registrar doctor: kubectl proxy: the kubeconfig has no credentials for its user: kubectl asks for name and password\n",
-      );
-      expect(code).toBe(3);
-    },
-  ));
 
 test("a server that is away: kubectl's words", async () => {
   const message = "dial tcp 127.0.0.1:8080: connect: connection refused";
