@@ -20,10 +20,8 @@ export const listFlag = <Value>(describe: string, parse: (text: string) => Value
 export const durationFlag = (describe: string) =>
   ({ type: "string", describe, coerce: parseDuration }) as const;
 
-/** Takes a whole number, 0 or more. */
 export const countFlag = (describe: string) => ({ type: "string", describe, coerce: parseCount }) as const;
 
-/** Takes one of the choices. */
 export const choiceFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
   ({
     type: "string",
@@ -39,13 +37,11 @@ export const outputFlag = <const Form extends string>(
   forms: readonly [Form, ...(readonly Form[])],
 ) => ({ ...choiceFlag<Form>(describe, forms), alias: "o", default: forms[0] }) as const;
 
-/** Every command that reports events has it. */
 export const eventOutputFlag = outputFlag("one line for each event, for people or for programs", [
   "text",
   "json",
 ]);
 
-/** Throws unless the text is one of the choices. */
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
@@ -75,7 +71,6 @@ export function parseDuration(text: string): number {
   throw new Error(`"${text}" is not a duration; write 500ms, 2s or 1m30s`);
 }
 
-/** Throws unless the text is a whole number, 0 or more. */
 export function parseCount(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new Error(`"${text}" is not a whole number`);

@@ -6,9 +6,7 @@ import { print } from "./print";
 /** A command of ours as its user sees it. */
 export interface CommandLine<Flags extends FlagRows> {
   readonly name: string;
-  /** What it does, in a few lines of help. */
   readonly describe: string;
-  /** In the order of the help. */
   readonly flags: Flags;
   /** Puts words of another grammar into that of our commands. Throws with what is wrong with them. */
   translate?(argv: readonly string[]): readonly string[];
@@ -148,7 +146,6 @@ function readFlag(flag: string, { array, coerce }: Options, given: unknown): unk
 
 const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** The error for an unknown flag, with the nearest one. */
 export function noSuchFlag(flag: string, known: readonly string[], command: string): string {
   const near = nearWord(flag, known);
   const advice = near === undefined ? `see registrar ${command} --help` : `did you mean --${near}?`;

@@ -30,7 +30,6 @@ export function durationText(ms: number): string {
   return ms >= 10 ? `${Math.round(ms)} ms` : `${Math.round(ms * 10) / 10} ms`;
 }
 
-/** `14:03:07.123`, local time. */
 function timeOfDay(atMs: number): string {
   const [clock] = new Date(atMs).toTimeString().split(" ");
   return `${clock}.${String(Math.trunc(atMs) % 1000).padStart(3, "0")}`;

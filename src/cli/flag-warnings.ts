@@ -13,7 +13,6 @@ import { isNodeWide, type Paths } from "./paths";
 /** The flags that have no effect without a `*` in the paths, and those that have none with one. */
 const FOR_PATTERNS: readonly FlagName[] = ["driver-gone-after", "allow-drivers", "deny-drivers"];
 const FOR_ONE_DRIVER: readonly FlagName[] = ["driver-timeout", "on-registration-failure"];
-/** Special in a shell, ordinary characters here. */
 const LOOKS_SPECIAL = /[?[{]/;
 
 const dashed = (flags: readonly string[]) => flags.map((flag) => `--${flag}`).join(" ");

@@ -4,7 +4,6 @@ import { type GoCommandLine, type GoFlag, parseGoFlags } from "./go-flags";
 import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
 import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";
 
-/** One row of the table of flags. */
 export interface FlagSpec<Kind extends string, Value> extends GoFlag {
   readonly kind: Kind;
   readonly parse: (text: string) => Parsed<Value>;
@@ -114,7 +113,6 @@ export type FlagName = keyof Rows;
 /** The value of each flag, or its default: `--csi-address` is `csiAddress`, the name of a duration ends in `Ms`. */
 export type Values = { readonly [Name in FlagName as FieldOf<Name>]: ValueOf<Rows[Name]> };
 
-/** What a command line asks for. */
 export interface Flags extends Values {
   /** The flags that were given, even with a value that equals the default. */
   readonly given: ReadonlySet<FlagName>;
@@ -136,7 +134,6 @@ export type ParsedFlags =
   | { readonly kind: "flags"; readonly flags: Flags }
   | Exclude<GoCommandLine, { readonly kind: "parsed" }>;
 
-/** Every flag of a registrar's command line, also of earlier releases. */
 export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
   const { dropIn, ours, deprecated, removed } = flagTable;
   return new Map(Object.entries<GoFlag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
@@ -187,7 +184,6 @@ function defaultOf(row: Row): unknown {
 }
 
 const PROBE_MODES = ["health-probe", "ready-probe"];
-/** Other programs' names for a probe. */
 const PROBE_WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     health: "health-probe",

@@ -4,7 +4,7 @@ import type { Registrations } from "../registrar/registrations";
 
 /** Long enough for all drivers of a node to register one after the other. */
 const QUIET_MS = 10_000;
-/** After 3 s, a collection frees a third of what it frees after 1 s. */
+/** A collection after 3 s frees a third as much. */
 const CROWD_MS = 1_000;
 /** So many connections leave a megabyte of garbage; kubelet, probes and scrapes make them in a quarter of an hour. */
 const CROWD = 32;

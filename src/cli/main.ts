@@ -71,7 +71,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return runRegister(flags, logging);
 }
 
-/** In a removed working directory `process.cwd` throws, whoever calls it. */
+/** `process.cwd` throws in a removed working directory. */
 function leaveRemovedDirectory(): void {
   try {
     process.cwd();

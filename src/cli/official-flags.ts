@@ -25,7 +25,6 @@ const SINCE: ReadonlyMap<string, OfficialRelease> = new Map(
     automaxprocs: 214,
   }),
 );
-/** The last release with klog's flags. */
 const LAST_WITH_KLOG: OfficialRelease = 210;
 /** It ends unless they are off, because it has no flag for the feature gate that they need. */
 const ALPHA_FLAGS = /^log-(?:text|json)-(?:split-stream|info-buffer-size)$/;

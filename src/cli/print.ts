@@ -2,7 +2,6 @@ import { writeSync } from "node:fs";
 import { errnoOf, messageOf } from "../base/errors";
 
 const STDOUT_FD = 1;
-/** Between two attempts to write to a pipe whose reader is slow. */
 const PAUSE_MS = 10;
 
 /** Writes all of a text to stdout. Returns the exit code: 1 if that failed, with the reason on stderr except for EPIPE. */

@@ -57,7 +57,7 @@ export function missedSigterm(): boolean {
   return caught !== undefined && (BigInt(`0x${caught}`) >> BigInt(SIGTERM - 1)) % 2n === 0n;
 }
 
-/** Replaces all listeners. Node drops a signal that arrives while there is none, so the new one is added first. */
+/** Replaces all listeners, the new one first: without a listener Node drops a signal. */
 export function listenOnly(name: NodeJS.Signals, listener: () => void): void {
   const former = process.rawListeners(name) as (() => void)[];
   process.on(name, listener);

@@ -28,7 +28,6 @@ const DEFAULT_WIDTH = 100;
 const EXIT_PROBLEM = 1;
 /** Not everything could be read. */
 const EXIT_UNSEEN = 3;
-/** Between two looks, with `--wait`. */
 const LOOK_EVERY_MS = 1_000;
 
 const FLAGS = {

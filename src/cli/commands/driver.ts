@@ -117,9 +117,9 @@ function parseHang(text: string): CsiDriverFault {
   return { kind: "hang", method: parseChoice(method, CSI_METHODS), ...timesOf(times) };
 }
 
-/** One line for each call when it ends, with what its request said. */
+/** One line for each call when it ends, with the authority of its request. */
 function createNarrator(name: string): Narrator<CsiDriverEvent> {
-  /** Of requests that are not answered yet, by method, oldest first. */
+  /** Of the calls that run, by method, oldest first. */
   const authorities = new Map<string, string[]>();
   return (event) => {
     switch (event.kind) {

@@ -15,7 +15,6 @@ export const readinessFlags = {
     ...switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
     implies: "kubernetes-version",
   },
-  /** Only for a single driver. */
   "node-readiness-rule": {
     ...switchFlag("with --node-condition: a NodeReadinessRule"),
     implies: "node-condition",

@@ -101,7 +101,6 @@ function meantByPatterns(flags: Flags): Meant {
   };
 }
 
-/** Undefined if all are ready. */
 function whyNotReady(reports: readonly SelfReport[]): string | undefined {
   const notReady = reports.filter(({ state }) => state !== "registered");
   if (notReady.length === 0) return undefined;

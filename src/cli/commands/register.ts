@@ -68,16 +68,9 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.status, log);
     const outcome = await registrar.closed;
     await diagnostics?.[Symbol.asyncDispose]();
-    switch (outcome.kind) {
-      case "stopped":
-        return 0;
-      case "refused":
-      case "failed":
-        leaveReason(outcome.error.message);
-        return 1;
-      default:
-        return outcome satisfies never;
-    }
+    if (outcome.kind === "stopped") return 0;
+    leaveReason(outcome.error.message);
+    return 1;
   } catch (error) {
     if (signal.aborted) return 0;
     return fail(inFlags(error), "Cannot start");

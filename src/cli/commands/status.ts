@@ -16,9 +16,7 @@ import { noDriver, unseenRegistrations } from "./status/unseen";
 
 /** The states of a healthy driver. */
 const WELL = ["registered", "not-wanted"];
-/** Between two looks, with `--watch`. */
 const LOOK_EVERY_MS = 1_000;
-/** The registrations could not be read. */
 const EXIT_UNSEEN = 3;
 
 /** Asks the registrars of this node for their states and shows one row for each driver; resolves with the exit code. */

@@ -2,9 +2,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { attempt } from "../../../base/errors";
 
-/** What an actor's output and end are passed to. */
 export interface Audience {
-  /** Gets every line of its output. */
   onLine(line: string): void;
   /** Gets each line that is a JSON object. */
   onTold(told: object): void;
@@ -51,7 +49,6 @@ export function startActor([program = "", ...words]: readonly string[], audience
   return {
     /** Sends SIGTERM, as when a pod is deleted, and SIGKILL after 3 s; resolves when the process is gone. */
     stop: () => endBy("SIGTERM"),
-    /** Sends SIGKILL: a crash. */
     kill: () => endBy("SIGKILL"),
   };
 }

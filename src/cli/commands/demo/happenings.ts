@@ -37,12 +37,9 @@ const tells =
       ? (happening.event as EventOf<Event, Kind>)
       : undefined;
 
-/** An event of the driver's. */
 export const driverTells = tells<CsiDriverEvent>("driver");
-/** An event of kubelet's. */
 export const kubeletTells = tells<KubeletEvent>("kubelet");
 
-/** The answer that kubelet got for a call. */
 export const kubeletGot =
   <Answer extends object>(call: KubeletCall): Look<Answer> =>
   (happening) => {

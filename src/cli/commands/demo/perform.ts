@@ -8,19 +8,15 @@ import { MissedStep, openStage, type StageOptions } from "./stage";
 import { renderSvg } from "./svg";
 
 export interface PerformanceOptions extends StageOptions, PlayOptions {
-  /** Where to save a picture of what happened. */
+  /** Path of the picture to save. */
   readonly svg?: string | undefined;
 }
 
-/** How the play ended. */
-export type Ending =
-  | { readonly kind: "told"; readonly tookMs: number }
-  /** The reason is written already. */
-  | { readonly kind: "missed" }
-  | { readonly kind: "interrupted" };
-
-/** Plays scenarios one after the other on one stage. However it ends, it leaves no process and, unless kept, no file. */
-export async function perform(scenarios: readonly Scenario[], options: PerformanceOptions): Promise<Ending> {
+/**
+ * Plays scenarios one after the other on one stage; `missed` if a step did not happen, which is written already. However
+ * it ends, it leaves no process and, unless kept, no file.
+ */
+export async function perform(scenarios: readonly Scenario[], options: PerformanceOptions) {
   const { teller, svg, signal, keep } = options;
   // Checked before anything is played, so that a path that cannot be written fails at once.
   if (svg !== undefined) save(svg, "");
@@ -39,12 +35,12 @@ export async function perform(scenarios: readonly Scenario[], options: Performan
       if (index === 0 && scenario !== registration) await setTheScene(play);
       await scenario.play(play);
     }
-    return { kind: "told", tookMs: Date.now() - startedAt };
+    return { ending: "told", tookMs: Date.now() - startedAt } as const;
   } catch (error) {
-    if (signal.aborted) return { kind: "interrupted" };
+    if (signal.aborted) return { ending: "interrupted" } as const;
     if (!(error instanceof MissedStep)) throw error;
     teller.complain(error.message);
-    return { kind: "missed" };
+    return { ending: "missed" } as const;
   } finally {
     timeline.add({ kind: "deed", text: "The demo is over and stops every process.", atMs: Date.now() });
     await stage.clear();

@@ -11,7 +11,6 @@ export interface PlayOptions {
   readonly teller: Storyteller;
   /** How long a step may take. @default 10 s */
   readonly stepMs?: number | undefined;
-  /** Ends the play when aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -81,7 +80,6 @@ export function createPlay(stage: Stage, startedAt: number, options: PlayOptions
       if (timeline.find(look, since) !== undefined) throw new MissedStep(`this is not true: ${says}`);
       tellStep(Date.now(), says);
     },
-    /** Shows an object as YAML. */
     show: async (object: object) => {
       const { stringify } = await import("yaml");
       teller.quote(stringify(object, { lineWidth: 0 }));

@@ -3,7 +3,6 @@ import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/k
 import { nodeIdsOf } from "../../../simulator/node";
 import type { Happening, LogLine, RegistrarRole, Role } from "./happenings";
 
-/** Who has a lifeline. */
 export type Lane = Role | "API objects";
 
 /** One row of a sequence picture, from top to bottom. */
@@ -23,7 +22,6 @@ type Content =
       readonly failed: boolean;
     };
 
-/** Whether it is good news. */
 type Mood = "good" | "bad" | "plain";
 
 /**

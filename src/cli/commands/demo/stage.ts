@@ -13,7 +13,6 @@ import { createTimeline } from "./timeline";
 const DRIVER_NAME = "demo.csi";
 const JSON_LINES = "--output=json";
 
-/** A step of a scenario did not happen. */
 export class MissedStep extends Error {
   override readonly name = "MissedStep";
 }
@@ -85,7 +84,6 @@ export function openStage({ cli, registrar, keep }: StageOptions) {
     timeline,
     /** Aborted when an actor ended unasked; the reason names it and quotes its last line. */
     mishap: mishap.signal,
-    /** The path relative to the folder. */
     short: (path: string) => relative(folder, path),
     start,
     stop: (role: Role) => take(role).stop(),

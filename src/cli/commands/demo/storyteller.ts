@@ -1,12 +1,9 @@
 import { styleText } from "node:util";
 import { wrap } from "../../../doctor/findings/columns";
 
-/** What the reader's screen can do. */
 export interface Screen {
   readonly colours: boolean;
-  /** Whether a line may be written over. */
   readonly rewrites: boolean;
-  /** Characters in a line. */
   readonly columns: number;
 }
 
@@ -25,7 +22,6 @@ const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", 
 const SPIN_EVERY_MS = 100;
 const ERASE_LINE = "\r\u001b[2K";
 const INDENT = " ".repeat(3);
-/** As far as the text of a step. */
 const HANGING = " ".repeat(15);
 
 export type Storyteller = ReturnType<typeof createStoryteller>;

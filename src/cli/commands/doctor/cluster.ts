@@ -11,7 +11,6 @@ import { settingsOf } from "./settings";
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
 const LOOK_EVERY_MS = 10_000;
 
-/** Flags that say where on a node to look. */
 const OF_A_NODE = [
   "file",
   "csiAddress",
