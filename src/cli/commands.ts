@@ -48,22 +48,15 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** What people type out of habit, and what they mean. */
-const MEANT: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    help: "registrar --help",
-    version: "registrar --version",
-    check: "registrar doctor",
-    diagnose: "registrar doctor",
-    analyze: "registrar doctor -f FILE",
-    health: "registrar --mode=health-probe",
-    ready: "registrar --mode=ready-probe",
-    probe: "registrar --mode=ready-probe",
-    run: "registrar with flags and no word",
-    start: "registrar with flags and no word",
-    serve: "registrar with flags and no word",
-    register: "registrar with flags and no word",
-  }),
-);
+const MEANT: readonly { readonly words: readonly string[]; readonly meant: string }[] = [
+  { words: ["help"], meant: "--help" },
+  { words: ["version"], meant: "--version" },
+  { words: ["check", "diagnose"], meant: "doctor" },
+  { words: ["analyze"], meant: "doctor -f FILE" },
+  { words: ["health"], meant: "--mode=health-probe" },
+  { words: ["ready", "probe"], meant: "--mode=ready-probe" },
+  { words: ["run", "start", "serve", "register"], meant: "with flags and no word" },
+];
 
 /**
  * The usage error for a first word that looks like a command; undefined for any other, such as a path, which ends the
@@ -74,8 +67,9 @@ export function correctCommand(firstWord: string | undefined): string | undefine
   if (firstWord === undefined || !/^[a-z][a-z-]*$/i.test(firstWord) || /^(?:true|false)$/i.test(firstWord))
     return undefined;
   const names = COMMANDS.map(({ name }) => name);
-  const near = nearWord(firstWord.toLowerCase(), names);
-  const meant = MEANT.get(firstWord.toLowerCase()) ?? (near && `registrar ${near}`);
-  const advice = meant === undefined ? `the commands are ${names.join(", ")}` : `did you mean: ${meant}?`;
+  const word = firstWord.toLowerCase();
+  const meant = MEANT.find(({ words }) => words.includes(word))?.meant ?? nearWord(word, names);
+  const advice =
+    meant === undefined ? `the commands are ${names.join(", ")}` : `did you mean: registrar ${meant}?`;
   return `there is no command "${firstWord}"; ${advice}`;
 }

@@ -183,19 +183,12 @@ function defaultOf(row: Row): unknown {
   return "value" in parsed ? parsed.value : undefined;
 }
 
-const PROBE_MODES = ["health-probe", "ready-probe"];
-const PROBE_WORDS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    health: "health-probe",
-    healthz: "health-probe",
-    live: "health-probe",
-    livez: "health-probe",
-    liveness: "health-probe",
-    ready: "ready-probe",
-    readyz: "ready-probe",
-    readiness: "ready-probe",
-  }),
-);
+/** The probes, with other programs' names for them. */
+const PROBES = [
+  { mode: "health-probe", names: ["health", "healthz", "live", "livez", "liveness"] },
+  { mode: "ready-probe", names: ["ready", "readyz", "readiness"] },
+];
+const PROBE_MODES = PROBES.map(({ mode }) => mode);
 /** The official registrar's probe, which proves nothing. */
 export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
@@ -221,7 +214,7 @@ function parseMode(text: string): Parsed<string> {
   const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
   if (text === "" || modes.includes(text)) return { value: text };
   const word = text.toLowerCase();
-  const meant = PROBE_WORDS.get(word) ?? nearWord(word, modes);
+  const meant = PROBES.find(({ names }) => names.includes(word))?.mode ?? nearWord(word, modes);
   if (meant !== undefined) return { error: `did you mean ${meant}?` };
   return /probe$/i.test(text) ? { error: `the probes are ${modes.join(", ")}` } : { value: text };
 }

@@ -7,24 +7,17 @@ import { correctArgument } from "./meant-flag";
 export type OfficialRelease = number;
 
 const LATEST: OfficialRelease = 217;
-/** The release that added each flag; the other flags are as old as v1.1. */
-const SINCE: ReadonlyMap<string, OfficialRelease> = new Map(
-  Object.entries({
-    "plugin-registration-path": 200,
-    "health-port": 200,
-    timeout: 201,
-    "http-endpoint": 201,
-    mode: 203,
-    "enable-pprof": 204,
-    "logging-format": 211,
-    "log-flush-frequency": 211,
-    "log-text-split-stream": 211,
-    "log-text-info-buffer-size": 211,
-    "log-json-split-stream": 211,
-    "log-json-info-buffer-size": 211,
-    automaxprocs: 214,
-  }),
-);
+/** The releases that added flags; the other flags are as old as v1.1. */
+const ADDED: readonly (readonly [OfficialRelease, flags: readonly string[]])[] = [
+  [200, ["plugin-registration-path", "health-port"]],
+  [201, ["timeout", "http-endpoint"]],
+  [203, ["mode"]],
+  [204, ["enable-pprof"]],
+  [211, ["logging-format", "log-flush-frequency", "log-text-split-stream", "log-json-split-stream"]],
+  [211, ["log-text-info-buffer-size", "log-json-info-buffer-size"]],
+  [214, ["automaxprocs"]],
+];
+const addedIn = (flag: string) => ADDED.find(([, flags]) => flags.includes(flag))?.[0];
 const LAST_WITH_KLOG: OfficialRelease = 210;
 /** It ends unless they are off, because it has no flag for the feature gate that they need. */
 const ALPHA_FLAGS = /^log-(?:text|json)-(?:split-stream|info-buffer-size)$/;
@@ -42,7 +35,7 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   const { kubeconfig: _beforeV11, ...klog } = removed;
   return new Map<string, GoFlag>([
     ...Object.entries<GoFlag>({ ...dropIn, ...deprecated, mode }).filter(
-      ([name]) => (SINCE.get(name) ?? 0) <= release,
+      ([name]) => (addedIn(name) ?? 0) <= release,
     ),
     ...(release <= LAST_WITH_KLOG ? Object.entries<GoFlag>(klog) : []),
   ]);
@@ -71,8 +64,8 @@ export function askOfficial(words: readonly string[], release: OfficialRelease |
 }
 
 function adviceOn(flag: string | undefined, known: ReadonlyMap<string, GoFlag>): string {
-  const since = SINCE.get(flag ?? "");
   if (flag === undefined) return correctArgument();
+  const since = addedIn(flag);
   if (since !== undefined)
     return `take --${flag} out, or take a release from v${Math.floor(since / 100)}.${since % 100} on`;
   if (acceptedFlags().has(flag))

@@ -17,10 +17,7 @@ const HEIGHTS: Readonly<Record<Row["kind"], number>> = {
 
 const LANES: readonly Lane[] = ["driver", "registrar", "second registrar", "kubelet", "API objects"];
 
-interface Placed {
-  readonly row: Row;
-  readonly top: number;
-}
+type Placed = { readonly row: Row; readonly top: number };
 
 /** The class of a lane's group: `currentColor` in it is the lane's colour. */
 const laneClass = (lane: Lane) => lane.replaceAll(" ", "-");
@@ -117,11 +114,7 @@ function lifelines(lane: Lane, placed: readonly Placed[], bottom: number, x: num
   return lines;
 }
 
-interface Geometry {
-  readonly lanes: readonly Lane[];
-  readonly width: number;
-  centre(lane: Lane): number;
-}
+type Geometry = { readonly lanes: readonly Lane[]; readonly width: number; centre(lane: Lane): number };
 
 function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): readonly string[] {
   switch (row.kind) {

@@ -27,7 +27,7 @@ export async function createObjectPrinter() {
 const NO_CSI_DRIVER =
   "Kubelet does not write CSIDriver objects, it reads them. Without one it uses these defaults:";
 
-/** Prints the requested objects that a step of kubelet changed. */
+/** Prints those of the `printed` kinds that a step of kubelet changed. */
 export function printChanged(event: KubeletEvent, printed: readonly Printable[], print: PrintObject): void {
   if (event.kind === "node-changed" && printed.includes("node")) print(event.node);
   if (event.kind === "csi-node-changed" && printed.includes("csinode")) print(event.csiNode);
