@@ -53,10 +53,13 @@ const COLOURS: readonly (readonly [selector: string, property: string, light: st
   [".plain", "fill", "#ffffff", "#0d1117"],
 ];
 
+const rules = (colourOf: (row: (typeof COLOURS)[number]) => string) =>
+  COLOURS.map((row) => `${row[0]} { ${row[1]}: ${colourOf(row)} }`).join("\n");
+
 /** The picture's style sheet: light, and dark for a reader whose system asks for it. */
-const STYLE = `${SHAPES}${COLOURS.map(([selector, property, light]) => `${selector} { ${property}: ${light} }`).join("\n")}
+const STYLE = `${SHAPES}${rules(([, , light]) => light)}
 @media (prefers-color-scheme: dark) {
-${COLOURS.map(([selector, property, , dark]) => `${selector} { ${property}: ${dark} }`).join("\n")}
+${rules(([, , , dark]) => dark)}
 }
 `;
 
