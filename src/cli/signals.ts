@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { attempt } from "../base/errors";
+import { attempt, RegistrarError } from "../base/errors";
+import { LONGEST_WAIT_MS, pause } from "../base/pause";
 
 /** Without a handler, SIGHUP and SIGUSR2 would end the process and leave the registration socket behind. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
@@ -62,4 +63,27 @@ export function listenOnly(name: NodeJS.Signals, listener: () => void): void {
   const former = process.rawListeners(name) as (() => void)[];
   process.on(name, listener);
   for (const one of former) process.off(name, one);
+}
+
+/** Aborted when a command in the foreground must end: by a signal, or because its stdout was closed. */
+export function untilStopped(): AbortSignal {
+  const unread = new AbortController();
+  process.stdout.on("error", () => unread.abort());
+  return AbortSignal.any([abortOnSignals(() => {}), unread.signal]);
+}
+
+/** Resolves when the signal is aborted, or after `ms` if that is more than 0; keeps the process alive until then. */
+export async function untilAborted(signal: AbortSignal, ms = 0): Promise<void> {
+  do await pause(ms || LONGEST_WAIT_MS, signal);
+  while (ms === 0 && !signal.aborted);
+}
+
+/** What was started, or undefined if it was stopped before. */
+export async function unlessStopped<Started>(starting: Promise<Started>): Promise<Started | undefined> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (error instanceof RegistrarError && error.code === "ABORTED") return undefined;
+    throw error;
+  }
 }

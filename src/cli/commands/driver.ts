@@ -18,7 +18,7 @@ import {
 } from "../command-flags";
 import { createCommand } from "../command-line";
 import { durationText, type Narrator, tellEvents, writeLine } from "../event-lines";
-import { unlessStopped, untilAborted, untilStopped } from "../foreground";
+import { unlessStopped, untilAborted, untilStopped } from "../signals";
 
 const WHAT_IT_IS_NOT = "it provisions, attaches and mounts nothing.";
 

@@ -14,7 +14,7 @@ import {
 } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
 import { tellEvents, writeLine } from "../event-lines";
-import { unlessStopped, untilAborted, untilStopped } from "../foreground";
+import { unlessStopped, untilAborted, untilStopped } from "../signals";
 import { narrateKubelet } from "./kubelet/narrator";
 import { createObjectPrinter, PRINTABLE, parsePrintable, printChanged, printFinal } from "./kubelet/objects";
 

@@ -1,5 +1,7 @@
 import { invalidOption } from "../../base/errors";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
+import type { NodeAccessOptions } from "../../manifest/node-access";
+import { POLICY_MINOR } from "../../manifest/node-policy";
 import {
   FS_GROUP_POLICIES,
   LIFECYCLE_MODES,
@@ -9,12 +11,14 @@ import {
   resolveManifestOptions,
 } from "../../manifest/options";
 import { makeManifests, makeNodeWideManifests } from "../../manifest/parts";
+import { parseConditionType } from "../../node-readiness/condition";
+import { requireDriverPlaceholder } from "../../node-readiness/options";
+import { parseStartupTaint } from "../../node-readiness/startup-taint";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
-import { nodeAccessFrom, readinessFlags } from "./manifest-node-readiness";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
@@ -54,7 +58,17 @@ const flags = {
   },
   "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
-  ...readinessFlags,
+  "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
+  "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
+  "kubernetes-version": textFlag(`the cluster's version, if it is before 1.${POLICY_MINOR}`),
+  unconfined: {
+    ...switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
+    implies: "kubernetes-version",
+  },
+  "node-readiness-rule": {
+    ...switchFlag("with --node-condition: a NodeReadinessRule"),
+    implies: "node-condition",
+  },
 } as const;
 
 /** A node-wide registrar's manifest refuses them. */
@@ -125,4 +139,38 @@ function parseParts(text: string): readonly Part[] {
     const choice = parseChoice(word, [...PARTS, "all"] as const);
     return choice === "all" ? PARTS : [choice];
   });
+}
+
+/** What the registrar needs for the node's readiness; undefined if not requested. Throws INVALID_OPTION. */
+function nodeAccessFrom(
+  values: Values,
+  { drivers, isNodeWide }: { readonly drivers: readonly string[] | undefined; readonly isNodeWide: boolean },
+): NodeAccessOptions | undefined {
+  const { startupTaint = [], nodeCondition, nodeReadinessRule: readinessRule = false } = values;
+  const startupTaints = startupTaint.map(parseStartupTaint);
+  const condition = nodeCondition === undefined ? undefined : parseConditionType(nodeCondition);
+  const isUnconfined = isWithoutPolicy(values);
+  if (startupTaints.length === 0 && condition === undefined) return undefined;
+  if (isNodeWide) requireDriverPlaceholder(startupTaint, nodeCondition);
+  return { startupTaints, condition, drivers, readinessRule, isUnconfined };
+}
+
+function isWithoutPolicy({ kubernetesVersion, unconfined = false }: Values): boolean {
+  if (kubernetesVersion === undefined) return false;
+  const [, minor] = /^v?1\.(\d+)(?:\.|$)/.exec(kubernetesVersion) ?? [];
+  if (minor === undefined)
+    throw invalidOption(
+      `--kubernetes-version "${kubernetesVersion}" is no version of Kubernetes: write 1.${POLICY_MINOR}`,
+    );
+  const isOld = Number(minor) < POLICY_MINOR;
+  if (isOld && !unconfined)
+    throw invalidOption(
+      `Kubernetes 1.${minor} has no ValidatingAdmissionPolicy v1, which confines a registrar to its own node from ` +
+        `1.${POLICY_MINOR} on; --unconfined writes rights for every node`,
+    );
+  if (!isOld && unconfined)
+    throw invalidOption(
+      `--unconfined is for clusters before 1.${POLICY_MINOR}: a policy confines the registrar here`,
+    );
+  return isOld;
 }

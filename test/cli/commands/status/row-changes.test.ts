@@ -1,4 +1,4 @@
-import { rowChanges } from "../../../../src/cli/commands/status/row-changes";
+import { rowChanges } from "../../../../src/cli/commands/status";
 import type { DriverRow } from "../../../../src/doctor/findings/report";
 
 const NOW = "2026-01-01T00:00:00.000Z";

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { noDriver, unseenRegistrations } from "../../../../src/cli/commands/status/unseen";
+import { noDriver, unseenRegistrations } from "../../../../src/cli/commands/status";
 import type { DirectoryFacts } from "../../../../src/doctor/node/facts";
 import { healthyFacts } from "../../../doctor/node/healthy-facts";
 import { createTempFolder } from "../../../support/temp-folder";
