@@ -144,7 +144,8 @@ function readFlag(flag: string, { array, coerce }: Options, given: unknown): unk
   }
 }
 
-const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+/** `csi-address` as `csiAddress`. */
+export const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 export function noSuchFlag(flag: string, known: readonly string[], command: string): string {
   const near = nearWord(flag, known);

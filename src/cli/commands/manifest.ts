@@ -16,7 +16,7 @@ import { requireDriverPlaceholder } from "../../node-readiness/options";
 import { parseStartupTaint } from "../../node-readiness/startup-taint";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
-import { createCommand, type FlagValues } from "../command-line";
+import { camelCase, createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
 
@@ -104,8 +104,8 @@ function makeAll(values: Values): string {
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
   const parts = include?.flat();
   if (values.nodeWide) {
-    const given = FOR_A_DRIVER.filter((flag) => values[camelCase(flag)] !== undefined);
-    if (given.length > 0) throw invalidOption(`--${given[0]} means nothing with --node-wide`);
+    const given = FOR_A_DRIVER.find((flag) => values[camelCase(flag) as keyof Values] !== undefined);
+    if (given !== undefined) throw invalidOption(`--${given} means nothing with --node-wide`);
     const drivers = allowedNames(nameListsFrom(values));
     const access = nodeAccessFrom(values, { drivers, isNodeWide: true });
     return makeNodeWideManifests({ ...values, kubeletRoot }, parts, access);
@@ -128,10 +128,6 @@ function makeAll(values: Values): string {
   };
   const access = nodeAccessFrom(values, { drivers: [driverName], isNodeWide: false });
   return makeManifests(resolveManifestOptions(options), access);
-}
-
-function camelCase(flag: (typeof FOR_A_DRIVER)[number]): keyof Values {
-  return flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof Values;
 }
 
 function parseParts(text: string): readonly Part[] {

@@ -6,6 +6,7 @@ import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
 import { readCluster } from "../../../doctor/cluster/read-cluster";
 import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
 import { plain } from "../../../logging/escape";
+import { camelCase } from "../../command-line";
 import { settingsOf } from "./settings";
 
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
@@ -13,51 +14,23 @@ const LOOK_EVERY_MS = 10_000;
 
 const OF_A_NODE = [
   "file",
-  "csiAddress",
-  "kubeletRegistrationPath",
-  "pluginRegistrationPath",
-  "hostRoot",
-] as const;
-const OF_A_CLUSTER = ["node", "driver", "context"] as const;
-
-type Mixed = { readonly [Name in (typeof OF_A_NODE)[number] | (typeof OF_A_CLUSTER)[number]]?: unknown };
+  "csi-address",
+  "kubelet-registration-path",
+  "plugin-registration-path",
+  "host-root",
+];
+const OF_A_CLUSTER = ["node", "driver", "context"];
 
 /** Throws for flags of which some are for a cluster and some for a node. */
-export function refuseMixedFlags(flags: Mixed & { readonly cluster?: boolean | undefined }): void {
-  const named = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  if (flags.cluster === true) {
-    const wrong = OF_A_NODE.find((name) => flags[name] !== undefined);
-    if (wrong)
-      throw new Error(`--cluster looks at a whole cluster through kubectl; leave ${named(wrong)} out`);
-  } else {
-    const wrong = OF_A_CLUSTER.find((name) => flags[name] !== undefined);
-    if (wrong) throw new Error(`${named(wrong)} needs --cluster beside it`);
-  }
-}
-
-/** The same of a cluster, through kubectl. Progress goes to a terminal. */
-export async function lookAtCluster(
-  {
-    context,
-    kubeconfig,
-    node,
-    driver,
-  }: Partial<ClusterTarget> & { readonly kubeconfig?: string | undefined },
-  waitMs: number,
-): Promise<ClusterReport> {
-  // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
-  setFlagsFromString("--semi-space-growth-factor=1");
-  const progress = createProgress();
-  const onMessage = (line: string) => progress.say(line);
-  await using proxy = await startKubectlProxy({ context, kubeconfig, onMessage });
-  using api = createListApi(proxy.socketPath);
-  const look = async () => {
-    const how = { settingsOf, onProgress: progress.show };
-    const reading = await readCluster(api, { context, node, driver }, how);
-    progress.end();
-    return reportOnCluster(reading);
-  };
-  return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs });
+export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void {
+  const isGiven = (flag: string) => flags[camelCase(flag)] !== undefined;
+  const wrong = (flags.cluster ? OF_A_NODE : OF_A_CLUSTER).find(isGiven);
+  if (wrong === undefined) return;
+  throw new Error(
+    flags.cluster
+      ? `--cluster looks at a whole cluster through kubectl; leave --${wrong} out`
+      : `--${wrong} needs --cluster beside it`,
+  );
 }
 
 /** The report of the first look that finds no problem, or of the last within `waitMs`. */
@@ -72,6 +45,26 @@ export async function lookUntilHealthy<Report extends { readonly healthy: boolea
     if (report.healthy || leftMs <= 0) return report;
     await delay(Math.min(everyMs, leftMs));
   }
+}
+
+type ClusterFlags = Partial<ClusterTarget> & { readonly kubeconfig?: string | undefined };
+
+/** The same of a cluster, through kubectl. Progress goes to a terminal. */
+export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promise<ClusterReport> {
+  const { context, kubeconfig, node, driver } = flags;
+  // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
+  setFlagsFromString("--semi-space-growth-factor=1");
+  const progress = createProgress();
+  const onMessage = (line: string) => progress.say(line);
+  await using proxy = await startKubectlProxy({ context, kubeconfig, onMessage });
+  using api = createListApi(proxy.socketPath);
+  const look = async () => {
+    const how = { settingsOf, onProgress: progress.show };
+    const reading = await readCluster(api, { context, node, driver }, how);
+    progress.end();
+    return reportOnCluster(reading);
+  };
+  return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs });
 }
 
 /** One line on a terminal that counts the objects read so far. */
