@@ -5,7 +5,7 @@ import { attempt } from "../../../base/errors";
 export interface Audience {
   onLine(line: string): void;
   /** Gets each line that is a JSON object. */
-  onTold(told: object): void;
+  onObject(object: object): void;
   /** Called when the process is gone and its output is read; `isUnasked`: without `stop` or `kill`. */
   onEnd(how: string, isUnasked: boolean): void;
 }
@@ -24,8 +24,8 @@ export function startActor([program = "", ...words]: readonly string[], audience
   for (const input of [child.stdout, child.stderr])
     createInterface({ input }).on("line", (line) => {
       audience.onLine(line);
-      const told: unknown = attempt(() => JSON.parse(line));
-      if (typeof told === "object" && told !== null) audience.onTold(told);
+      const object: unknown = attempt(() => JSON.parse(line));
+      if (typeof object === "object" && object !== null) audience.onObject(object);
     });
 
   const gone = new Promise<void>((resolve) => {

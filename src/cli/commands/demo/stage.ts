@@ -60,7 +60,7 @@ export function openStage({ cli, registrar, keep }: StageOptions) {
     let lastLine = "nothing";
     timeline.add({ kind: "started", role, atMs: Date.now() });
     const actor = startActor(commands[role], {
-      onTold: (told) => timeline.add(happeningOf(role, told)),
+      onObject: (object) => timeline.add(happeningOf(role, object)),
       onLine: (line) => {
         lastLine = escapeJson(line);
         if (keep) appendFileSync(join(folder, `${role.replace(" ", "-")}.log`), `${line}\n`);
@@ -106,15 +106,15 @@ function makeFolder(): string {
   }
 }
 
-function happeningOf(role: Role, told: object): Happening {
+function happeningOf(role: Role, object: object): Happening {
   if (role === "driver") {
-    const event = told as CsiDriverEvent;
+    const event = object as CsiDriverEvent;
     return { kind: role, event, atMs: event.atMs };
   }
   if (role === "kubelet") {
-    const event = told as KubeletEvent;
+    const event = object as KubeletEvent;
     return { kind: role, event, atMs: event.atMs };
   }
-  const line = told as LogLine;
+  const line = object as LogLine;
   return { kind: "registrar", role, line, atMs: line.ts };
 }
