@@ -8,11 +8,11 @@ import { limitRepeats } from "../logging/repeats";
 
 const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
 
-/** By descriptor number: `process.stderr` would create a stream first, which takes milliseconds. */
+/** Descriptors, because `process.stderr` creates a stream first, which takes milliseconds. */
 const STDOUT_FD = 1;
 const STDERR_FD = 2;
 
-/** Makes the logger of a command that keeps running; as klog does by itself where the logging flags are invalid. */
+/** Makes the logger of a command that keeps running: with klog's defaults if the logging flags are invalid. */
 export async function createCliLogger(logging: LoggingResolution): Promise<Logger> {
   const config = logging.kind === "valid" ? logging.config : DEFAULT_LOGGING;
   const lineOf =

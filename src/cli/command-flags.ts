@@ -1,8 +1,8 @@
 import { nearWord } from "../base/near-word";
 import { parseDurationMs } from "./go-values";
 
-// The kinds of flags that our own commands have, as yargs wants them declared. What `coerce` throws is shown to the
-// user after the flag's name.
+// The kinds of flags that our own commands have, as yargs declares them. The user sees what `coerce` throws after the
+// flag's name.
 
 /** Takes any text, also an empty one. */
 export const textFlag = (describe: string) => ({ type: "string", describe }) as const;
@@ -20,10 +20,8 @@ export const listFlag = <Value>(describe: string, parse: (text: string) => Value
 export const durationFlag = (describe: string) =>
   ({ type: "string", describe, coerce: parseDuration }) as const;
 
-/** Takes a whole number, 0 or more. */
 export const countFlag = (describe: string) => ({ type: "string", describe, coerce: parseCount }) as const;
 
-/** Takes one of the choices. */
 export const choiceFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
   ({
     type: "string",
@@ -31,36 +29,40 @@ export const choiceFlag = <Choice extends string>(describe: string, choices: rea
     coerce: (text: string): Choice => parseChoice(text, choices),
   }) as const;
 
-/** Takes no value. */
 export const switchFlag = (describe: string) => ({ type: "boolean", describe }) as const;
 
-/** In which form something is printed; the first one by default. */
+/** The form of the output; the first one by default. */
 export const outputFlag = <const Form extends string>(
   describe: string,
   forms: readonly [Form, ...(readonly Form[])],
 ) => ({ ...choiceFlag<Form>(describe, forms), alias: "o", default: forms[0] }) as const;
 
-/** Text or JSON lines: every command that reports events has it. */
 export const eventOutputFlag = outputFlag("one line for each event, for people or for programs", [
   "text",
   "json",
 ]);
 
-/** Throws unless the text is one of the choices. */
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
+  const words = new Map(choices.map((candidate) => [candidate.toLowerCase(), candidate]));
   // Numbers get no suggestion: every other number is equally near.
-  const near = /^\d/.test(text)
-    ? undefined
-    : nearWord(
-        text.toLowerCase(),
-        choices.map((candidate) => candidate.toLowerCase()),
-      );
-  const meant = choices.find((candidate) => candidate.toLowerCase() === near);
+  const near = /^\d/.test(text) ? undefined : nearWord(text.toLowerCase(), words.keys());
+  const meant = near && words.get(near);
   const hint = meant === undefined ? `one of ${choices.join(", ")}` : `did you mean ${meant}?`;
   throw new Error(`"${text}" is not one of its values; ${hint}`);
 }
+
+/** `CALL=VALUE`, or `CALL=VALUE:3` for the first three calls. Throws for any other text. */
+export function parseFault<Call extends string>(text: string, calls: readonly Call[], example: string) {
+  const { call, value, times } =
+    /^(?<call>\w+)=(?<value>\w[\w.]*)(?::(?<times>\w+))?$/.exec(text)?.groups ?? {};
+  if (call === undefined || value === undefined) throw new Error(`"${text}" must have the form ${example}`);
+  return { call: parseChoice(call, calls), value, times: timesOf(times) };
+}
+
+/** How often a fault occurs; nothing given: at every call. */
+export const timesOf = (text?: string) => (text === undefined ? {} : { times: parseCount(text) });
 
 /** Throws unless the text is a duration of Go's, 0 or more; answers milliseconds. */
 export function parseDuration(text: string): number {
@@ -69,7 +71,6 @@ export function parseDuration(text: string): number {
   throw new Error(`"${text}" is not a duration; write 500ms, 2s or 1m30s`);
 }
 
-/** Throws unless the text is a whole number, 0 or more. */
 export function parseCount(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new Error(`"${text}" is not a whole number`);

@@ -3,28 +3,16 @@ import { messageOf, RegistrarError } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { print } from "./print";
 
-/** Words in the grammar of our commands. */
-export interface Translated {
-  readonly words: readonly string[];
-  /** What was noticed on the way: is handed on beside the flags. */
-  readonly remark?: string | undefined;
-}
-
-/** What became of words of another grammar, or what is wrong with them. */
-export type Translation = Translated | { readonly problem: string };
-
 /** A command of ours as its user sees it. */
 export interface CommandLine<Flags extends FlagRows> {
   readonly name: string;
-  /** What it does, in a few lines of help. */
   readonly describe: string;
-  /** In the order of the help. */
   readonly flags: Flags;
-  /** Puts words of another grammar into that of our commands, or says what is wrong with them. */
-  translate?(argv: readonly string[]): Translation;
-  /** What is wrong with flags that are right each by itself; undefined where nothing is. */
-  check?(flags: FlagValues<Flags>): string | undefined;
-  /** Exit code of a failure that is no bug. Default 1. */
+  /** Puts words of another grammar into that of our commands. Throws with what is wrong with them. */
+  translate?(argv: readonly string[]): readonly string[];
+  /** Throws for valid flags that do not go together. */
+  check?(flags: FlagValues<Flags>): void;
+  /** Exit code when `run` throws a RegistrarError. Default 1. */
   readonly failureExitCode?: number;
   /** Lines to copy, without the program's name. */
   readonly examples: readonly string[];
@@ -34,7 +22,7 @@ export interface CommandLine<Flags extends FlagRows> {
 
 type FlagRows = Readonly<Record<string, Options>>;
 
-/** The flags' values: `--csi-address` is `csiAddress`; undefined where not given and without default. */
+/** The flags' values: `--csi-address` is `csiAddress`; undefined: not given and without default. */
 export type FlagValues<Flags extends FlagRows> = {
   readonly [Name in keyof InferredOptionTypes<Flags> as CamelCaseKey<Name>]: InferredOptionTypes<Flags>[Name];
 };
@@ -44,15 +32,15 @@ const EXIT_USAGE = 2;
 const WIDTH = 100;
 
 /**
- * Makes one of our commands: reads its flags, prints its help, and turns a RegistrarError into one line on stderr and
- * exit code 1. A mistake on the command line exits with 2 and names the flag that was probably meant.
+ * Makes one of our commands: reads its flags, prints its help, and turns a RegistrarError into one line on stderr and an
+ * exit code. A mistake on the command line exits with 2 and names the nearest flag.
  *
  * These commands have GNU's grammar, parsed by yargs; a single dash works like two. The drop-in default command has
  * Go's grammar and shares nothing with this file. A command that takes its flags translates them first.
  */
 export function createCommand<const Flags extends FlagRows>(
   commandLine: CommandLine<Flags>,
-  run: (flags: FlagValues<Flags>, remark: string | undefined) => Promise<number>,
+  run: (flags: FlagValues<Flags>, argv: readonly string[]) => Promise<number>,
 ): (argv: readonly string[]) => Promise<number> {
   const { name, flags: rows } = commandLine;
   const failWith = (exitCode: number, text: string) => {
@@ -61,18 +49,16 @@ export function createCommand<const Flags extends FlagRows>(
   };
   return async (argv) => {
     if (argv.some((word) => /^--?h(elp)?(=|$)/.test(word))) return print(`${await helpOf(commandLine)}\n`);
-    const translated: Translation = commandLine.translate?.(argv) ?? { words: argv };
-    if ("problem" in translated) return failWith(EXIT_USAGE, translated.problem);
     let flags: FlagValues<Flags>;
     try {
-      flags = valuesOf(name, rows, await parseWords(rows, translated.words)) as FlagValues<Flags>;
+      const words = commandLine.translate?.(argv) ?? argv;
+      flags = valuesOf(name, rows, await parseWords(rows, words)) as FlagValues<Flags>;
+      commandLine.check?.(flags);
     } catch (error) {
       return failWith(EXIT_USAGE, messageOf(error));
     }
-    const problem = commandLine.check?.(flags);
-    if (problem !== undefined) return failWith(EXIT_USAGE, problem);
     try {
-      return await run(flags, translated.remark);
+      return await run(flags, argv);
     } catch (error) {
       if (!(error instanceof RegistrarError)) throw error;
       return failWith(commandLine.failureExitCode ?? EXIT_FAILURE, error.message);
@@ -80,21 +66,16 @@ export function createCommand<const Flags extends FlagRows>(
   };
 }
 
-/** yargs is a large ES module, so it is loaded only for a help text. */
 async function helpOf({ name, describe, flags, examples, notes }: CommandLine<FlagRows>): Promise<string> {
-  const { default: yargs } = await import("yargs");
-  // Without types: each description says what the flag takes.
+  const { createHelp } = await import("./help");
+  // Without types: each description has what the flag takes.
   const rows = Object.entries(flags).map(([flag, row]) => {
     const { alias, demandOption = false, defaultDescription = row.default } = row;
     const shown = { alias: alias ?? [], demandOption, describe: row.describe, group: "Flags:" };
     return [flag, { ...shown, ...(defaultDescription !== undefined && { defaultDescription }) }];
   });
-  return yargs([])
-    .scriptName("registrar")
-    .locale("en")
-    .help(false)
-    .version(false)
-    .wrap(Math.min(process.stdout.columns ?? WIDTH, WIDTH))
+  const help = await createHelp("registrar", Math.min(process.stdout.columns ?? WIDTH, WIDTH));
+  return help
     .usage(`${describe}\n\nUsage: $0 ${name} [flags]`)
     .options(Object.fromEntries(rows) as Record<string, Options>)
     .example(examples.map((example) => [`$0 ${example}`]))
@@ -102,7 +83,7 @@ async function helpOf({ name, describe, flags, examples, notes }: CommandLine<Fl
     .getHelp();
 }
 
-/** What is given: a text, a list of texts where a flag is given again, true without a value; in `_` all other words. */
+/** What was given: a text, a list of texts for a flag that is repeated, true without a value; in `_` all other words. */
 interface Arguments {
   readonly _: readonly unknown[];
   readonly [flag: string]: unknown;
@@ -114,10 +95,7 @@ async function parseWords(rows: FlagRows, words: readonly string[]): Promise<Arg
   const entries = Object.entries(rows);
   return Parser([...words], {
     boolean: entries.filter(([, { type }]) => type === "boolean").map(([flag]) => flag),
-    alias: Object.fromEntries(entries.map(([flag, { alias }]) => [flag, alias ?? []])) as Record<
-      string,
-      string[]
-    >,
+    alias: Object.fromEntries(entries.map(([flag, { alias }]) => [flag, [alias ?? []].flat()])),
     configuration: {
       "boolean-negation": false,
       "camel-case-expansion": false,
@@ -129,12 +107,9 @@ async function parseWords(rows: FlagRows, words: readonly string[]): Promise<Arg
   });
 }
 
-/** The value of each flag, by its row. Throws with what to tell whoever typed the command line. */
+/** The value of each flag, by its row. Throws with what is wrong and what to do. */
 function valuesOf(command: string, rows: FlagRows, { _: words, ...given }: Arguments): object {
   const advice = `see registrar ${command} --help`;
-  const refuse = (problem: string) => {
-    throw new Error(problem);
-  };
   const unknown = Object.keys(given).find((flag) => !Object.hasOwn(rows, flag));
   if (unknown !== undefined) refuse(noSuchFlag(unknown, Object.keys(rows), command));
   if (words.length > 0) refuse(`it takes flags only, no other words; ${advice}`);
@@ -153,24 +128,25 @@ function valuesOf(command: string, rows: FlagRows, { _: words, ...given }: Argum
   return Object.fromEntries(values.map(([flag, value]) => [camelCase(String(flag)), value]));
 }
 
-/** The value of what was given for a flag; throws with the flag's name. */
-function readFlag(
-  flag: string,
-  { array, coerce = (value: unknown) => value }: Options,
-  given: unknown,
-): unknown {
+function refuse(problem: string): never {
+  throw new Error(problem);
+}
+
+/** The value of one flag. Throws with the flag's name. */
+function readFlag(flag: string, { array, coerce }: Options, given: unknown): unknown {
   if (given === undefined) return undefined;
-  if (Array.isArray(given) && !array) throw new Error(`--${flag} is given more than once`);
+  if (Array.isArray(given) && !array) refuse(`--${flag} is given more than once`);
+  const value = array ? [given].flat() : given;
   try {
-    return coerce(array ? [given].flat() : given);
+    return coerce ? coerce(value) : value;
   } catch (error) {
     throw new Error(`--${flag}: ${messageOf(error)}`);
   }
 }
 
-const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+/** `csi-address` as `csiAddress`. */
+export const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Says that a command has no such flag, and which was probably meant. */
 export function noSuchFlag(flag: string, known: readonly string[], command: string): string {
   const near = nearWord(flag, known);
   const advice = near === undefined ? `see registrar ${command} --help` : `did you mean --${near}?`;

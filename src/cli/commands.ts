@@ -1,13 +1,14 @@
 import { nearWord } from "../base/near-word";
-import type { CommandSummary } from "./help";
 
 /** One of our commands beside the drop-in default. */
-export interface Command extends CommandSummary {
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
   /** Runs with the words after the command's name; resolves with the exit code. */
   run(argv: readonly string[]): Promise<number>;
 }
 
-/** What a first word may be other than a flag. Each command is loaded only when it is used. */
+/** Each command is loaded only when it is used. */
 export const COMMANDS: readonly Command[] = [
   {
     name: "demo",
@@ -47,36 +48,28 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** What people type out of habit, and what they mean. */
-const MEANT: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    help: "registrar --help",
-    version: "registrar --version",
-    check: "registrar doctor",
-    diagnose: "registrar doctor",
-    analyze: "registrar doctor -f FILE",
-    health: "registrar --mode=health-probe",
-    ready: "registrar --mode=ready-probe",
-    probe: "registrar --mode=ready-probe",
-    run: "registrar with flags and no word",
-    start: "registrar with flags and no word",
-    serve: "registrar with flags and no word",
-    register: "registrar with flags and no word",
-  }),
-);
+const MEANT: readonly { readonly words: readonly string[]; readonly meant: string }[] = [
+  { words: ["help"], meant: "--help" },
+  { words: ["version"], meant: "--version" },
+  { words: ["check", "diagnose"], meant: "doctor" },
+  { words: ["analyze"], meant: "doctor -f FILE" },
+  { words: ["health"], meant: "--mode=health-probe" },
+  { words: ["ready", "probe"], meant: "--mode=ready-probe" },
+  { words: ["run", "start", "serve", "register"], meant: "with flags and no word" },
+];
 
 /**
- * What to tell somebody whose first word is a command that we do not have; undefined for every other first word, such
- * as a path, which is for Go's grammar: there it ends the flags and is ignored, as are the flags behind it.
- *
- * That such a word ends us with a usage error takes nothing from a drop-in user. At the official registrar a line that
- * starts with a plain word sets no flag, so the required --kubelet-registration-path is missing, and it always fails.
+ * The usage error for a first word that looks like a command; undefined for any other, such as a path, which ends the
+ * flags in Go's grammar. A drop-in user loses nothing: the official registrar always fails on a line that starts with a
+ * plain word, because it sets no flag and --kubelet-registration-path is required.
  */
 export function correctCommand(firstWord: string | undefined): string | undefined {
   if (firstWord === undefined || !/^[a-z][a-z-]*$/i.test(firstWord) || /^(?:true|false)$/i.test(firstWord))
     return undefined;
   const names = COMMANDS.map(({ name }) => name);
-  const near = nearWord(firstWord.toLowerCase(), names);
-  const meant = MEANT.get(firstWord.toLowerCase()) ?? (near && `registrar ${near}`);
-  const advice = meant === undefined ? `the commands are ${names.join(", ")}` : `did you mean: ${meant}?`;
+  const word = firstWord.toLowerCase();
+  const meant = MEANT.find(({ words }) => words.includes(word))?.meant ?? nearWord(word, names);
+  const advice =
+    meant === undefined ? `the commands are ${names.join(", ")}` : `did you mean: registrar ${meant}?`;
   return `there is no command "${firstWord}"; ${advice}`;
 }

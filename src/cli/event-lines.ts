@@ -1,24 +1,19 @@
 import { escapeJson } from "../logging/escape";
 import type { EventStream, SimulatorEvent } from "../simulator/event-stream";
 
-/** How a command reports events. */
-export type Output = "text" | "json";
+/** Puts an event into one line of words; undefined if people need not see it. */
+export type Narrator<Event> = (event: Event) => string | undefined;
 
-/** Puts an event into words, one item for each line; none if people need not see it. */
-export type Narrator<Event> = (event: Event) => readonly string[];
-
-/**
- * Reports every event of a simulated part, earlier ones first: in JSON as the object it is, in text as lines after the
- * time of day. What peers say cannot start a new line.
- */
+/** Reports every event of a simulated part, past and future: in JSON as an object, in text as a line with the time. */
 export function tellEvents<Event extends SimulatorEvent>(
   stream: EventStream<Event>,
-  output: Output,
+  output: "text" | "json",
   narrate: Narrator<Event>,
 ): void {
   const tell = (event: Event) => {
     if (output === "json") return writeLine(JSON.stringify(event));
-    for (const line of narrate(event)) writeLine(`${timeOfDay(event.atMs)}  ${line.replaceAll("\n", "\\n")}`);
+    const line = narrate(event);
+    if (line !== undefined) writeLine(`${timeOfDay(event.atMs)}  ${line.replaceAll("\n", "\\n")}`);
   };
   for (const event of stream.history()) tell(event);
   stream.subscribe(tell);
@@ -35,9 +30,7 @@ export function durationText(ms: number): string {
   return ms >= 10 ? `${Math.round(ms)} ms` : `${Math.round(ms * 10) / 10} ms`;
 }
 
-/** `14:03:07.123`, local time. */
 function timeOfDay(atMs: number): string {
-  const time = new Date(atMs);
-  const digits = (value: number, length = 2) => String(value).padStart(length, "0");
-  return `${digits(time.getHours())}:${digits(time.getMinutes())}:${digits(time.getSeconds())}.${digits(time.getMilliseconds(), 3)}`;
+  const [clock] = new Date(atMs).toTimeString().split(" ");
+  return `${clock}.${String(Math.trunc(atMs) % 1000).padStart(3, "0")}`;
 }

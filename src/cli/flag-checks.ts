@@ -7,7 +7,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { resolveOptions } from "../registrar/model/options";
 import { inFlags } from "./flag-words";
 import type { Flags } from "./flags";
-import { isNodeWide, patternsOf } from "./pattern-warnings";
+import { isNodeWide, patternsOf } from "./paths";
 
 /** The listen address that the flags ask for; undefined for no HTTP server. */
 export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | undefined {
@@ -17,7 +17,7 @@ export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | un
 
 export const BOTH_PORTS = "Only one of `--health-port` and `--http-endpoint` can be set";
 
-/** Throws INVALID_OPTION for settings of the HTTP server with which the registrar does not start. */
+/** Throws INVALID_OPTION for settings with which the HTTP server does not start. */
 export function checkHttpFlags(flags: Flags): void {
   const endpoint = httpEndpointOf(flags);
   if (endpoint === undefined) return;
@@ -25,35 +25,28 @@ export function checkHttpFlags(flags: Flags): void {
   checkMetricsPath(flags.metricsPath, { isProfiled: flags.enablePprof });
 }
 
-/** Without these flags nothing of node readiness is loaded, and no API server needed. */
+/** Without these flags node readiness is not loaded, and no API server is needed. */
 export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags): boolean {
   return removeStartupTaint.length > 0 || nodeCondition !== "";
 }
 
-/**
- * Throws INVALID_OPTION for waits that there cannot be. The library refuses them too, but as milliseconds; who typed a
- * flag typed a duration.
- */
+/** Throws INVALID_OPTION for impossible waits. The library refuses them too, but as milliseconds, not as durations. */
 export function checkWaitFlags(flags: Flags): void {
-  if (!(flags.timeoutMs > 0)) refuse("timeout must be more than 0: no call could ever succeed");
-  if (flags.timeoutMs > LONGEST_WAIT_MS) refuse("timeout must be 24 days at most");
+  if (!(flags.timeoutMs > 0)) throw invalidOption("timeout must be more than 0: no call could ever succeed");
+  checkWait("timeout", flags.timeoutMs);
   checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");
   if (isNodeWide(flags)) checkWait("driver-gone-after", flags.driverGoneAfterMs);
   if (wantsNodeReadiness(flags)) checkWait("node-condition-delay", flags.nodeConditionDelayMs);
 }
 
 function checkWait(flag: string, ms: number, hint = ""): void {
-  if (!(ms >= 0)) refuse(`${flag} must not be negative`);
-  if (ms > LONGEST_WAIT_MS) refuse(`${flag} must be 24 days at most${hint}`);
-}
-
-function refuse(text: string): never {
-  throw invalidOption(text);
+  if (!(ms >= 0)) throw invalidOption(`${flag} must not be negative`);
+  if (ms > LONGEST_WAIT_MS) throw invalidOption(`${flag} must be 24 days at most${hint}`);
 }
 
 /**
- * Why the registrar would not start with these flags, by the checks that it makes itself; undefined where it would. Only
- * what it needs to be told is not asked for: doctor may be given less.
+ * Why the registrar would not start with these flags, by its own checks; undefined if it would. Required flags may be
+ * missing: doctor needs fewer.
  */
 export function startProblemOf(flags: Flags): string | undefined {
   const logging = resolveLogging(flags);

@@ -1,18 +1,30 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
+import { attempt } from "../base/errors";
+import { adviceOnHostPath } from "../host-path/advice";
 import type { Mount } from "../host-path/mounts";
+import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
+import { parseCsiAddress } from "../unix/csi-address";
+import { isFolder, statsOf } from "../unix/files";
 import { MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
-import type { Flags } from "./flags";
-import { adviceOnHostPaths } from "./host-path-advice";
-import type { PathResolution } from "./paths";
-import { isNodeWide, warnAboutPatterns } from "./pattern-warnings";
+import type { FlagName, Flags } from "./flags";
+import { isNodeWide, type Paths } from "./paths";
 
-/** Logs once what was assumed, what is deprecated or ignored, and what looks wrong. Never exits. */
+/** The flags that have no effect without a `*` in the paths, and those that have none with one. */
+const FOR_PATTERNS: readonly FlagName[] = ["driver-gone-after", "allow-drivers", "deny-drivers"];
+const FOR_ONE_DRIVER: readonly FlagName[] = ["driver-timeout", "on-registration-failure"];
+const LOOKS_SPECIAL = /[?[{]/;
+
+const dashed = (flags: readonly string[]) => flags.map((flag) => `--${flag}`).join(" ");
+
+/**
+ * Logs once what was assumed, what is deprecated or ignored, and what looks wrong. Never exits. `mounts` are those of
+ * this process by default.
+ */
 export function warnAboutFlags(
   flags: Flags,
-  paths: PathResolution & { kind: "paths" },
+  paths: Paths,
   parentLog: Logger,
-  /** @default those of this process */
   mounts?: readonly Mount[],
 ): void {
   const log = parentLog.named("flag-warnings");
@@ -22,9 +34,7 @@ export function warnAboutFlags(
   for (const { flag, advice } of flags.deprecated)
     if (flag !== "connection-timeout") log.warn("Flag is deprecated", { flag: `--${flag}`, instead: advice });
   if (flags.ignored.length > 0)
-    log.warn("Flags of former releases are ignored", {
-      flags: flags.ignored.map((flag) => `--${flag}`).join(" "),
-    });
+    log.warn("Flags of former releases are ignored", { flags: dashed(flags.ignored) });
   warnAboutWords(flags, parentLog);
   if (flags.enablePprof && flags.httpEndpoint === "" && flags.healthPort <= 0)
     log.warn("--enable-pprof has no effect without --http-endpoint");
@@ -33,20 +43,36 @@ export function warnAboutFlags(
       endpoint: flags.httpEndpoint,
     });
   warnAboutPatterns(flags, log);
-  for (const address of isNodeWide(flags) ? flags.every.csiAddress : [flags.csiAddress])
-    warnAboutAddress(address, log);
-  const endpoints = isNodeWide(flags) ? flags.every.kubeletRegistrationPath : [paths.kubeletRegistrationPath];
+  const { addresses, endpoints } = everyPath(flags, paths);
+  for (const address of addresses) warnAboutAddress(address, log);
   for (const endpoint of endpoints) warnAboutEndpoint(endpoint, log);
-  for (const { told, advice } of adviceOnHostPaths(flags, paths, mounts))
-    log.warn("Kubelet will not find the driver", { kubeletRegistrationPath: told, ...advice });
+  for (const advice of adviceOnHostPaths(flags, paths, mounts))
+    log.warn("Kubelet will not find the driver", { ...advice });
 }
 
-/** A flag that is missed may be among them: `--enable-pprof true` ends the flags. */
+/** Among the words may be a flag that is missed: `--enable-pprof true` ends the flags. */
 export function warnAboutWords({ rest }: Pick<Flags, "rest">, parentLog: Logger): void {
-  const log = parentLog.named("flag-warnings");
   if (rest.length > 0)
-    log.warn("Words behind the flags are ignored, and so is every flag among them", {
-      words: rest.join(" "),
+    parentLog
+      .named("flag-warnings")
+      .warn("Words behind the flags are ignored, and so is every flag among them", { words: rest.join(" ") });
+}
+
+function warnAboutPatterns(flags: Flags, log: Logger): void {
+  const { csiAddress, kubeletRegistrationPath } = flags.every;
+  const nodeWide = isNodeWide(flags);
+  for (const path of new Set([...csiAddress, ...kubeletRegistrationPath]))
+    if (LOOKS_SPECIAL.test(path))
+      log.warn("Only * is special in a path, all else is taken as it is", { path });
+  const without = (nodeWide ? FOR_ONE_DRIVER : FOR_PATTERNS).filter((flag) => flags.given.has(flag));
+  if (without.length > 0)
+    log.warn(`Flags have no effect ${nodeWide ? "with" : "without"} * in the paths`, {
+      flags: dashed(without),
+    });
+  if (!nodeWide && (csiAddress.length > 1 || kubeletRegistrationPath.length > 1))
+    log.warn("Paths are given more than once: without * in any of them only the last counts", {
+      csiAddress: flags.csiAddress,
+      kubeletRegistrationPath: flags.kubeletRegistrationPath,
     });
 }
 
@@ -68,4 +94,40 @@ function warnAboutEndpoint(endpoint: string, log: Logger): void {
     doubt(`the path has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`);
   if (/\/plugins_registry\//.test(endpoint))
     doubt("it is in plugins_registry, where kubelet takes every socket for a registration socket");
+}
+
+type PathFlags = Pick<Flags, "csiAddress" | "every">;
+
+const everyPath = (flags: PathFlags, { kubeletRegistrationPath }: Pick<Paths, "kubeletRegistrationPath">) =>
+  isNodeWide(flags)
+    ? { addresses: flags.every.csiAddress, endpoints: flags.every.kubeletRegistrationPath }
+    : { addresses: [flags.csiAddress], endpoints: [kubeletRegistrationPath] };
+
+/**
+ * The kubelet registration paths under which, by the mounts of this container, the drivers' sockets are not on the host.
+ * The usual mistake is a path of the container. Nothing outside of Linux, and nothing for a wrong CSI address: the
+ * socket may come later, but not in a folder that does not exist.
+ */
+export function adviceOnHostPaths(
+  flags: PathFlags,
+  paths: Pick<Paths, "kubeletRegistrationPath" | "pluginRegistrationPath">,
+  mounts?: readonly Mount[],
+) {
+  const { pluginRegistrationPath } = paths;
+  const { addresses, endpoints } = everyPath(flags, paths);
+  return addresses.flatMap((csiAddress, index) => {
+    const kubeletRegistrationPath = endpoints[index];
+    if (kubeletRegistrationPath === undefined) return [];
+    // An invalid address is reported elsewhere.
+    const csiSocketPath = attempt(() => parseCsiAddress(csiAddress));
+    if (csiSocketPath !== undefined && !isPattern(csiSocketPath) && !mayBeSocket(csiSocketPath)) return [];
+    const facts = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
+    const advice = adviceOnHostPath(facts, mounts);
+    return advice === undefined ? [] : [{ kubeletRegistrationPath, ...advice }];
+  });
+}
+
+function mayBeSocket(path: string): boolean {
+  const stats = statsOf(path);
+  return stats === undefined ? isFolder(dirname(path)) : stats.isSocket();
 }

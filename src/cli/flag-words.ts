@@ -1,6 +1,6 @@
 import { RegistrarError } from "../base/errors";
 
-/** The flags behind the library's options, the longer names first. */
+/** The flags that set the library's options, the longer names first. */
 const FLAGS: readonly (readonly [option: RegExp, flag: string])[] = [
   [/\bcsiAddress(?:es(?:\[\d+\])?)?\b/g, "csi-address"],
   [/\bkubeletRegistrationPaths?(?:\[\d+\])?\b/g, "kubelet-registration-path"],
@@ -11,7 +11,7 @@ const FLAGS: readonly (readonly [option: RegExp, flag: string])[] = [
   [/\bonRegistrationFailure\b/g, "on-registration-failure"],
 ];
 
-/** What the library says of an option, in the words of who typed flags. Any other error is itself. */
+/** The library's error about an option, rewritten to name the flag. Returns any other error unchanged. */
 export function inFlags(error: unknown): unknown {
   if (!(error instanceof RegistrarError) || error.code !== "INVALID_OPTION") return error;
   const text = error.message.replace(/^start(?:Node)?Registrar: /, "");

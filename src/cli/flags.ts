@@ -1,10 +1,9 @@
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
-import { type GoFlag, parseGoFlags } from "./go-flags";
+import { type GoCommandLine, type GoFlag, parseGoFlags } from "./go-flags";
 import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
 import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";
 
-/** One row of the table of flags. */
 export interface FlagSpec<Kind extends string, Value> extends GoFlag {
   readonly kind: Kind;
   readonly parse: (text: string) => Parsed<Value>;
@@ -23,7 +22,7 @@ const rowOf =
     describe,
   });
 const string = rowOf("string", (text) => ({ value: text }));
-/** Given again, it adds to what was given before. */
+/** A repeated flag adds to the earlier values. */
 const list = rowOf("list", (text) => ({ value: text === "" ? [] : ([text] as readonly string[]) }));
 const int = rowOf("int", parseInt64);
 const duration = rowOf("duration", parseDurationMs);
@@ -111,18 +110,17 @@ type ValueOf<Row> = Row extends FlagSpec<string, infer Value> ? Value : never;
 
 export type FlagName = keyof Rows;
 
-/** The value of each flag, its default where it is not given: `--csi-address` is `csiAddress`, a duration ends in `Ms`. */
+/** The value of each flag, or its default: `--csi-address` is `csiAddress`, the name of a duration ends in `Ms`. */
 export type Values = { readonly [Name in FlagName as FieldOf<Name>]: ValueOf<Rows[Name]> };
 
-/** What a command line asks for. */
 export interface Flags extends Values {
   /** The flags that were given, even with a value that equals the default. */
   readonly given: ReadonlySet<FlagName>;
-  /** Given flags that have no effect any more; the log warns once. */
+  /** Given flags that no longer have an effect. */
   readonly ignored: readonly string[];
-  /** Given flags that still work, and what to use instead; the log warns once. */
+  /** Given flags that still work, and what to use instead. */
   readonly deprecated: readonly { readonly flag: string; readonly advice: string }[];
-  /** Every value given. Without a `*` in any of them only the last one counts. */
+  /** Every value given. Only the last one counts, except for patterns with `*`. */
   readonly every: {
     readonly csiAddress: readonly string[];
     readonly kubeletRegistrationPath: readonly string[];
@@ -134,18 +132,16 @@ export interface Flags extends Values {
 /** `message` is the official's first line on stderr; its help follows there. The exit code is 2, for help 0. */
 export type ParsedFlags =
   | { readonly kind: "flags"; readonly flags: Flags }
-  | { readonly kind: "help" }
-  | { readonly kind: "error"; readonly message: string };
+  | Exclude<GoCommandLine, { readonly kind: "parsed" }>;
 
-/** Every flag that a registrar's command line may have, also those of earlier releases. */
 export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
   const { dropIn, ours, deprecated, removed } = flagTable;
   return new Map(Object.entries<GoFlag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
 }
 
 /**
- * Reads the words after the program's name as the official registrar does, with its errors. A flag given again replaces
- * the earlier value, but `--vmodule` adds to it. The caller checks which values make sense together.
+ * Reads the words after the program's name as the official registrar does, with its errors. A repeated flag replaces the
+ * earlier value; lists such as `--vmodule` add to it. The caller checks which values make sense together.
  */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
   const { dropIn, ours, deprecated, removed } = flagTable;
@@ -187,24 +183,16 @@ function defaultOf(row: Row): unknown {
   return "value" in parsed ? parsed.value : undefined;
 }
 
-const PROBE_MODES = ["health-probe", "ready-probe"];
-/** What people call a probe elsewhere. */
-const PROBE_WORDS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    health: "health-probe",
-    healthz: "health-probe",
-    live: "health-probe",
-    livez: "health-probe",
-    liveness: "health-probe",
-    ready: "ready-probe",
-    readyz: "ready-probe",
-    readiness: "ready-probe",
-  }),
-);
-/** The official registrar's, which proves nothing. */
+/** The probes, with other programs' names for them. */
+const PROBES = [
+  { mode: "health-probe", names: ["health", "healthz", "live", "livez", "liveness"] },
+  { mode: "ready-probe", names: ["ready", "readyz", "readiness"] },
+];
+const PROBE_MODES = PROBES.map(({ mode }) => mode);
+/** The official registrar's probe, which proves nothing. */
 export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
-/** Whether it asks a registrar in place of being one. */
+/** Whether the process probes a registrar instead of being one. */
 export function isProbeMode(mode: string): boolean {
   return mode === OFFICIAL_PROBE_MODE || PROBE_MODES.includes(mode);
 }
@@ -219,14 +207,14 @@ function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecat
 }
 
 /**
- * Every mode that is no probe is a normal run, as with the official registrar. But a mistyped probe must not be one: in
- * each period it would take the registration away from the registrar that it should ask.
+ * Any mode but a probe's is a normal run, as with the official registrar. A mistyped probe is refused: as a normal run it
+ * would take the registration away from the registrar that it should probe.
  */
 function parseMode(text: string): Parsed<string> {
   const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
   if (text === "" || modes.includes(text)) return { value: text };
   const word = text.toLowerCase();
-  const meant = PROBE_WORDS.get(word) ?? nearWord(word, modes);
+  const meant = PROBES.find(({ names }) => names.includes(word))?.mode ?? nearWord(word, modes);
   if (meant !== undefined) return { error: `did you mean ${meant}?` };
   return /probe$/i.test(text) ? { error: `the probes are ${modes.join(", ")}` } : { value: text };
 }

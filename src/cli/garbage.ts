@@ -2,12 +2,11 @@ import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import type { Registrations } from "../registrar/registrations";
 
-/** Long enough for the drivers of a whole node to come one after the other. */
+/** Long enough for all drivers of a node to register one after the other. */
 const QUIET_MS = 10_000;
-/** The clients of one crowd leave within it. After 3 s, a collection frees a third of what it frees after 1 s. */
+/** A collection after 3 s frees a third as much. */
 const CROWD_MS = 1_000;
-
-/** Connections that leave a megabyte of garbage; kubelet, probes and scrapes make so many in a quarter of an hour. */
+/** So many connections leave a megabyte of garbage; kubelet, probes and scrapes make them in a quarter of an hour. */
 const CROWD = 32;
 
 /** By default V8's young objects grow to 32 MB, and hot code is compiled, which takes megabytes. */
@@ -19,19 +18,16 @@ export const SMALL_HEAP = [
   "--no-sparkplug",
 ];
 
-/**
- * Limits V8's heap: a sidecar has no use for its default growth. Called after the start, which is quicker with V8's own
- * settings. V8 prints an error for a flag that it does not know: a test and the build of the image look for that.
- */
+/** Limits V8's heap. Called after the start, which is quicker with V8's own settings. */
 export async function keepHeapSmall(): Promise<void> {
   const { setFlagsFromString } = await import("node:v8");
   for (const flag of SMALL_HEAP) setFlagsFromString(flag);
 }
 
 /**
- * Collects garbage 10 s after the latest registration, and 1 s after the latest 32 clients that left any of our listeners.
- * V8 waits for more work: from Node 24 on an idle process keeps what its start left (4 MB, with 100 drivers 30 MB), and
- * any Node what clients left (6.5 MB after 200 connections, 10 MB after 500).
+ * Collects garbage 10 s after the latest registration, and 1 s after 32 clients have left. V8 waits for more work: from
+ * Node 24 on an idle process keeps the garbage of its start (4 MB, with 100 drivers 30 MB), and any Node that of clients
+ * (6.5 MB after 200 connections, 10 MB after 500).
  */
 export function collectWhenQuiet(
   registrations: Registrations,
@@ -52,7 +48,7 @@ export function collectWhenQuiet(
   });
 }
 
-/** Takes 25 ms, with 100 drivers 50 ms. What it needs of Node is loaded when the start is long over. */
+/** Takes 25 ms, with 100 drivers 50 ms. Loads its modules only now, to keep the start short. */
 async function collectGarbage(): Promise<void> {
   const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([
     import("node:v8"),
@@ -61,7 +57,7 @@ async function collectGarbage(): Promise<void> {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as NodeJS.GCFunction;
   setFlagsFromString("--no-expose-gc");
-  // The last resort also gives free pages back to the system. Node 20 takes any option for "the young objects only".
+  // The last resort also gives free pages back to the system. Node 20 reads any option as "young objects only".
   if (process.version.startsWith("v20.")) gc();
   else gc({ type: "major", execution: "sync", flavor: "last-resort" });
 }

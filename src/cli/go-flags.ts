@@ -8,7 +8,10 @@ export interface GoFlag {
   readonly parse: (text: string) => Parsed<unknown>;
 }
 
-/** What a command line says; `message` is the official's first line on stderr, its exit code is 2. */
+/**
+ * What a command line says. `message` is the official's first line on stderr, its exit code is 2; `unknown` is the name
+ * of a flag that does not exist.
+ */
 export type GoCommandLine =
   | {
       readonly kind: "parsed";
@@ -18,15 +21,15 @@ export type GoCommandLine =
       readonly rest: readonly string[];
     }
   | { readonly kind: "help" }
-  | { readonly kind: "error"; readonly message: string };
+  | { readonly kind: "error"; readonly message: string; readonly unknown?: string | undefined };
 
 /**
  * Reads `argv` (without the program's name) as Go's package flag does, error texts included: one or two dashes,
- * `-flag value` or `-flag=value`, up to `--` or the first word that is no flag. The first error ends it.
+ * `-flag value` or `-flag=value`, up to `--` or the first plain word. The first error ends it.
  * `-h` and `-help` ask for help, whatever value they are given. Source: func (*FlagSet) parseOne in Go's flag/flag.go.
  */
 export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string, GoFlag>): GoCommandLine {
-  const fail = (message: string) => ({ kind: "error", message }) as const;
+  const fail = (message: string, unknown?: string) => ({ kind: "error", message, unknown }) as const;
   const settings: [string, unknown][] = [];
   const words = [...argv];
   while (words[0]?.startsWith("-") && words[0] !== "-") {
@@ -37,9 +40,8 @@ export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string,
 
     const flag = flags.get(name);
     if (flag === undefined) {
-      return name === "h" || name === "help"
-        ? { kind: "help" }
-        : fail(`flag provided but not defined: -${name}`);
+      if (name === "h" || name === "help") return { kind: "help" };
+      return fail(`flag provided but not defined: -${name}`, name);
     }
     const text = given ?? (flag.boolean ? "true" : words.shift());
     if (text === undefined) return fail(`flag needs an argument: -${name}`);

@@ -1,28 +1,25 @@
+import type { Argv } from "yargs";
 import { type FlagSpec, flagTable } from "./flags";
 
-/** A command as the help lists it. */
-export interface CommandSummary {
-  readonly name: string;
-  readonly summary: string;
-}
-
-/**
- * The help text in lines of at most `width` columns. yargs renders it from the table of flags; it reads no argv,
- * prints nothing and does not exit. It is loaded here because no other run needs it.
- */
-export async function renderHelp(
-  programName: string,
-  width: number,
-  commands: readonly CommandSummary[] = [],
-): Promise<string> {
+/** yargs to render a help text: it reads no argv, prints nothing and does not exit. No other run loads it. */
+export async function createHelp(programName: string, width: number): Promise<Argv> {
   const { default: yargs } = await import("yargs");
-  const help = yargs([])
+  return yargs([])
     .scriptName(programName)
     .locale("en")
     .help(false)
     .version(false)
     .exitProcess(false)
-    .wrap(width)
+    .wrap(width);
+}
+
+/** The registrar's help text in lines of at most `width` columns, from the table of flags. */
+export async function renderHelp(
+  programName: string,
+  width: number,
+  commands: readonly { readonly name: string; readonly summary: string }[] = [],
+): Promise<string> {
+  const help = (await createHelp(programName, width))
     .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")
     .options(optionsOf("Flags of the official node-driver-registrar:", flagTable.dropIn))
     .options(optionsOf("Our own flags:", flagTable.ours))

@@ -9,7 +9,7 @@ export function parseVerbosity(text: string): Parsed<number> {
   return Number(text) < 2 ** 31 ? { value: Number(text) } : fail("value out of range");
 }
 
-/** `-vmodule`, from the same source: `pattern=N,...`, empty items skipped, patterns unchecked. */
+/** `-vmodule`, from the same file: `pattern=N,...`, empty items skipped, patterns unchecked. */
 export function parseVmodule(text: string): Parsed<readonly VmoduleRule[]> {
   const value: VmoduleRule[] = [];
   for (const item of text.split(",").filter((item) => item !== "")) {

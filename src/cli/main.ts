@@ -2,12 +2,11 @@ import { basename } from "node:path";
 import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
 import { OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
-import { meantFlag } from "./meant-flag";
+import { nearestFlag } from "./meant-flag";
 import { memoryProblem } from "./memory-limit";
 import { print } from "./print";
 import { endOnSignals, missedSigterm } from "./signals";
 import { version } from "./version";
-import { leaveRemovedDirectory } from "./working-directory";
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -18,8 +17,7 @@ const programPath = process.argv[1] ?? "registrar";
 
 /**
  * Checks in the official registrar's order (main.go), so that the first error line is the same: flags, logging,
- * version, required path, probe mode; then the registrar itself. Nothing heavy is loaded before the probe's answer:
- * exec probes have a second, at a tenth of a CPU.
+ * version, required path, probe mode. Loads nothing heavy before that: exec probes have a second, at a tenth of a CPU.
  */
 async function main(argv: readonly string[]): Promise<number> {
   if (process.platform === "win32") {
@@ -28,8 +26,7 @@ async function main(argv: readonly string[]): Promise<number> {
     );
     return EXIT_FAILURE;
   }
-  if (leaveRemovedDirectory())
-    printError("registrar: the working directory was removed: relative paths begin at / instead");
+  leaveRemovedDirectory();
   const command = COMMANDS.find(({ name }) => name === argv[0]);
   if (command) return command.run(argv.slice(1));
   const correction = correctCommand(argv[0]);
@@ -40,11 +37,15 @@ async function main(argv: readonly string[]): Promise<number> {
 
   const line = parseFlags(argv);
   if (line.kind === "help") {
-    // The official prints it on stderr; whoever asks for it wants to page or search it.
-    return print(`${await help()}\n`);
+    // The official prints it on stderr, where it cannot be paged or searched.
+    const { renderHelp } = await import("./help");
+    const width = Math.min(process.stdout.columns ?? 110, 110);
+    return print(`${await renderHelp(basename(programPath), width, COMMANDS)}\n`);
   }
   if (line.kind === "error") {
-    printError(`${line.message}\n${adviceOn(line.message)}`);
+    const near = nearestFlag(line.unknown);
+    const meant = near === undefined ? "" : `did you mean --${near}? Else `;
+    printError(`${line.message}\n${meant}see ${basename(programPath)} --help`);
     return EXIT_USAGE;
   }
   const { flags } = line;
@@ -59,27 +60,25 @@ async function main(argv: readonly string[]): Promise<number> {
     return runProbe(flags, flags.mode === "health-probe" ? "health" : "ready");
   }
   endOnSignals(0);
-  // Before a registration is loaded: without memory a start hardly gets beyond that. Where no limit is known Node says 0.
+  // Before a registration is loaded: without memory a start hardly gets beyond that. Node answers 0 for no limit.
   const problem = memoryProblem(process.constrainedMemory() || Number.POSITIVE_INFINITY, "/sys/block");
   if (problem !== undefined) {
     const { createCliLogger } = await import("./cli-logger");
     const log = (await createCliLogger(logging)).named("main");
-    log.warn("Memory limit is too small for a start after a reboot, which may never end", { ...problem });
+    log.warn("Memory limit is too small for a start after a reboot, which may never end", problem);
   }
   const { runRegister } = await import("./commands/register");
   return runRegister(flags, logging);
 }
 
-/** What to do about a mistake on the command line. */
-function adviceOn(message: string): string {
-  const near = meantFlag(message);
-  const advice = `see ${basename(programPath)} --help`;
-  return near === undefined ? advice : `did you mean --${near}? Else ${advice}`;
-}
-
-async function help(): Promise<string> {
-  const { renderHelp } = await import("./help");
-  return renderHelp(basename(programPath), Math.min(process.stdout.columns ?? 110, 110), COMMANDS);
+/** `process.cwd` throws in a removed working directory. */
+function leaveRemovedDirectory(): void {
+  try {
+    process.cwd();
+  } catch {
+    process.chdir("/");
+    printError("registrar: the working directory was removed: relative paths begin at / instead");
+  }
 }
 
 function printError(text: string): void {

@@ -1,9 +1,8 @@
 import { nearWord } from "../base/near-word";
 import { acceptedFlags } from "./flags";
 
-/** The flag that was probably meant where the message is that there is none of this name. */
-export function meantFlag(message: string): string | undefined {
-  const [, unknown] = /^flag provided but not defined: -(.*)$/s.exec(message) ?? [];
+/** The registrar's flag nearest to an unknown one; undefined if none is near, or none unknown. */
+export function nearestFlag(unknown: string | undefined): string | undefined {
   return unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
 }
 

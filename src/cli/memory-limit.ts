@@ -1,52 +1,33 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../base/errors";
 
 const MEBIBYTE = 2 ** 20;
-/** Enough for a cold start, also where disks read 8 MB ahead. */
+/** Enough for a cold start, also if disks read 8 MB ahead. */
 const ENOUGH_MI = 64;
-/** Enough where disks read ahead as Linux has them by default (128 kB), and up to `MODEST_READ_AHEAD_KB`. */
+/** Enough if disks read ahead as Linux has them by default (128 kB), and up to `MODEST_READ_AHEAD_KB`. */
 const LEAST_MI = 32;
 const MODEST_READ_AHEAD_KB = 512;
 
-/** Fields of the log line that says so. */
-export interface MemoryProblem {
-  readonly limit: string;
-  /** The limit to set. */
-  readonly set: string;
-  readonly readAhead: string;
-}
-
 /**
- * What is wrong with a memory limit; undefined where a cold start fits into it. A cold start is the first one after a
- * reboot: the kernel reads Node's pages from disk and charges them to our container, with all that it reads ahead at each
- * page fault. Where that is much it drives out pages that are needed again at once: the start takes minutes or never
- * ends, and nothing kills it.
+ * What is wrong with a memory limit, as fields of a log line; undefined if a cold start fits into it. A cold start is
+ * the first one after a reboot: the kernel reads Node's pages from disk and charges them to our container, with all that
+ * it reads ahead at each page fault. Much read-ahead evicts pages that are needed again at once: the start takes minutes
+ * or never ends, and nothing kills it. `disks` is `/sys/block`.
  */
-export function judgeMemoryLimit(limitBytes: number, readAheadKb: number): MemoryProblem | undefined {
+export function memoryProblem(limitBytes: number, disks: string) {
   const limitMi = limitBytes / MEBIBYTE;
-  if (limitMi >= (readAheadKb > MODEST_READ_AHEAD_KB ? ENOUGH_MI : LEAST_MI)) return undefined;
+  if (limitMi >= ENOUGH_MI) return undefined;
+  const readAheadKb = longestReadAheadKb(disks);
+  if (limitMi >= LEAST_MI && readAheadKb <= MODEST_READ_AHEAD_KB) return undefined;
   return { limit: `${Math.floor(limitMi)}Mi`, set: `${ENOUGH_MI}Mi`, readAhead: `${readAheadKb} kB` };
 }
 
-/** The same for the node whose disks are in `disks`, `/sys/block`; it is not read where the limit is enough for any. */
-export function memoryProblem(limitBytes: number, disks: string): MemoryProblem | undefined {
-  if (limitBytes >= ENOUGH_MI * MEBIBYTE) return undefined;
-  return judgeMemoryLimit(limitBytes, longestReadAheadKb(disks));
-}
-
-/** In kB, 0 where none can be read. It is that of any disk: an overlay does not tell which one holds the image. */
-export function longestReadAheadKb(disks: string): number {
-  try {
-    return Math.max(0, ...readdirSync(disks).map((disk) => readAheadKbOf(join(disks, disk))));
-  } catch {
-    return 0;
-  }
-}
-
-function readAheadKbOf(disk: string): number {
-  try {
-    return Number.parseInt(readFileSync(join(disk, "queue", "read_ahead_kb"), "latin1"), 10) || 0;
-  } catch {
-    return 0;
-  }
+/** In kB, 0 if none can be read. Any disk counts: an overlay does not tell which one holds the image. */
+function longestReadAheadKb(disks: string): number {
+  const readAheadKbOf = (disk: string) => {
+    const text = attempt(() => readFileSync(join(disks, disk, "queue", "read_ahead_kb"), "latin1"));
+    return Number.parseInt(text ?? "", 10) || 0;
+  };
+  return Math.max(0, ...(attempt(() => readdirSync(disks)) ?? []).map(readAheadKbOf));
 }

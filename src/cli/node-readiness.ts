@@ -12,18 +12,9 @@ import { parseStartupTaint } from "../node-readiness/startup-taint";
 import type { Registrations } from "../registrar/registrations";
 import type { Flags } from "./flags";
 
-/** The flags that node readiness goes by. */
-export type NodeReadinessFlags = Pick<
-  Flags,
-  "removeStartupTaint" | "nodeCondition" | "nodeConditionDelayMs" | "nodeName"
->;
-
-/**
- * Checks everything that can be checked before there is a registration, and answers what starts it. Rejects with
- * INVALID_OPTION: what the flags ask for could never be done.
- */
+/** Checks everything that needs no registration, and returns the function that starts it. Rejects with INVALID_OPTION. */
 export async function prepareNodeReadiness(
-  flags: NodeReadinessFlags,
+  flags: Pick<Flags, "removeStartupTaint" | "nodeCondition" | "nodeConditionDelayMs" | "nodeName">,
   environment: Environment,
   severalDrivers: boolean,
 ): Promise<(registrations: Registrations, log: Logger) => NodeReadiness> {
@@ -32,7 +23,7 @@ export async function prepareNodeReadiness(
     condition: flags.nodeCondition === "" ? undefined : flags.nodeCondition,
     severalDrivers,
   };
-  parseTargets(targets); // Before it is asked who and where the API server is: what is wrong here, is so everywhere.
+  parseTargets(targets); // Before the environment is read: these mistakes are mistakes everywhere.
   const options = {
     ...targets,
     nodeName: nodeNameFrom(flags.nodeName, environment),
@@ -45,8 +36,8 @@ export async function prepareNodeReadiness(
 }
 
 /**
- * What doctor is to ask about, with the same flags and environment; what it cannot find out here is no error. Rejects
- * with INVALID_OPTION for taints and conditions with which the registrar does not start.
+ * What doctor asks the API server about, with the same flags and environment; an unknown name or server is no error.
+ * Rejects with INVALID_OPTION for taints and conditions with which the registrar does not start.
  */
 export async function nodeReadinessTarget(
   flags: Pick<Flags, "removeStartupTaint" | "nodeCondition" | "nodeName">,
@@ -65,7 +56,7 @@ export async function nodeReadinessTarget(
   };
 }
 
-/** The name of the Node that this is. Throws INVALID_OPTION where nobody says it. */
+/** The name of this node. Throws INVALID_OPTION if neither the flag nor the environment has it. */
 export function nodeNameFrom(flag: string, environment: Environment): string {
   const name = flag || NODE_NAME_VARIABLES.map((variable) => environment[variable]).find(Boolean);
   if (name) return name;
@@ -75,7 +66,7 @@ export function nodeNameFrom(flag: string, environment: Environment): string {
   );
 }
 
-/** A kubeconfig where one is named, else what every pod has. */
+/** From the kubeconfig that KUBECONFIG names, else from the pod's service account. */
 export async function accessFrom(environment: Environment): Promise<ApiAccess> {
   const { KUBECONFIG: file } = environment;
   if (!file) return inClusterAccess(environment);

@@ -7,54 +7,46 @@ import { correctArgument } from "./meant-flag";
 export type OfficialRelease = number;
 
 const LATEST: OfficialRelease = 217;
-/** The releases that brought a flag; the other flags are as old as v1.1. */
-const SINCE: ReadonlyMap<string, OfficialRelease> = new Map(
-  Object.entries({
-    "plugin-registration-path": 200,
-    "health-port": 200,
-    timeout: 201,
-    "http-endpoint": 201,
-    mode: 203,
-    "enable-pprof": 204,
-    "logging-format": 211,
-    "log-flush-frequency": 211,
-    "log-text-split-stream": 211,
-    "log-text-info-buffer-size": 211,
-    "log-json-split-stream": 211,
-    "log-json-info-buffer-size": 211,
-    automaxprocs: 214,
-  }),
-);
-/** The last release with klog's flags. */
+/** The releases that added flags; the other flags are as old as v1.1. */
+const ADDED: readonly (readonly [OfficialRelease, flags: readonly string[]])[] = [
+  [200, ["plugin-registration-path", "health-port"]],
+  [201, ["timeout", "http-endpoint"]],
+  [203, ["mode"]],
+  [204, ["enable-pprof"]],
+  [211, ["logging-format", "log-flush-frequency", "log-text-split-stream", "log-json-split-stream"]],
+  [211, ["log-text-info-buffer-size", "log-json-info-buffer-size"]],
+  [214, ["automaxprocs"]],
+];
+const addedIn = (flag: string) => ADDED.find(([, flags]) => flags.includes(flag))?.[0];
 const LAST_WITH_KLOG: OfficialRelease = 210;
-/** Those with which it ends unless they are off, as it has no flag for the feature gate that they ask for. */
+/** It ends unless they are off, because it has no flag for the feature gate that they need. */
 const ALPHA_FLAGS = /^log-(?:text|json)-(?:split-stream|info-buffer-size)$/;
 
-/** What an official registrar makes of arguments: it starts, it ends, or that depends on its release. */
+/** Whether an official registrar starts with some arguments; `unclear` if that depends on its release. */
 export type OfficialAnswer =
   | { readonly kind: "starts" }
   | { readonly kind: "refused"; readonly problem: string; readonly advice: string }
   | { readonly kind: "unclear"; readonly flag: string };
 
-/** The flags that its `--help` prints, as of a release. */
+/** The flags that its `--help` prints in a release. */
 export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   const { dropIn, deprecated, removed, ours } = flagTable;
   const mode = { ...ours.mode, parse: (value: string) => ({ value }) };
   const { kubeconfig: _beforeV11, ...klog } = removed;
   return new Map<string, GoFlag>([
     ...Object.entries<GoFlag>({ ...dropIn, ...deprecated, mode }).filter(
-      ([name]) => (SINCE.get(name) ?? 0) <= release,
+      ([name]) => (addedIn(name) ?? 0) <= release,
     ),
     ...(release <= LAST_WITH_KLOG ? Object.entries<GoFlag>(klog) : []),
   ]);
 }
 
-/** Whether the official registrar of a release starts with these words; undefined for a release that is not known. */
+/** Whether the official registrar of a release starts with these words. `release` is undefined if unknown. */
 export function askOfficial(words: readonly string[], release: OfficialRelease | undefined): OfficialAnswer {
   const known = officialFlags(release);
   const line = parseGoFlags(words, known);
   if (line.kind === "parsed") {
-    // Go keeps the last value of a flag that is given again.
+    // Go keeps the last value of a repeated flag.
     const alpha = [...new Map(line.settings)].find(([name, value]) => ALPHA_FLAGS.test(name) && value);
     return alpha === undefined
       ? { kind: "starts" }
@@ -65,15 +57,15 @@ export function askOfficial(words: readonly string[], release: OfficialRelease |
         };
   }
   if (line.kind === "help") return { kind: "starts" };
-  const [, flag] = /^flag provided but not defined: -(.*)$/s.exec(line.message) ?? [];
+  const flag = line.unknown;
   if (flag !== undefined && release === undefined && officialFlags(LAST_WITH_KLOG).has(flag))
     return { kind: "unclear", flag };
   return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) };
 }
 
 function adviceOn(flag: string | undefined, known: ReadonlyMap<string, GoFlag>): string {
-  const since = SINCE.get(flag ?? "");
   if (flag === undefined) return correctArgument();
+  const since = addedIn(flag);
   if (since !== undefined)
     return `take --${flag} out, or take a release from v${Math.floor(since / 100)}.${since % 100} on`;
   if (acceptedFlags().has(flag))

@@ -4,20 +4,18 @@ import { Script } from "node:vm";
 
 type Require = (name: string) => unknown;
 
-/** A part is the text of such a function: what Node makes of any CommonJS module. */
+/** A part is the text of such a function, as of any CommonJS module. */
 type Part = (exports: object, require: Require, module: { exports: object }, ...paths: string[]) => void;
 
-/** The names by which the build has `import()` lead to a part. */
+/** How the build names a part in `import()`. */
 const PART = /^part:(.*)$/;
 
 /**
- * Makes the `require` of the bundled CLI, by which its parts load each other: the files `cli/<name>.js` beside the first
- * one. V8 reads a file to its end before it runs the first line, and keeps the text: so a probe does not pay for a
- * registration, nor a sidecar for the commands.
+ * Makes the `require` with which the parts of the bundled CLI, `cli/<name>.js`, load each other. V8 reads a file to its
+ * end before it runs the first line, and keeps the text: with parts, a probe does not pay for a registration.
  *
- * Beside a part may lie V8's code cache of it (`scripts/code-cache.mjs` makes it, for an image whose Node is known). One
- * that another version of V8 made is refused by V8, and the text is compiled. Node's own compile cache is no substitute:
- * it leaves out each function that is compiled when it is first called, which is nearly all of them.
+ * `scripts/code-cache.mjs` puts V8's code cache beside a part in an image. V8 refuses a cache of another version, and
+ * compiles the text. Node's own compile cache lacks every function that is compiled at its first call: nearly all.
  */
 export function createRequireOfParts(require: Require, file: string, folder: string): Require {
   const loaded = new Map<string, object>();

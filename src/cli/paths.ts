@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
+import { isPattern } from "../host-path/path-pattern";
 import { parseCsiAddress } from "../unix/csi-address";
+import type { Flags } from "./flags";
 
 /** Where DaemonSets mount the plugin registration directory in the registrar's container. */
 export const CONTAINER_DIRECTORY = "/registration";
@@ -11,36 +13,42 @@ export function nodeDirectory(env: Readonly<Record<string, string | undefined>>)
   return join(env[ROOT_VARIABLE] || DEFAULT_KUBELET_ROOT, "plugins_registry");
 }
 
-export interface PathFlags {
-  readonly csiAddress: string;
-  readonly kubeletRegistrationPath: string;
-  readonly pluginRegistrationPath: string;
-  readonly given: ReadonlySet<string>;
+/** Whether the paths are for every driver of a node. */
+export function isNodeWide({ every }: Pick<Flags, "every">): boolean {
+  return [...every.csiAddress, ...every.kubeletRegistrationPath].some(isPattern);
 }
 
-/** The paths to work with, or the line that says what is missing. */
-export type PathResolution =
-  | {
-      readonly kind: "paths";
-      readonly kubeletRegistrationPath: string;
-      readonly pluginRegistrationPath: string;
-      /** What was filled in because this is not a DaemonSet's container: flag and value. */
-      readonly assumed: readonly { readonly flag: string; readonly value: string }[];
-    }
-  | { readonly kind: "missing"; readonly message: string };
+/** The patterns of the drivers' sockets, and of the endpoints for kubelet: by default the same. */
+export function patternsOf({ every: { csiAddress, kubeletRegistrationPath } }: Pick<Flags, "every">) {
+  const isGiven = kubeletRegistrationPath.length > 0;
+  return {
+    csiAddresses: csiAddress,
+    kubeletRegistrationPaths: isGiven ? kubeletRegistrationPath : csiAddress,
+  };
+}
+
+/** The paths to work with. */
+export interface Paths {
+  readonly kind: "paths";
+  readonly kubeletRegistrationPath: string;
+  readonly pluginRegistrationPath: string;
+  /** What was filled in because this is not a DaemonSet's container: flag and value. */
+  readonly assumed: readonly { readonly flag: string; readonly value: string }[];
+}
 
 /**
  * Decides where the registration socket goes and which path kubelet gets. In a container (/registration exists, or the
- * directory is given) these are the official registrar's rules, with the required flag. On a node or a developer's
- * machine, where neither is so, the defaults are kubelet's own directory and the CSI address.
+ * directory is given) by the official registrar's rules, with the required flag. Elsewhere the defaults are kubelet's own
+ * directory and the CSI address.
  */
 export function resolvePaths(
-  flags: PathFlags,
+  flags: Pick<Flags, "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "given">,
   onNode: string,
   isDirectory: (path: string) => boolean,
-): PathResolution {
-  const { kubeletRegistrationPath, pluginRegistrationPath, given } = flags;
+): Paths | { readonly kind: "missing"; readonly message: string } {
+  const { pluginRegistrationPath, given } = flags;
   if (given.has("plugin-registration-path") || isDirectory(CONTAINER_DIRECTORY)) {
+    const { kubeletRegistrationPath } = flags;
     if (kubeletRegistrationPath === "")
       return { kind: "missing", message: "kubelet-registration-path is a required parameter" };
     return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed: [] };
@@ -52,15 +60,9 @@ export function resolvePaths(
       "or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR";
     return { kind: "missing", message };
   }
-  const told = kubeletRegistrationPath || parseCsiAddress(flags.csiAddress);
-  const assumed = [
-    { flag: "plugin-registration-path", value: onNode },
-    { flag: "kubelet-registration-path", value: told },
-  ];
-  return {
-    kind: "paths",
-    kubeletRegistrationPath: told,
-    pluginRegistrationPath: onNode,
-    assumed: kubeletRegistrationPath === "" ? assumed : assumed.slice(0, 1),
-  };
+  const kubeletRegistrationPath = flags.kubeletRegistrationPath || parseCsiAddress(flags.csiAddress);
+  const assumed = [{ flag: "plugin-registration-path", value: onNode }];
+  if (flags.kubeletRegistrationPath === "")
+    assumed.push({ flag: "kubelet-registration-path", value: kubeletRegistrationPath });
+  return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath: onNode, assumed };
 }

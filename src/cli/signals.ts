@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
-import { attempt } from "../base/errors";
+import { attempt, RegistrarError } from "../base/errors";
+import { LONGEST_WAIT_MS, pause } from "../base/pause";
 
-/** SIGHUP and SIGUSR2 would end the process without a word, and leave the registration socket behind. */
+/** Without a handler, SIGHUP and SIGUSR2 would end the process and leave the registration socket behind. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
 
 /**
- * Ends the process at once at a signal, as nothing has begun that would have to be ended. Process 1 of a container, which
- * the registrar is in its image, does not get a signal at all while it has no handler for it (pid_namespaces(7)).
- * `exitCode` is that of a process which the signal ended where none is given. Holds until {@link abortOnSignals}.
+ * Ends the process at once at a signal, by default with the exit code of a process that the signal ended. Holds until
+ * {@link abortOnSignals}. Process 1 of a container gets no signal for which it has no handler (pid_namespaces(7)).
  */
 export function endOnSignals(exitCode?: number): void {
   for (const name of STOP_SIGNALS) {
@@ -19,10 +19,10 @@ export function endOnSignals(exitCode?: number): void {
 }
 
 /**
- * One abort signal for the signals that ask to stop. The second of them ends the process at once: with exit code 0,
- * as what it interrupts is only the grace given to running calls; the socket is removed first of all.
+ * One abort signal for the signals that ask to stop. The second of them ends the process at once, with exit code 0: it
+ * interrupts only the grace given to running calls, after the socket was removed.
  *
- * SIGUSR1 is ignored: Node would open its inspector, a door into a process that is root's.
+ * SIGUSR1 is ignored: Node would open its inspector, a door into a process of root.
  */
 export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   const controller = new AbortController();
@@ -38,8 +38,8 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
 }
 
 /**
- * Lets the kernel end the process at a signal, also while JavaScript is busy: for work that leaves nothing behind. Process 1
- * of a container keeps its handlers, as the kernel drops a signal for which it has none.
+ * Lets the kernel end the process at a signal, also while JavaScript is busy, for work that leaves nothing behind.
+ * Process 1 keeps its handlers: see {@link endOnSignals}.
  */
 export function endBySignals(): void {
   if (process.pid !== 1) for (const name of STOP_SIGNALS) process.removeAllListeners(name);
@@ -48,9 +48,8 @@ export function endBySignals(): void {
 const SIGTERM = 15;
 
 /**
- * Whether SIGTERM came while Node itself started, which takes a second under a CPU limit. Node catches it from then on, by
- * a handler that lets go of it and raises it again (node.cc, SignalExit): that ends any process but process 1. To be
- * asked before we catch it.
+ * Whether SIGTERM came while Node started, which takes a second under a CPU limit. Node's own handler (node.cc,
+ * SignalExit) removes itself and raises the signal again, which ends any process but process 1. Call before catching it.
  */
 export function missedSigterm(): boolean {
   if (process.pid !== 1) return false;
@@ -59,9 +58,32 @@ export function missedSigterm(): boolean {
   return caught !== undefined && (BigInt(`0x${caught}`) >> BigInt(SIGTERM - 1)) % 2n === 0n;
 }
 
-/** In place of who listened before. Node drops a signal that is on its way when for a moment nobody listens. */
+/** Replaces all listeners, the new one first: without a listener Node drops a signal. */
 export function listenOnly(name: NodeJS.Signals, listener: () => void): void {
   const former = process.rawListeners(name) as (() => void)[];
   process.on(name, listener);
   for (const one of former) process.off(name, one);
+}
+
+/** Aborted when a command in the foreground must end: by a signal, or because its stdout was closed. */
+export function untilStopped(): AbortSignal {
+  const unread = new AbortController();
+  process.stdout.on("error", () => unread.abort());
+  return AbortSignal.any([abortOnSignals(() => {}), unread.signal]);
+}
+
+/** Resolves when the signal is aborted, or after `ms` if that is more than 0; keeps the process alive until then. */
+export async function untilAborted(signal: AbortSignal, ms = 0): Promise<void> {
+  do await pause(ms || LONGEST_WAIT_MS, signal);
+  while (ms === 0 && !signal.aborted);
+}
+
+/** What was started, or undefined if it was stopped before. */
+export async function unlessStopped<Started>(starting: Promise<Started>): Promise<Started | undefined> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (error instanceof RegistrarError && error.code === "ABORTED") return undefined;
+    throw error;
+  }
 }

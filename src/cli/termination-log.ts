@@ -1,32 +1,18 @@
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
+import { attempt } from "../base/errors";
 import { escapeUnprintable } from "../logging/escape";
 
-/**
- * Kubelet reads no more than this from a termination log (kubelet's container manager,
- * MaxContainerTerminationMessageLength).
- */
+/** Kubelet reads no more of a termination log (container manager, MaxContainerTerminationMessageLength). */
 const MAX_BYTES = 4096;
 
 /**
- * Writes the reason of a failure as one line where `kubectl describe pod` shows it. Failures to write are ignored:
- * outside a container there is no such file, and the reason is in the log anyway. A missing file is created only with
- * `create`, because kubelet creates the default path.
+ * Writes the reason of a failure as one line where `kubectl describe pod` shows it. Ignores failures: outside a container
+ * there is no such file, and the log has the reason. `create` makes a missing file; kubelet makes the default one.
  */
-export function writeTerminationLog(
-  path: string,
-  reason: string,
-  { create }: { readonly create: boolean },
-): void {
-  try {
-    const file = openSync(
-      path,
-      constants.O_WRONLY | constants.O_TRUNC | (create ? constants.O_CREAT : 0),
-      0o644,
-    );
-    try {
-      writeSync(file, Buffer.from(`${escapeUnprintable(reason)}\n`).subarray(0, MAX_BYTES));
-    } finally {
-      closeSync(file);
-    }
-  } catch {}
+export function writeTerminationLog(path: string, reason: string, { create }: { create: boolean }): void {
+  const line = Buffer.from(`${escapeUnprintable(reason)}\n`).subarray(0, MAX_BYTES);
+  attempt(() => {
+    if (!create) truncateSync(path);
+    writeFileSync(path, line);
+  });
 }

@@ -11,7 +11,7 @@ export interface OptionKind<Value> {
   readonly read: (given: unknown, name: string) => Value;
 }
 
-/** A kind by what it accepts: `accept` answers undefined for a value that cannot be used. */
+/** Makes a kind: `accept` returns undefined for an unusable value. */
 export function kindOf<Value>(
   takes: string,
   accept: (given: unknown) => Value | undefined,
@@ -23,14 +23,10 @@ export const text = kindOf("a text", (given) => (typeof given === "string" ? giv
 
 export const flag = kindOf("true or false", (given) => (typeof given === "boolean" ? given : undefined));
 
-/** A function; of what kind, only its caller can know. */
 export const callbackOf = <Callback extends (...args: never[]) => unknown>(): OptionKind<Callback> =>
   kindOf("a function", (given) => (typeof given === "function" ? (given as Callback) : undefined));
 
-/**
- * A signal of our own that follows the given one, where that is no stranger's imitation: of one signal for many starts
- * Node 20 would say at the eleventh that it leaks listeners.
- */
+/** A new signal that follows the given one: for one with 11 listeners Node 20 warns of a leak. An imitation stays. */
 export const signal = kindOf("an AbortSignal", (given) => {
   if (given instanceof AbortSignal) return AbortSignal.any([given]);
   const { aborted, addEventListener } = Object(given) as Partial<AbortSignal>;
@@ -48,7 +44,6 @@ export const wholeNumber = (least: number, most: number): OptionKind<number> =>
     Number.isInteger(given) && Number(given) >= least && Number(given) <= most ? Number(given) : undefined,
   );
 
-/** A wait; the bound is the same for all of them. */
 export const milliseconds = ({ orZero = false } = {}): OptionKind<number> =>
   kindOf(
     `milliseconds, ${orZero ? "0 or more" : "more than 0"} and at most ${LONGEST_WAIT_MS} (24 days)`,

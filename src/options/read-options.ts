@@ -3,10 +3,10 @@ import { nearWord } from "../base/near-word";
 import { isObject, refuseOption, show } from "../base/refuse-option";
 import { type OptionKind, oneOf } from "./option-kinds";
 
-/** One option: the value to use for what was given, which is undefined where nothing was. */
+/** One option: returns the value to use for what was given, or for undefined. */
 export type Option<Value> = (given: unknown, name: string) => Value;
 
-/** Every option that is taken. There is no other list of them. */
+/** Every option that exists. */
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: Option<Options[Name]> };
 
 export const required =
@@ -21,10 +21,8 @@ export function optional<Value>(kind: OptionKind<Value>, byDefault?: Value): Opt
 }
 
 /**
- * Reads options by their table: fills in the defaults, refuses what cannot be used and what there is not. `whose` is the
- * function that was called, and begins the message. An option that stays undefined is left out.
- *
- * Throws INVALID_OPTION.
+ * Reads options by their table: fills in the defaults and omits what stays undefined. Throws INVALID_OPTION for unusable
+ * values and unknown names; the message begins with `whose`, the function that was called.
  */
 export function readOptions<Options extends object>(
   whose: string,
@@ -59,12 +57,11 @@ export function optionsOf<Options extends object>(table: OptionTable<Options>): 
   };
 }
 
-/** The other fields of each kind of a union. */
 type VariantTables<Union extends { readonly kind: string }> = {
   readonly [Kind in Union["kind"]]: OptionTable<Omit<Extract<Union, { readonly kind: Kind }>, "kind">>;
 };
 
-/** A value of a union that its field `kind` tells apart. */
+/** A value of a union with the discriminant `kind`. */
 export function variant<Union extends { readonly kind: string }>(
   tables: VariantTables<Union>,
 ): OptionKind<Union> {

@@ -21,7 +21,7 @@ function written(output: "text" | "json", texts: readonly [string, string]): rea
   try {
     const log = createEventLog<Said>("somebody", { said: true });
     log.append({ kind: "said", text: texts[0] });
-    tellEvents(log.stream, output, ({ text }) => (text === "" ? [] : [text]));
+    tellEvents(log.stream, output, ({ text }) => (text === "" ? undefined : text));
     log.append({ kind: "said", text: texts[1] });
     return write.mock.calls.map(([text]) => String(text));
   } finally {

@@ -48,23 +48,19 @@ test("every flag stands in its group, with its text", () => {
   for (const name of Object.keys(flagTable.removed)) expect(help).toContain(name);
 });
 
-test("what a flag is without being given is shown where it is anything", () => {
-  const help = helpOf("registrar", 200);
+test("it shows defaults, how to call it, exit codes, and the commands that it was given", () => {
+  const help = helpOf("registrar", 200, [{ name: "demo", summary: "tells the whole story" }]);
   expect(help).toMatch(/--timeout .*\[default: 1s\]/);
   expect(help).toMatch(/--version .*\[boolean\]/);
   expect(help).not.toMatch(/default: (0|0s|false|"")?\]/);
+  expect(help).toContain("Usage: registrar [flags]");
+  expect(help).toMatch(/registrar demo +tells the whole story/);
+  expect(help).toContain("registrar --csi-address=/csi/csi.sock");
+  expect(help).toContain("Exit codes: 0 ");
 });
 
 test.each([80, 100])("it keeps to %d columns, and to about one and a half screens", (width) => {
   const lines = helpOf("csi-node-driver-registrar", width).trimEnd().split("\n");
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
   expect(lines.length).toBeLessThanOrEqual(width === 100 ? 60 : 78);
-});
-
-test("it says how to call it, which codes it exits with, and the commands it was given", () => {
-  const help = helpOf("registrar", 100, [{ name: "demo", summary: "tells the whole story" }]);
-  expect(help).toContain("Usage: registrar [flags]");
-  expect(help).toMatch(/registrar demo +tells the whole story/);
-  expect(help).toContain("registrar --csi-address=/csi/csi.sock");
-  expect(help).toContain("Exit codes: 0 ");
 });

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { adviceOnHostPaths } from "../../src/cli/host-path-advice";
+import { adviceOnHostPaths } from "../../src/cli/flag-warnings";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -18,7 +18,7 @@ async function makeContainer() {
       { csiAddress, every: { csiAddress: [], kubeletRegistrationPath: [] } },
       { kubeletRegistrationPath: "/csi/csi.sock", pluginRegistrationPath: folder.at("registration") },
       mounts,
-    ).map(({ advice }) => advice.fix);
+    ).map(({ fix }) => fix);
   return { folder, fixesFor };
 }
 

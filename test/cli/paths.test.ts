@@ -1,108 +1,68 @@
-import { CONTAINER_DIRECTORY, nodeDirectory, type PathFlags, resolvePaths } from "../../src/cli/paths";
+import type { FlagName } from "../../src/cli/flags";
+import { CONTAINER_DIRECTORY, nodeDirectory, resolvePaths } from "../../src/cli/paths";
 
 const NODE_DIRECTORY = "/root/of/kubelet/plugins_registry";
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
-const REQUIRED = { kind: "missing", message: "kubelet-registration-path is a required parameter" };
 
-/** The flags with their defaults, but for those that are given. */
-function flagsWith(given: Readonly<Record<string, string>>): PathFlags {
-  return {
+type Given = Readonly<Record<string, string>>;
+
+/** What follows from flags, the others with their defaults, where these folders exist. */
+const resolve = (given: Given, ...folders: readonly string[]) => {
+  const flags = {
     csiAddress: given["csi-address"] ?? "/run/csi/socket",
     kubeletRegistrationPath: given["kubelet-registration-path"] ?? "",
     pluginRegistrationPath: given["plugin-registration-path"] ?? CONTAINER_DIRECTORY,
-    given: new Set(Object.keys(given)),
+    given: new Set(Object.keys(given) as FlagName[]),
   };
-}
+  return resolvePaths(flags, NODE_DIRECTORY, (path) => folders.includes(path));
+};
 
-const resolve = (given: Readonly<Record<string, string>>, ...folders: readonly string[]) =>
-  resolvePaths(flagsWith(given), NODE_DIRECTORY, (path) => folders.includes(path));
+const TOLD = { "kubelet-registration-path": HOST_SOCKET };
+const NAMED = { "plugin-registration-path": "/elsewhere" };
+const ASSUMED = { flag: "plugin-registration-path", value: NODE_DIRECTORY };
+const assuming = (value: string) => [ASSUMED, { flag: "kubelet-registration-path", value }];
 
-describe("in a container", () => {
-  test("the official's defaults hold", () => {
-    expect(resolve({ "kubelet-registration-path": HOST_SOCKET }, CONTAINER_DIRECTORY)).toEqual({
-      kind: "paths",
-      kubeletRegistrationPath: HOST_SOCKET,
-      pluginRegistrationPath: "/registration",
-      assumed: [],
-    });
-  });
-
-  test("the path that kubelet is told is required", () => {
-    expect(resolve({}, CONTAINER_DIRECTORY)).toEqual(REQUIRED);
-    expect(resolve({ "kubelet-registration-path": "" }, CONTAINER_DIRECTORY)).toEqual(REQUIRED);
-  });
-
-  test("kubelet's own folder, mounted as it is on the host, changes nothing", () => {
-    expect(resolve({}, CONTAINER_DIRECTORY, NODE_DIRECTORY)).toEqual(REQUIRED);
-  });
+test.each<
+  [what: string, given: Given, folders: string[], endpoint: string, directory: string, assumed: object[]]
+>([
+  ["a container", TOLD, [CONTAINER_DIRECTORY], HOST_SOCKET, "/registration", []],
+  ["a directory that is named", { ...NAMED, ...TOLD }, [], HOST_SOCKET, "/elsewhere", []],
+  ["one in a container", { ...NAMED, ...TOLD }, [CONTAINER_DIRECTORY], HOST_SOCKET, "/elsewhere", []],
+  ["one on a node", { ...NAMED, ...TOLD }, [NODE_DIRECTORY], HOST_SOCKET, "/elsewhere", []],
+  ["a node", { "csi-address": "/s" }, [NODE_DIRECTORY], "/s", NODE_DIRECTORY, assuming("/s")],
+  ["a node", { "csi-address": "unix:///s" }, [NODE_DIRECTORY], "/s", NODE_DIRECTORY, assuming("/s")],
+  ["a node and a path", TOLD, [NODE_DIRECTORY], HOST_SOCKET, NODE_DIRECTORY, [ASSUMED]],
+])("%s: %j", (_, given, folders, kubeletRegistrationPath, pluginRegistrationPath, assumed) => {
+  const paths = { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed };
+  expect(resolve(given, ...folders)).toEqual(paths);
 });
 
-describe("with the directory named", () => {
-  test("it is used, be it there or not", () => {
-    const given = { "plugin-registration-path": "/elsewhere", "kubelet-registration-path": HOST_SOCKET };
-    for (const folders of [[], [NODE_DIRECTORY], [CONTAINER_DIRECTORY]])
-      expect(resolve(given, ...folders)).toEqual({
-        kind: "paths",
-        kubeletRegistrationPath: HOST_SOCKET,
-        pluginRegistrationPath: "/elsewhere",
-        assumed: [],
-      });
-  });
-
-  test("the path that kubelet is told is required", () => {
-    expect(resolve({ "plugin-registration-path": "/elsewhere" }, NODE_DIRECTORY)).toEqual(REQUIRED);
-  });
-
-  test("by its default is named all the same", () => {
-    expect(resolve({ "plugin-registration-path": CONTAINER_DIRECTORY }, NODE_DIRECTORY)).toEqual(REQUIRED);
-  });
-});
-
-describe("on a node", () => {
-  const directory = { flag: "plugin-registration-path", value: NODE_DIRECTORY };
-
-  test.each([
-    ["/tmp/csi.sock", "/tmp/csi.sock"],
-    ["unix:///tmp/csi.sock", "/tmp/csi.sock"],
-  ])("kubelet is told the csi-address %s, and what was assumed is told", (csiAddress, path) => {
-    expect(resolve({ "csi-address": csiAddress }, NODE_DIRECTORY)).toEqual({
-      kind: "paths",
-      kubeletRegistrationPath: path,
-      pluginRegistrationPath: NODE_DIRECTORY,
-      assumed: [directory, { flag: "kubelet-registration-path", value: path }],
-    });
-  });
-
-  test("kubelet is told the path that was given", () => {
-    expect(resolve({ "kubelet-registration-path": HOST_SOCKET }, NODE_DIRECTORY)).toEqual({
-      kind: "paths",
-      kubeletRegistrationPath: HOST_SOCKET,
-      pluginRegistrationPath: NODE_DIRECTORY,
-      assumed: [directory],
-    });
-  });
-
-  test("a csi-address that is none is refused", () => {
-    expect(() => resolve({ "csi-address": "tcp://x" }, NODE_DIRECTORY)).toThrow(
-      expect.objectContaining({ code: "INVALID_OPTION" }),
-    );
-  });
-});
-
-test.each([{}, { "kubelet-registration-path": HOST_SOCKET }])(
-  "where there is neither folder, both are named, and the way to simulate one: %j",
-  (given) => {
-    const { message } = resolve(given) as { message: string };
-    for (const part of [
-      CONTAINER_DIRECTORY,
-      NODE_DIRECTORY,
-      "--plugin-registration-path",
-      "KUBELET_ROOT_DIR",
-      "registrar kubelet",
-    ])
-      expect(message).toContain(part);
+test.each<[given: Given, ...folders: string[]]>([
+  [{}, CONTAINER_DIRECTORY],
+  [{ "kubelet-registration-path": "" }, CONTAINER_DIRECTORY],
+  [{}, CONTAINER_DIRECTORY, NODE_DIRECTORY],
+  [NAMED, NODE_DIRECTORY],
+  [{ "plugin-registration-path": CONTAINER_DIRECTORY }, NODE_DIRECTORY],
+])(
+  "in a container, or with the directory named, the path for kubelet is required: %j",
+  (given, ...folders) => {
+    const message = "kubelet-registration-path is a required parameter";
+    expect(resolve(given, ...folders)).toEqual({ kind: "missing", message });
   },
 );
+
+test("on a node, an invalid csi-address is refused", () => {
+  expect(() => resolve({ "csi-address": "tcp://x" }, NODE_DIRECTORY)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION" }),
+  );
+});
+
+test.each([{}, TOLD])("without either folder, both are named, and the way to simulate one: %j", (given) => {
+  const { message } = resolve(given) as { message: string };
+  for (const part of [CONTAINER_DIRECTORY, NODE_DIRECTORY, "--plugin-registration-path", "KUBELET_ROOT_DIR"])
+    expect(message).toContain(part);
+  expect(message).toContain("registrar kubelet");
+});
 
 test.each([
   [{}, "/var/lib/kubelet/plugins_registry"],

@@ -39,7 +39,7 @@ test("an index says what there is", async () => {
   expect((await http.ask("/debug/pprof/cmdline")).body).toBe("registrar\0--v=5");
 });
 
-/** What a profile holds is asked of a process, in test/end-to-end/status-page: that of a Jest worker is huge. */
+/** What a profile holds is asked of a process, in test/end-to-end/http: that of a Jest worker is huge. */
 test("a CPU profile ends when its client leaves", async () => {
   await using http = await serve([]);
   const client = request(`http://127.0.0.1:${http.port}/debug/pprof/profile?seconds=300`).on(

@@ -14,6 +14,9 @@ const twoPorts = ["--health-port=1", "--http-endpoint=:2"];
 const requiredPath = '"kubelet-registration-path is a required parameter"';
 const onePort = '"Only one of `--health-port` and `--http-endpoint` can be set"';
 const logging = (why: string) => `"LoggingConfiguration is invalid" err="${why}"`;
+const noFormat = logging('format: Invalid value: \\"xml\\": Unsupported log format');
+const noFlush = logging('flushFrequency: Invalid value: \\"0s\\": Must be greater than zero');
+const noVmodule = logging("vmodule: Forbidden: Only supported for text log format");
 
 /** The first error line of each, header left out, and the exit code are those of the official v2.17.0. */
 test.each<readonly [first: string | undefined, code: number, args: readonly string[]]>([
@@ -24,22 +27,10 @@ test.each<readonly [first: string | undefined, code: number, args: readonly stri
   ['invalid boolean value "maybe" for -enable-pprof: parse error', 2, ["--enable-pprof=maybe"]],
   ['invalid value "-1" for flag -v: strconv.ParseUint: parsing "-1": invalid syntax', 2, ["-v=-1"]],
   ["flag provided but not defined: -nope", 2, ["--version", "--nope"]],
-  [logging('format: Invalid value: \\"xml\\": Unsupported log format'), 1, ["--logging-format=xml"]],
-  [
-    logging('format: Invalid value: \\"xml\\": Unsupported log format'),
-    1,
-    ["--logging-format=xml", "--version"],
-  ],
-  [
-    logging('flushFrequency: Invalid value: \\"0s\\": Must be greater than zero'),
-    1,
-    ["--log-flush-frequency=0", probe, ...complete],
-  ],
-  [
-    logging("vmodule: Forbidden: Only supported for text log format"),
-    1,
-    ["--vmodule=a=5", "--logging-format=json"],
-  ],
+  [noFormat, 1, ["--logging-format=xml"]],
+  [noFormat, 1, ["--logging-format=xml", "--version"]],
+  [noFlush, 1, ["--log-flush-frequency=0", probe, ...complete]],
+  [noVmodule, 1, ["--vmodule=a=5", "--logging-format=json"]],
   [requiredPath, 1, [inContainer]],
   [requiredPath, 1, [inContainer, probe]],
   [requiredPath, 1, [inContainer, ...twoPorts]],

@@ -2,23 +2,6 @@ import { dirname, join } from "node:path";
 import { nodeTest, registered } from "./support/node";
 import { outsideContainer } from "./support/surroundings";
 
-nodeTest("deprecated and removed flags are accepted, each with one warning", async (node) => {
-  await node.driver();
-  const kubelet = await node.kubelet();
-  const flags = [
-    ...["--connection-timeout=1m", "--health-port=0", "--mode=registration"],
-    ...["--logtostderr", "--alsologtostderr=false", "--stderrthreshold=2", "--log_dir=/x", "--log_file=/x"],
-    ...["--log_file_max_size=1800", "--log_backtrace_at=:0", "--skip_headers", "--skip_log_headers"],
-    ...["--add_dir_header", "--one_output", "--kubeconfig=/x"],
-  ];
-  const registrar = node.registrar(...flags);
-  await registered(kubelet);
-  for (const flag of flags.map((text) => text.split("=", 1)[0] ?? "")) {
-    const telling = registrar.lines().filter(({ text }) => new RegExp(`${flag}\\b`).test(text));
-    expect([flag, telling.length]).toEqual([flag, 1]);
-  }
-});
-
 nodeTest("the flags of a drop-in invocation bring no warning, nor do those without effect", async (node) => {
   await node.driver();
   const kubelet = await node.kubelet();

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
-import { boundText, escapeJson } from "../../src/logging/escape";
+import { boundText } from "../../src/logging/escape";
 import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
-import { httpOf } from "./support/http";
 import { parseLogLine } from "./support/log-line";
-import { nodeTest, onNode, refused } from "./support/node";
+import { onNode, refused } from "./support/node";
 
 /** What one event says in either format. */
 type Line = Readonly<Record<string, unknown>>;
@@ -51,29 +50,3 @@ test.each(Object.keys(READERS))(
     expect(rest.join("")).toBe("");
   }),
 );
-
-nodeTest("what the HTTP endpoint shows of them steers no terminal and forges no line", async (node) => {
-  const texts = Object.values(NASTY_TEXTS).map((text) => text.slice(0, 100));
-  const vendorVersion = texts.join(" | ");
-  const reason = texts.join(" / ");
-  await node.driver({ vendorVersion });
-  await node.kubelet({ faults: [{ kind: "refuse", reason }] });
-  const registrar = node.registrar("--http-endpoint=localhost:0", "--on-registration-failure=retry");
-  const http = await httpOf(registrar);
-  await registrar.reached("refused");
-
-  const page = (await http.get("/statusz")).body;
-  for (const line of page.split("\n")) expect(line).not.toMatch(UNPRINTABLE);
-  expect(page).not.toMatch(/^\s*I1121 10:00/m);
-  const json = (await http.get("/statusz", { headers: { accept: "application/json" } })).body;
-  for (const line of json.split("\n")) expect(line).not.toMatch(UNPRINTABLE);
-  expect(JSON.parse(json).drivers[0].vendorVersion).toBe(vendorVersion);
-  for (const line of (await http.get("/readyz?verbose")).body.split("\n"))
-    expect(line).not.toMatch(UNPRINTABLE);
-  const { body: metrics } = await http.get("/metrics");
-  const [, label = ""] =
-    /^registrar_driver_info\{.*vendor_version="((?:[^"\\]|\\.)*)"\} 1$/m.exec(metrics) ?? [];
-  expect(label.replace(/\\(.)/g, (_, letter: string) => (letter === "n" ? "\n" : letter))).toBe(
-    escapeJson(vendorVersion),
-  );
-});

@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
-import { eventually } from "../support/eventually";
 import { runCommand } from "../support/run-command";
-import { nodeTest, onNode, registered } from "./support/node";
+import { onNode } from "./support/node";
 import { allRegistered, driverFoldersOf, nameOf, socketOf, socketsIn } from "./support/node-wide";
 
 /** Flags for a pattern below a node's folder, which kubelet is to know by the same path unless told otherwise. */
@@ -9,22 +8,6 @@ const pair = (csiAddress: string, hostPath = csiAddress) => [
   `--csi-address=${csiAddress}`,
   `--kubelet-registration-path=${hostPath}`,
 ];
-
-nodeTest("a folder that is not there yet is spoken of, and followed when it comes", async (node) => {
-  const { add, registrar: start, csiAddress } = driverFoldersOf(node);
-  const kubelet = await node.kubelet();
-  const registrar = start();
-  const pattern = csiAddress("*");
-  const why = `${dirname(dirname(pattern))} is no folder here: is it mounted?`;
-  await eventually(() =>
-    expect(registrar.lines("No CSI driver here yet").map(({ fields }) => fields)).toContainEqual({
-      pattern,
-      why,
-    }),
-  );
-  await add(nameOf(0));
-  await registered(kubelet, { driverName: nameOf(0) });
-});
 
 describe("only the drivers that are wanted", () => {
   test.each([

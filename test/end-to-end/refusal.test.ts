@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { nodeTest, onNode, refused, registered } from "./support/node";
 
 const REASON = 'error updating CSINode object: the API server said "no" & went away';
@@ -36,16 +36,6 @@ nodeTest("a wrong kubelet registration path is named in a hint", async (node) =>
   expect(readFileSync(node.terminationLogPath, "utf8")).toBe(
     `kubelet refused the driver: ${fields.err} (${fields.hint})\n`,
   );
-});
-
-nodeTest("the default termination log is not made where kubelet made none", async (node) => {
-  const isThere = existsSync("/dev/termination-log");
-  await node.driver();
-  await node.kubelet({ faults: [{ kind: "refuse", reason: REASON }] });
-  const registrar = node.registrar();
-  expect((await registrar.exit()).code).toBe(1);
-  expect(existsSync("/dev/termination-log")).toBe(isThere);
-  expect(registrar.lines().filter(({ text }) => text.includes("termination"))).toEqual([]);
 });
 
 /** Kubelets up to 1.35 never retry a failed registration: we publish again. From 1.36 they come back by themselves. */

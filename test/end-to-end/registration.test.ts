@@ -29,6 +29,32 @@ test.each(["1.20", "1.28", "1.36"] as const)(
   }),
 );
 
+const PUBLISHED = "Registration Server started";
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "%s of a newer registrar: the older one, which stood by, takes over",
+  onNode(async (node, signal) => {
+    await node.driver();
+    const kubelet = await node.kubelet();
+    const old = node.registrar();
+    await registered(kubelet);
+    const young = node.registrar();
+    await old.reached("standby");
+    await registered(kubelet, { nth: 2 });
+    await young.reached("registered");
+    expect([old, young].map((one) => one.lines(PUBLISHED).length)).toEqual([1, 1]);
+
+    young.kill(signal);
+    const killedMs = Date.now();
+    const { timeMs } = await old.reached("publishing", 2);
+    // It saw the end itself: its look without cause would have come about 5 s later.
+    expect(timeMs - killedMs).toBeLessThan(3_000);
+    await registered(kubelet, { nth: 3 });
+    await old.reached("registered", 2);
+    expect(old.lines(PUBLISHED)).toHaveLength(2);
+  }),
+);
+
 /** What the official v2.17.0 says on this node with these flags, with keys and values. */
 nodeTest("at -v=5 the official's messages appear, with their keys and in their order", async (node) => {
   const { csiAddress, socketPath } = node;

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { registrarCommand } from "../support/registrar-command";
 import { describeWithNamespaces } from "../support/sandbox/describe-with-namespaces";
-import { nodeTest, onNode, registered, registrarArguments } from "./support/node";
+import { nodeTest, onNode, registered, registrarArguments, type TestNode } from "./support/node";
 import { openCall } from "./support/open-call";
 import { patience } from "./support/process";
 
@@ -59,13 +59,18 @@ nodeTest("SIGUSR1 opens no inspector, and ends nothing", async (node) => {
   expect(registrar.stderr).not.toContain("Debugger");
 });
 
-nodeTest("a call that runs is given time to finish", async (node) => {
+async function stopDuringCall(node: TestNode) {
   await node.driver();
   const registrar = node.registrar();
   await registrar.reached("listening");
   const call = await openCall(node.socketPath);
   registrar.kill("SIGTERM");
   await registrar.reached("stopping");
+  return { registrar, call };
+}
+
+nodeTest("a call that runs is given time to finish", async (node) => {
+  const { registrar, call } = await stopDuringCall(node);
   expect(await call.finish()).toBe("0");
   expect(await registrar.exit()).toEqual({ code: 0, signal: null });
   await registrar.reached("stopped");
@@ -73,12 +78,7 @@ nodeTest("a call that runs is given time to finish", async (node) => {
 });
 
 nodeTest("a second signal forces the end", async (node) => {
-  await node.driver();
-  const registrar = node.registrar();
-  await registrar.reached("listening");
-  const call = await openCall(node.socketPath);
-  registrar.kill("SIGTERM");
-  await registrar.reached("stopping");
+  const { registrar, call } = await stopDuringCall(node);
   registrar.kill("SIGINT");
   expect(await registrar.exit()).toEqual({ code: 0, signal: null });
   expect(registrar.lines().at(-1)?.fields.to).toBe("stopping");

@@ -54,15 +54,8 @@ test("fills in defaults, makes paths absolute, leaves out what nobody gave", () 
 test("keeps what can be used as it is", () => {
   const { signal } = new AbortController();
   const given = {
-    ...{
-      name: "",
-      socket: "/x.sock",
-      endpoint: "/host/x.sock",
-      waitMs: LONGEST_WAIT_MS,
-      limitMs: 0,
-      count: 8,
-    },
-    ...{ policy: "retry", isOn: true, labels: { a: "b" }, pace: { waitMs: 1 }, signal },
+    ...{ name: "", socket: "/x.sock", endpoint: "/host/x.sock", waitMs: LONGEST_WAIT_MS, limitMs: 0 },
+    ...{ count: 8, policy: "retry", isOn: true, labels: { a: "b" }, pace: { waitMs: 1 }, signal },
     faults: [{ kind: "slow", delayMs: 0.5 }, { kind: "hang" }],
   };
   expect(read(given)).toEqual({ ...given, signal: expect.any(AbortSignal), logger: expect.anything() });
@@ -88,6 +81,11 @@ test.each([
   expect(read({ name: "x", socket })).toMatchObject({ socket: path });
 });
 
+function expectRefusal(given: unknown, message: string | RegExp): void {
+  const expected = typeof message === "string" ? message : expect.stringMatching(message);
+  expect(() => read(given)).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message: expected }));
+}
+
 test.each<[given: unknown, message: string | RegExp]>([
   [undefined, "startX takes an object of options, not undefined"],
   ["/x.sock", 'startX takes an object of options, not "/x.sock"'],
@@ -95,70 +93,52 @@ test.each<[given: unknown, message: string | RegExp]>([
   [new Map([["name", "x"]]), "startX takes an object of options, not a Map"],
   [Promise.resolve({ name: "x" }), "startX takes an object of options, not a Promise"],
   [null, "startX takes an object of options, not null"],
-  [{ name: "x", pace: [1] }, "startX: pace is an array; it takes an object with waitMs"],
-  [{ name: "x", pace: { waitMs: 0 } }, /^startX: pace: waitMs is 0; it takes milliseconds/],
   [{}, "startX: name is missing; it takes a text"],
   [{ name: 7 }, "startX: name is 7; it takes a text"],
   [{ name: null }, "startX: name is null; it takes a text"],
   [{ nmae: "x" }, 'startX: there is no option "nmae"; did you mean name?'],
+])("%j is refused: what was given, and what is taken", expectRefusal);
+
+const SIGNAL = new AbortController();
+
+test.each<[given: object, message: string | RegExp]>([
+  [{ pace: [1] }, "startX: pace is an array; it takes an object with waitMs"],
+  [{ pace: { waitMs: 0 } }, /^startX: pace: waitMs is 0; it takes milliseconds/],
+  [{ zzzzzz: 1 }, /^startX: there is no option "zzzzzz"; there are name, folder, .*, signal, logger$/],
+  [{ folder: "" }, 'startX: folder is ""; it takes the path of a folder'],
+  [{ socket: "s".repeat(120) }, /socket is "s{60}…"; it takes the path of a unix socket, 107 bytes at most$/],
+  [{ socket: "tcp://127.0.0.1:1" }, /socket is "tcp:\/\/127.0.0.1:1"; it takes the path of a unix/],
+  [{ socket: "unix:@abstract" }, /socket is "unix:@abstract"; it takes the path of a unix socket/],
+  [{ endpoint: "x.sock" }, /endpoint is "x.sock"; it takes .*, absolute, as kubelet sees it on the host/],
+  [{ endpoint: "unix:///x.sock" }, /without unix:\/\/$/],
+  [{ waitMs: 0 }, /waitMs is 0; it takes milliseconds, more than 0 and at most 2147483647 \(24 days\)$/],
+  [{ waitMs: "1s" }, /waitMs is "1s"; it takes milliseconds/],
+  [{ waitMs: Number.NaN }, /waitMs is NaN; it takes milliseconds/],
+  [{ waitMs: 3.6e14 }, /waitMs is 360000000000000; it takes milliseconds/],
+  [{ limitMs: -1 }, /limitMs is -1; it takes milliseconds, 0 or more/],
+  [{ limitMs: Number.POSITIVE_INFINITY }, /limitMs is Infinity; it takes milliseconds/],
+  [{ count: 1.5 }, "startX: count is 1.5; it takes a whole number, 1 to 8"],
+  [{ policy: "ignore" }, 'startX: policy is "ignore"; it takes one of "exit", "retry"'],
+  [{ isOn: "yes" }, 'startX: isOn is "yes"; it takes true or false'],
+  [{ labels: { a: "", "b/c": 1 } }, 'startX: labels["b/c"] is 1; it takes a text'],
+  [{ labels: new Map() }, "startX: labels is a Map; it takes an object of texts"],
+  [{ labels: ["a"] }, "startX: labels is an array; it takes an object of texts"],
+  [{ signal: SIGNAL }, "startX: signal is an AbortController; it takes an AbortSignal"],
   [
-    { name: "x", zzzzzz: 1 },
-    /^startX: there is no option "zzzzzz"; there are name, folder, .*, signal, logger$/,
-  ],
-  [{ name: "x", folder: "" }, 'startX: folder is ""; it takes the path of a folder'],
-  [
-    { name: "x", socket: "s".repeat(120) },
-    /socket is "s{60}…"; it takes the path of a unix socket, 107 bytes at most$/,
-  ],
-  [
-    { name: "x", socket: "tcp://127.0.0.1:1" },
-    /socket is "tcp:\/\/127.0.0.1:1"; it takes the path of a unix/,
-  ],
-  [{ name: "x", socket: "unix:@abstract" }, /socket is "unix:@abstract"; it takes the path of a unix socket/],
-  [
-    { name: "x", endpoint: "x.sock" },
-    /endpoint is "x.sock"; it takes .*, absolute, as kubelet sees it on the host/,
-  ],
-  [{ name: "x", endpoint: "unix:///x.sock" }, /without unix:\/\/$/],
-  [
-    { name: "x", waitMs: 0 },
-    "startX: waitMs is 0; it takes milliseconds, more than 0 and at most 2147483647 (24 days)",
-  ],
-  [{ name: "x", waitMs: "1s" }, /waitMs is "1s"; it takes milliseconds/],
-  [{ name: "x", waitMs: Number.NaN }, /waitMs is NaN; it takes milliseconds/],
-  [{ name: "x", waitMs: 3.6e14 }, /waitMs is 360000000000000; it takes milliseconds/],
-  [{ name: "x", limitMs: -1 }, /limitMs is -1; it takes milliseconds, 0 or more/],
-  [{ name: "x", limitMs: Number.POSITIVE_INFINITY }, /limitMs is Infinity; it takes milliseconds/],
-  [{ name: "x", count: 1.5 }, "startX: count is 1.5; it takes a whole number, 1 to 8"],
-  [{ name: "x", policy: "ignore" }, 'startX: policy is "ignore"; it takes one of "exit", "retry"'],
-  [{ name: "x", isOn: "yes" }, 'startX: isOn is "yes"; it takes true or false'],
-  [{ name: "x", labels: { a: "", "b/c": 1 } }, 'startX: labels["b/c"] is 1; it takes a text'],
-  [{ name: "x", labels: new Map() }, "startX: labels is a Map; it takes an object of texts"],
-  [{ name: "x", labels: ["a"] }, "startX: labels is an array; it takes an object of texts"],
-  [
-    { name: "x", signal: new AbortController() },
-    "startX: signal is an AbortController; it takes an AbortSignal",
+    { logger: () => {} },
+    /logger is a function; it takes console, a pino logger, or one of createLogger\(\)$/,
   ],
   [
-    { name: "x", logger: () => {} },
-    "startX: logger is a function; it takes console, a pino logger, or one of createLogger()",
-  ],
-  [
-    { name: "x", faults: {} },
+    { faults: {} },
     /faults is an object; it takes a list, each of an object whose kind is one of "slow", "hang"/,
   ],
-  [{ name: "x", faults: [{ kind: "hang" }, "slow"] }, /faults\[1\] is "slow"; it takes an object whose kind/],
-  [{ name: "x", faults: [{ kind: "slwo" }] }, /faults\[0\]\.kind is "slwo"; .*; did you mean "slow"\?$/],
+  [{ faults: [{ kind: "hang" }, "slow"] }, /faults\[1\] is "slow"; it takes an object whose kind/],
+  [{ faults: [{ kind: "slwo" }] }, /faults\[0\]\.kind is "slwo"; .*; did you mean "slow"\?$/],
   [
-    { name: "x", faults: [{ kind: "slow", delay: 1 }] },
-    'startX: faults[0]: there is no option "delay"; did you mean delayMs?',
+    { faults: [{ kind: "slow", delay: 1 }] },
+    /faults\[0\]: there is no option "delay"; did you mean delayMs\?$/,
   ],
-  [{ name: "x", faults: [{ kind: "slow" }] }, /faults\[0\]: delayMs is missing; it takes milliseconds/],
-])("%j is refused: what was given, and what is taken", (given, message) => {
-  expect(() => read(given)).toThrow(
-    expect.objectContaining({
-      code: "INVALID_OPTION",
-      message: typeof message === "string" ? message : expect.stringMatching(message),
-    }),
-  );
+  [{ faults: [{ kind: "slow" }] }, /faults\[0\]: delayMs is missing; it takes milliseconds/],
+])("%j is refused beside a name", (given, message) => {
+  expectRefusal({ name: "x", ...given }, message);
 });

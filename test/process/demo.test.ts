@@ -18,7 +18,7 @@ test("the demo plays every story to its end, step by step", async () => {
     "Kubelet tells the registrar (NotifyRegistrationStatus): registered.",
     "kind: CSINode",
     "name: demo.csi",
-    "2. Somebody deletes the registration socket",
+    "2. The registration socket is deleted",
     "The socket is back,",
     "Kubelet registers demo.csi again",
     "3. The driver crashes and comes back",

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { text } from "node:stream/consumers";
 import { type HttpClient, httpOf } from "../end-to-end/support/http";
 import { nodeTest, type TestNode } from "../end-to-end/support/node";
 import type { CliProcess } from "../end-to-end/support/process";
@@ -64,39 +63,6 @@ nodeTest("clients that hold their connections, 200 of each kind, keep no probe o
   await expectUnharmed(registrar, http);
   for (const socket of all) socket.destroy();
   await eventually(() => expect(descriptorsOf(registrar)).toBeLessThan(before + 10));
-});
-
-/** What is sent whole, and how the answer begins, if there is one. The parser's own tests have more. */
-const BREAKS_RULES: readonly (readonly [what: string, sent: string, answer: RegExp])[] = [
-  ["garbage", "\xff\xfe\x00\x01".repeat(1_000), /^$/],
-  ["TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /^$/],
-  ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", /^HTTP\/1\.1 400 /],
-  ["a header of a megabyte", `GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${"a".repeat(1_000_000)}\r\n\r\n`, /^$/],
-  ["a tunnel", "CONNECT a:443 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", /^HTTP\/1\.1 404 /],
-];
-
-/** Paths that lead nowhere but where they say, whatever they look like. */
-const ODD_PATHS = [
-  "//healthz",
-  "/../healthz",
-  "/%68ealthz",
-  "/..%2f..%2fetc/passwd",
-  "/__proto__",
-  "/debug/pprof/",
-];
-
-nodeTest("what breaks the rules is cut off or answered, and nothing else happens", async (node) => {
-  const { registrar, http } = await serve(node);
-  for (const [what, sent, answer] of BREAKS_RULES) {
-    const socket = await dial(http);
-    const said = text(socket).catch(() => "");
-    socket.write(sent, "latin1");
-    expect([what, (await said).slice(0, 200)]).toEqual([what, expect.stringMatching(answer)]);
-  }
-  for (const path of ODD_PATHS) expect([path, (await http.get(path)).status]).toEqual([path, 404]);
-  const { status, body } = await http.get("/readyz?exclude=%1b[2J%0aforged");
-  expect([status, body.includes("\u001b"), /^forged/m.test(body)]).toEqual([200, false, false]);
-  await expectUnharmed(registrar, http);
 });
 
 nodeTest("profiles are taken one at a time, however many ask and do not read them", async (node) => {

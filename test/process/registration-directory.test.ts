@@ -1,8 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { DRIVER, nodeTest, onNode, registered } from "../end-to-end/support/node";
+import { chmodSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { nodeTest, onNode, registered } from "../end-to-end/support/node";
 import { insideOf, registrarIn, type Surroundings } from "../end-to-end/support/surroundings";
-import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 
 const FAILED = "Failed to listen on socket";
 
@@ -67,34 +66,9 @@ nodeTest("a file system that fills up later: tried again until there is room", a
   await registrar.reached("registered", 2);
 });
 
-/** Makes files until there is no inode left; a removed socket keeps its own for as long as somebody listens on it. */
+/** Makes files until there is no inode left; a removed socket keeps its own while a process listens on it. */
 function fill(folder: string): void {
   expect(() => {
     for (let number = 0; ; number++) writeFileSync(join(folder, `filler-${number}`), "");
   }).toThrow(/ENOSPC/);
 }
-
-nodeTest("a symlink named like an alias of ours is neither followed nor taken for one", async (node) => {
-  await node.driver();
-  const target = join(dirname(node.pluginDir), "other.sock");
-  const alias = join(node.pluginDir, `${DRIVER}-_abc-reg.sock`);
-  await using other = await startForeignSocket(target);
-  symlinkSync(target, alias);
-  const registrar = node.registrar();
-  const listening = await registrar.reached("listening");
-  expect(listening.fields.socket).toBe(node.socketPath);
-  expect(other.connections()).toBe(0);
-  expect(existsSync(alias)).toBe(true);
-});
-
-nodeTest("dead sockets and strange files around ours are none of our business", async (node) => {
-  await node.driver();
-  await leaveDeadSocket(join(node.pluginDir, "other.csi-reg.sock"));
-  mkdirSync(join(node.pluginDir, "folder-reg.sock"));
-  symlinkSync(node.pluginDir, join(node.pluginDir, "loop"));
-  const before = node.files();
-  const registrar = node.registrar();
-  await registered(await node.kubelet());
-  await registrar.stop();
-  expect(node.files()).toEqual(before);
-});

@@ -1,9 +1,7 @@
-import { chmodSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { FrameType } from "../../src/grpc/http2/frames";
 import { DRIVER, nodeTest, onNode, registered } from "../end-to-end/support/node";
 import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "../end-to-end/support/resources";
-import { registrarIn } from "../end-to-end/support/surroundings";
 import { frame, PING } from "../grpc/wire";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
@@ -75,14 +73,3 @@ test.each<[string, Behaviour]>([
     expect(residentKilobytes(registrar, "VmHWM")).toBeLessThan(MUCH_MEMORY_KB);
   }),
 );
-
-nodeTest("a driver whose socket we may not open is waited for until we may", async (node) => {
-  await node.driver();
-  chmodSync(node.csiAddress, 0);
-  const registrar = registrarIn(node, { asOrdinaryUser: true }, "-v=5");
-  await registrar.line("Connecting");
-  const kubelet = await node.kubelet();
-  chmodSync(node.csiAddress, 0o700);
-  await registered(kubelet);
-  expect(registrar.lines().filter(({ severity }) => severity !== "I")).toEqual([]);
-});

@@ -1,14 +1,13 @@
 import { choiceFlag, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { durationText } from "../event-lines";
-import { untilInterrupted } from "./demo/interruption";
+import { listenOnly } from "../signals";
 import { perform } from "./demo/perform";
 import { SCENARIOS } from "./demo/scenarios";
 import { createStoryteller, detectScreen } from "./demo/storyteller";
 
-const EXIT_MISSED = 1;
-/** What a shell says of a program that SIGINT ended. */
-const EXIT_INTERRUPTED = 130;
+/** 130 is a shell's code for a program that SIGINT ended. */
+const EXIT_CODES = { told: 0, missed: 1, interrupted: 130 } as const;
 
 /** Plays registrations with real processes and explains each step; resolves with the exit code. */
 export const runDemo = createCommand(
@@ -24,7 +23,7 @@ export const runDemo = createCommand(
       ),
       list: switchFlag("list the scenarios and play none"),
       keep: switchFlag("keep the folder, with the output of each process in a .log file"),
-      svg: textFlag("save a picture of what happened in this file"),
+      svg: textFlag("save a picture of the demo in this file"),
       registrar: textFlag("play with another registrar's program, such as the official one"),
     },
     examples: ["demo", "demo --scenario second-registrar --svg takeover.svg"],
@@ -39,22 +38,22 @@ export const runDemo = createCommand(
     const chosen = SCENARIOS.filter(({ name }) => scenario === undefined || name === scenario);
     const cli = [process.execPath, ...process.argv.slice(1, 2)];
     const signal = untilInterrupted();
-    const ending = await perform(chosen, {
-      cli,
-      registrar: registrar === undefined ? cli : [registrar],
-      keep,
-      svg,
-      teller,
-      signal,
-    });
-    switch (ending.kind) {
-      case "told":
-        teller.say(`\nEverything happened as described, in ${durationText(ending.tookMs)}.`);
-        return 0;
-      case "missed":
-        return EXIT_MISSED;
-      case "interrupted":
-        return EXIT_INTERRUPTED;
-    }
+    const programs = { cli, registrar: registrar === undefined ? cli : [registrar] };
+    const played = await perform(chosen, { ...programs, keep, svg, teller, signal });
+    if (played.ending === "told")
+      teller.say(`\nEverything happened as described, in ${durationText(played.tookMs)}.`);
+    return EXIT_CODES[played.ending];
   },
 );
+
+/**
+ * Aborted by any signal that asks to stop, and when stdout is closed. A second signal changes nothing: the actors
+ * must be stopped first, which takes seconds.
+ */
+function untilInterrupted(): AbortSignal {
+  const controller = new AbortController();
+  const interrupt = () => controller.abort();
+  for (const name of ["SIGINT", "SIGTERM", "SIGQUIT", "SIGHUP"] as const) listenOnly(name, interrupt);
+  process.stdout.on("error", interrupt);
+  return controller.signal;
+}

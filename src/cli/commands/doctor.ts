@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { invalidOption, messageOf } from "../../base/errors";
 import { renderClusterTable } from "../../doctor/cluster/table";
@@ -12,29 +11,26 @@ import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
 import { escapeJson } from "../../logging/escape";
 import { parseCsiAddress } from "../../unix/csi-address";
-import { isFolder } from "../../unix/files";
 import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { endBySignals } from "../signals";
-import { lookAtCluster, mixedFlags } from "./doctor/cluster";
-import { lookUntilHealthy } from "./doctor/look-until-healthy";
+import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
 import { readFiles } from "./doctor/read-files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
 import { settingsOf } from "./doctor/settings";
 import { resolveTarget } from "./doctor/target";
 
-/** Where no terminal says how wide it is. */
+/** Columns without a terminal. */
 const DEFAULT_WIDTH = 100;
 const EXIT_PROBLEM = 1;
-/** Nothing could be looked at, or not everything that was asked for. */
+/** Not everything could be read. */
 const EXIT_UNSEEN = 3;
-/** Between two looks, with `--wait`. */
 const LOOK_EVERY_MS = 1_000;
 
-const flags = {
+const FLAGS = {
   file: {
     ...listFlag("YAML files or folders to judge before they are applied, - for stdin; repeatable", String),
     alias: "f",
@@ -44,7 +40,10 @@ const flags = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
-  "csi-address": { ...textFlag("CSI driver socket as seen from here"), coerce: parseAddress },
+  "csi-address": {
+    ...textFlag("CSI driver socket as seen from here"),
+    coerce: (text: string) => resolve(parseCsiAddress(text)),
+  },
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
   "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
@@ -70,15 +69,9 @@ export const runDoctor = createCommand(
       "Give it the registrar's own arguments, all of them: those that say nothing about where to look are checked too.",
       "Without --csi-address it looks at every driver of the node, registered or not.",
     ].join(" "),
-    flags,
-    translate: (argv) => {
-      const translated = translateRegistrarWords(argv, Object.keys(flags), {
-        lists: ["file", "remove-startup-taint"],
-        switches: ["cluster"],
-      });
-      return "problem" in translated ? translated : { ...translated, remark: startProblemIn(argv) };
-    },
-    check: mixedFlags,
+    flags: FLAGS,
+    translate: (argv) => translateRegistrarWords(argv, FLAGS),
+    check: refuseMixedFlags,
     failureExitCode: EXIT_UNSEEN,
     examples: [
       "doctor",
@@ -97,7 +90,7 @@ export const runDoctor = createCommand(
       "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",
     ],
   },
-  async (flags, startProblem) => {
+  async (flags, argv) => {
     const tell = <Told extends Pick<Report, "healthy" | "summary">>(
       report: Told,
       render: (report: Told, look: TableLook) => string,
@@ -106,20 +99,19 @@ export const runDoctor = createCommand(
       const written = print(
         flags.output === "json"
           ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
-          : render(report, { width, colors: wantsColors() }),
+          : render(report, { width, colors: process.stdout.isTTY && process.stdout.hasColors() }),
       );
       if (written !== 0 || report.healthy) return written;
       return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;
     };
-    // What others wrote may keep this thread busy for seconds.
+    // Files and clusters may keep this thread busy for seconds.
     if (flags.cluster || flags.file !== undefined) endBySignals();
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
     if (flags.file !== undefined) return tell(await reportOnFiles(flags.file), renderTable);
-    const where = { exists: existsSync, isDirectory: isFolder };
     const target = {
-      ...resolveTarget(flags, nodeDirectory(process.env), where),
+      ...resolveTarget(flags, nodeDirectory(process.env)),
       names: nameListsFrom(flags),
-      startProblem,
+      startProblem: startProblemIn(argv, FLAGS),
       ...(await nodeReadinessIn(flags)),
     };
     const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
@@ -131,7 +123,7 @@ export const runDoctor = createCommand(
   },
 );
 
-/** Judges what is to be applied; nothing of this machine is looked at. */
+/** Judges the objects in files; reads nothing else of this machine. */
 async function reportOnFiles(files: readonly string[]): Promise<Report> {
   const { objects, unread } = await readFiles(files);
   const [first] = unread;
@@ -143,12 +135,12 @@ async function reportOnFiles(files: readonly string[]): Promise<Report> {
   return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
 }
 
-/** What to ask the API server, where the registrar's arguments give a reason to. */
+/** What to ask the API server, if the registrar's arguments are about node readiness. */
 async function nodeReadinessIn({
   removeStartupTaint = [],
   nodeCondition = "",
   nodeName = "",
-}: FlagValues<typeof flags>): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
+}: FlagValues<typeof FLAGS>): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
   if (removeStartupTaint.length === 0 && nodeCondition === "") return {};
   const { nodeReadinessTarget } = await import("../node-readiness");
   try {
@@ -160,17 +152,8 @@ async function nodeReadinessIn({
   }
 }
 
-function parseAddress(text: string): string {
-  return resolve(parseCsiAddress(text));
-}
-
 function parseTimeout(text: string): number {
   const timeoutMs = parseDuration(text);
-  if (timeoutMs === 0) throw new Error("it must be more than 0, or nobody could answer in time");
+  if (timeoutMs === 0) throw new Error("it must be more than 0: no answer comes in no time");
   return timeoutMs;
-}
-
-/** Node goes by NO_COLOR, FORCE_COLOR and TERM. */
-function wantsColors(): boolean {
-  return process.stdout.isTTY && process.stdout.hasColors();
 }

@@ -1,14 +1,24 @@
 import { resolve } from "node:path";
+import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
 import { startCsiDriver } from "../../simulator/csi-driver";
+import type { CsiDriverEvent } from "../../simulator/csi-driver-events";
 import { CSI_METHODS, type CsiDriverFault } from "../../simulator/csi-driver-options";
 import { tryConnect } from "../../unix/unix-socket";
-import { countFlag, durationFlag, eventOutputFlag, listFlag, textFlag } from "../command-flags";
+import {
+  countFlag,
+  durationFlag,
+  eventOutputFlag,
+  listFlag,
+  parseChoice,
+  parseDuration,
+  parseFault,
+  textFlag,
+  timesOf,
+} from "../command-flags";
 import { createCommand } from "../command-line";
-import { durationText, tellEvents, writeLine } from "../event-lines";
-import { unlessStopped, untilAborted, untilStopped } from "../foreground";
-import { parseDelay, parseError, parseHang } from "./driver/faults";
-import { createDriverNarrator } from "./driver/narrator";
+import { durationText, type Narrator, tellEvents, writeLine } from "../event-lines";
+import { unlessStopped, untilAborted, untilStopped } from "../signals";
 
 const WHAT_IT_IS_NOT = "it provisions, attaches and mounts nothing.";
 
@@ -62,7 +72,7 @@ export const runDriver = createCommand(
     if ((await tryConnect(resolve(flags.csiAddress))) === undefined)
       throw new RegistrarError(
         "SOCKET_UNUSABLE",
-        `somebody listens on ${flags.csiAddress} already: stop that driver first, or give another --csi-address`,
+        `a process listens on ${flags.csiAddress} already: stop that driver first, or give another --csi-address`,
       );
     const signal = untilStopped();
     if (output === "text" && flags.listenAfter > 0)
@@ -72,7 +82,7 @@ export const runDriver = createCommand(
       const driver = await unlessStopped(startCsiDriver({ ...options, name, signal }));
       if (driver === undefined) break;
       if (output === "text" && starts === 0) writeLine(`A simulated CSI driver; ${WHAT_IT_IS_NOT}`);
-      tellEvents(driver.events, output, createDriverNarrator(name));
+      tellEvents(driver.events, output, createNarrator(name));
       await untilAborted(signal, restartEvery);
       await driver.close();
     }
@@ -84,4 +94,67 @@ function parseSegment(text: string): readonly [key: string, value: string] {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (key === undefined || value === undefined) throw new Error(`"${text}" must have the form KEY=VALUE`);
   return [key, value];
+}
+
+type FailureCode = Extract<CsiDriverFault, { readonly kind: "error" }>["code"];
+const FAILURE_CODES = Object.keys(status).filter(
+  (name): name is FailureCode => /^[A-Z]/.test(name) && name !== "OK",
+);
+
+function parseDelay(text: string): CsiDriverFault {
+  const { call: method, value, times } = parseFault(text, CSI_METHODS, "NodeGetInfo=500ms");
+  return { kind: "slow", method, delayMs: parseDuration(value), ...times };
+}
+
+function parseError(text: string): CsiDriverFault {
+  const { call: method, value, times } = parseFault(text, CSI_METHODS, "GetPluginInfo=UNAVAILABLE:3");
+  return { kind: "error", method, code: parseChoice(value, FAILURE_CODES), ...times };
+}
+
+/** `NodeGetInfo`, or `NodeGetInfo:1` for the first call. */
+function parseHang(text: string): CsiDriverFault {
+  const [method = "", times] = text.split(":");
+  return { kind: "hang", method: parseChoice(method, CSI_METHODS), ...timesOf(times) };
+}
+
+/** One line for each call when it ends, with the authority of its request. */
+function createNarrator(name: string): Narrator<CsiDriverEvent> {
+  /** Of the calls that run, by method, oldest first. */
+  const authorities = new Map<string, string[]>();
+  return (event) => {
+    switch (event.kind) {
+      case "listening":
+        return `listening on ${event.csiAddress} as ${name}`;
+      case "called": {
+        const { method, authority } = event;
+        if (!CSI_METHODS.some((known) => known === method))
+          return `${method}: not implemented here (authority ${authority})`;
+        authorities.set(method, [...(authorities.get(method) ?? []), authority]);
+        return undefined;
+      }
+      case "answered": {
+        const { method, durationMs, result } = event;
+        const authority = authorities.get(method)?.shift();
+        const outcome = result.kind === "ok" ? "answered" : `failed, ${result.error},`;
+        return `${method}: ${outcome} after ${durationText(durationMs)} (authority ${authority})`;
+      }
+      case "fault-applied":
+        return `${faultText(event.fault)}, as configured`;
+      case "stopped":
+        return "stopped";
+    }
+  };
+}
+
+function faultText(fault: CsiDriverFault): string {
+  switch (fault.kind) {
+    case "slow":
+      return `${fault.method}: waits ${durationText(fault.delayMs)}`;
+    case "error":
+      return `${fault.method}: fails with ${fault.code}`;
+    case "hang":
+      return `${fault.method}: never answers`;
+    case "not-ready":
+      return "Probe: says not ready";
+  }
 }

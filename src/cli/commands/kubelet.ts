@@ -1,60 +1,64 @@
 import { type KubeletVersion, simulatedVersion } from "../../kubelet-rules/versions";
 import { startKubelet } from "../../simulator/kubelet";
+import type { KubeletFault } from "../../simulator/kubelet-faults";
 import {
   choiceFlag,
   countFlag,
   durationFlag,
   eventOutputFlag,
   listFlag,
+  parseDuration,
+  parseFault,
   switchFlag,
   textFlag,
 } from "../command-flags";
-import { createCommand } from "../command-line";
+import { createCommand, type FlagValues } from "../command-line";
 import { tellEvents, writeLine } from "../event-lines";
-import { unlessStopped, untilAborted, untilStopped } from "../foreground";
-import { faultsOf, parseSlow } from "./kubelet/faults";
+import { unlessStopped, untilAborted, untilStopped } from "../signals";
 import { narrateKubelet } from "./kubelet/narrator";
 import { createObjectPrinter, PRINTABLE, parsePrintable, printChanged, printFinal } from "./kubelet/objects";
 
+const SLOWED_CALLS = ["GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"] as const;
 const REFUSING_STEPS = ["registration", "validation"] as const;
 const WHAT_IT_IS_NOT = "it mounts nothing and talks to no API server: Node and CSINode are in its memory.";
+
+const flags = {
+  "plugin-registration-path": {
+    ...textFlag("plugin registration directory to watch, created if missing"),
+    demandOption: true,
+  },
+  "node-name": { ...textFlag("the node's name"), default: "node-1" },
+  "kubelet-version": {
+    ...textFlag("which kubelet to simulate, from 1.13 on"),
+    coerce: parseKubeletVersion,
+    default: "1.36",
+  },
+  refuse: textFlag("refuse every driver with this text"),
+  "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },
+  "refuse-at": { ...choiceFlag("step that fails", REFUSING_STEPS), default: "registration" },
+  slow: listFlag("wait before a call, CALL=DURATION[:TIMES]; repeatable", parseSlow),
+  "drop-before-notice": {
+    ...countFlag("how often to disconnect before reporting the status"),
+    default: "0",
+  },
+  "never-call": switchFlag("see sockets, but never call"),
+  "restart-every": durationFlag("be killed and start again at this interval"),
+  print: {
+    ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
+    coerce: parsePrintable,
+  },
+  output: eventOutputFlag,
+} as const;
 
 /** Simulates a kubelet until a signal ends it; resolves with the exit code. */
 export const runKubelet = createCommand(
   {
     name: "kubelet",
     describe: `Simulates kubelet's plugin registration; ${WHAT_IT_IS_NOT}`,
-    flags: {
-      "plugin-registration-path": {
-        ...textFlag("plugin registration directory to watch, created if missing"),
-        demandOption: true,
-      },
-      "node-name": { ...textFlag("the node's name"), default: "node-1" },
-      "kubelet-version": {
-        ...textFlag("which kubelet to simulate, from 1.13 on"),
-        coerce: parseKubeletVersion,
-        default: "1.36",
-      },
-      refuse: textFlag("refuse every driver with this text"),
-      "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },
-      "refuse-at": { ...choiceFlag("step that fails", REFUSING_STEPS), default: "registration" },
-      slow: listFlag("wait before a call, CALL=DURATION[:TIMES]; repeatable", parseSlow),
-      "drop-before-notice": {
-        ...countFlag("how often to disconnect before reporting the status"),
-        default: "0",
-      },
-      "never-call": switchFlag("see sockets, but never call"),
-      "restart-every": durationFlag("be killed and start again at this interval"),
-      print: {
-        ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
-        coerce: parsePrintable,
-      },
-      output: eventOutputFlag,
-    },
+    flags,
     check: ({ print, output }) => {
       if (print !== undefined && output === "json")
-        return "--print is for text output: in JSON the events contain the objects";
-      return undefined;
+        throw new Error("--print is for text output: in JSON the events contain the objects");
     },
     examples: [
       "kubelet --plugin-registration-path /tmp/registry --print csinode",
@@ -69,8 +73,12 @@ export const runKubelet = createCommand(
     const { pluginRegistrationPath, nodeName, output, print: printed = [], restartEvery } = flags;
     const print = printed.length > 0 ? await createObjectPrinter() : undefined;
     const signal = untilStopped();
-    const faults = [...(flags.slow ?? []), ...faultsOf(flags)];
-    const options = { pluginRegistrationPath, nodeName, version: flags.kubeletVersion, faults };
+    const options = {
+      pluginRegistrationPath,
+      nodeName,
+      version: flags.kubeletVersion,
+      faults: faultsOf(flags),
+    };
     const kubelet = await unlessStopped(startKubelet({ ...options, signal }));
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
@@ -90,4 +98,19 @@ function parseKubeletVersion(text: string): KubeletVersion {
   if (simulatedVersion(text) === undefined)
     throw new Error(`"${text}" is not simulated: it takes a version from 1.13 on, such as 1.30`);
   return text as KubeletVersion;
+}
+
+function parseSlow(text: string): KubeletFault {
+  const { call, value, times } = parseFault(text, SLOWED_CALLS, "GetInfo=2s:1");
+  return { kind: "slow", before: call, delayMs: parseDuration(value), ...times };
+}
+
+function faultsOf(given: FlagValues<typeof flags>): readonly KubeletFault[] {
+  const faults: KubeletFault[] = [...(given.slow ?? [])];
+  const { refuse: reason, refuseTimes: times, refuseAt: stage, dropBeforeNotice } = given;
+  if (reason !== undefined)
+    faults.push({ kind: "refuse", reason, stage, ...(times !== undefined && { times }) });
+  if (dropBeforeNotice > 0) faults.push({ kind: "drop-before-notice", times: dropBeforeNotice });
+  if (given.neverCall) faults.push({ kind: "never-call" });
+  return faults;
 }

@@ -2,7 +2,7 @@ import { LEGACY_MODES, legacyObject } from "../../simulator/legacy-registrar";
 import { choiceFlag, outputFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { writeLine } from "../event-lines";
-import { unlessStopped, untilStopped } from "../foreground";
+import { unlessStopped, untilStopped } from "../signals";
 import { createObjectPrinter } from "./kubelet/objects";
 
 /** Prints what driver-registrar wrote to the API server before kubelet registered drivers; resolves with the exit code. */

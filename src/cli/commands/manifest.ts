@@ -1,5 +1,7 @@
-import { invalidOption, messageOf } from "../../base/errors";
+import { invalidOption } from "../../base/errors";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
+import type { NodeAccessOptions } from "../../manifest/node-access";
+import { POLICY_MINOR } from "../../manifest/node-policy";
 import {
   FS_GROUP_POLICIES,
   LIFECYCLE_MODES,
@@ -9,12 +11,14 @@ import {
   resolveManifestOptions,
 } from "../../manifest/options";
 import { makeManifests, makeNodeWideManifests } from "../../manifest/parts";
+import { parseConditionType } from "../../node-readiness/condition";
+import { requireDriverPlaceholder } from "../../node-readiness/options";
+import { parseStartupTaint } from "../../node-readiness/startup-taint";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
-import { createCommand, type FlagValues } from "../command-line";
+import { camelCase, createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
-import { nodeAccessFrom, readinessFlags, readinessRuleFlag } from "./manifest-node-readiness";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
@@ -54,33 +58,32 @@ const flags = {
   },
   "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
-  ...readinessFlags,
-  ...readinessRuleFlag,
+  "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
+  "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
+  "kubernetes-version": textFlag(`the cluster's version, if it is before 1.${POLICY_MINOR}`),
+  unconfined: {
+    ...switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
+    implies: "kubernetes-version",
+  },
+  "node-readiness-rule": {
+    ...switchFlag("with --node-condition: a NodeReadinessRule"),
+    implies: "node-condition",
+  },
 } as const;
 
-/** What a node-wide registrar's manifest has no use for. */
+/** A node-wide registrar's manifest refuses them. */
 const FOR_A_DRIVER = [
   ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "attach-required", "pod-info-on-mount"],
   ...["lifecycle-mode", "fs-group-policy", "storage-capacity", "storage-class", "node-readiness-rule"],
 ] as const;
 
-/**
- * Writes Kubernetes objects as YAML: a driver's, or with `--node-wide` one registrar for all; resolves with the exit
- * code.
- */
+/** Writes Kubernetes objects as YAML: a driver's, or one registrar for all; resolves with the exit code. */
 export const runManifest = createCommand(
   {
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
     flags,
-    check: (values) => {
-      try {
-        makeAll(values);
-        return undefined;
-      } catch (error) {
-        return messageOf(error);
-      }
-    },
+    check: (values) => void makeAll(values),
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2 --include all",
@@ -101,19 +104,16 @@ function makeAll(values: Values): string {
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
   const parts = include?.flat();
   if (values.nodeWide) {
-    const given = FOR_A_DRIVER.filter((flag) => values[camelCase(flag)] !== undefined);
-    if (given.length > 0) throw invalidOption(`--${given[0]} means nothing with --node-wide`);
+    const given = FOR_A_DRIVER.find((flag) => values[camelCase(flag) as keyof Values] !== undefined);
+    if (given !== undefined) throw invalidOption(`--${given} means nothing with --node-wide`);
     const drivers = allowedNames(nameListsFrom(values));
     const access = nodeAccessFrom(values, { drivers, isNodeWide: true });
     return makeNodeWideManifests({ ...values, kubeletRoot }, parts, access);
   }
   if (driverName === undefined || driverImage === undefined) {
-    const missing = [
-      driverName === undefined && "--driver-name",
-      driverImage === undefined && "--driver-image",
-    ];
-    const text = `it needs ${missing.filter(Boolean).join(" and ")}, or --node-wide; see registrar manifest --help`;
-    throw invalidOption(text);
+    const required = Object.entries({ "--driver-name": driverName, "--driver-image": driverImage });
+    const missing = required.flatMap(([flag, value]) => (value === undefined ? [flag] : [])).join(" and ");
+    throw invalidOption(`it needs ${missing}, or --node-wide; see registrar manifest --help`);
   }
   if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
   const options: ManifestOptions = {
@@ -130,13 +130,43 @@ function makeAll(values: Values): string {
   return makeManifests(resolveManifestOptions(options), access);
 }
 
-function camelCase(flag: (typeof FOR_A_DRIVER)[number]): keyof Values {
-  return flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof Values;
-}
-
 function parseParts(text: string): readonly Part[] {
   return text.split(",").flatMap((word) => {
     const choice = parseChoice(word, [...PARTS, "all"] as const);
     return choice === "all" ? PARTS : [choice];
   });
+}
+
+/** What the registrar needs for the node's readiness; undefined if not requested. Throws INVALID_OPTION. */
+function nodeAccessFrom(
+  values: Values,
+  { drivers, isNodeWide }: { readonly drivers: readonly string[] | undefined; readonly isNodeWide: boolean },
+): NodeAccessOptions | undefined {
+  const { startupTaint = [], nodeCondition, nodeReadinessRule: readinessRule = false } = values;
+  const startupTaints = startupTaint.map(parseStartupTaint);
+  const condition = nodeCondition === undefined ? undefined : parseConditionType(nodeCondition);
+  const isUnconfined = isWithoutPolicy(values);
+  if (startupTaints.length === 0 && condition === undefined) return undefined;
+  if (isNodeWide) requireDriverPlaceholder(startupTaint, nodeCondition);
+  return { startupTaints, condition, drivers, readinessRule, isUnconfined };
+}
+
+function isWithoutPolicy({ kubernetesVersion, unconfined = false }: Values): boolean {
+  if (kubernetesVersion === undefined) return false;
+  const [, minor] = /^v?1\.(\d+)(?:\.|$)/.exec(kubernetesVersion) ?? [];
+  if (minor === undefined)
+    throw invalidOption(
+      `--kubernetes-version "${kubernetesVersion}" is no version of Kubernetes: write 1.${POLICY_MINOR}`,
+    );
+  const isOld = Number(minor) < POLICY_MINOR;
+  if (isOld && !unconfined)
+    throw invalidOption(
+      `Kubernetes 1.${minor} has no ValidatingAdmissionPolicy v1, which confines a registrar to its own node from ` +
+        `1.${POLICY_MINOR} on; --unconfined writes rights for every node`,
+    );
+  if (!isOld && unconfined)
+    throw invalidOption(
+      `--unconfined is for clusters before 1.${POLICY_MINOR}: a policy confines the registrar here`,
+    );
+  return isOld;
 }

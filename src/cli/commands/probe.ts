@@ -1,30 +1,29 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { attempt, messageOf } from "../../base/errors";
+import { bareCall } from "../../grpc/client/bare-call";
 import { fitsPattern, pairPatterns } from "../../host-path/path-pattern";
 import { plain } from "../../logging/escape";
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { socketsFitting } from "../../registrar/node-wide/discovery";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
+import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/registration/self-check";
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
 import { parseCsiAddress } from "../../unix/csi-address";
 import { isFolder } from "../../unix/files";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { nameListsFrom } from "../name-lists";
-import { nodeDirectory, resolvePaths } from "../paths";
-import { isNodeWide, patternsOf } from "../pattern-warnings";
-import { askRegistrar, quickNameOf, type SelfReport } from "./probe/questions";
+import { isNodeWide, nodeDirectory, patternsOf, resolvePaths } from "../paths";
 
 /**
- * `--mode=health-probe` and `--mode=ready-probe`: ask the registrar that runs in this container over its registration
- * socket, with the flags that it was started with. For exec probes without an HTTP endpoint. An exec probe has one
- * second, perhaps with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library.
+ * `--mode=health-probe` and `--mode=ready-probe`: asks the registrar of this container over its registration socket, with
+ * the flags that it was started with. For exec probes without an HTTP endpoint. An exec probe has one second, perhaps
+ * with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library.
  *
- * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, as
- * the driver is missing, slow or failing. Ready: the driver is registered.
- *
- * Node-wide, healthy: one of ours answers for one of the drivers; or each driver that there is has somebody who answers.
+ * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, because
+ * the driver is missing, slow or failing. Ready: the driver is registered. Node-wide, healthy: one of ours answers for one
+ * of the drivers; or a registrar answers for each driver that exists.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
   const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
@@ -55,9 +54,9 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
 /** The drivers that the flags name. */
 interface Meant {
   readonly text: string;
-  /** Whether it is the endpoint of such a driver, URI-encoded. */
+  /** Whether a URI-encoded endpoint is such a driver's. */
   fits(endpoint: string): boolean;
-  /** What nobody answers for although a registrar that is well would; `mine` are those of `answers` that fit. */
+  /** The drivers for which a healthy registrar would answer and none does; `mine` are those of `answers` that fit. */
   findUnserved(
     mine: readonly SelfReport[],
     answers: readonly SelfReport[],
@@ -76,11 +75,11 @@ function meantByPath({ csiAddress }: Flags, path: string): Meant {
 }
 
 function meantByPatterns(flags: Flags): Meant {
-  const { csiAddresses, kubeletRegistrationPaths: told } = patternsOf(flags);
-  const pairs = pairPatterns(csiAddresses, told);
+  const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
+  const pairs = pairPatterns(csiAddresses, kubeletRegistrationPaths);
   const lists = nameListsFrom(flags);
   return {
-    text: told.join(" "),
+    text: kubeletRegistrationPaths.join(" "),
     fits: (endpoint) => {
       const path = attempt(() => decodeURI(endpoint)) ?? endpoint;
       return pairs.some((pair) => fitsPattern(path, pair.kubeletRegistrationPath));
@@ -103,7 +102,6 @@ function meantByPatterns(flags: Flags): Meant {
   };
 }
 
-/** Undefined where all are ready. */
 function whyNotReady(reports: readonly SelfReport[]): string | undefined {
   const notReady = reports.filter(({ state }) => state !== "registered");
   if (notReady.length === 0) return undefined;
@@ -116,7 +114,7 @@ function whyNotReady(reports: readonly SelfReport[]): string | undefined {
   return reasons.join("; ");
 }
 
-/** The registration sockets there; or why nobody can tell, which does not matter as long as the driver is waited for. */
+/** The registration sockets there, or why they are unknown, which does not matter while there is no driver. */
 function socketsIn(folder: string): { readonly sockets: readonly string[]; readonly problem?: string } {
   try {
     return { sockets: readdirSync(folder).filter((name) => name.endsWith(SOCKET_TAIL)) };
@@ -129,4 +127,65 @@ function socketsIn(folder: string): { readonly sockets: readonly string[]; reado
 function fail(reason: string): number {
   process.stderr.write(`${reason}\n`);
   return 1;
+}
+
+/** What a registrar answers about itself and its driver. */
+interface SelfReport {
+  readonly name: string;
+  /** URI-encoded. */
+  readonly endpoint: string;
+  /** Undefined: a registrar other than ours, such as the official one. */
+  readonly state: string | undefined;
+}
+
+/** A driver that takes longer counts as slow: a probe itself has one second by default. */
+const QUICK_DRIVER_MS = 300;
+
+/** GetInfo marked as a self-check: our registrars answer it with headers about themselves. */
+async function askRegistrar(socketPath: string, timeoutMs: number): Promise<SelfReport> {
+  const { headers, message } = await bareCall(socketPath, "/pluginregistration.Registration/GetInfo", {
+    timeoutMs,
+    fields: { [SELF_CHECK_KEY]: "1" },
+  });
+  const name = textIn(message, PLUGIN_NAME_FIELD);
+  const endpoint = headers[ENDPOINT_KEY];
+  return endpoint === undefined
+    ? { name, endpoint: encodeURI(textIn(message, ENDPOINT_FIELD)), state: undefined }
+    : { name, endpoint: String(endpoint), state: String(headers[STATE_KEY] ?? "") };
+}
+
+/** The name of the driver behind a socket; undefined if none answers at once. */
+async function quickNameOf(csiSocketPath: string): Promise<string | undefined> {
+  const asking = bareCall(csiSocketPath, "/csi.v1.Identity/GetPluginInfo", { timeoutMs: QUICK_DRIVER_MS });
+  return asking.then(
+    ({ grpcStatus, message }) => (grpcStatus === "0" ? textIn(message, DRIVER_NAME_FIELD) : undefined),
+    () => undefined,
+  );
+}
+
+/** PluginInfo.name and PluginInfo.endpoint (pluginregistration/v1/api.proto). */
+const PLUGIN_NAME_FIELD = 2;
+const ENDPOINT_FIELD = 3;
+/** GetPluginInfoResponse.name (csi.proto). */
+const DRIVER_NAME_FIELD = 1;
+
+/** A field of a protobuf message that has texts only; empty if it is missing. */
+function textIn(message: Buffer, wanted: number): string {
+  let at = 0;
+  const varint = () => {
+    let value = 0;
+    for (let shift = 0; at < message.length; shift += 7) {
+      const byte = message.readUInt8(at++);
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) break;
+    }
+    return value;
+  };
+  while (at < message.length) {
+    const field = varint() >>> 3;
+    const length = varint();
+    if (field === wanted) return message.toString("utf8", at, at + length);
+    at += length;
+  }
+  return "";
 }

@@ -21,15 +21,14 @@ import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { collectWhenQuiet, keepHeapSmall } from "../garbage";
 import { nameListsFrom } from "../name-lists";
-import { nodeDirectory, type PathResolution, resolvePaths } from "../paths";
-import { isNodeWide, patternsOf } from "../pattern-warnings";
+import { isNodeWide, nodeDirectory, type Paths, patternsOf, resolvePaths } from "../paths";
 import { abortOnSignals } from "../signals";
 import { writeTerminationLog } from "../termination-log";
 import { version } from "../version";
 
 /**
- * The default command: registers one CSI driver and runs until a signal or a failure ends it. Resolves with the exit
- * code: 0 after a signal, 1 after a failure, whose reason is in the log and in the termination log.
+ * The default command: registers drivers until a signal or a failure ends it. Resolves with the exit code: 0 after a
+ * signal, 1 after a failure, whose reason is in the log and in the termination log.
  */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
   const logger = await createCliLogger(logging);
@@ -69,26 +68,19 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.status, log);
     const outcome = await registrar.closed;
     await diagnostics?.[Symbol.asyncDispose]();
-    switch (outcome.kind) {
-      case "stopped":
-        return 0;
-      case "refused":
-      case "failed":
-        leaveReason(outcome.error.message);
-        return 1;
-      default:
-        return outcome satisfies never;
-    }
+    if (outcome.kind === "stopped") return 0;
+    leaveReason(outcome.error.message);
+    return 1;
   } catch (error) {
     if (signal.aborted) return 0;
     return fail(inFlags(error), "Cannot start");
   }
 }
 
-/** Registers one driver, or, if a path has a `*`, every driver that it finds. */
+/** Registers one driver, or every driver that it finds if a path has a `*`. */
 async function start(
   flags: Flags,
-  paths: PathResolution & { kind: "paths" },
+  paths: Paths,
   context: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Registration | NodeRegistrar> {
   const common = {

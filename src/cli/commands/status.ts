@@ -1,29 +1,27 @@
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { pause } from "../../base/pause";
 import { renderColumns } from "../../doctor/findings/columns";
 import type { DriverRow } from "../../doctor/findings/report";
 import { driversIn } from "../../doctor/node/drivers";
+import type { Facts } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
 import { escapeJson, plain } from "../../logging/escape";
 import { isFolder } from "../../unix/files";
 import { durationFlag, outputFlag, switchFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
-import { untilStopped } from "../foreground";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
+import { untilStopped } from "../signals";
 import { resolveTarget } from "./doctor/target";
-import { rowChanges } from "./status/row-changes";
-import { noDriver, unseenRegistrations } from "./status/unseen";
 
-/** The states of a driver that is as it is to be. */
+/** The states of a healthy driver. */
 const WELL = ["registered", "not-wanted"];
-/** Between two looks, with `--watch`. */
 const LOOK_EVERY_MS = 1_000;
-/** The registrations could not be looked at. */
 const EXIT_UNSEEN = 3;
 
-/** Asks the registrars of this node where they stand, and shows one row for each driver; resolves with the exit code. */
+/** Asks the registrars of this node for their states and shows one row for each driver; resolves with the exit code. */
 export const runStatus = createCommand(
   {
     name: "status",
@@ -43,20 +41,18 @@ export const runStatus = createCommand(
     },
     examples: ["status", "status --watch", "status --host-root=/host -o json"],
     notes: [
-      "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is what nobody told.",
+      "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is unknown.",
       "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag; 3 could not look.",
     ],
   },
   async (flags) => {
-    const where = { exists: existsSync, isDirectory: isFolder };
     const target = {
-      ...resolveTarget(flags, nodeDirectory(process.env), where),
+      ...resolveTarget(flags, nodeDirectory(process.env)),
       csiSocketPath: undefined,
       names: nameListsFrom(flags),
     };
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
     const gather = () => gatherFacts(target, options);
-    const look = async () => driversIn(await gather());
     const show = (rows: readonly DriverRow[], isFirst: boolean) =>
       print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
     const facts = await gather();
@@ -72,7 +68,7 @@ export const runStatus = createCommand(
 
     const signal = untilStopped();
     for (let shown = first; await pause(LOOK_EVERY_MS, signal); ) {
-      const rows = await look();
+      const rows = driversIn(await gather());
       const changed = rowChanges(rows, shown, new Date().toISOString());
       if (changed.length > 0 && show(changed, false) !== 0) return 1;
       shown = rows;
@@ -92,4 +88,65 @@ function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
   );
   const lines = renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells);
   return `${(hasHeadings ? lines : lines.slice(1)).join("\n")}\n`;
+}
+
+/** Why registrations are unknown; undefined if their folder was read. */
+export function unseenRegistrations({ target: { hostRoot }, directory }: Facts): string | undefined {
+  const { path } = directory;
+  if (hostRoot !== undefined && !isFolder(hostRoot))
+    return `${hostRoot} ${existsSync(hostRoot) ? "is not a folder" : "is not there"}`;
+  switch (directory.kind) {
+    case "missing":
+      return `${path} is not there`;
+    case "not-a-folder":
+      return `${path} is not a folder`;
+    case "out-of-reach":
+      return `${path} cannot be looked at: ${directory.errno}`;
+    case "folder":
+      return directory.unlistable && `${path} may not be read: ${directory.unlistable}`;
+    default:
+      return directory satisfies never;
+  }
+}
+
+/** The folders without a driver: a container may not see the node's. */
+export function noDriver({ directory: { path } }: Facts): string {
+  const plugins = join(dirname(path), "plugins");
+  return `no driver in ${path}, ${isFolder(plugins) ? `nor in ${plugins}` : `and no ${plugins} here to look in`}`;
+}
+
+/** The rows to show a watcher: new and changed ones, and those of drivers that are gone. */
+export function rowChanges(
+  rows: readonly DriverRow[],
+  before: readonly DriverRow[],
+  now: string,
+): readonly DriverRow[] {
+  const changed = without(rows, before, (row, other) => JSON.stringify(row) === JSON.stringify(other));
+  return [
+    ...changed,
+    ...goneFrom(rows, before).map((row) => ({ ...row, state: "gone", since: now, reason: null })),
+  ];
+}
+
+/**
+ * Name and socket identify a driver. A socket may have two paths, kubelet's and the one that was found: among the rows
+ * that came and went the name decides, or the socket of a driver without a known name.
+ */
+function goneFrom(rows: readonly DriverRow[], before: readonly DriverRow[]): readonly DriverRow[] {
+  const isSame = (row: DriverRow, other: DriverRow) =>
+    row.name === other.name && row.csiSocket === other.csiSocket;
+  const came = without(rows, before, isSame);
+  return without(without(before, rows, isSame), came, (row, other) =>
+    row.name !== null && other.name !== null
+      ? row.name === other.name
+      : row.csiSocket !== null && row.csiSocket === other.csiSocket,
+  );
+}
+
+function without(
+  rows: readonly DriverRow[],
+  others: readonly DriverRow[],
+  isSame: (row: DriverRow, other: DriverRow) => boolean,
+): readonly DriverRow[] {
+  return rows.filter((row) => !others.some((other) => isSame(row, other)));
 }

@@ -102,19 +102,10 @@ test("an argument with which the registrar would not start is a problem", () =>
 
 test("a DaemonSet's whole arguments are the same to it", () =>
   onNode(async ({ doctor }) => {
-    const arguments_ = [
-      "--v=5",
-      "-vmodule",
-      "a=1",
-      "--http-endpoint=:9809",
-      "--logtostderr",
-      "--mode=",
-      "-timeout",
-      "2s",
-    ];
+    const words = "--v=5 -vmodule a=1 --http-endpoint=:9809 --logtostderr --mode= -timeout 2s";
     const plain = await doctor();
     expect(plain.text).toMatch(/^PROBLEM {2}CSI015/m);
-    expect(await doctor(...arguments_)).toEqual(plain);
+    expect(await doctor(...words.split(" "))).toEqual(plain);
   }));
 
 test("--wait looks again until all is well", () =>
@@ -148,50 +139,24 @@ describe("what is looked at", () => {
   const NODE = "/root/of/kubelet/plugins_registry";
   const K0S = "/var/lib/k0s/kubelet/plugins_registry";
 
+  const all = { csiAddress: "/csi/s", kubeletRegistrationPath: "/h" };
+  const patterns = { csiAddress: "/p/*/s", kubeletRegistrationPath: "/h/*/s" };
+  const named = { csiAddress: "/s", pluginRegistrationPath: "/d/" };
+  const NONE = undefined;
+
   test.each([
-    [
-      "a container",
-      {},
-      on("/registration", "/run/csi/socket"),
-      ["/run/csi/socket", undefined, "/registration"],
-    ],
-    [
-      "a container told all",
-      { csiAddress: "/csi/s", kubeletRegistrationPath: "/h" },
-      on("/registration"),
-      ["/csi/s", "/h", "/registration"],
-    ],
-    ["a node", { csiAddress: "/s" }, on(NODE), ["/s", "/s", NODE]],
-    ["a node where nothing is told", {}, on(NODE), [undefined, undefined, NODE]],
-    [
-      "a node where an empty path is told",
-      { kubeletRegistrationPath: "" },
-      on(NODE),
-      [undefined, undefined, NODE],
-    ],
-    ["a node with two kubelets", {}, on(K0S, NODE), [undefined, undefined, NODE]],
-    ["a node of another distribution", {}, on(K0S), [undefined, undefined, K0S]],
-    [
-      "a directory that is named",
-      { csiAddress: "/s", pluginRegistrationPath: "/d/" },
-      on(NODE),
-      ["/s", undefined, "/d"],
-    ],
-    [
-      "a whole node's registrar",
-      { csiAddress: "/p/*/s", kubeletRegistrationPath: "/h/*/s" },
-      on(NODE),
-      [undefined, "/h/*/s", NODE],
-    ],
-    ["nothing at all", {}, on(), [undefined, undefined, NODE]],
-  ] as const)(
-    "in %s",
-    (_, flags, fileSystem, [csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath]) => {
-      expect(resolveTarget(flags, NODE, fileSystem)).toMatchObject({
-        csiSocketPath,
-        kubeletRegistrationPath,
-        pluginRegistrationPath,
-      });
-    },
-  );
+    ["a container", {}, on("/registration", "/run/csi/socket"), "/run/csi/socket", NONE, "/registration"],
+    ["a container told all", all, on("/registration"), "/csi/s", "/h", "/registration"],
+    ["a node", { csiAddress: "/s" }, on(NODE), "/s", "/s", NODE],
+    ["a node where nothing is told", {}, on(NODE), NONE, NONE, NODE],
+    ["a node where an empty path is told", { kubeletRegistrationPath: "" }, on(NODE), NONE, NONE, NODE],
+    ["a node with two kubelets", {}, on(K0S, NODE), NONE, NONE, NODE],
+    ["a node of another distribution", {}, on(K0S), NONE, NONE, K0S],
+    ["a directory that is named", named, on(NODE), "/s", NONE, "/d"],
+    ["a whole node's registrar", patterns, on(NODE), NONE, "/h/*/s", NODE],
+    ["nothing at all", {}, on(), NONE, NONE, NODE],
+  ])("in %s", (_, flags, files, csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath) => {
+    const target = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
+    expect(resolveTarget(flags, NODE, files)).toMatchObject(target);
+  });
 });

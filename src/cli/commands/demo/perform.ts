@@ -1,36 +1,23 @@
 import { writeFileSync } from "node:fs";
 import { invalidOption, messageOf } from "../../../base/errors";
 import { kubeletHasTold } from "./happenings";
-import { createPlay } from "./play";
-import type { Play, Scenario } from "./scenario";
-import { registration } from "./scenarios/registration";
+import { createPlay, type Play, type PlayOptions } from "./play";
+import { registration, type Scenario } from "./scenarios";
 import { sequenceOf } from "./sequence";
 import { MissedStep, openStage, type StageOptions } from "./stage";
-import type { Storyteller } from "./storyteller";
 import { renderSvg } from "./svg";
 
-export interface PerformanceOptions extends StageOptions {
-  readonly teller: Storyteller;
-  /** How long a step may take. @default 10 s */
-  readonly stepMs?: number;
-  /** Where to save a picture of what happened. */
+export interface PerformanceOptions extends StageOptions, PlayOptions {
+  /** Path of the picture to save. */
   readonly svg?: string | undefined;
-  /** Ends the play when aborted. */
-  readonly signal: AbortSignal;
 }
 
-/** How the play ended. */
-export type Ending =
-  | { readonly kind: "told"; readonly tookMs: number }
-  /** The reason is written already. */
-  | { readonly kind: "missed" }
-  | { readonly kind: "interrupted" };
-
-/** Plays scenarios one after the other on one stage. However it ends, it leaves no process and, unless kept, no file. */
-export async function perform(
-  scenarios: readonly Scenario[],
-  { teller, stepMs, svg, signal, ...options }: PerformanceOptions,
-): Promise<Ending> {
+/**
+ * Plays scenarios one after the other on one stage; `missed` if a step did not happen, which is written already. However
+ * it ends, it leaves no process and, unless kept, no file.
+ */
+export async function perform(scenarios: readonly Scenario[], options: PerformanceOptions) {
+  const { teller, svg, signal, keep } = options;
   // Checked before anything is played, so that a path that cannot be written fails at once.
   if (svg !== undefined) save(svg, "");
   const startedAt = Date.now();
@@ -44,20 +31,20 @@ export async function perform(
       const { title, about } = scenario;
       teller.heading(scenarios.length > 1 ? `${index + 1}. ${title}` : title, about);
       timeline.add({ kind: "chapter", title, atMs: Date.now() });
-      const play = createPlay({ stage, teller, startedAt, stepMs, signal });
+      const play = createPlay(stage, startedAt, options);
       if (index === 0 && scenario !== registration) await setTheScene(play);
       await scenario.play(play);
     }
-    return { kind: "told", tookMs: Date.now() - startedAt };
+    return { ending: "told", tookMs: Date.now() - startedAt } as const;
   } catch (error) {
-    if (signal.aborted) return { kind: "interrupted" };
+    if (signal.aborted) return { ending: "interrupted" } as const;
     if (!(error instanceof MissedStep)) throw error;
     teller.complain(error.message);
-    return { kind: "missed" };
+    return { ending: "missed" } as const;
   } finally {
     timeline.add({ kind: "deed", text: "The demo is over and stops every process.", atMs: Date.now() });
     await stage.clear();
-    if (options.keep) teller.say(`\nKept: ${stage.folder}; its .log files have the output of each process.`);
+    if (keep) teller.say(`\nKept: ${stage.folder}; its .log files have the output of each process.`);
     if (svg !== undefined) save(svg, renderSvg(sequenceOf(timeline.all(), startedAt)));
   }
 }

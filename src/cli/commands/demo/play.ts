@@ -1,52 +1,45 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "../../../base/pause";
 import { durationText } from "../../event-lines";
 import type { Look } from "./happenings";
-import type { Play } from "./scenario";
 import { MissedStep, type Stage } from "./stage";
 import type { Storyteller } from "./storyteller";
-import type { Seen } from "./timeline";
 
 /** How long a step may take. A registration takes a second or two; this is for a busy machine. */
 const STEP_MS = 10_000;
 
 export interface PlayOptions {
-  readonly stage: Stage;
   readonly teller: Storyteller;
-  /** When the demo began, in milliseconds since 1970. */
-  readonly startedAt: number;
   /** How long a step may take. @default 10 s */
   readonly stepMs?: number | undefined;
-  /** Ends the play when aborted. */
   readonly signal: AbortSignal;
 }
 
-/** Makes what one scenario works with. */
-export function createPlay({ stage, teller, startedAt, stepMs = STEP_MS, signal }: PlayOptions): Play {
+export type Play = ReturnType<typeof createPlay>;
+
+/**
+ * What one scenario works with. Steps count from the latest deed on. What does not happen within `stepMs`, and an actor
+ * that ends unasked, reject with MissedStep. `startedAt` is when the demo began, in milliseconds since 1970.
+ */
+export function createPlay(stage: Stage, startedAt: number, options: PlayOptions) {
+  const { teller, stepMs = STEP_MS, signal } = options;
   const { timeline } = stage;
+  const interrupted = AbortSignal.any([signal, stage.mishap]);
   let steps = 0;
   let deedAt = Date.now();
   let since = timeline.now();
   /** The time of the latest step written. */
   let toldMs = 0;
 
-  const within = (awaited: string) => {
-    const tooLate = new MissedStep(`waited ${durationText(stepMs)} for ${awaited}: it did not happen`);
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(tooLate), stepMs);
-    return {
-      signal: AbortSignal.any([signal, stage.mishap, timeout.signal]),
-      end: () => clearTimeout(timer),
-    };
-  };
-
-  const see = async <Found>(awaited: string, look: Look<Found>): Promise<Seen<Found>> => {
-    const bound = within(awaited);
+  const see = async <Found>(awaited: string, look: Look<Found>) => {
+    const timeout = AbortSignal.timeout(stepMs);
     const stopWaiting = teller.waitFor(awaited);
     try {
-      return await timeline.when(look, since, bound.signal);
+      return await timeline.when(look, since, AbortSignal.any([interrupted, timeout]));
+    } catch (error) {
+      if (error !== timeout.reason) throw error;
+      throw new MissedStep(`waited ${durationText(stepMs)} for ${awaited}: it did not happen`);
     } finally {
       stopWaiting();
-      bound.end();
     }
   };
 
@@ -59,29 +52,35 @@ export function createPlay({ stage, teller, startedAt, stepMs = STEP_MS, signal 
 
   return {
     ...stage,
-    deed: async (text, act) => {
+    /** Announces what the demo does to the actors, and does it. */
+    deed: async (text: string, act: () => void | Promise<void>) => {
       since = timeline.now();
       deedAt = Date.now();
       teller.deed(deedAt - startedAt, text);
       timeline.add({ kind: "deed", text, atMs: deedAt });
       await act();
     },
-    step: async (awaited, look, says) => {
+    /** Waits until it happens, then writes a text, which may use what was found and the milliseconds since the deed. */
+    step: async <Found>(
+      awaited: string,
+      look: Look<Found>,
+      says: string | ((found: Found, sinceDeedMs: number) => string),
+    ): Promise<Found> => {
       const { found, atMs } = await see(awaited, look);
-      tellStep(atMs, says(found, Math.max(0, atMs - deedAt)));
+      tellStep(atMs, typeof says === "string" ? says : says(found, Math.max(0, atMs - deedAt)));
       return found;
     },
-    expect: async (awaited, look) => (await see(awaited, look)).found,
-    calm: async (forMs, look, says) => {
-      await delay(Math.max(0, deedAt + forMs - Date.now()), undefined, {
-        signal: AbortSignal.any([signal, stage.mishap]),
-      }).catch(() => {});
-      signal.throwIfAborted();
-      stage.mishap.throwIfAborted();
+    /** Waits until it happens and writes nothing: it is part of the next step. */
+    expect: async <Found>(awaited: string, look: Look<Found>): Promise<Found> =>
+      (await see(awaited, look)).found,
+    /** Writes that something did not happen for this long after the deed. */
+    calm: async (forMs: number, look: Look<unknown>, says: string) => {
+      await pause(deedAt + forMs - Date.now(), interrupted);
+      interrupted.throwIfAborted();
       if (timeline.find(look, since) !== undefined) throw new MissedStep(`this is not true: ${says}`);
       tellStep(Date.now(), says);
     },
-    show: async (object) => {
+    show: async (object: object) => {
       const { stringify } = await import("yaml");
       teller.quote(stringify(object, { lineWidth: 0 }));
     },

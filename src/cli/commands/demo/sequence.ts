@@ -1,14 +1,14 @@
 import { basename } from "node:path";
-import type { NodeInfo, PluginInfo } from "../../../grpc/protos";
 import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/kubelet-events";
 import { nodeIdsOf } from "../../../simulator/node";
 import type { Happening, LogLine, RegistrarRole, Role } from "./happenings";
 
-/** Who has a lifeline. */
 export type Lane = Role | "API objects";
 
 /** One row of a sequence picture, from top to bottom. */
-export type Row = { readonly atMs: number } & (
+export type Row = Content & { readonly atMs: number };
+
+type Content =
   | { readonly kind: "chapter"; readonly title: string }
   | { readonly kind: "deed"; readonly text: string }
   | { readonly kind: "begin" | "end"; readonly lane: Lane }
@@ -20,13 +20,9 @@ export type Row = { readonly atMs: number } & (
       readonly name: string;
       readonly answer: string;
       readonly failed: boolean;
-    }
-);
+    };
 
-/** Whether it is good news. */
-export type Mood = "good" | "bad" | "plain";
-
-type Content = Row extends infer Each ? (Each extends unknown ? Omit<Each, "atMs"> : never) : never;
+type Mood = "good" | "bad" | "plain";
 
 /**
  * What happened as rows of a picture, in order of time; `atMs` counts from `startedAt`. Kubelet knows only the path of
@@ -38,9 +34,7 @@ export function sequenceOf(happenings: readonly Happening[], startedAt: number):
     .sort((a, b) => a.atMs - b.atMs)
     .flatMap((happening) => {
       if (happening.kind === "registrar" && happening.line.msg === PUBLISHED) owner = happening.role;
-      return contentOf(happening, owner).map(
-        (content) => ({ ...content, atMs: happening.atMs - startedAt }) as Row,
-      );
+      return contentOf(happening, owner).map((content) => ({ ...content, atMs: happening.atMs - startedAt }));
     });
 }
 
@@ -100,8 +94,7 @@ function kubeletRows(event: KubeletEvent, owner: RegistrarRole): readonly Conten
     case "socket-gone":
       return [note("kubelet", "sees that the socket is gone")];
     case "called":
-      if (event.call === "dial") return [];
-      return [calledRow(event.call, event.result, owner)];
+      return event.call === "dial" ? [] : [calledRow(event.call, event.result, owner)];
     case "node-changed":
       return [call("kubelet", "API objects", "Node", `node IDs ${JSON.stringify(nodeIdsOf(event.node))}`)];
     case "csi-node-changed": {
@@ -135,8 +128,7 @@ function calledRow(name: KubeletCall, result: CallResult, owner: RegistrarRole):
 function answerText(result: CallResult): string {
   if (result.kind === "error") return result.error;
   if (result.answer === undefined) return "";
-  return "nodeId" in result.answer ? nodeInfoText(result.answer) : pluginInfoText(result.answer);
+  if ("nodeId" in result.answer) return `node ID ${result.answer.nodeId}`;
+  const { type, name, endpoint } = result.answer;
+  return `${type} ${name} at ${basename(endpoint)}`;
 }
-
-const nodeInfoText = ({ nodeId }: NodeInfo) => `node ID ${nodeId}`;
-const pluginInfoText = ({ type, name, endpoint }: PluginInfo) => `${type} ${name} at ${basename(endpoint)}`;

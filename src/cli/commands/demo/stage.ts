@@ -8,32 +8,13 @@ import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { KubeletEvent } from "../../../simulator/kubelet-events";
 import { type Actor, startActor } from "./actor";
 import type { Happening, LogLine, Role } from "./happenings";
-import { createTimeline, type Timeline } from "./timeline";
+import { createTimeline } from "./timeline";
 
 const DRIVER_NAME = "demo.csi";
 const JSON_LINES = "--output=json";
 
-/** A step of a scenario did not happen. */
 export class MissedStep extends Error {
   override readonly name = "MissedStep";
-}
-
-/** A folder that stands for a node, and the processes on it. */
-export interface Stage {
-  readonly folder: string;
-  readonly timeline: Timeline;
-  /** Aborted when an actor ended unasked; the reason names it and quotes its last line. */
-  readonly mishap: AbortSignal;
-  start(role: Role): void;
-  /** Sends SIGTERM, as when a pod is deleted. */
-  stop(role: Role): Promise<void>;
-  /** Sends SIGKILL: a crash. */
-  kill(role: Role): Promise<void>;
-  deleteRegistrationSocket(): void;
-  /** Stops every actor and removes the folder, unless it is to be kept. */
-  clear(): Promise<void>;
-  /** The path relative to the folder: short enough to read. */
-  short(path: string): string;
 }
 
 export interface StageOptions {
@@ -45,8 +26,10 @@ export interface StageOptions {
   readonly keep: boolean;
 }
 
-/** Makes the folder and starts no actor yet. Throws INVALID_OPTION where it cannot make one. */
-export function openStage({ cli, registrar, keep }: StageOptions): Stage {
+export type Stage = ReturnType<typeof openStage>;
+
+/** A folder that stands for a node, and the processes on it: none yet. Throws INVALID_OPTION if it cannot be made. */
+export function openStage({ cli, registrar, keep }: StageOptions) {
   const folder = makeFolder();
   const csiAddress = join(folder, "plugins", DRIVER_NAME, "csi.sock");
   const pluginDir = join(folder, "plugins_registry");
@@ -56,9 +39,8 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
   const timeline = createTimeline();
   const actors = new Map<Role, Actor>();
   const mishap = new AbortController();
-  const short = (path: string) => relative(folder, path);
 
-  const driverFacts = [`--topology=topology.${DRIVER_NAME}/zone=zone-a`, "--max-volumes=12"];
+  const driverFacts = [`--topology=topology.${DRIVER_NAME}/zone=zone-a`, "--max-volumes=12", JSON_LINES];
   const registrarCommand = [
     ...registrar,
     `--csi-address=${csiAddress}`,
@@ -68,14 +50,7 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
     "-v=5",
   ];
   const commands: Readonly<Record<Role, readonly string[]>> = {
-    driver: [
-      ...cli,
-      "driver",
-      `--csi-address=${csiAddress}`,
-      `--name=${DRIVER_NAME}`,
-      ...driverFacts,
-      JSON_LINES,
-    ],
+    driver: [...cli, "driver", `--csi-address=${csiAddress}`, `--name=${DRIVER_NAME}`, ...driverFacts],
     kubelet: [...cli, "kubelet", `--plugin-registration-path=${pluginDir}`, JSON_LINES],
     registrar: registrarCommand,
     "second registrar": registrarCommand,
@@ -84,9 +59,8 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
   const start = (role: Role) => {
     let lastLine = "nothing";
     timeline.add({ kind: "started", role, atMs: Date.now() });
-    const actor = startActor({
-      command: commands[role],
-      onTold: (told) => timeline.add(happeningOf(role, told)),
+    const actor = startActor(commands[role], {
+      onObject: (object) => timeline.add(happeningOf(role, object)),
       onLine: (line) => {
         lastLine = escapeJson(line);
         if (keep) appendFileSync(join(folder, `${role.replace(" ", "-")}.log`), `${line}\n`);
@@ -108,12 +82,14 @@ export function openStage({ cli, registrar, keep }: StageOptions): Stage {
   return {
     folder,
     timeline,
+    /** Aborted when an actor ended unasked; the reason names it and quotes its last line. */
     mishap: mishap.signal,
-    short,
+    short: (path: string) => relative(folder, path),
     start,
-    stop: (role) => take(role).stop(),
-    kill: (role) => take(role).kill(),
+    stop: (role: Role) => take(role).stop(),
+    kill: (role: Role) => take(role).kill(),
     deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
+    /** Stops every actor and removes the folder, except with `keep`. */
     clear: async () => {
       await Promise.all([...actors.keys()].map((role) => take(role).stop()));
       if (!keep) rmSync(folder, { recursive: true, force: true });
@@ -130,15 +106,15 @@ function makeFolder(): string {
   }
 }
 
-function happeningOf(role: Role, told: object): Happening {
+function happeningOf(role: Role, object: object): Happening {
   if (role === "driver") {
-    const event = told as CsiDriverEvent;
+    const event = object as CsiDriverEvent;
     return { kind: role, event, atMs: event.atMs };
   }
   if (role === "kubelet") {
-    const event = told as KubeletEvent;
+    const event = object as KubeletEvent;
     return { kind: role, event, atMs: event.atMs };
   }
-  const line = told as LogLine;
+  const line = object as LogLine;
   return { kind: "registrar", role, line, atMs: line.ts };
 }

@@ -1,12 +1,9 @@
 import { styleText } from "node:util";
 import { wrap } from "../../../doctor/findings/columns";
 
-/** What the reader's screen can do. */
 export interface Screen {
   readonly colours: boolean;
-  /** Whether a line may be written over. */
   readonly rewrites: boolean;
-  /** Characters in a line. */
   readonly columns: number;
 }
 
@@ -21,54 +18,42 @@ export function detectScreen(
   return { rewrites, colours: rewrites && !env.NO_COLOR, columns: Math.min(columns, WIDTH) };
 }
 
-/** Writes the story to stdout. */
-export interface Storyteller {
-  heading(title: string, about: readonly string[]): void;
-  /** What happened, `ms` milliseconds after the demo began. */
-  step(number: number, ms: number, text: string): void;
-  /** What the demo does to its actors. */
-  deed(ms: number, text: string): void;
-  /** Lines as they are: YAML. */
-  quote(text: string): void;
-  say(text: string): void;
-  complain(text: string): void;
-  /** Shows what the demo waits for, until the returned function is called. */
-  waitFor(what: string): () => void;
-}
-
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPIN_EVERY_MS = 100;
 const ERASE_LINE = "\r\u001b[2K";
 const INDENT = " ".repeat(3);
-/** As far as the text of a step. */
 const HANGING = " ".repeat(15);
 
-export function createStoryteller({ colours, rewrites, columns }: Screen): Storyteller {
+export type Storyteller = ReturnType<typeof createStoryteller>;
+
+/** Writes the story to stdout. */
+export function createStoryteller({ colours, rewrites, columns }: Screen) {
   const styled = (style: Parameters<typeof styleText>[0], text: string) =>
     colours ? styleText(style, text, { validateStream: false }) : text;
   const write = (text: string) => process.stdout.write(`${text}\n`);
   const writeAt = (ms: number, sign: string, text: string) =>
     write(`${INDENT}${sign}  ${styled("dim", secondsText(ms))}  ${wrapped(text, HANGING, columns)}`);
   return {
-    heading: (title, about) =>
+    heading: (title: string, about: readonly string[]) =>
       write(`\n${styled("bold", title)}\n${INDENT}${wrapped(about.join(" "), INDENT, columns)}\n`),
-    step: (number, ms, text) => writeAt(ms, styled("green", String(number)), text),
-    deed: (ms, text) => writeAt(ms, styled("yellow", "!"), text),
-    quote: (text) => write(`\n${text.trimEnd().replace(/^/gm, HANGING)}`),
+    /** What happened, `ms` milliseconds after the demo began. */
+    step: (number: number, ms: number, text: string) => writeAt(ms, styled("green", String(number)), text),
+    /** What the demo does to its actors. */
+    deed: (ms: number, text: string) => writeAt(ms, styled("yellow", "!"), text),
+    /** Lines as they are: YAML. */
+    quote: (text: string) => write(`\n${text.trimEnd().replace(/^/gm, HANGING)}`),
     say: write,
-    complain: (text) => write(`${INDENT}${styled("red", "✗")}  ${styled("red", text)}`),
-    waitFor: (what) => {
+    complain: (text: string) => write(`${INDENT}${styled("red", "✗")}  ${styled("red", text)}`),
+    /** Shows what the demo waits for, until the returned function is called. */
+    waitFor: (what: string) => {
       if (!rewrites) return () => {};
       const startedAt = performance.now();
       const draw = () => {
         const waitedMs = performance.now() - startedAt;
         const spinner = SPINNER[Math.floor(waitedMs / SPIN_EVERY_MS) % SPINNER.length];
         // A line that breaks could not be erased.
-        const line = `${INDENT}${spinner}  ${secondsText(waitedMs)}  waiting for ${what}`.slice(
-          0,
-          columns - 1,
-        );
-        process.stdout.write(ERASE_LINE + styled("dim", line));
+        const line = `${INDENT}${spinner}  ${secondsText(waitedMs)}  waiting for ${what}`;
+        process.stdout.write(ERASE_LINE + styled("dim", line.slice(0, columns - 1)));
       };
       const timer = setInterval(draw, SPIN_EVERY_MS);
       return () => {

@@ -1,5 +1,4 @@
 import type { Lane, Row } from "./sequence";
-import { laneClass, STYLE } from "./svg-style";
 
 // Measures in pixels.
 const TIME_COLUMN = 84;
@@ -18,10 +17,51 @@ const HEIGHTS: Readonly<Record<Row["kind"], number>> = {
 
 const LANES: readonly Lane[] = ["driver", "registrar", "second registrar", "kubelet", "API objects"];
 
-interface Placed {
-  readonly row: Row;
-  readonly top: number;
+type Placed = { readonly row: Row; readonly top: number };
+
+/** The class of a lane's group: `currentColor` in it is the lane's colour. */
+const laneClass = (lane: Lane) => lane.replaceAll(" ", "-");
+
+const SHAPES = `
+text { font: 12px -apple-system, BlinkMacSystemFont, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif }
+.time { text-anchor: end; font-size: 11px; font-variant-numeric: tabular-nums }
+.title { font-size: 16px; font-weight: 600; stroke-width: 6px; paint-order: stroke }
+.caption, .note, .name, .answer { text-anchor: middle }
+.caption, .name, .deed { font-weight: 600 }
+.name, .answer { stroke-width: 4px; paint-order: stroke }
+.answer { font-size: 11px }
+`;
+
+/** What is coloured how on a light screen, and on a dark one. */
+const COLOURS: readonly (readonly [selector: string, property: string, light: string, dark: string])[] = [
+  [".paper", "fill", "#ffffff", "#0d1117"],
+  [".paper", "stroke", "#d1d9e0", "#3d444d"],
+  [".title, .name, .answer", "stroke", "#ffffff", "#0d1117"],
+  [".title, .name, .note", "fill", "#1f2328", "#f0f6fc"],
+  [".time, .answer", "fill", "#59636e", "#9198a1"],
+  [".failed", "fill", "#c2202b", "#ff7b72"],
+  [".band", "fill", "#fff3e0", "#2d2013"],
+  [".deed", "fill", "#9a3412", "#f0b072"],
+  [".caption", "fill", "#ffffff", "#0d1117"],
+  [".driver", "color", "#0f766e", "#2dd4bf"],
+  [".registrar", "color", "#6d28d9", "#b197fc"],
+  [".second-registrar", "color", "#a21caf", "#e879f9"],
+  [".kubelet", "color", "#1d4ed8", "#79b8ff"],
+  [".API-objects", "color", "#475569", "#a3b1c2"],
+  [".good", "fill", "#dcfce7", "#12361f"],
+  [".bad", "fill", "#fee2e2", "#4a1a1d"],
+  [".plain", "fill", "#ffffff", "#0d1117"],
+];
+
+const rules = (colourOf: (row: (typeof COLOURS)[number]) => string) =>
+  COLOURS.map((row) => `${row[0]} { ${row[1]}: ${colourOf(row)} }`).join("\n");
+
+/** The picture's style sheet: light, and dark for a reader whose system asks for it. */
+const STYLE = `${SHAPES}${rules(([, , light]) => light)}
+@media (prefers-color-scheme: dark) {
+${rules(([, , , dark]) => dark)}
 }
+`;
 
 /** Draws the rows as a sequence picture: an SVG document that needs nothing but a sans-serif font. */
 export function renderSvg(rows: readonly Row[]): string {
@@ -77,11 +117,7 @@ function lifelines(lane: Lane, placed: readonly Placed[], bottom: number, x: num
   return lines;
 }
 
-interface Geometry {
-  readonly lanes: readonly Lane[];
-  readonly width: number;
-  centre(lane: Lane): number;
-}
+type Geometry = { readonly lanes: readonly Lane[]; readonly width: number; centre(lane: Lane): number };
 
 function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): readonly string[] {
   switch (row.kind) {
@@ -92,7 +128,7 @@ function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): rea
       ];
     case "deed":
       return [
-        box("band", { x: TIME_COLUMN, y: top + 5, width: width - TIME_COLUMN - MARGIN, height: 26 }),
+        `<rect class="band" x="${TIME_COLUMN}" y="${top + 5}" width="${width - TIME_COLUMN - MARGIN}" height="26" rx="6"/>`,
         text(TIME_COLUMN + 12, top + 22, "deed", row.text),
       ];
     case "begin":
@@ -103,7 +139,7 @@ function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): rea
       const noteWidth = Math.max(80, Math.round(row.text.length * CHARACTER) + 20);
       return [
         `<g class="${laneClass(row.lane)}">`,
-        box(row.mood, { x: x - noteWidth / 2, y: top + 4, width: noteWidth, height: 24 }, "currentColor"),
+        `<rect class="${row.mood}" x="${x - noteWidth / 2}" y="${top + 4}" width="${noteWidth}" height="24" rx="6" stroke="currentColor"/>`,
         text(x, top + 20, "note", row.text),
         "</g>",
       ];
@@ -147,17 +183,6 @@ function timeText(row: Row, top: number): readonly string[] {
   if (row.kind === "chapter" || row.kind === "begin" || row.kind === "end") return [];
   const y = top + (row.kind === "call" ? 26 : 21);
   return [text(TIME_COLUMN - 16, y, "time", `${(row.atMs / 1000).toFixed(2)} s`)];
-}
-
-interface Frame {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-function box(style: string, { x, y, width, height }: Frame, stroke = "none"): string {
-  return `<rect class="${style}" x="${x}" y="${y}" width="${width}" height="${height}" rx="6" stroke="${stroke}"/>`;
 }
 
 function text(x: number, y: number, style: string, content: string): string {

@@ -1,28 +1,15 @@
+import { EventEmitter, once } from "node:events";
 import type { Happening, Look } from "./happenings";
 
-/** What was looked for, and when it happened. */
-export interface Seen<Found> {
-  readonly found: Found;
-  readonly atMs: number;
-}
+export type Timeline = ReturnType<typeof createTimeline>;
 
 /** Everything that happened, in the order in which it was reported to the demo. */
-export interface Timeline {
-  add(happening: Happening): void;
-  all(): readonly Happening[];
-  /** The current place in the timeline: what happens from now on comes after it. */
-  now(): number;
-  /** The first such happening after a place; undefined where there is none yet. */
-  find<Found>(look: Look<Found>, since: number): Seen<Found> | undefined;
-  /** The same, waited for. Rejects with the signal's reason when that is aborted first. */
-  when<Found>(look: Look<Found>, since: number, signal: AbortSignal): Promise<Seen<Found>>;
-}
-
-export function createTimeline(): Timeline {
+export function createTimeline() {
   const happenings: Happening[] = [];
-  const listeners = new Set<() => void>();
+  const news = new EventEmitter();
 
-  const find: Timeline["find"] = (look, since) => {
+  /** What the first happening that fits shows, from a place on, and when it happened; undefined: none so far. */
+  const find = <Found>(look: Look<Found>, since: number) => {
     for (const happening of happenings.slice(since)) {
       const found = look(happening);
       if (found !== undefined) return { found, atMs: happening.atMs };
@@ -31,26 +18,22 @@ export function createTimeline(): Timeline {
   };
 
   return {
-    add: (happening) => {
-      happenings.push(happening);
-      for (const listener of [...listeners]) listener();
-    },
-    all: () => happenings,
-    now: () => happenings.length,
     find,
-    when: (look, since, signal) =>
-      new Promise((resolve, reject) => {
-        const settle = () => {
-          const seen = find(look, since);
-          if (seen === undefined && !signal.aborted) return;
-          listeners.delete(settle);
-          signal.removeEventListener("abort", settle);
-          if (seen === undefined) reject(signal.reason);
-          else resolve(seen);
-        };
-        listeners.add(settle);
-        signal.addEventListener("abort", settle, { once: true });
-        settle();
-      }),
+    all: (): readonly Happening[] => happenings,
+    /** The place behind the latest happening. */
+    now: () => happenings.length,
+    add: (happening: Happening) => {
+      happenings.push(happening);
+      news.emit("added");
+    },
+    /** Waits for what `find` finds. Rejects with the signal's reason when that is aborted first. */
+    when: async <Found>(look: Look<Found>, since: number, signal: AbortSignal) => {
+      for (;;) {
+        const seen = find(look, since);
+        if (seen !== undefined) return seen;
+        signal.throwIfAborted();
+        await once(news, "added", { signal }).catch(() => {});
+      }
+    },
   };
 }

@@ -1,46 +1,57 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { createListApi } from "../../../doctor/cluster/api";
 import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
 import { type ClusterTarget, readCluster } from "../../../doctor/cluster/read-cluster";
 import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
 import { plain } from "../../../logging/escape";
-import { lookUntilHealthy } from "./look-until-healthy";
+import { camelCase } from "../../command-line";
 import { settingsOf } from "./settings";
-
-export interface ClusterFlags extends Partial<ClusterTarget> {
-  readonly kubeconfig?: string | undefined;
-}
 
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
 const LOOK_EVERY_MS = 10_000;
 
-/** Flags that say where on a node to look; with a cluster they mean nothing. */
 const OF_A_NODE = [
   "file",
-  "csiAddress",
-  "kubeletRegistrationPath",
-  "pluginRegistrationPath",
-  "hostRoot",
-] as const;
-const OF_A_CLUSTER = ["node", "driver", "context"] as const;
+  "csi-address",
+  "kubelet-registration-path",
+  "plugin-registration-path",
+  "host-root",
+];
+const OF_A_CLUSTER = ["node", "driver", "context"];
 
-type Mixed = { readonly [Name in (typeof OF_A_NODE)[number] | (typeof OF_A_CLUSTER)[number]]?: unknown };
-
-/** What is wrong with flags of which some are for a cluster and some for a node; undefined where nothing is. */
-export function mixedFlags(flags: Mixed & { readonly cluster?: boolean | undefined }): string | undefined {
-  const named = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  if (flags.cluster === true) {
-    const wrong = OF_A_NODE.find((name) => flags[name] !== undefined);
-    return wrong && `--cluster looks at a whole cluster through kubectl; leave ${named(wrong)} out`;
-  }
-  const wrong = OF_A_CLUSTER.find((name) => flags[name] !== undefined);
-  return wrong && `${named(wrong)} needs --cluster beside it`;
+/** Throws for flags of which some are for a cluster and some for a node. */
+export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void {
+  const isGiven = (flag: string) => flags[camelCase(flag)] !== undefined;
+  const wrong = (flags.cluster ? OF_A_NODE : OF_A_CLUSTER).find(isGiven);
+  if (wrong === undefined) return;
+  throw new Error(
+    flags.cluster
+      ? `--cluster looks at a whole cluster through kubectl; leave --${wrong} out`
+      : `--${wrong} needs --cluster beside it`,
+  );
 }
 
-/** The report of the first look that finds no problem, or of the last within `waitMs`. Progress goes to a terminal. */
+/** The report of the first look that finds no problem, or of the last within `waitMs`. */
+export async function lookUntilHealthy<Report extends { readonly healthy: boolean }>(
+  look: () => Promise<Report>,
+  { everyMs, waitMs }: { readonly everyMs: number; readonly waitMs: number },
+): Promise<Report> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const report = await look();
+    const leftMs = until - performance.now();
+    if (report.healthy || leftMs <= 0) return report;
+    await delay(Math.min(everyMs, leftMs));
+  }
+}
+
+type ClusterFlags = Partial<ClusterTarget> & { readonly kubeconfig?: string | undefined };
+
+/** The same of a cluster, through kubectl. Progress goes to a terminal. */
 export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promise<ClusterReport> {
   const { context, kubeconfig, node, driver } = flags;
-  // V8 would let the space of young objects grow to 100 MB, for pages that are garbage as soon as they are read.
+  // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
   setFlagsFromString("--semi-space-growth-factor=1");
   const progress = createProgress();
   const onMessage = (line: string) => progress.say(line);
@@ -55,7 +66,7 @@ export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promis
   return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs });
 }
 
-/** One line on a terminal that tells what is being read. */
+/** One line on a terminal that counts the objects read so far. */
 function createProgress() {
   const counts = new Map<string, number>();
   const isShown = process.stderr.isTTY;

@@ -10,20 +10,11 @@ const MAX_FILE_BYTES = 16 * MEBIBYTE;
 /** The API server takes no request of more than 3 MiB, and etcd no object of more than 1.5 MiB. */
 const MAX_DOCUMENT_LENGTH = 2 * MEBIBYTE;
 
-/** What was read, and what could not be. */
-export interface ReadFiles {
-  readonly objects: readonly ReadObject[];
-  readonly unread: readonly Unread[];
-}
-
-/** Reads the objects in files, folders and, for `-`, on stdin: YAML or JSON. What cannot be read does not stop the rest. */
-export async function readFiles(names: readonly string[]): Promise<ReadFiles> {
+/** Reads the objects in files, folders and, for `-`, on stdin: YAML or JSON. Goes on after what it cannot read. */
+export async function readFiles(names: readonly string[]) {
   const objects: ReadObject[] = [];
   const unread: Unread[] = [];
-  const read = async <Value>(
-    place: string,
-    act: () => Value | Promise<Value>,
-  ): Promise<Value | undefined> => {
+  const read = async <Value>(place: string, act: () => Value | Promise<Value>) => {
     try {
       return await act();
     } catch (error) {
@@ -67,7 +58,7 @@ async function textOf(path: string): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** A line that begins with `---` begins a document, and `%` a directive that belongs to the next one. */
+/** A line that begins with `---` begins a document; a directive, with `%`, belongs to the next one. */
 function documentsIn(text: string): readonly string[] {
   return text.split(/^(?=---(?:\s|$))/m).filter((document) => /^(?!---\s*$)[^#%\s]/m.test(document));
 }

@@ -1,13 +1,13 @@
 import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { OfficialImage, RegistrarSettings } from "../../../doctor/manifest/deployment";
 import { parseCsiAddress } from "../../../unix/csi-address";
-import { httpEndpointOf, startProblemOf } from "../../flag-checks";
+import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../flag-checks";
 import { acceptedFlags, isProbeMode, parseFlags } from "../../flags";
 import { parseBool } from "../../go-values";
-import { correctArgument, meantFlag } from "../../meant-flag";
+import { correctArgument, nearestFlag } from "../../meant-flag";
 import { askOfficial } from "../../official-flags";
 
-/** What a container's arguments come to, by the registrar's own parser and checks, and by the official one's flags. */
+/** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
 export function settingsOf(args: readonly string[], official?: OfficialImage): RegistrarSettings {
   const words = args.map(withoutTemplates);
   const settings = ourSettings(words);
@@ -34,7 +34,7 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
       task: "print",
     };
   if (line.kind === "error") {
-    const advice = correctArgument(meantFlag(line.message));
+    const advice = correctArgument(nearestFlag(line.unknown));
     return { ...NOTHING, refusal: { problem: line.message, advice } };
   }
   const { flags } = line;
@@ -50,14 +50,13 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
     http: isListening ? parseListenAddress(endpoint) : undefined,
     metricsPath: flags.metricsPath,
-    needsNodeName:
-      (flags.removeStartupTaint.length > 0 || flags.nodeCondition !== "") && flags.nodeName === "",
+    needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
     ignored: ignoredOf(words, flags.rest),
     task: flags.version ? "print" : isProbeMode(flags.mode) ? "probe" : "register",
   };
 }
 
-/** A switch takes no next word, as other flags do: the word ends the flags. */
+/** The words that end the flags, such as the next word of a switch. */
 function ignoredOf(words: readonly string[], rest: readonly string[]): RegistrarSettings["ignored"] {
   const [first, ...more] = rest;
   if (first === undefined) return undefined;
@@ -67,7 +66,7 @@ function ignoredOf(words: readonly string[], rest: readonly string[]): Registrar
   return { words: [first, ...more], advice };
 }
 
-/** A log level that an installer fills in is no reason to take the arguments for wrong. */
+/** An installer fills in a log level later: it counts as 2. */
 function withoutTemplates(word: string): string {
   return word.replace(/^(--?v=)(?:\$[({].*|\{\{.*)$/, "$12");
 }

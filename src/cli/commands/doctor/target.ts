@@ -1,11 +1,15 @@
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Target } from "../../../doctor/node/facts";
 import { KNOWN_DIRECTORIES } from "../../../doctor/rules/registration-directory";
 import { isPattern } from "../../../host-path/path-pattern";
+import { isFolder } from "../../../unix/files";
 import { CONTAINER_DIRECTORY } from "../../paths";
 
-/** Where a registrar looks for the driver unless told otherwise. */
+/** The registrar's default. */
 const DEFAULT_CSI_ADDRESS = "/run/csi/socket";
+
+const NODE_FILES = { exists: existsSync, isDirectory: isFolder };
 
 export interface TargetFlags {
   readonly csiAddress?: string | undefined;
@@ -15,15 +19,14 @@ export interface TargetFlags {
 }
 
 /**
- * What to look at where the flags leave it open: the driver socket that registrars take by default, if there is one;
- * the directory in a container, else that of a kubelet on this node, `onNode` before others; with a host root, that of
- * the host below it. As for the registrar itself, on a node the driver's socket and the path that kubelet is told are
- * the same.
+ * What to look at. Without flags: the registrar's default driver socket, if it exists; the directory of a container, else
+ * of a kubelet on this node, `onNode` before others, below `hostRoot` if given. On a node, as for the registrar, the
+ * kubelet registration path is the driver's socket.
  */
 export function resolveTarget(
   flags: TargetFlags,
   onNode: string,
-  fileSystem: { exists(path: string): boolean; isDirectory(path: string): boolean },
+  fileSystem: { exists(path: string): boolean; isDirectory(path: string): boolean } = NODE_FILES,
 ): Target {
   const { hostRoot } = flags;
   const isThere = hostRoot === undefined && fileSystem.exists(DEFAULT_CSI_ADDRESS);
@@ -33,23 +36,22 @@ export function resolveTarget(
   const found = (hostRoot === undefined ? [CONTAINER_DIRECTORY, ...onHost] : onHost).find(
     fileSystem.isDirectory,
   );
-  const fallback = join(hostRoot ?? "/", onNode);
-  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? fallback);
+  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? onHost[0] ?? onNode);
   const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
-  const told = flags.kubeletRegistrationPath;
+  const { kubeletRegistrationPath } = flags;
   const pattern = csiAddress !== undefined && isPattern(csiAddress) ? csiAddress : undefined;
   return {
     csiSocketPath,
     kubeletRegistrationPath: pattern
-      ? told || undefined
-      : (onePath(told) ?? (isOnNode ? csiSocketPath : undefined)),
+      ? kubeletRegistrationPath || undefined
+      : (onePath(kubeletRegistrationPath) ?? (isOnNode ? csiSocketPath : undefined)),
     pluginRegistrationPath,
     ...(pattern === undefined ? {} : { patterns: [pattern] }),
     ...(hostRoot === undefined ? {} : { hostRoot: resolve(hostRoot) }),
   };
 }
 
-/** A pattern names no single driver; an empty path names none. */
+/** Undefined for a pattern and for an empty path. */
 function onePath(path: string | undefined): string | undefined {
   return path === "" || (path !== undefined && isPattern(path)) ? undefined : path;
 }

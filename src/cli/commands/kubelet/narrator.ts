@@ -1,62 +1,50 @@
 import { basename } from "node:path";
 import type { EventOf } from "../../../base/event-source";
-import type { NodeInfo, PluginInfo } from "../../../grpc/protos";
+import type { NodeInfo } from "../../../grpc/protos";
 import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/node-id-annotation";
 import type { CallResult, DeregistrationCause, KubeletEvent } from "../../../simulator/kubelet-events";
 import type { KubeletFault } from "../../../simulator/kubelet-faults";
 import { durationText, type Narrator } from "../../event-lines";
 
+type Lines = {
+  readonly [Kind in KubeletEvent["kind"]]: (event: EventOf<KubeletEvent, Kind>) => string | undefined;
+};
+
 /** Describes the steps of a simulated kubelet: who called whom, how long it took, why it waits. */
-export const narrateKubelet: Narrator<KubeletEvent> = (event) => {
-  switch (event.kind) {
-    case "started":
-      return [
-        `kubelet ${kubeletText(event)} of node ${event.nodeName} watches ${event.pluginRegistrationPath}`,
-      ];
-    case "stopped":
-      return [event.because === "restart" ? "kubelet is killed and starts again" : "kubelet has stopped"];
-    case "socket-seen":
-      return [`sees ${event.replaced ? "a new socket in place of " : ""}${basename(event.socketPath)}`];
-    case "socket-gone":
-      return [`${basename(event.socketPath)} is gone`];
-    case "file-ignored":
-      return [`ignores ${basename(event.path)}: ${IGNORED[event.because]}`];
-    case "watch-failed":
-      return [`cannot watch ${event.folder}: ${event.error}`];
-    case "operation-started":
-      return [`starts to ${event.operation} the plugin on ${basename(event.socketPath)}`];
-    case "calling":
-      return [];
-    case "called": {
-      const { call, socketPath, result, durationMs } = event;
-      return [`  ${call} → ${basename(socketPath)}: ${resultText(result)} (${durationText(durationMs)})`];
-    }
-    case "waiting":
-      return [`leaves ${basename(event.socketPath)} alone${waitText(event.because)}`];
-    case "registered":
-      return [`${event.driverName} is registered at ${event.endpoint}`];
-    case "refused":
-      return [`${event.driverName} is refused: ${event.reason}`];
-    case "deregistered":
-      return [`${event.driverName} is deregistered: ${DEREGISTERED[event.because]}`];
-    case "failed": {
-      const next = event.retries
-        ? `tries again, after ${durationText(event.backoffMs)} at the earliest`
-        : "tries again only when the socket changes";
-      return [`${next}: ${event.error}`];
-    }
-    case "node-changed": {
-      const { name, annotations } = event.node.metadata;
-      return [`writes Node ${name}: node IDs ${annotations[NODE_ID_ANNOTATION] ?? "{}"}`];
-    }
-    case "csi-node-changed": {
-      const { metadata, spec } = event.csiNode;
-      const drivers = spec.drivers.map(({ name }) => name).join(", ") || "none";
-      return [`writes CSINode ${metadata.name}: drivers ${drivers}`];
-    }
-    case "fault-applied":
-      return [`as configured, it ${faultText(event.fault)}`];
-  }
+export const narrateKubelet: Narrator<KubeletEvent> = (event) => LINES[event.kind](event as never);
+
+const LINES: Lines = {
+  started: (event) =>
+    `kubelet ${kubeletText(event)} of node ${event.nodeName} watches ${event.pluginRegistrationPath}`,
+  stopped: ({ because }) =>
+    because === "restart" ? "kubelet is killed and starts again" : "kubelet has stopped",
+  "socket-seen": ({ socketPath, replaced }) =>
+    `sees ${replaced ? "a new socket in place of " : ""}${basename(socketPath)}`,
+  "socket-gone": ({ socketPath }) => `${basename(socketPath)} is gone`,
+  "file-ignored": ({ path, because }) => `ignores ${basename(path)}: ${IGNORED[because]}`,
+  "watch-failed": ({ folder, error }) => `cannot watch ${folder}: ${error}`,
+  "operation-started": ({ operation, socketPath }) =>
+    `starts to ${operation} the plugin on ${basename(socketPath)}`,
+  calling: () => undefined,
+  called: ({ call, socketPath, result, durationMs }) =>
+    `  ${call} → ${basename(socketPath)}: ${resultText(result)} (${durationText(durationMs)})`,
+  waiting: ({ socketPath, because }) => `leaves ${basename(socketPath)} alone${waitText(because)}`,
+  registered: ({ driverName, endpoint }) => `${driverName} is registered at ${endpoint}`,
+  refused: ({ driverName, reason }) => `${driverName} is refused: ${reason}`,
+  deregistered: ({ driverName, because }) => `${driverName} is deregistered: ${DEREGISTERED[because]}`,
+  failed: (event) => {
+    const next = event.retries
+      ? `tries again, after ${durationText(event.backoffMs)} at the earliest`
+      : "tries again only when the socket changes";
+    return `${next}: ${event.error}`;
+  },
+  "node-changed": ({ node: { metadata } }) =>
+    `writes Node ${metadata.name}: node IDs ${metadata.annotations[NODE_ID_ANNOTATION] ?? "{}"}`,
+  "csi-node-changed": ({ csiNode: { metadata, spec } }) => {
+    const drivers = spec.drivers.map(({ name }) => name).join(", ") || "none";
+    return `writes CSINode ${metadata.name}: drivers ${drivers}`;
+  },
+  "fault-applied": ({ fault }) => `as configured, it ${faultText(fault)}`,
 };
 
 const IGNORED = { hidden: "its name starts with a dot", "not-a-socket": "it is no socket" } as const;
@@ -71,10 +59,8 @@ const DEREGISTERED: Readonly<Record<DeregistrationCause, string>> = {
 function resultText(result: CallResult): string {
   if (result.kind === "error") return result.error;
   if (result.answer === undefined) return "ok";
-  return "nodeId" in result.answer ? nodeInfoText(result.answer) : pluginInfoText(result.answer);
-}
-
-function pluginInfoText({ type, name, endpoint, supportedVersions }: PluginInfo): string {
+  if ("nodeId" in result.answer) return nodeInfoText(result.answer);
+  const { type, name, endpoint, supportedVersions } = result.answer;
   return `${type} ${name} at ${endpoint || "this socket"}, versions ${supportedVersions.join(", ") || "none"}`;
 }
 
@@ -89,7 +75,7 @@ function nodeInfoText({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeInf
   ].join(", ");
 }
 
-function waitText(because: Extract<KubeletEvent, { readonly kind: "waiting" }>["because"]): string {
+function waitText(because: EventOf<KubeletEvent, "waiting">["because"]): string {
   if (because.kind === "never-call") return ", as configured";
   return ` for another ${durationText(because.remainingMs)}: it backs off from a path after a failure`;
 }

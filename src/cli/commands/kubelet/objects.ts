@@ -4,22 +4,20 @@ import type { KubeletEvent } from "../../../simulator/kubelet-events";
 import { parseChoice } from "../../command-flags";
 import { writeLine } from "../../event-lines";
 
-/** What `--print` takes. */
 export const PRINTABLE = ["node", "csinode", "csidriver"] as const;
 export type Printable = (typeof PRINTABLE)[number];
 
-/** `node,csinode`. Throws for anything else. */
+/** Reads `node,csinode`. */
 export function parsePrintable(text: string): readonly Printable[] {
   return text.split(",").map((name) => parseChoice(name.trim(), PRINTABLE));
 }
 
-/** Writes an object as a YAML document. */
-export type PrintObject = (object: object, comment?: string) => void;
+type PrintObject = Awaited<ReturnType<typeof createObjectPrinter>>;
 
-/** The YAML library is loaded here, as most runs print no object. */
-export async function createObjectPrinter(): Promise<PrintObject> {
+/** Writes objects as YAML documents. Loads the YAML library, because most runs print no object. */
+export async function createObjectPrinter() {
   const { stringify } = await import("yaml");
-  return (object, comment) => {
+  return (object: object, comment?: string) => {
     writeLine("---");
     if (comment !== undefined) writeLine(`# ${comment}`);
     for (const line of stringify(object, { lineWidth: 0 }).trimEnd().split("\n")) writeLine(line);
@@ -29,7 +27,7 @@ export async function createObjectPrinter(): Promise<PrintObject> {
 const NO_CSI_DRIVER =
   "Kubelet does not write CSIDriver objects, it reads them. Without one it uses these defaults:";
 
-/** The objects that a step of kubelet's changed, as far as they are to be printed. */
+/** Prints those of the `printed` kinds that a step of kubelet changed. */
 export function printChanged(event: KubeletEvent, printed: readonly Printable[], print: PrintObject): void {
   if (event.kind === "node-changed" && printed.includes("node")) print(event.node);
   if (event.kind === "csi-node-changed" && printed.includes("csinode")) print(event.csiNode);
@@ -37,7 +35,6 @@ export function printChanged(event: KubeletEvent, printed: readonly Printable[],
     print(defaultCsiDriver(event.driverName), NO_CSI_DRIVER);
 }
 
-/** The objects at the end. */
 export function printFinal(
   kubelet: Pick<SimulatedKubelet, "node" | "csiNode">,
   printed: readonly Printable[],

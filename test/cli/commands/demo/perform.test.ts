@@ -14,11 +14,11 @@ test.each([
 ])("a play whose registrar %s has missed a step, and says which", async (_what, registrar, why) => {
   const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
   try {
-    const ending = await perform(SCENARIOS, {
+    const played = await perform(SCENARIOS, {
       ...{ cli: idle, registrar, keep: false, stepMs: 50, signal: new AbortController().signal },
       teller: createStoryteller({ rewrites: false, colours: false, columns: 200 }),
     });
-    expect(ending).toEqual({ kind: "missed" });
+    expect(played).toEqual({ ending: "missed" });
     expect(write.mock.calls.map(([text]) => text).join("")).toMatch(why);
   } finally {
     write.mockRestore();

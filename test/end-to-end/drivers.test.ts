@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { httpOf } from "./support/http";
 import { nodeTest, registered } from "./support/node";
 
@@ -38,5 +40,40 @@ nodeTest(
     for (const message of ["Lost connection", "Connection restored", PUBLISHED])
       expect([message, registrar.lines(message).length]).toEqual([message, 1]);
     expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toEqual([]);
+  },
+);
+
+const FAILED = "Error retreiving CSI driver name";
+
+nodeTest("--timeout bounds a call to a driver that hangs, and the next one succeeds", async (node) => {
+  await node.driver({ faults: [{ kind: "hang", method: "GetPluginInfo", times: 1 }] });
+  const kubelet = await node.kubelet();
+  const registrar = node.registrar("--timeout=300ms");
+  expect((await registrar.line(FAILED)).fields.err).toMatch(/DEADLINE_EXCEEDED/);
+  await registered(kubelet);
+});
+
+nodeTest("--driver-timeout ends the wait for a driver: exit code 1", async (node) => {
+  const flags = ["--driver-timeout=300ms", `--termination-log=${node.terminationLogPath}`];
+  const registrar = node.registrar(...flags);
+  expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+  const reason = `no answer from the CSI driver on ${node.csiAddress} within the driver timeout of 0.3 s`;
+  expect(registrar.stderr).toContain(reason);
+  expect(readFileSync(node.terminationLogPath, "utf8")).toContain(reason);
+  expect(node.files()).toEqual([]);
+});
+
+nodeTest(
+  "a driver whose name would lead out of the directory: exit code 1, nothing created",
+  async (node) => {
+    await node.driver({ name: "../evil" });
+    const before = readdirSync(dirname(node.pluginDir));
+    const registrar = node.registrar(`--termination-log=${node.terminationLogPath}`);
+    expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+    const errors = registrar.lines().filter(({ severity }) => severity === "E");
+    expect(errors.map(({ text }) => text)).toEqual([expect.stringContaining("CSI driver name")]);
+    expect(readFileSync(node.terminationLogPath, "utf8")).toContain("CSI driver name");
+    expect(readdirSync(dirname(node.pluginDir))).toEqual(before);
+    expect(node.files()).toEqual([]);
   },
 );

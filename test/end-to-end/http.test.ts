@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { httpOf } from "./support/http";
+import { DRIVER, nodeTest } from "./support/node";
+
+// What each route answers in each state is in test/diagnostics.
+
+const ENDPOINT = "--http-endpoint=localhost:0";
+
+nodeTest(
+  "/readyz is 503 before and 200 after registration, /healthz and /livez are 200 at once",
+  async (node) => {
+    const registrar = node.registrar(ENDPOINT);
+    const http = await httpOf(registrar);
+    for (const path of ["/healthz", "/livez"])
+      expect(await http.get(path)).toMatchObject({ status: 200, body: "ok" });
+    const waiting = await http.get("/readyz");
+    expect(waiting.status).toBe(503);
+    expect(waiting.body).toContain(
+      "[-]registered failed: state is waiting: the CSI driver has not told its name\n",
+    );
+    await node.driver();
+    await node.kubelet();
+    await registrar.reached("registered");
+    expect(await http.get("/readyz?verbose")).toMatchObject({
+      status: 200,
+      body: "[+]driver ok\n[+]socket ok\n[+]registered ok\nreadyz check passed\n",
+    });
+    const { body } = await http.get("/statusz", { headers: { accept: "application/json" } });
+    expect(JSON.parse(body)).toMatchObject({
+      version: (await registrar.line("Version")).fields.version,
+      drivers: [{ name: DRIVER, state: "registered", counters: { getInfoCalls: 1, accepted: 1 } }],
+    });
+  },
+);
+
+nodeTest("--health-port serves on all interfaces, with a word on what to use instead", async (node) => {
+  const server = createServer().listen(0);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  const registrar = node.registrar(`--health-port=${port}`);
+  const http = await httpOf(registrar);
+  expect(http.port).toBe(port);
+  expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
+  expect((await registrar.line("Flag is deprecated")).fields.flag).toBe("--health-port");
+});
+
+nodeTest("metrics describe the process and the build; --metrics-path moves all of them", async (node) => {
+  const registrar = node.registrar(ENDPOINT, "--metrics-path=/numbers");
+  const http = await httpOf(registrar);
+  const { status, headers, body } = await http.get("/numbers");
+  expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+  const sampleOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(body)?.[1]);
+  expect(Math.abs(Date.now() / 1000 - sampleOf("process_start_time_seconds"))).toBeLessThan(60);
+  expect(sampleOf("process_cpu_seconds_total")).toBeGreaterThan(0);
+  expect(sampleOf("process_resident_memory_bytes")).toBeGreaterThan(2 ** 24);
+  const { version } = (await registrar.line("Version")).fields;
+  expect(body).toMatch(new RegExp(`^registrar_build_info\\{.*version="${version}"`, "m"));
+  expect((await http.get("/metrics")).status).toBe(404);
+});
+
+nodeTest("--enable-pprof serves profiles that V8's tools read", async (node) => {
+  const registrar = node.registrar(ENDPOINT, "--enable-pprof");
+  const http = await httpOf(registrar);
+  const { headers, body } = await http.get("/debug/pprof/profile?seconds=0.2");
+  expect(headers["content-disposition"]).toBe('attachment; filename="cpu.cpuprofile"');
+  const profile = JSON.parse(body);
+  expect(Object.keys(profile)).toEqual(expect.arrayContaining(["nodes", "startTime", "endTime", "samples"]));
+  const heap = JSON.parse((await http.get("/debug/pprof/heap")).body);
+  expect(heap.snapshot.node_count).toBeGreaterThan(1_000);
+  expect(heap.nodes).toHaveLength(heap.snapshot.node_count * heap.snapshot.meta.node_fields.length);
+  expect((await http.get("/debug/pprof/cmdline")).body.split("\0")).toContain("--enable-pprof");
+  expect((await http.get("/debug/pprof/profile?seconds=0")).status).toBe(400);
+  expect(registrar.lines().filter(({ severity }) => severity !== "I")).toEqual([]);
+});
