@@ -1,10 +1,9 @@
 import { rmSync } from "node:fs";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
-import type { StateName } from "../../src/registrar/model/state";
-import type { Registration } from "../../src/registrar/registration/registration";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
+import { untilState } from "../support/registrar-node";
 import { createSimulatedNode } from "../support/simulated-node";
 import { told } from "../support/told";
 
@@ -39,19 +38,6 @@ const start = async ({ file: _, ...plugin }: Plugin, options: Partial<Registrati
       ...options,
     }),
   );
-
-/** Resolves when the registration is in this state, at once if it is. */
-function state(registration: Registration, wanted: StateName): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (registration.status().state !== wanted) return;
-      unsubscribe();
-      resolve();
-    };
-    const unsubscribe = registration.subscribe("state-changed", look);
-    look();
-  });
-}
 
 describe.each([
   ["DRA driver", DRA, "1.35"],
@@ -91,9 +77,9 @@ describe.each([
     await older.ready;
     const newer = await start(plugin);
     await newer.ready;
-    await state(older, "standby");
+    await untilState(older, "standby");
     await newer.close();
-    await state(older, "registered");
+    await untilState(older, "registered");
     await kubelet.registered(name);
   });
 

@@ -1,16 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
+import { eachTest } from "../../support/each-test";
 import { startScriptedDriver } from "../../support/scripted-driver";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 import { watchAt } from "../../support/watched-driver";
 
-let folder: TempFolder;
+const folder = eachTest(createTempFolder);
 let socketPath: string;
-beforeEach(async () => {
-  folder = await createTempFolder();
+beforeEach(() => {
   socketPath = folder.at("csi.sock");
 });
-afterEach(() => folder[Symbol.asyncDispose]());
 
 const x = { name: "x.csi" };
 
