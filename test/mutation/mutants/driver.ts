@@ -37,15 +37,15 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
   {
     what: "a driver that answered in time is given up all the same",
     file: WATCH,
-    from: "        patience.end();\n",
+    from: "        clearTimeout(timer);\n",
     to: "",
     tests: ["test/registrar/driver/watch-driver"],
   },
   {
-    what: "each driver that failed leaves a listener at its owner's signal",
+    what: "the watch of a driver outlives its owner",
     file: WATCH,
-    from: '      callerSignal.removeEventListener("abort", abort);\n',
-    to: "",
+    from: "AbortSignal.any([context.signal, patience.signal])",
+    to: "patience.signal",
     tests: ["test/registrar/driver/watch-driver"],
   },
   {
@@ -58,7 +58,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
   {
     what: "a driver that does not know the call is asked it again",
     file: WATCH,
-    from: '        if (pace === "after-restart") await endOf(connection, { path: options.csiSocketPath, file, signal });\n',
+    from: '        if (pace === "after-restart") await endOf(connection, place);\n',
     to: "",
     tests: ["test/registrar/driver/refusing-driver"],
   },

@@ -70,14 +70,14 @@ export const STATES_MUTANTS: readonly Mutant[] = [
   },
   {
     what: "a kubelet that asked and died keeps a lost socket from being published",
-    file: `${STATES}/asked.ts`,
+    file: `${STATES}/in-place.ts`,
     from: " && server.hasCaller",
     to: "",
     tests: [`${STATE_TESTS}/in-place`],
   },
   {
     what: "a kubelet that asked and never tells keeps a lost socket from being published for ever",
-    file: `${STATES}/asked.ts`,
+    file: `${STATES}/in-place.ts`,
     from: "performance.now() - askedAtMs < KUBELET_BUSY_MS && ",
     to: "",
     tests: [`${STATE_TESTS}/slow-changes`],
@@ -175,7 +175,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
   },
   {
     what: "kubelet's calls that are under way at the end are cut off",
-    file: `${STATES}/stopping.ts`,
+    file: "src/registrar/registration/loop.ts",
     from: "{ graceMs: GRACE_MS }",
     to: "{ graceMs: 0 * GRACE_MS }",
     tests: ["test/registrar/registrar-lifecycle"],
