@@ -33,7 +33,7 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   {
     what: "what a state does goes on in the next",
     file: "src/registrar/registration/loop.ts",
-    from: "    await Promise.all(activities);\n",
+    from: "    await Promise.all(running);\n",
     to: "",
     tests: ["test/registrar/registration/loop"],
   },
