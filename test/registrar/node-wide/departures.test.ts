@@ -26,6 +26,7 @@ test("a driver that is back when its time is over keeps its registration", async
   const driver = await node.driver("a.csi");
   await using started = await startTestFleet(node, { driverGoneAfterMs: LONG_MS });
   await started.register("a.csi");
+  const [registration] = started.fleet.all;
   await driver.stop();
   await started.log.when(LOST);
   await node.driver("a.csi");
@@ -36,6 +37,7 @@ test("a driver that is back when its time is over keeps its registration", async
   await started.register("b.csi");
   expect(started.log.all(GONE)).toEqual([]);
   await started.state("a.csi", "registered");
+  expect(started.fleet.all[0]).toBe(registration);
 });
 
 test("a driver that is lost again has the whole time again", async () => {
