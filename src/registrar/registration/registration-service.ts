@@ -34,7 +34,7 @@ export interface RegistrationServiceOptions
 export function addRegistrationService(
   server: ServiceHost,
   options: RegistrationServiceOptions,
-  { log: parentLog }: { readonly log: Logger },
+  parentLog: Logger,
 ): void {
   const log = parentLog.named("registration-service");
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;
