@@ -25,7 +25,6 @@ export interface RegistrationContext {
   readonly options: RegistrationLoopOptions;
   readonly log: Logger;
   readonly socket: RegistrationSocket;
-  /** The gRPC server behind our socket. */
   readonly server: Pick<GrpcServer, "hasCaller" | "connections" | "close">;
 }
 
