@@ -88,26 +88,26 @@ test("knows a peer by kubelet's text, and by nothing else", () => {
   expect(meansPeer(`${REGISTER}${DIAL}connection refused"`)).toBe(false);
 });
 
-describe("explainSilence", () => {
-  const nothing = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
+const NOTHING = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
-  test("names our folder and every known kubelet root, where nothing ever connected", () => {
-    const text = explainSilence("/registration", nothing);
-    expect(text).toContain("/registration must be the host's <kubelet root>/plugins_registry");
-    for (const root of Object.values(KUBELET_ROOTS)) expect(text).toContain(root);
-    expect(text).toContain("SELinux");
-  });
-
-  test("tells of a connection that left without a call", () => {
-    expect(explainSilence("/registration", { ...nothing, accepted: 1, cutBeforeCall: 1 })).toContain(
-      "left before any call",
-    );
-  });
-
-  test("tells of a breach of the protocol above all", () => {
-    const tally = { ...nothing, accepted: 2, cutBeforeCall: 1, rejected: 1, lastRejection: "bad preface" };
-    expect(explainSilence("/registration", tally)).toContain("breach of HTTP/2: bad preface");
-  });
+test.each([
+  [
+    "nothing ever connected: our folder",
+    NOTHING,
+    "/registration must be the host's <kubelet root>/plugins_reg",
+  ],
+  ["nothing ever connected: SELinux", NOTHING, "SELinux"],
+  ...Object.values(KUBELET_ROOTS).map(
+    (root) => ["nothing ever connected: kubelet's root", NOTHING, root] as const,
+  ),
+  ["a client left without a call", { ...NOTHING, cutBeforeCall: 1 }, "left before any call"],
+  [
+    "a client broke the protocol, above all",
+    { ...NOTHING, cutBeforeCall: 1, rejected: 1, lastRejection: "bad preface" },
+    "breach of HTTP/2: bad preface",
+  ],
+] as const)("kubelet is silent, %s", (_what, connections, expected) => {
+  expect(explainSilence("/registration", connections)).toContain(expected);
 });
 
 test("a driver in this process is told of its options, not of flags", () => {
