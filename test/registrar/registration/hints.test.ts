@@ -38,7 +38,7 @@ test.each([
   [
     "another gRPC service, written in Go",
     `${REGISTER}rpc error: code = Unimplemented desc = unknown service csi.v1.Node`,
-    `what listens on ${ENDPOINT} is no CSI node service`,
+    `what listens on ${ENDPOINT} is no CSI node service: check --kubelet-registration-path`,
   ],
   [
     "an API server that is away",
@@ -155,4 +155,15 @@ test.each<[string, readonly Row[], string]>([
   const text = "connection error: dial unix /csi/csi.sock: connect: no such file or directory";
   expect(explainRefusal(text, paths, {}, tableOf(rows))).toContain(expected);
   expect(explainRefusal("driverNodeID must not be empty", paths, {}, tableOf(rows))).toContain("node ID");
+});
+
+test("where the mounts show nothing, the text is explained to who runs the driver", () => {
+  const paths = { kubeletRegistrationPath: ENDPOINT, pluginRegistrationPath: "/registration" };
+  const sidecar = { ...paths, csiSocketPath: "/csi/csi.sock" };
+  const text = "rpc error: code = Unimplemented";
+  const explain = (one: typeof paths, foundByPattern?: string) =>
+    explainRefusal(text, one, { foundByPattern }, tableOf([]));
+  expect(explain(paths)).toContain("check the option endpoint");
+  expect(explain(sidecar)).toContain("check --kubelet-registration-path");
+  expect(explain(sidecar, "b.csi")).toContain("--deny-drivers=b.csi");
 });
