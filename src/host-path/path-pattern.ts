@@ -10,7 +10,6 @@ export interface PathPattern {
   readonly stars: number;
 }
 
-/** Whether a path is meant as a pattern. */
 export const isPattern = (path: string): boolean => path.includes("*");
 
 /** What lies between the slashes of an absolute path, from the root on. */
@@ -49,7 +48,6 @@ export function matchSegments(
   return captures.flatMap((capture, index) => (isPattern(segments[index] ?? "") ? [capture ?? ""] : []));
 }
 
-/** Whether a path fits a pattern. */
 export function fitsPattern(path: string, { segments }: PathPattern): boolean {
   const names = segmentsOf(path);
   return names.length === segments.length && matchSegments(segments, names) !== undefined;

@@ -10,7 +10,7 @@ export type KubeletVersion = `${"" | "v"}1.${number}` | `${"" | "v"}1.${number}.
 const FIRST_MINOR = 13;
 
 /**
- * The simulated kubelet that behaves like this version; undefined if there is none. What changed between them: 1.26 calls
+ * The simulated kubelet that behaves like this version; undefined before 1.13. What changed between them: 1.26 calls
  * drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.36 tries again.
  */
 export function simulatedVersion(version: string): SimulatedVersion | undefined {

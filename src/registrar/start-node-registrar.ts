@@ -51,9 +51,9 @@ interface Member {
 /**
  * Registers every driver whose socket fits a pattern. Each has a registration of its own, with its own state, retries
  * and socket: the failure of one does not touch the others. A refusal is retried, never an end. A driver with a living
- * registrar, a sidecar of its own, keeps that one. A driver whose folder goes is deregistered at once; one whose socket
- * goes or refuses connections, after `driverGoneAfterMs`, because it may restart. A driver that comes back under another
- * name is another driver.
+ * registrar, a sidecar of its own, stays with that one as long as it lives. A driver whose folder goes is deregistered
+ * at once; one whose socket goes or refuses connections, after `driverGoneAfterMs`, because it may restart. A driver that
+ * comes back under another name is another driver.
  *
  * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. Ends only by `close()` or `signal`.
  */

@@ -36,16 +36,13 @@ export async function startRegistration(options: RegistrationOptions): Promise<R
   const published = new Promise<undefined>((resolve) => {
     events.subscribe("published", () => resolve(undefined));
   });
+  const identity = { name, vendorVersion: "", manifest: {} };
   const registration = openRegistration(
     { ...how, kubeletRegistrationPath },
     {
       csiAddress: undefined,
       followDriver: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
-      driver: () => ({
-        identity: { name, vendorVersion: "", manifest: {} },
-        connected: true,
-        trouble: undefined,
-      }),
+      driver: () => ({ identity, connected: true, trouble: undefined }),
       events,
       log,
       signal,

@@ -5,7 +5,6 @@ import { watchPath } from "../unix/path-watch";
 import { listenOnSocketFile } from "../unix/socket-file";
 import { tryConnect } from "../unix/unix-socket";
 
-/** A driver's socket that listens. */
 export interface DriverSocket {
   /** Accepts no more, and removes the file if it is still this socket's. Open connections stay open. */
   withdraw(): Promise<void>;

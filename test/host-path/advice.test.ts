@@ -15,49 +15,24 @@ const paths = (csiSocketPath: string, kubeletRegistrationPath: string) => ({
   pluginRegistrationPath: "/registration",
 });
 
-test.each<[what: string, pattern: string, told: string, rows: readonly Row[], kind: string]>([
+// biome-ignore format: a table
+test.each<[what: string, pattern: string, path: string, rows: readonly Row[], kind: string]>([
   ["each driver's folder", PATTERN, TOLD, EACH, "fits"],
-  [
-    "each driver's folder, in a container without overlay",
-    PATTERN,
-    TOLD,
-    [OWN_ROOT, DISK, REGISTRATION],
-    "fits",
-  ],
-  [
-    "a folder beside a mount of all",
-    PATTERN,
-    TOLD,
-    [CONTAINER, ["8:1", `${K}/plugins`, "/plugins"], NFS, REGISTRATION],
-    "fits",
-  ],
-  [
-    "a folder of two stars",
-    "/p/*/*/s",
-    `${K}/p/*/*/s`,
-    [CONTAINER, ["8:1", `${K}/p/a`, "/p/a"], REGISTRATION],
-    "fits",
-  ],
-  [
-    "a part of a name",
-    "/p/csi-*/s",
-    `${K}/p/csi-*/s`,
-    [CONTAINER, ["8:1", `${K}/p/csi-a`, "/p/csi-a"], REGISTRATION],
-    "fits",
-  ],
+  ["each driver's folder, in a container without overlay", PATTERN, TOLD, [OWN_ROOT, DISK, REGISTRATION], "fits"],
+  ["a folder beside a mount of all", PATTERN, TOLD,
+    [CONTAINER, ["8:1", `${K}/plugins`, "/plugins"], NFS, REGISTRATION], "fits"],
+  ["a folder of two stars", "/p/*/*/s", `${K}/p/*/*/s`,
+    [CONTAINER, ["8:1", `${K}/p/a`, "/p/a"], REGISTRATION], "fits"],
+  ["a part of a name", "/p/csi-*/s", `${K}/p/csi-*/s`,
+    [CONTAINER, ["8:1", `${K}/p/csi-a`, "/p/csi-a"], REGISTRATION], "fits"],
   ["one that cannot be judged", PATTERN, TOLD, [...EACH, ["0:9", "/", "/plugins/tmp", "tmpfs"]], "unknown"],
   ["one of another folder", PATTERN, TOLD, [...EACH, ["8:1", "/srv/x", "/plugins/x"]], "differs"],
   ["nothing", PATTERN, TOLD, [CONTAINER, REGISTRATION], "not-mounted"],
-  [
-    "what does not fit",
-    PATTERN,
-    TOLD,
-    [CONTAINER, ["8:1", `${K}/plugins/a/b/c`, "/plugins/a/b/c"], REGISTRATION],
-    "not-mounted",
-  ],
-  ["a folder, but other stars are told", PATTERN, `${K}/plugins/disk/csi.sock`, EACH, "not-mounted"],
-])("mounted is %s: %s, told %s", (_what, pattern, told, rows, kind) => {
-  expect(judgeByMounts(paths(pattern, told), tableOf(rows))?.kind).toBe(kind);
+  ["what does not fit", PATTERN, TOLD,
+    [CONTAINER, ["8:1", `${K}/plugins/a/b/c`, "/plugins/a/b/c"], REGISTRATION], "not-mounted"],
+  ["a folder, but the path has other stars", PATTERN, `${K}/plugins/disk/csi.sock`, EACH, "not-mounted"],
+])("mounted is %s: %s, kubelet gets %s", (_what, pattern, path, rows, kind) => {
+  expect(judgeByMounts(paths(pattern, path), tableOf(rows))?.kind).toBe(kind);
 });
 
 test("a container's path is told for each driver's folder: the advice is a pattern", () => {

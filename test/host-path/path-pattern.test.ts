@@ -1,19 +1,10 @@
 import {
   fillPattern,
   fitsPattern,
-  isPattern,
   matchSegment,
   pairPatterns,
   parsePattern,
 } from "../../src/host-path/path-pattern";
-
-test.each([
-  ["/plugins/*/csi.sock", true],
-  ["/csi/csi.sock", false],
-  ["/plugins/?/csi.sock", false],
-])("%s is a pattern: %s", (path, expected) => {
-  expect(isPattern(path)).toBe(expected);
-});
 
 describe("a pattern is read", () => {
   test.each<[string, readonly string[], number]>([

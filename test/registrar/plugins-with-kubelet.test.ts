@@ -1,11 +1,9 @@
 import { rmSync } from "node:fs";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
-import type { StateName } from "../../src/registrar/model/state";
-import type { Registration } from "../../src/registrar/registration/registration";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
-import { createTestNode } from "../support/registrar-node";
+import { createTestNode, untilState } from "../support/registrar-node";
 import { told } from "../support/told";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
@@ -39,19 +37,6 @@ const start = async ({ file: _, ...plugin }: Plugin, options: Partial<Registrati
       ...options,
     }),
   );
-
-/** Resolves when the registration is in this state, at once if it is. */
-function state(registration: Registration, wanted: StateName): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (registration.status().state !== wanted) return;
-      unsubscribe();
-      resolve();
-    };
-    const unsubscribe = registration.subscribe("state-changed", look);
-    look();
-  });
-}
 
 describe.each([
   ["DRA driver", DRA, "1.35"],
@@ -91,9 +76,9 @@ describe.each([
     await older.ready;
     const newer = await start(plugin);
     await newer.ready;
-    await state(older, "standby");
+    await untilState(older, "standby");
     await newer.close();
-    await state(older, "registered");
+    await untilState(older, "registered");
     await kubelet.registered(name);
   });
 

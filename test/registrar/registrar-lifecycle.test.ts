@@ -102,21 +102,13 @@ describe.each(Object.entries(MOMENTS))("closed when %s", (_when, moment) => {
       end(started, stop);
 
       expect(await started.registrar.closed).toEqual({ kind: "stopped" });
+      expect(started.registrar.close()).toBe(started.registrar.closed);
       expect(files()).toEqual(moment.remains ?? []);
       expect(started.registrar.status().state).toBe("stopped");
       expect(started.log.all("Failed to listen on socket")).toEqual([]);
       for (const peer of peers.splice(0)) await peer[Symbol.asyncDispose]();
     }),
   );
-});
-
-test("close() is always the same promise, and the outcome is told to all", async () => {
-  const { registrar } = await startTestRegistrar(node);
-  const closing = registrar.close();
-  expect(registrar.close()).toBe(closing);
-  expect(await closing).toEqual({ kind: "stopped" });
-  expect(registrar.close()).toBe(closing);
-  expect(await registrar.closed).toEqual({ kind: "stopped" });
 });
 
 test("a call that is under way when it is closed is answered", async () => {
@@ -185,16 +177,4 @@ test("forgets its signal when it is closed", async () => {
   await registrar.close();
   expect(getEventListeners(own, "abort")).toEqual([]);
   expect(getEventListeners(signal, "abort")).toEqual([]);
-});
-
-test("a listener that unsubscribed hears no more", async () => {
-  await using _driver = await startScriptedDriver(node.csiAddress, { name });
-  await using started = await startTestRegistrar(node);
-  const heard: string[] = [];
-  const unsubscribe = started.registrar.subscribe(({ kind }) => {
-    heard.push(kind);
-    unsubscribe();
-  });
-  await started.state("listening");
-  expect(heard).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
@@ -11,13 +11,7 @@ const node = eachTest(createFleetNode);
 
 const TAKEN = "Another CSI driver on this node has the name, waiting";
 const FAILED = "Cannot register the CSI driver";
-/** Sockets and files need all the others. */
-const fakeTimeouts = () =>
-  jest.useFakeTimers({
-    doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
-  });
 const RETRY = "Trying again later, or when the CSI driver restarts";
-const aFile = (driverName: string) => writeFileSync(node.socketPath(driverName), "");
 
 describe("what it finds", () => {
   test("each driver is announced, with its path as kubelet sees it", async () => {
@@ -55,16 +49,6 @@ describe("what it finds", () => {
     expect(started.fleet.all).toHaveLength(2);
     expect(started.log.all(TAKEN)).toEqual([]);
   });
-
-  test.each([
-    ["an empty folder", "plugins/*/csi.sock", "no socket fits"],
-    ["a folder that is not there", "plugin/*/csi.sock", "is no folder here: is it mounted?"],
-  ])("nothing, and says so: %s", async (_, pattern, why) => {
-    await using started = await startTestFleet(node, { csiAddresses: [node.at(pattern)] });
-    const { fields } = await started.log.when("No CSI driver here yet");
-    expect(fields).toEqual({ pattern: node.at(pattern), why: expect.stringContaining(why) });
-    await started.fleet.close();
-  });
 });
 
 describe("what befalls one driver", () => {
@@ -99,50 +83,6 @@ describe("what befalls one driver", () => {
     await started.state("a.csi", "registered");
   });
 
-  test("what fails again and again is tried ever more seldom, up to every five minutes", async () => {
-    await node.driver("evil", { name: "../evil" });
-    fakeTimeouts();
-    try {
-      await using started = await startTestFleet(node);
-      for (const [nth, seconds] of [30, 60, 120, 240, 300, 300].entries()) {
-        expect((await started.log.when(RETRY, nth + 1)).fields.after).toBe(`${seconds}s`);
-        jest.advanceTimersByTime(seconds * 1_000);
-      }
-    } finally {
-      jest.useRealTimers();
-    }
-  });
-
-  test("what came back before its next try is not tried again", async () => {
-    aFile("a.csi");
-    const driver = await node.driver("a.csi");
-    fakeTimeouts();
-    try {
-      await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
-      await started.log.when(RETRY);
-      rmSync(node.socketPath("a.csi"));
-      await driver.stop();
-      await node.driver("a.csi");
-      await started.register("a.csi");
-      const [registration] = started.fleet.all;
-      jest.advanceTimersByTime(30_000);
-      expect(started.fleet.all[0]).toBe(registration);
-    } finally {
-      jest.useRealTimers();
-    }
-  });
-
-  test("a file where its socket belongs is left there; it is tried again when the driver restarts", async () => {
-    aFile("a.csi");
-    const driver = await node.driver("a.csi");
-    await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
-    await started.log.when(RETRY);
-    rmSync(node.socketPath("a.csi"));
-    await driver.stop();
-    await node.driver("a.csi");
-    await started.register("a.csi");
-  });
-
   test("a folder whose name makes the socket's path too long is spoken of, and no more", async () => {
     const longName = "l".repeat(107);
     mkdirSync(node.at("plugins", longName));
@@ -156,30 +96,20 @@ describe("what befalls one driver", () => {
     await started.register("a.csi");
   });
 
-  test("one that is no node service is to be left out, says the log", async () => {
+  test("a refusal is no end, whatever the policy; the log says to leave out what is no node service", async () => {
     await node.driver("a.csi");
     const kubeletRegistrationPaths = [node.csiAddress("*")];
     await using started = await startTestFleet(node, { kubeletRegistrationPaths });
+    const seen: unknown[] = [];
+    started.fleet.subscribe("state-changed", ({ change, registration: { csiAddress } }) =>
+      seen.push([csiAddress, change.to]),
+    );
     await started.state("a.csi", "listening");
     await registerOnce(node.socketPath("a.csi"), "rpc error: code = Unimplemented desc = unknown service");
+    await started.state("a.csi", "refused");
+    expect(seen.slice(-2)).toEqual(["asked", "refused"].map((state) => [node.csiAddress("a.csi"), state]));
     const { fields } = await started.log.when("Kubelet refused the driver");
     expect(fields.hint).toContain("leave it out with --deny-drivers=a.csi");
-  });
-
-  test("a refusal is no end, whatever the policy", async () => {
-    await node.driver("a.csi");
-    await using started = await startTestFleet(node);
-    const seen: string[] = [];
-    started.fleet.subscribe("state-changed", ({ change, registration: { csiAddress } }) =>
-      seen.push(`${csiAddress} ${change.to}`),
-    );
-    await started.state("a.csi", "listening");
-    await registerOnce(node.socketPath("a.csi"), "not you");
-    await started.state("a.csi", "refused");
-    expect(seen.slice(-2)).toEqual(
-      ["asked", "refused"].map((state) => `${node.csiAddress("a.csi")} ${state}`),
-    );
-    expect(started.log.all("Kubelet refused the driver")).toHaveLength(1);
   });
 });
 

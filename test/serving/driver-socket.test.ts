@@ -2,38 +2,29 @@ import { existsSync, mkdirSync, renameSync, unlinkSync } from "node:fs";
 import { keepListening } from "../../src/serving/driver-socket";
 import { listenOnSocketFile } from "../../src/unix/socket-file";
 import { tryConnect } from "../../src/unix/unix-socket";
+import { eachTest } from "../support/each-test";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 
-let folder: TempFolder;
+const folder = eachTest(createTempFolder);
 let path: string;
-beforeEach(async () => {
-  folder = await createTempFolder();
+beforeEach(() => {
   mkdirSync(folder.at("csi"));
   path = folder.at("csi", "csi.sock");
 });
-afterEach(() => folder[Symbol.asyncDispose]());
 
 const AGAIN = "The driver's socket was not there any more, listening again";
 
-test("a socket that somebody removes is put back, and goes at the end", async () => {
-  const log = recordLog();
-  const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
-  unlinkSync(path);
-  await log.when(AGAIN);
-  expect(await tryConnect(path)).toBeUndefined();
-  await socket.withdraw();
-  expect(existsSync(path)).toBe(false);
-});
-
-test("a socket that was put back leaves nothing of the former one", () =>
+test("a socket that somebody removes is put back, leaves nothing of the former one, and goes at the end", () =>
   expectNothingLeft(async () => {
     const log = recordLog();
     const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
     unlinkSync(path);
     await log.when(AGAIN);
+    expect(await tryConnect(path)).toBeUndefined();
     await socket.withdraw();
+    expect(existsSync(path)).toBe(false);
   }));
 
 test("its folder may be made anew", async () => {

@@ -20,6 +20,7 @@ export function createOwnedSocket(onConnection: (connection: Socket) => void = (
     publish: (path: string, { overLiving = false, until = signal } = {}) =>
       socket.publish(path, { overLiving, signal: until }),
     [Symbol.dispose]: socket.withdraw,
+    [Symbol.asyncDispose]: async () => socket.withdraw(),
   };
 }
 

@@ -11,7 +11,6 @@ import type { ResolvedRegistrarOptions } from "../model/options";
 import { type CallOutcome, connectDriver } from "./driver-connection";
 import { createDriverPresence } from "./driver-presence";
 
-/** The options of a watch. */
 export type WatchDriverOptions = Pick<
   ResolvedRegistrarOptions,
   "csiSocketPath" | "timeoutMs" | "driverTimeoutMs"

@@ -6,7 +6,6 @@ export interface Inbox<Event> {
   next(): Promise<Event>;
 }
 
-/** Makes an empty inbox. */
 export function createInbox<Event>(): Inbox<Event> {
   const entries: { readonly event: Event; readonly signal: AbortSignal | undefined }[] = [];
   let wake: () => void = () => {};

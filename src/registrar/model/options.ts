@@ -82,15 +82,9 @@ const csiAddress: OptionKind<string> = {
   takes: CSI_ADDRESS,
   read: (given, name) => {
     const address = typeof given === "string" ? absoluteCsiAddress(given) : "";
-    const path = pathInUnixAddress(address);
-    if (path === undefined) return refuseOption(name, given, CSI_ADDRESS);
-    if (!fitsSocketPath(path))
-      return refuseOption(
-        name,
-        given,
-        `a shorter path: that is too long, ${MAX_SOCKET_PATH_BYTES} bytes is the most`,
-      );
-    return address;
+    const path = pathInUnixAddress(address) ?? refuseOption(name, given, CSI_ADDRESS);
+    const shorter = `a shorter path: that is too long, ${MAX_SOCKET_PATH_BYTES} bytes is the most`;
+    return fitsSocketPath(path) ? address : refuseOption(name, given, shorter);
   },
 };
 

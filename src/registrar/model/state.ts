@@ -99,10 +99,8 @@ export type LoopEvent =
       readonly kind: "published";
       readonly socketPath: string;
       readonly alias: string | undefined;
-      /** What was there before. */
       readonly found: SocketFound;
     }
-  /** Our socket file is gone. */
   | { readonly kind: "socket-gone" }
   /** Another socket has our path, and no process listens on it. */
   | { readonly kind: "socket-dead" }
@@ -119,7 +117,6 @@ export type LoopEvent =
   | { readonly kind: "retry" }
   /** The registrar that held the registration is gone. */
   | { readonly kind: "peer-gone" }
-  /** The owner called `reregister()`. */
   | { readonly kind: "reregister"; readonly kubeletIsIdle?: true }
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };

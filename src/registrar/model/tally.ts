@@ -30,7 +30,6 @@ const NOTHING: Tally = {
   driverReconnects: 0,
 };
 
-/** Makes a tally that counts events. */
 export function createTally(now: () => number = Date.now) {
   let tally = NOTHING;
   return {

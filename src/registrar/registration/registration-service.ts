@@ -6,7 +6,6 @@ import type { Logger } from "../../logging/logger";
 import type { RegistrationLoopOptions } from "./context";
 import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check";
 
-/** Most characters of a reason. */
 const MAX_REASON_LENGTH = 1_000;
 
 /** What the service answers, and the listeners to what kubelet says. */
@@ -34,47 +33,43 @@ export interface RegistrationServiceOptions
 export function addRegistrationService(
   server: ServiceHost,
   options: RegistrationServiceOptions,
-  { log: parentLog }: { readonly log: Logger },
+  parentLog: Logger,
 ): void {
   const log = parentLog.named("registration-service");
-  const { GetInfo, NotifyRegistrationStatus } = protos.registration;
   // A kubelet from 1.36 on repeats itself each second as long as it refuses.
   let lastError = "";
-  server.addService(
-    { GetInfo, NotifyRegistrationStatus },
-    {
-      GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata, listenerGone }) => {
-        if (metadata.get(SELF_CHECK_KEY).length > 0) {
-          const { state, since, reason } = options.report();
-          sendMetadata({
-            [STATE_KEY]: state,
-            [ENDPOINT_KEY]: encodeURI(options.kubeletRegistrationPath),
-            [SINCE_KEY]: String(since),
-            ...(reason === undefined ? {} : { [REASON_KEY]: encodeReason(reason) }),
-          });
-        } else {
-          log.v(4).info("Received GetInfo call", { request: "" });
-          setImmediate(options.onGetInfo, listenerGone);
-        }
-        return {
-          type: options.type,
-          name: options.driverName(),
-          endpoint: options.kubeletRegistrationPath,
-          supportedVersions: options.supportedVersions,
-        };
-      }),
-      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((told, { listenerGone }) => {
-        // Kubelet may quote the driver's text, which may have megabytes.
-        const status = { ...told, error: boundText(told.error) };
-        const repeats = status.error !== "" && status.error === lastError;
-        lastError = status.error;
-        log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
-        const { pluginRegistered: registered, error } = status;
-        setImmediate(options.onRegistrationStatus, { registered, error }, listenerGone);
-        return {};
-      }),
-    },
-  );
+  server.addService(protos.registration, {
+    GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata, listenerGone }) => {
+      if (metadata.get(SELF_CHECK_KEY).length > 0) {
+        const { state, since, reason } = options.report();
+        sendMetadata({
+          [STATE_KEY]: state,
+          [ENDPOINT_KEY]: encodeURI(options.kubeletRegistrationPath),
+          [SINCE_KEY]: String(since),
+          ...(reason === undefined ? {} : { [REASON_KEY]: encodeReason(reason) }),
+        });
+      } else {
+        log.v(4).info("Received GetInfo call", { request: "" });
+        setImmediate(options.onGetInfo, listenerGone);
+      }
+      return {
+        type: options.type,
+        name: options.driverName(),
+        endpoint: options.kubeletRegistrationPath,
+        supportedVersions: options.supportedVersions,
+      };
+    }),
+    NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((received, { listenerGone }) => {
+      // Kubelet may quote the driver's text, which may have megabytes.
+      const status = { ...received, error: boundText(received.error) };
+      const repeats = status.error !== "" && status.error === lastError;
+      lastError = status.error;
+      log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
+      const { pluginRegistered: registered, error } = status;
+      setImmediate(options.onRegistrationStatus, { registered, error }, listenerGone);
+      return {};
+    }),
+  });
 }
 
 /** A header is short ASCII. `Buffer` replaces half of a surrogate pair, which UTF-8 cannot encode. */

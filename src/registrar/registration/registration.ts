@@ -1,6 +1,6 @@
 import { markPlace } from "../../base/errors";
 import type { EventSource, Events } from "../../base/event-source";
-import { startGrpcServer } from "../../grpc/server/server";
+import { type ServiceHost, startGrpcServer } from "../../grpc/server/server";
 import type { Logger } from "../../logging/logger";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
@@ -12,7 +12,7 @@ import { createRegistrationSocket } from "../socket/registration-socket";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
 import { meansPeer } from "./hints";
 import { runRegistration } from "./loop";
-import { addRegistrationService } from "./registration-service";
+import { addRegistrationService, type RegistrationServiceOptions } from "./registration-service";
 import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
 import { isStateChange, mayReregister } from "./transition";
 
@@ -90,33 +90,23 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     inbox.put(event, publication);
   };
 
-  const server = startGrpcServer({
-    log,
-    addServices: (services) =>
-      addRegistrationService(
-        services,
-        {
-          ...options,
-          driverName: () => facts()?.driverName ?? "",
-          report: () => {
-            const now = status();
-            return { state: now.state, since: history.at(-1)?.at ?? startedAt, reason: reasonOf(now) };
-          },
-          onGetInfo: (publication) => onCall(publication, { kind: "asked" }, { kind: "get-info" }),
-          onRegistrationStatus: ({ registered, error }, publication) => {
-            const event = registered ? ({ kind: "accepted" } as const) : refusalEvent(error, options);
-            onCall(publication, { kind: "notified", registered, error }, event);
-          },
-        },
-        { log },
-      ),
-  });
-  const context: RegistrationContext = {
-    options,
-    log,
-    server,
-    socket: createRegistrationSocket(server.accept, log),
+  const service: RegistrationServiceOptions = {
+    ...options,
+    driverName: () => facts()?.driverName ?? "",
+    report: () => {
+      const now = status();
+      return { state: now.state, since: history.at(-1)?.at ?? startedAt, reason: reasonOf(now) };
+    },
+    onGetInfo: (publication) => onCall(publication, { kind: "asked" }, { kind: "get-info" }),
+    onRegistrationStatus: ({ registered, error }, publication) => {
+      const event = registered ? ({ kind: "accepted" } as const) : refusalEvent(error, options);
+      onCall(publication, { kind: "notified", registered, error }, event);
+    },
   };
+  const addServices = (host: ServiceHost) => addRegistrationService(host, service, log);
+  const server = startGrpcServer({ log, addServices });
+  const socket = createRegistrationSocket(server.accept, log);
+  const context: RegistrationContext = { options, log, server, socket };
 
   const onTransition = (next: RegistrationState, event: LoopEvent, from: RegistrationState) => {
     state = next;

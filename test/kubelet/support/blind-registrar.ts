@@ -35,7 +35,7 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
           onGetInfo: () => {},
           onRegistrationStatus: () => {},
         },
-        { log: silentLogger },
+        silentLogger,
       ),
   });
   const server = await listenInPlaceOf(path, grpc.accept);

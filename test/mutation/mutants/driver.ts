@@ -18,16 +18,18 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
       "",
       ["test/registrar/driver/restless-driver"],
     ],
-    "a driver that answered in time is given up all the same": "        patience.end();\n",
-    "each driver that failed leaves a listener at its owner's signal":
-      '      callerSignal.removeEventListener("abort", abort);\n',
+    "a driver that answered in time is given up all the same": "        clearTimeout(timer);\n",
+    "the watch of a driver outlives its owner": [
+      "AbortSignal.any([context.signal, patience.signal])",
+      "patience.signal",
+    ],
     "a driver that refuses to tell its name is asked many times a second": [
       'except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };',
       "except = undefined;",
       ["test/registrar/driver/refusing-driver"],
     ],
     "a driver that does not know the call is asked it again": [
-      '        if (pace === "after-restart") await endOf(connection, { path: options.csiSocketPath, file, signal });\n',
+      '        if (pace === "after-restart") await endOf(connection, place);\n',
       "",
       ["test/registrar/driver/refusing-driver"],
     ],

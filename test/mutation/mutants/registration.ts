@@ -18,7 +18,7 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
       'inbox.put(event, event.kind === "stop" ? undefined : signal);',
       "inbox.put(event);",
     ],
-    "what a state does goes on in the next": "    await Promise.all(activities);\n",
+    "what a state does goes on in the next": "    await Promise.all(running);\n",
     "a fault in a state leaves a registration that does nothing":
       '      inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) }, signal);\n',
   }),

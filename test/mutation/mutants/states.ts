@@ -35,6 +35,12 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         'if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))',
         'if (found === "gone")',
       ],
+      "a kubelet that asked and died keeps a lost socket from being published": " && server.hasCaller",
+      "a kubelet that asked and never tells keeps a lost socket from being published for ever": [
+        "performance.now() - askedAtMs < KUBELET_BUSY_MS && ",
+        "",
+        ["test/registrar/registration/states/slow-changes"],
+      ],
       "a folder that was mounted anew is watched no more": [
         "      watch.rearm();\n",
         "",
@@ -53,18 +59,6 @@ export const STATES_MUTANTS: readonly Mutant[] = [
       "a peer's socket is published over while kubelet is busy": [
         'if (found === "taken")',
         'if (found === "taken" && !isKubeletBusy(state, context))',
-      ],
-    },
-  ),
-  ...mutantsOf(
-    "src/registrar/registration/states/asked.ts",
-    ["test/registrar/registration/states/in-place"],
-    {
-      "a kubelet that asked and died keeps a lost socket from being published": " && server.hasCaller",
-      "a kubelet that asked and never tells keeps a lost socket from being published for ever": [
-        "performance.now() - askedAtMs < KUBELET_BUSY_MS && ",
-        "",
-        ["test/registrar/registration/states/slow-changes"],
       ],
     },
   ),
@@ -124,7 +118,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
       ],
     },
   ),
-  ...mutantsOf("src/registrar/registration/states/stopping.ts", ["test/registrar/registrar-lifecycle"], {
+  ...mutantsOf("src/registrar/registration/loop.ts", ["test/registrar/registrar-lifecycle"], {
     "kubelet's calls that are under way at the end are cut off": [
       "{ graceMs: GRACE_MS }",
       "{ graceMs: 0 * GRACE_MS }",

@@ -1,9 +1,10 @@
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../support/controlled-waits";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
 import { startScriptedDriver } from "../../support/scripted-driver";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 
 const FIRST_MS = 100;
 const LONGEST_MS = 10_000;
@@ -13,16 +14,12 @@ const waits = controlWaits({ fromMs: FIRST_MS / 2 });
 const loading = import("../../../src/registrar/driver/watch-driver");
 const x = { name: "x.csi" };
 
-let folder: TempFolder;
+const folder = eachTest(createTempFolder);
 let csiSocketPath: string;
-beforeEach(async () => {
-  folder = await createTempFolder();
+beforeEach(() => {
   csiSocketPath = folder.at("csi.sock");
 });
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await folder[Symbol.asyncDispose]();
-});
+afterEach(() => jest.restoreAllMocks());
 
 /** Watches the driver, and counts its answers. */
 async function startWatching() {

@@ -2,19 +2,18 @@ import { getEventListeners } from "node:events";
 import { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { expectNothingLeft } from "../../support/resources";
 import { type Answer, startScriptedDriver } from "../../support/scripted-driver";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 import { watchAt } from "../../support/watched-driver";
 
-let folder: TempFolder;
+const folder = eachTest(createTempFolder);
 let socketPath: string;
-beforeEach(async () => {
-  folder = await createTempFolder();
+beforeEach(() => {
   socketPath = folder.at("csi.sock");
 });
-afterEach(() => folder[Symbol.asyncDispose]());
 
 const x: Answer = { name: "x.csi" };
 
@@ -27,12 +26,6 @@ test("asks a driver that is there, as localhost", async () => {
   expect(watch.calls).toEqual([
     { method: "/csi.v1.Identity/GetPluginInfo", code: status.OK, durationMs: expect.any(Number) },
   ]);
-});
-
-test("waits for a driver that comes later", async () => {
-  await using watch = watchAt(socketPath);
-  await using _driver = await startScriptedDriver(socketPath, x);
-  await watch.untilAnswered();
 });
 
 test("asks again for as long as the driver is not ready", async () => {
@@ -121,14 +114,6 @@ test("a driver that ends a connection and then answers no more is lost, and is b
   expect(watch.losses()).toBe(1);
 });
 
-test("a driver that is merely late was never lost", async () => {
-  await using _driver = await startScriptedDriver(socketPath, { code: status.UNAVAILABLE }, x);
-  await using watch = watchAt(socketPath);
-  await watch.untilAnswered();
-  expect(watch.losses()).toBe(0);
-  expect(watch.log.all("Connection restored")).toEqual([]);
-});
-
 describe("driverTimeoutMs", () => {
   const timedOut = {
     name: "RegistrarError",
@@ -183,7 +168,7 @@ describe("stopped", () => {
       (watch) => watch.log.when("Error retreiving CSI driver name"),
     ],
     ["while it is connected", [x], (watch) => watch.untilAnswered()],
-  ])("%s, leaves nothing", (_when, answers, reached) =>
+  ])("%s, leaves nothing and says nothing of a loss", (_when, answers, reached) =>
     expectNothingLeft(async () => {
       await using driver = await startScriptedDriver(socketPath, ...answers);
       const watch = watchAt(socketPath);
@@ -191,6 +176,8 @@ describe("stopped", () => {
       watch.stop();
       await watch.ended;
       await eventually(() => expect(driver.openConnections()).toBe(0));
+      expect(watch.losses()).toBe(0);
+      expect(watch.log.all("Lost connection")).toEqual([]);
     }),
   );
 
@@ -200,14 +187,4 @@ describe("stopped", () => {
       watch.stop();
       await watch.ended;
     }));
-
-  test("says nothing of a loss", async () => {
-    await using _driver = await startScriptedDriver(socketPath, x);
-    const watch = watchAt(socketPath);
-    await watch.untilAnswered();
-    watch.stop();
-    await watch.ended;
-    expect(watch.losses()).toBe(0);
-    expect(watch.log.all("Lost connection")).toEqual([]);
-  });
 });

@@ -88,23 +88,13 @@ test.each<[object, string]>([
   expect(() => resolveOptions({ ...required, ...given })).toThrow(message);
 });
 
-describe("of another plugin", () => {
+test("what another plugin speaks must be told", () => {
   const dra = { name: "gpu.example.com", endpoint: "/dra.sock", type: "DRAPlugin" } as const;
-
-  test("what it speaks must be told", () => {
-    expect(() => resolveRegistrationOptions(dra)).toThrow(
-      "supportedVersions is missing; a DRAPlugin must tell",
-    );
-    expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(
-      "supportedVersions is",
-    );
-    expect(resolveRegistrationOptions({ ...dra, supportedVersions: ["v1.DRAPlugin"] })).toMatchObject({
-      ...dra,
-      supportedVersions: ["v1.DRAPlugin"],
-    });
-    expect(resolveRegistrationOptions({ name: "x", endpoint: "/x" })).toMatchObject({
-      type: "CSIPlugin",
-      supportedVersions: ["1.0.0"],
-    });
-  });
+  const missing = "supportedVersions is missing; a DRAPlugin must tell";
+  expect(() => resolveRegistrationOptions(dra)).toThrow(missing);
+  expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(missing);
+  const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] };
+  expect(resolveRegistrationOptions(given)).toMatchObject(given);
+  const csi = { type: "CSIPlugin", supportedVersions: ["1.0.0"] };
+  expect(resolveRegistrationOptions({ name: "x", endpoint: "/x" })).toMatchObject(csi);
 });

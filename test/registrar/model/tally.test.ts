@@ -8,20 +8,7 @@ const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): Regist
   reason,
 });
 
-const NOTHING: Tally = {
-  lastGetInfoAt: undefined,
-  lastStatusAt: undefined,
-  getInfoCalls: 0,
-  accepted: 0,
-  refused: 0,
-  refusal: undefined,
-  publications: {},
-  takeovers: 0,
-  driverReconnects: 0,
-};
-
 test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
-  ["nothing", [], {}],
   ["GetInfo", [{ kind: "asked" }, { kind: "asked" }], { getInfoCalls: 2, lastGetInfoAt: 7 }],
   ["a success", [{ kind: "notified", registered: true, error: "" }], { accepted: 1, lastStatusAt: 7 }],
   [
@@ -47,6 +34,13 @@ test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
   ],
 ])("counts %s", (_what, events, expected) => {
   const tally = createTally(() => 7);
+  const nothing = tally.current;
   for (const event of events) tally.count(event);
-  expect(tally.current).toEqual({ ...NOTHING, ...expected });
+  expect(tally.current).toEqual({ ...nothing, ...expected });
+});
+
+test("begins at zero, and at never", () => {
+  const { publications, ...counts } = createTally().current;
+  expect(publications).toEqual({});
+  expect(new Set(Object.values(counts))).toEqual(new Set([0, undefined]));
 });

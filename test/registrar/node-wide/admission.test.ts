@@ -42,46 +42,26 @@ test("the first to ask gets the name, others wait and are reported", async () =>
   ]);
 });
 
-test("a name that is given up goes to the next in line", async () => {
+/** Step `1` is driver 1's request for NAME, `1:x` for the name x; `-1` gives up what driver 1 has or waits for. */
+test.each<[string, steps: string, granted: readonly string[]]>([
+  ["a name that is given up goes to the next in line", "1 2 3 -1 -2", ["1", "2", "3"]],
+  ["whoever asked for another name before", `4:${OTHER} 1 2 -1`, [`4:${OTHER}`, "1", "2"]],
+  ["who waits and gives up is passed over", "1 2 3 -2 -1", ["1", "3"]],
+  [
+    "a driver that comes back under another name gives up the former",
+    `1 2 1:${OTHER}`,
+    ["1", "2", `1:${OTHER}`],
+  ],
+  ["a name that was given up can be had again", "1 -1 -1 2", ["1", "2"]],
+])("%s", async (_what, steps, expected) => {
   const { request, release, granted } = observe(createAdmission());
-  for (const who of ["first", "second", "third"]) await request(who);
-  await release("first");
-  expect(granted).toEqual([`first ${NAME}`, `second ${NAME}`]);
-  await release("second");
-  expect(granted).toEqual([`first ${NAME}`, `second ${NAME}`, `third ${NAME}`]);
-});
-
-test("a name that is given up goes to who waits for it, whoever asked for another before", async () => {
-  const { request, release, granted } = observe(createAdmission());
-  await request("other", OTHER);
-  for (const who of ["first", "second"]) await request(who);
-  await release("first");
-  expect(granted).toEqual([`other ${OTHER}`, `first ${NAME}`, `second ${NAME}`]);
-});
-
-test("who waits and gives up is passed over", async () => {
-  const { request, release, granted } = observe(createAdmission());
-  for (const who of ["first", "second", "third"]) await request(who);
-  await release("second");
-  await release("first");
-  expect(granted).toEqual([`first ${NAME}`, `third ${NAME}`]);
-});
-
-test("a driver that comes back under another name gives up the former one", async () => {
-  const { request, granted } = observe(createAdmission());
-  await request("first");
-  await request("second");
-  await request("first", OTHER);
-  expect(granted).toEqual([`first ${NAME}`, `second ${NAME}`, `first ${OTHER}`]);
-});
-
-test("a name that was given up can be had again", async () => {
-  const { request, release, granted } = observe(createAdmission());
-  await request("first");
-  await release("first");
-  await release("first");
-  await request("second");
-  expect(granted).toEqual([`first ${NAME}`, `second ${NAME}`]);
+  for (const step of steps.split(" ")) {
+    const [who = "", name] = step.split(":");
+    await (step.startsWith("-") ? release(step.slice(1)) : request(who, name));
+  }
+  expect(granted).toEqual(
+    expected.map((grant) => grant.split(":")).map(([who, name = NAME]) => `${who} ${name}`),
+  );
 });
 
 const NOT_ALLOWED = "it is not among those allowed";

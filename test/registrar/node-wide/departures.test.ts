@@ -1,20 +1,19 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
-import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
+import { createFleetNode, startTestFleet } from "../../support/fleet-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
 
-let node: FleetNode;
-beforeEach(async () => {
-  node = await createFleetNode();
+const node = eachTest(createFleetNode);
+beforeEach(() => {
   // Sockets and files need all the others.
   jest.useFakeTimers({
     doNotFake: ["Date", "nextTick", "performance", "queueMicrotask", "setImmediate", "setInterval"],
   });
 });
-afterEach(async () => {
+afterEach(() => {
   jest.useRealTimers();
   jest.restoreAllMocks();
-  await node[Symbol.asyncDispose]();
 });
 
 const LONG_MS = 60_000;
@@ -27,6 +26,7 @@ test("a driver that is back when its time is over keeps its registration", async
   const driver = await node.driver("a.csi");
   await using started = await startTestFleet(node, { driverGoneAfterMs: LONG_MS });
   await started.register("a.csi");
+  const [registration] = started.fleet.all;
   await driver.stop();
   await started.log.when(LOST);
   await node.driver("a.csi");
@@ -37,6 +37,7 @@ test("a driver that is back when its time is over keeps its registration", async
   await started.register("b.csi");
   expect(started.log.all(GONE)).toEqual([]);
   await started.state("a.csi", "registered");
+  expect(started.fleet.all[0]).toBe(registration);
 });
 
 test("a driver that is lost again has the whole time again", async () => {
@@ -109,4 +110,27 @@ test("a driver that fails after a long good life is tried again as soon as after
   await driver.stop();
   await node.driver("a.csi", { name: "../evil" });
   expect((await started.log.when(RETRY, 3)).fields.after).toBe("30s");
+});
+
+test("what fails again and again is tried ever more seldom, up to every five minutes", async () => {
+  await node.driver("evil", { name: "../evil" });
+  await using started = await startTestFleet(node);
+  for (const [nth, seconds] of [30, 60, 120, 240, 300, 300].entries()) {
+    expect((await started.log.when(RETRY, nth + 1)).fields.after).toBe(`${seconds}s`);
+    jest.advanceTimersByTime(seconds * 1_000);
+  }
+});
+
+test("a file where its socket belongs is left there; the driver that restarts is tried again, and then no more", async () => {
+  writeFileSync(node.socketPath("a.csi"), "");
+  const driver = await node.driver("a.csi");
+  await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
+  await started.log.when(RETRY);
+  rmSync(node.socketPath("a.csi"));
+  await driver.stop();
+  await node.driver("a.csi");
+  await started.register("a.csi");
+  const [registration] = started.fleet.all;
+  jest.advanceTimersByTime(30_000);
+  expect(started.fleet.all[0]).toBe(registration);
 });

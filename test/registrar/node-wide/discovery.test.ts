@@ -32,18 +32,28 @@ interface Discovered {
   ): Promise<void>;
 }
 
-/** Runs `use` while `pattern`, below the temporary folder, is looked for. */
-async function discovering(pattern: string, use: (discovered: Discovered) => Promise<void>): Promise<void> {
-  const said: (readonly [string, string])[] = [];
-  const stop = new AbortController();
+/** Looks for `pattern`, below the temporary folder, until `stop` is aborted. */
+function find(
+  pattern: string,
+  observer: Partial<Parameters<typeof discover>[2]> = {},
+  stop = new AbortController(),
+) {
+  const log = recordLog();
   const running = discover(
     parsePattern(folder.at(pattern), "--csi-address"),
-    { log: recordLog().logger, signal: stop.signal },
-    {
-      onFound: (captures) => said.push([captures.join(" "), "found"]),
-      onGone: (captures, what) => said.push([captures.join(" "), `${what} gone`]),
-    },
+    { log: log.logger, signal: stop.signal },
+    { onFound: () => {}, onGone: () => {}, ...observer },
   );
+  return { stop, log, running };
+}
+
+/** Runs `use` while `pattern` is looked for. */
+async function discovering(pattern: string, use: (discovered: Discovered) => Promise<void>): Promise<void> {
+  const said: (readonly [string, string])[] = [];
+  const { stop, running } = find(pattern, {
+    onFound: (captures) => said.push([captures.join(" "), "found"]),
+    onGone: (captures, what) => said.push([captures.join(" "), `${what} gone`]),
+  });
   const found = (name: string) => said.filter(([one, what]) => one === name && what === "found").length;
   const told: Discovered["told"] = (last, times = 1) =>
     eventually(() => {
@@ -126,13 +136,7 @@ test("follows a symbolic link to a folder", async () => {
 
 test("says once where there is nothing yet, and why", async () => {
   const says = async (pattern: string) => {
-    const log = recordLog();
-    const stop = new AbortController();
-    const running = discover(
-      parsePattern(folder.at(pattern), "--csi-address"),
-      { log: log.logger, signal: stop.signal },
-      { onFound: () => {}, onGone: () => {} },
-    );
+    const { stop, log, running } = find(pattern);
     stop.abort();
     await running;
     return log.all("No CSI driver here yet").map(({ fields }) => fields);
@@ -160,17 +164,6 @@ test("tells a socket that goes from one whose folder goes", async () => {
     await told({ disk: "socket gone", file: "folder gone", cloud: "found" });
     remove("plugins");
     await told({ disk: "folder gone", file: "folder gone", cloud: "folder gone" });
-  });
-});
-
-test("finds a socket again, as often as it comes and goes", async () => {
-  await discovering("plugins/*/csi.sock", async ({ told }) => {
-    for (const times of [1, 2, 3]) {
-      await makeSocket("plugins", "disk", "csi.sock");
-      await told({ disk: "found" }, times);
-      remove("plugins", "disk", "csi.sock");
-      await told({ disk: "socket gone" }, times);
-    }
   });
 });
 
@@ -208,12 +201,8 @@ test("leaves nothing behind, and says that all is gone", async () => {
   const said: string[] = [];
   await expectNothingLeft(async () => {
     const stop = new AbortController();
-    const running = discover(
-      parsePattern(folder.at("plugins/*/csi.sock"), "--csi-address"),
-      { log: recordLog().logger, signal: stop.signal },
-      { onFound: () => stop.abort(), onGone: (captures, what) => said.push(`${captures}: ${what}`) },
-    );
-    await running;
+    const onGone = (captures: readonly string[], what: string) => said.push(`${captures}: ${what}`);
+    await find("plugins/*/csi.sock", { onFound: () => stop.abort(), onGone }, stop).running;
   });
   expect(said).toEqual(["disk: folder"]);
 });

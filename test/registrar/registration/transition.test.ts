@@ -107,11 +107,6 @@ describe("what is known of the driver", () => {
     const known = { ...before, driverName: "y.csi", alias: undefined, foundDeadSocket: false };
     expect(reached(state, { kind: "driver-renamed", driverName: "y.csi" })).toMatchObject({ facts: known });
   });
-
-  test("is kept when a peer has gone", () => {
-    const state = reached(stateNamed("standby"), { kind: "peer-gone" });
-    expect(state).toEqual({ kind: "publishing", reason: "peer-gone", facts });
-  });
 });
 
 describe("what is known of the socket", () => {

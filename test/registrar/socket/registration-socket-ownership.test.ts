@@ -14,6 +14,11 @@ const NAME = "x.csi-reg.sock";
 const OTHER_NAME = "y.csi-reg.sock";
 
 const folder = eachTest(createTempFolder);
+const socket = eachTest(async () => createOwnedSocket());
+let path: string;
+beforeEach(() => {
+  path = folder.at(NAME);
+});
 
 /** Once the dot-name is gone, which outlives its socket's birth by a moment. */
 const filesAre = (...names: readonly string[]) =>
@@ -23,7 +28,7 @@ describe("withdraw", () => {
   test("removes the file and stops listening", () =>
     expectNothingLeft(async () => {
       const socket = createOwnedSocket();
-      await socket.publish(folder.at(NAME));
+      await socket.publish(path);
       socket.withdraw();
       expect(readdirSync(folder.at(""))).toEqual([]);
       expect(socket.path).toBeUndefined();
@@ -31,8 +36,6 @@ describe("withdraw", () => {
     }));
 
   test("leaves another socket that came to have our name", async () => {
-    using socket = createOwnedSocket();
-    const path = folder.at(NAME);
     await socket.publish(path);
     await using _theirs = await startForeignSocket(path);
     expect(await socket.look(path)).toBe("taken");
@@ -41,8 +44,6 @@ describe("withdraw", () => {
   });
 
   test("leaves another file that came to have our name", async () => {
-    using socket = createOwnedSocket();
-    const path = folder.at(NAME);
     await socket.publish(path);
     rmSync(path);
     writeFileSync(path, "precious");
@@ -51,7 +52,6 @@ describe("withdraw", () => {
   });
 
   test("is content where the file, or its folder, is gone already", async () => {
-    using socket = createOwnedSocket();
     mkdirSync(folder.at("d"));
     await socket.publish(folder.at("d", NAME));
     rmSync(folder.at("d"), { recursive: true });
@@ -60,7 +60,6 @@ describe("withdraw", () => {
   });
 
   test("tells where it may not remove the file, and has stopped listening all the same", async () => {
-    using socket = createOwnedSocket();
     mkdirSync(folder.at("d"));
     chmodSync(folder.path, 0o755);
     const path = folder.at("d", NAME);
@@ -73,8 +72,8 @@ describe("withdraw", () => {
   test("keeps the connections that are open", async () => {
     const connections: Socket[] = [];
     using socket = createOwnedSocket((connection) => connections.push(connection));
-    await socket.publish(folder.at(NAME));
-    const client = connect({ path: folder.at(NAME) });
+    await socket.publish(path);
+    const client = connect({ path: path });
     await eventually(() => expect(connections).toHaveLength(1));
     socket.withdraw();
     connections[0]?.end("still here");
@@ -86,7 +85,6 @@ describe("publishing again", () => {
   test("replaces our own file in one step, and open connections stay", async () => {
     const connections: Socket[] = [];
     using socket = createOwnedSocket((connection) => connections.push(connection));
-    const path = folder.at(NAME);
     await socket.publish(path);
     const client = connect({ path });
     await eventually(() => expect(connections).toHaveLength(1));
@@ -102,8 +100,7 @@ describe("publishing again", () => {
   });
 
   test("under another name takes the first away before: there are never two", async () => {
-    using socket = createOwnedSocket();
-    await socket.publish(folder.at(NAME));
+    await socket.publish(path);
     using seen = watchNames(folder.path);
     expect(await socket.publish(folder.at(OTHER_NAME))).toBe("gone");
     await eventually(() => expect(seen.visible()).toEqual([NAME, OTHER_NAME]));
@@ -112,8 +109,6 @@ describe("publishing again", () => {
   });
 
   test("that fails leaves the published socket as it was", async () => {
-    using socket = createOwnedSocket();
-    const path = folder.at(NAME);
     await socket.publish(path);
     mkdirSync(folder.at(OTHER_NAME));
     await expect(socket.publish(folder.at(OTHER_NAME))).rejects.toEqual(unusable("is not a socket"));
@@ -122,8 +117,6 @@ describe("publishing again", () => {
   });
 
   test("after somebody removed the file makes it anew", async () => {
-    using socket = createOwnedSocket();
-    const path = folder.at(NAME);
     await socket.publish(path);
     rmSync(path);
     expect(await socket.look(path)).toBe("gone");
@@ -134,8 +127,7 @@ describe("publishing again", () => {
 
 describe("an aborted signal", () => {
   test("before: nothing is made", async () => {
-    using socket = createOwnedSocket();
-    const publishing = socket.publish(folder.at(NAME), { overLiving: true, until: AbortSignal.abort() });
+    const publishing = socket.publish(path, { overLiving: true, until: AbortSignal.abort() });
     await expect(publishing).rejects.toMatchObject({ name: "AbortError" });
     await filesAre();
   });
@@ -143,8 +135,6 @@ describe("an aborted signal", () => {
   test("meanwhile: a living socket that was to be replaced is not", () =>
     expectNothingLeft(async () => {
       const stop = new AbortController();
-      using socket = createOwnedSocket();
-      const path = folder.at(NAME);
       await using _theirs = await startForeignSocket(path);
       const before = identityOf(path);
       const publishing = socket.publish(path, { overLiving: true, until: stop.signal });

@@ -7,7 +7,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { registrationSocketPath } from "../../../src/registrar/socket/socket-name";
 import { tryConnect } from "../../../src/unix/unix-socket";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
@@ -20,23 +19,18 @@ import { createTempFolder } from "../../support/temp-folder";
 const NAME = "x.csi-reg.sock";
 
 const folder = eachTest(createTempFolder);
+const socket = eachTest(async () => createOwnedSocket());
+let path: string;
+beforeEach(() => {
+  path = folder.at(NAME);
+});
 
 /** Once the dot-name is gone, which outlives its socket's birth by a moment. */
 const filesAre = (...names: readonly string[]) =>
   eventually(() => expect(readdirSync(folder.path)).toEqual(names));
 
-test("the name is the official registrar's", () => {
-  expect(registrationSocketPath("/registration", "x.csi")).toBe("/registration/x.csi-reg.sock");
-});
-
-test("creates nothing before it publishes", () => {
-  using _socket = createOwnedSocket();
-  expect(readdirSync(folder.path)).toEqual([]);
-});
-
 test("publishes a listening socket for its owner only, and no other name stays", async () => {
-  using socket = createOwnedSocket();
-  const path = folder.at(NAME);
+  expect(readdirSync(folder.path)).toEqual([]);
   expect(await socket.publish(path)).toBe("gone");
 
   expect(lstatSync(path).isSocket()).toBe(true);
@@ -47,9 +41,8 @@ test("publishes a listening socket for its owner only, and no other name stays",
 });
 
 test("is born under a dot-name, and shows once", async () => {
-  using socket = createOwnedSocket();
   using seen = watchNames(folder.path);
-  await socket.publish(folder.at(NAME));
+  await socket.publish(path);
   await filesAre(NAME);
   await eventually(() => expect(seen.all).toHaveLength(3));
   const dotName = expect.stringMatching(/^\.reg-[0-9a-z]{5}$/);
@@ -58,8 +51,6 @@ test("is born under a dot-name, and shows once", async () => {
 
 describe("what it finds at its path", () => {
   test("a dead socket is replaced", async () => {
-    using socket = createOwnedSocket();
-    const path = folder.at(NAME);
     await leaveDeadSocket(path);
     expect(await socket.look(path)).toBe("dead");
     expect(await socket.publish(path)).toBe("dead");
@@ -70,7 +61,6 @@ describe("what it finds at its path", () => {
   test("a dead socket that two find is replaced by one of them", async () => {
     using one = createOwnedSocket();
     using other = createOwnedSocket();
-    const path = folder.at(NAME);
     await leaveDeadSocket(path);
     const found = await Promise.all([one.publish(path), other.publish(path)]);
     expect(found.sort()).toEqual(["dead", "taken"]);
@@ -79,8 +69,6 @@ describe("what it finds at its path", () => {
   });
 
   test("a living socket is left alone", async () => {
-    using socket = createOwnedSocket();
-    const path = folder.at(NAME);
     await using _theirs = await startForeignSocket(path);
     const before = lstatSync(path).ino;
     expect(await socket.publish(path)).toBe("taken");
@@ -90,8 +78,6 @@ describe("what it finds at its path", () => {
   });
 
   test("a living socket is replaced where that is asked for", async () => {
-    using socket = createOwnedSocket();
-    const path = folder.at(NAME);
     await using _theirs = await startForeignSocket(path);
     expect(await socket.publish(path, { overLiving: true })).toBe("taken");
     expect(await socket.look(path)).toBe("ours");
@@ -103,8 +89,6 @@ describe("what it finds at its path", () => {
     ["a folder", (path) => mkdirSync(path)],
     ["a symbolic link", (path) => symlinkSync("somewhere", path)],
   ])("%s is refused and left alone", async (_what, make) => {
-    using socket = createOwnedSocket();
-    const path = folder.at(NAME);
     make(path);
     const before = lstatSync(path).ino;
     expect(await socket.look(path)).toBe("blocked");
@@ -116,16 +100,14 @@ describe("what it finds at its path", () => {
   });
 
   test("a symbolic link to a living socket is refused too", async () => {
-    using socket = createOwnedSocket();
     await using _theirs = await startForeignSocket(folder.at("theirs"));
-    symlinkSync("theirs", folder.at(NAME));
-    await expect(socket.publish(folder.at(NAME))).rejects.toEqual(unusable("is not a socket"));
+    symlinkSync("theirs", path);
+    await expect(socket.publish(path)).rejects.toEqual(unusable("is not a socket"));
   });
 });
 
 describe("a path that cannot be", () => {
   test.each([107, 108])("%d bytes", async (bytes) => {
-    using socket = createOwnedSocket();
     const name = "n".repeat(bytes - Buffer.byteLength(folder.at("")) - 1);
     const path = folder.at(name);
     expect(Buffer.byteLength(path)).toBe(bytes);
@@ -142,26 +124,22 @@ describe("a path that cannot be", () => {
   });
 
   test("counts bytes, not characters", async () => {
-    using socket = createOwnedSocket();
     await expect(socket.publish(folder.at("ü".repeat(53)))).rejects.toEqual(unusable("may have 107"));
   });
 
   test("a folder that is not there", async () => {
-    using socket = createOwnedSocket();
     await expect(socket.publish(folder.at("no", NAME))).rejects.toEqual(
       unusable("ENOENT: the folder does not exist"),
     );
   });
 
   test("a file in the folder's place", async () => {
-    using socket = createOwnedSocket();
     writeFileSync(folder.at("file"), "precious");
     await expect(socket.publish(folder.at("file", NAME))).rejects.toEqual(unusable(folder.at("file", NAME)));
     expect(readFileSync(folder.at("file"), "utf8")).toBe("precious");
   });
 
   test("a folder that may not be written to", async () => {
-    using socket = createOwnedSocket();
     chmodSync(folder.path, 0o755);
     mkdirSync(folder.at("locked"), { mode: 0o555 });
     await asOrdinaryUser(async () => {
@@ -174,15 +152,14 @@ describe("a path that cannot be", () => {
 
   test("leaves no listener behind", () =>
     expectNothingLeft(async () => {
-      using socket = createOwnedSocket();
-      writeFileSync(folder.at(NAME), "");
-      const paths = [folder.at("no", NAME), folder.at(NAME), folder.at("n".repeat(200))];
+      writeFileSync(path, "");
+      const paths = [folder.at("no", NAME), path, folder.at("n".repeat(200))];
       await Promise.allSettled(paths.map((path) => socket.publish(path)));
     }));
 });
 
 test("leaves no listener behind, however often it publishes", () =>
   expectNothingLeft(async () => {
-    using socket = createOwnedSocket();
-    for (let round = 0; round < 3; round++) await socket.publish(folder.at(NAME));
+    for (let round = 0; round < 3; round++) await socket.publish(path);
+    socket.withdraw();
   }));

@@ -153,8 +153,3 @@ describe("while kubelet is between GetInfo and its notice", () => {
     },
   );
 });
-
-test("a probe's GetInfo is not taken for kubelet's", async () => {
-  await started.registrar.selfCheck();
-  expect(started.registrar.status()).toMatchObject({ state: "listening", tally: { getInfoCalls: 0 } });
-});
