@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { hpackInteger, hpackString } from "./hpack/representations";
-import { grpcHeaders, headerBlock, RAW_PATH } from "./wire";
 
 /** Some that are in HPACK's static table, some that gRPC gives a meaning, and some of nobody's. */
 const names = fc.oneof(
@@ -72,16 +71,3 @@ export const hpackGarbage: fc.Arbitrary<Buffer> = fc.oneof(
     .map((bytes) => Buffer.concat([Buffer.of(0, 1, 0x78, 0x80 | bytes.length), bytes])),
   fc.nat(16_000).map((length) => Buffer.alloc(length, 0xbe)),
 );
-
-/** The head of a call, most often a good one. */
-export const requests: fc.Arbitrary<Buffer> = fc
-  .tuple(
-    fc.oneof({ weight: 6, arbitrary: fc.constant(Buffer.alloc(0)) }, tableSizes),
-    fc.constantFrom("localhost", RAW_PATH, "", "a b"),
-    fc.constantFrom("GetInfo", "GetInfo", "GetInfo", "Nothing"),
-    representations,
-    fc.oneof({ weight: 9, arbitrary: fc.constant(Buffer.alloc(0)) }, hpackGarbage),
-  )
-  .map(([sizes, authority, method, fields, garbage]) =>
-    Buffer.concat([sizes, headerBlock(...grpcHeaders(authority, method)), fields, garbage]),
-  );

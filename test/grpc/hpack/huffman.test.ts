@@ -1,10 +1,5 @@
 import { decodeHuffman } from "../../../src/grpc/hpack/huffman";
-
-/** Bits as a string, filled up with ones to whole bytes as RFC 7541, section 5.2, has it. */
-function packed(bits: string): Buffer {
-  const filled = bits.padEnd(Math.ceil(bits.length / 8) * 8, "1");
-  return Buffer.from((filled.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}
+import { packed } from "./representations";
 
 function code(hex: string, bits: number): string {
   return Number.parseInt(hex, 16).toString(2).padStart(bits, "0");

@@ -35,7 +35,8 @@ function symbolOf(code: string): string | undefined {
   }
 }
 
-function packed(bits: string): Buffer {
+/** Bits as a string, filled up with ones to whole bytes as RFC 7541, section 5.2, has it. */
+export function packed(bits: string): Buffer {
   const filled = bits.padEnd(Math.ceil(bits.length / 8) * 8, "1");
   return Buffer.from(Array.from(filled.matchAll(/.{8}/g), ([byte]) => Number.parseInt(byte, 2)));
 }
