@@ -13,22 +13,13 @@ const PLAIN_JSON = /^[ -~\n]*$/;
 /** The most characters of one value in a log line or on a page: peers may send megabytes, kubelet's texts have hundreds. */
 export const MAX_VALUE_LENGTH = 4_096;
 
-const SHORT_ESCAPES: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  "\\": "\\\\",
-  "\x07": "\\a",
-  "\b": "\\b",
-  "\f": "\\f",
-  "\n": "\\n",
-  "\r": "\\r",
-  "\t": "\\t",
-  "\v": "\\v",
-};
+/** Go's escapes of the control characters 7 to 13. */
+const CONTROL_ESCAPES = ["\\a", "\\b", "\\t", "\\n", "\\v", "\\f", "\\r"];
 
 /** The text as the inside of a Go string literal, which starts no new line and controls no terminal. */
 export function escapeGo(text: string): string {
   if (PLAIN_TEXT.test(text)) return text;
-  return text.replace(needsEscape(), (character) => SHORT_ESCAPES[character] ?? escapeCodePoint(character));
+  return text.replace(needsEscape(), escapeCodePoint);
 }
 
 /** The same with quotes as they are. */
@@ -88,7 +79,10 @@ export function escapeUnprintable(text: string): string {
 }
 
 function escapeCodePoint(character: string): string {
+  if (character === '"' || character === "\\") return `\\${character}`;
   const codePoint = character.codePointAt(0) ?? 0;
+  const short = CONTROL_ESCAPES[codePoint - 7];
+  if (short !== undefined) return short;
   if (codePoint < 0x20 || codePoint === 0x7f) return `\\x${hex(codePoint, 2)}`;
   return codePoint > 0xffff ? `\\U${hex(codePoint, 8)}` : escapeUnit(character);
 }

@@ -90,10 +90,9 @@ export function explainConnectError(error: Error | undefined, path: string): str
   if (error === undefined) return undefined;
   const errno = errnoOf(error);
   // Linux refuses a connection to any other kind of file in the same way.
-  const isRefusedByFile = errno === "ECONNREFUSED" && !isSocket(path);
-  const explanation = isRefusedByFile
-    ? "what stands there is no socket"
-    : errno && CONNECT_EXPLANATIONS[errno];
+  if (errno === "ECONNREFUSED" && statsOf(path)?.isSocket() === false)
+    return `${errno}: what stands there is no socket`;
+  const explanation = errno && CONNECT_EXPLANATIONS[errno];
   return explanation ? `${errno}: ${explanation}` : error.message;
 }
 
@@ -106,7 +105,3 @@ const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
   EAGAIN: "more connections wait there than the driver has taken: does it hang?",
   EMFILE: "this process has no file descriptor left: see ulimit -n, and who holds connections to it",
 };
-
-function isSocket(path: string): boolean {
-  return statsOf(path)?.isSocket() ?? true;
-}
