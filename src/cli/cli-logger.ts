@@ -20,7 +20,5 @@ export async function createCliLogger(logging: LoggingResolution): Promise<Logge
   const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
   const stream = createFdStream(STDERR_FD);
   const now = createPreciseClock();
-  return createLogger(
-    limitRepeats(createKlogSink({ ...config, lineOf, pid: process.pid, stream, infoStream, now })),
-  );
+  return createLogger(limitRepeats(createKlogSink({ ...config, lineOf, stream, infoStream, now })));
 }

@@ -1,6 +1,5 @@
 import { messageOf } from "../base/errors";
 import { escapeGo, escapeJson, loggedValue, quoteGo } from "./escape";
-import type { LineHeader } from "./klog-sink";
 import type { LogRecord } from "./logger";
 
 const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
@@ -12,12 +11,12 @@ const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
  * klog v2.140 prints the same, except that it spreads a value with a line feed over several lines. Here it stays quoted, so
  * that a peer's text cannot forge a line. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
  */
-export function textLine(record: LogRecord, { timeMs, pid }: LineHeader): string {
+export function textLine(record: LogRecord, timeMs: number): string {
   const time = new Date(timeMs);
   const day = `${digits(time.getMonth() + 1, 2)}${digits(time.getDate(), 2)}`;
   const clock = `${digits(time.getHours(), 2)}:${digits(time.getMinutes(), 2)}:${digits(time.getSeconds(), 2)}`;
   const microseconds = digits(Math.floor((timeMs % 1000) * 1000), 6);
-  const header = `${SEVERITY_LETTERS[record.severity]}${day} ${clock}.${microseconds} ${String(pid).padStart(7)}`;
+  const header = `${SEVERITY_LETTERS[record.severity]}${day} ${clock}.${microseconds} ${String(process.pid).padStart(7)}`;
   return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}\n`;
 }
 

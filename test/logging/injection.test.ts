@@ -12,7 +12,7 @@ function lineOf(format: "text" | "json", text: string): string {
   const written: string[] = [];
   const stream = { write: (line: string) => written.push(line) };
   const lineOf = format === "json" ? createJsonLine() : textLine;
-  const sink = createKlogSink({ lineOf, verbosity: 0, vmodule: [], pid: 1, stream });
+  const sink = createKlogSink({ lineOf, verbosity: 0, vmodule: [], stream });
   createLogger(sink).error(new Error(text), "Msg", { value: text, after: 1 });
   expect(written).toHaveLength(1);
   const [line = ""] = written;

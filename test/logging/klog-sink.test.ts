@@ -14,7 +14,6 @@ function setUp(format: "text" | "json", change: Partial<KlogSinkOptions> = {}) {
     lineOf: format === "json" ? createJsonLine() : textLine,
     verbosity: 0,
     vmodule: [],
-    pid: 1,
     stream: { write: (line) => lines.push(line) },
     now: () => 0,
     ...change,
@@ -105,7 +104,7 @@ import { textLine } from "./klog-text";
 import { createLogger } from "./logger";
 
 const stream = createFdStream(2);
-const options = { lineOf: textLine, verbosity: 0, vmodule: [], pid: process.pid, stream, now: () => 1700000000000 };
+const options = { lineOf: textLine, verbosity: 0, vmodule: [], stream, now: () => 1700000000000 };
 const log = createLogger(createKlogSink(options)).named("main");
 for (let n = 0; n < 1000; n += 1) log.at(7).info("Msg", { n, pad: "x".repeat(200) });
 log.at(9).error(new Error("boom"), "last");
