@@ -42,7 +42,7 @@ const values = fc.oneof(
 const literals = joined(fc.tuple(hexes("40", "00", "10"), names, values));
 const namedByIndex = joined(fc.tuple(hexes("50", "53", "58", "73", "7a", "0f01", "0f2b", "1f01"), values));
 /** Fields of the static table, and what was put into the dynamic one before. */
-const indexed = hexes("90", "93", "98", "b3", "ba", "be", "be", "be", "bf", "c0");
+const indexed = hexes("90", "93", "98", "b3", "ba", "be", "be", "bf", "c2", "c4", "c6");
 const fields = joined(
   fc.array(fc.oneof({ weight: 5, arbitrary: literals }, namedByIndex, indexed), { maxLength: 12 }),
 );
