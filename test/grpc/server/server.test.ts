@@ -49,16 +49,14 @@ test("answers a call whatever its authority is", async () => {
   await using served = await serveGrpc();
   const odd = Array.from({ length: 256 }, (_, code) => `a${String.fromCharCode(code)}b`);
   for (const authority of ["", RAW_PATH, ...odd]) {
-    using client = connectRaw(served.path);
-    client.socket.write(Buffer.concat([HELLO, getInfoCall(1, authority)]));
+    using client = served.connect(HELLO, getInfoCall(1, authority));
     expect([authority, await client.statusOf(1)]).toEqual([authority, "0"]);
   }
 });
 
 test("tells a client, when it has said what every client begins with, how many calls it may have running", async () => {
   await using served = await serveGrpc();
-  using client = connectRaw(served.path);
-  client.socket.write(HELLO);
+  using client = served.connect(HELLO);
   await once(client.socket, "data");
   const settings = client.frames.find(({ type }) => type === SETTINGS)?.payload ?? Buffer.alloc(0);
   expect(settings.readUInt16BE(0)).toBe(3); // SETTINGS_MAX_CONCURRENT_STREAMS
