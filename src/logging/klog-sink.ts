@@ -1,14 +1,11 @@
 import type { LineStream } from "./fd-stream";
 import type { LogRecord, LogSink } from "./logger";
-import { createFileVerbosity, type VmoduleRule } from "./vmodule";
+import type { LoggingConfig } from "./logging-options";
+import { createFileVerbosity } from "./vmodule";
 
-export interface KlogSinkOptions {
+export interface KlogSinkOptions extends Pick<LoggingConfig, "verbosity" | "vmodule"> {
   /** Makes the line of a record, with its line feed: `textLine`, or what `createJsonLine` returns. */
   readonly lineOf: (record: LogRecord, timeMs: number) => string;
-  /** The highest verbosity of an info line, as klog's `-v`. */
-  readonly verbosity: number;
-  /** Files with a higher one, as klog's `-vmodule`. */
-  readonly vmodule: readonly VmoduleRule[];
   /** Takes warnings and errors. */
   readonly stream: LineStream;
   /** Takes info lines. @default stream */

@@ -4,7 +4,17 @@ import { protos } from "../../../src/grpc/protos";
 import { DEFAULT_GRPC_SERVER_LIMITS } from "../../../src/grpc/server/limits";
 import { eventually } from "../../support/eventually";
 import { connectRaw, INFO, serveGrpc } from "../served-grpc";
-import { fixture, GOAWAY, getInfoCall, HELLO, RAW_PATH, randomChunks, SETTINGS, seededRandom } from "../wire";
+import {
+  fixture,
+  GOAWAY,
+  getInfoCall,
+  HELLO,
+  ONE_CALL,
+  RAW_PATH,
+  randomChunks,
+  SETTINGS,
+  seededRandom,
+} from "../wire";
 
 test("serves a grpc-js client", async () => {
   await using served = await serveGrpc();
@@ -52,6 +62,21 @@ test("answers a call whatever its authority is", async () => {
     using client = served.connect(HELLO, getInfoCall(1, authority));
     expect([authority, await client.statusOf(1)]).toEqual([authority, "0"]);
   }
+});
+
+test("answers a client that takes its time over every byte, and others meanwhile", async () => {
+  await using served = await serveGrpc();
+  using slow = connectRaw(served.path);
+  await Promise.all([served.accepted(), once(slow.socket, "connect")]);
+  for (const byte of ONE_CALL) {
+    slow.socket.write(Buffer.of(byte));
+    await new Promise((resolve) => setImmediate(resolve));
+    if (byte === 0xff || byte === 0x2f) {
+      using quick = served.connect(ONE_CALL);
+      expect(await quick.statusOf(1)).toBe("0");
+    }
+  }
+  expect(await slow.statusOf(1)).toBe("0");
 });
 
 test("tells a client, when it has said what every client begins with, how many calls it may have running", async () => {
