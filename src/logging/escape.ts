@@ -1,5 +1,3 @@
-import { messageOf } from "../base/errors";
-
 /**
  * What Go's `strconv.IsPrint` rejects: control and format characters (so also terminal escapes, bidirectional
  * overrides and the line separators that some log viewers honour), every space but the plain one, lone surrogates.
@@ -64,13 +62,6 @@ export function boundTexts(value: unknown, max?: number): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [boundText(name, max), boundTexts(one, max)]),
   );
-}
-
-/** A field's value as both log formats show it: bounded text; errors as their messages. */
-export function loggedValue(value: unknown): unknown {
-  if (value instanceof Error) return boundText(messageOf(value));
-  if (typeof value === "string") return boundText(value);
-  return value === undefined ? null : value;
 }
 
 /** The text as one line that controls no terminal. */

@@ -1,6 +1,7 @@
 import { type LoggerOptions, pino } from "pino";
 import { messageOf } from "../base/errors";
-import { boundText, escapeJson, loggedValue } from "./escape";
+import { boundText, escapeJson } from "./escape";
+import { loggedValue } from "./klog-text";
 import type { LogRecord } from "./logger";
 
 /**

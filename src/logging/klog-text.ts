@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors";
-import { escapeGo, escapeJson, loggedValue, quoteGo } from "./escape";
+import { boundText, escapeGo, escapeJson, quoteGo } from "./escape";
 import type { LogRecord } from "./logger";
 
 const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
@@ -25,6 +25,13 @@ export function klogMessage({ message, error, fields }: LogRecord): string {
   const pairs = error === undefined ? fields : { err: messageOf(error), ...fields };
   const texts = Object.entries(pairs).map(([key, value]) => ` ${escapeGo(key)}=${valueText(value)}`);
   return quoteGo(message) + texts.join("");
+}
+
+/** A field's value as both log formats show it: bounded text; errors as their messages. */
+export function loggedValue(value: unknown): unknown {
+  if (value instanceof Error) return boundText(messageOf(value));
+  if (typeof value === "string") return boundText(value);
+  return value === undefined ? null : value;
 }
 
 function valueText(given: unknown): string {

@@ -15,8 +15,6 @@ export function failureText(text: string, timeoutMs: number): string {
     .replace(TOO_LARGE, "the server misbehaves: its answer has $1 bytes, $2 is the most");
   const waited = DEADLINE.exec(withoutNotes)?.[0];
   if (waited === undefined) return withoutNotes;
-  const why = waited.includes("Waiting for LB pick")
-    ? ": connected, but the server does not speak HTTP/2"
-    : "";
+  const why = waited.includes("Waiting for LB pick") ? ": connected, but nobody speaks HTTP/2 there" : "";
   return withoutNotes.replace(DEADLINE, `Deadline exceeded after ${timeoutMs / 1000}s${why}`);
 }

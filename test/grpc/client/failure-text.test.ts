@@ -19,7 +19,7 @@ test.each([
   ],
   [
     "4 DEADLINE_EXCEEDED: Deadline exceeded after 1.001s,Waiting for LB pick",
-    "4 DEADLINE_EXCEEDED: Deadline exceeded after 1s: connected, but the server does not speak HTTP/2",
+    "4 DEADLINE_EXCEEDED: Deadline exceeded after 1s: connected, but nobody speaks HTTP/2 there",
   ],
   [
     "8 RESOURCE_EXHAUSTED: Received message larger than max (70000 vs 65536)",
