@@ -4,7 +4,7 @@ import type { LoggingConfig } from "./logging-options";
 import { createFileVerbosity } from "./vmodule";
 
 export interface KlogSinkOptions extends Pick<LoggingConfig, "verbosity" | "vmodule"> {
-  /** Makes the line of a record, with its line feed: `textLine`, or what `createJsonLine` returns. */
+  /** Makes the line of a record, with its line feed: what `createTextLine` or `createJsonLine` returns. */
   readonly lineOf: (record: LogRecord, timeMs: number) => string;
   /** Takes warnings and errors. */
   readonly stream: LineStream;

@@ -5,19 +5,22 @@ import type { LogRecord } from "./logger";
 const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
 
 /**
- * One line of klog's text format:
+ * Makes a function that writes records as lines of klog's text format:
  * `I0102 15:04:05.000000       1 csi-driver.ts:12] "Msg" err="what" key="value"`, in local time.
  *
  * klog v2.140 prints the same, except that it spreads a value with a line feed over several lines. Here it stays quoted, so
  * that a peer's text cannot forge a line. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
  */
-export function textLine(record: LogRecord, timeMs: number): string {
-  const time = new Date(timeMs);
-  const day = `${digits(time.getMonth() + 1, 2)}${digits(time.getDate(), 2)}`;
-  const clock = `${digits(time.getHours(), 2)}:${digits(time.getMinutes(), 2)}:${digits(time.getSeconds(), 2)}`;
-  const microseconds = digits(Math.floor((timeMs % 1000) * 1000), 6);
-  const header = `${SEVERITY_LETTERS[record.severity]}${day} ${clock}.${microseconds} ${String(process.pid).padStart(7)}`;
-  return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}\n`;
+export function createTextLine(pid: number): (record: LogRecord, timeMs: number) => string {
+  const paddedPid = String(pid).padStart(7);
+  return (record, timeMs) => {
+    const time = new Date(timeMs);
+    const day = `${digits(time.getMonth() + 1, 2)}${digits(time.getDate(), 2)}`;
+    const clock = `${digits(time.getHours(), 2)}:${digits(time.getMinutes(), 2)}:${digits(time.getSeconds(), 2)}`;
+    const microseconds = digits(Math.floor((timeMs % 1000) * 1000), 6);
+    const header = `${SEVERITY_LETTERS[record.severity]}${day} ${clock}.${microseconds} ${paddedPid}`;
+    return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}\n`;
+  };
 }
 
 /** A klog line without its header: the quoted message, `err` when there is one, the fields in their order. */

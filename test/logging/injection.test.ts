@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { boundText, MAX_VALUE_LENGTH } from "../../src/logging/escape";
 import { createJsonLine } from "../../src/logging/json-line";
 import { createKlogSink } from "../../src/logging/klog-sink";
-import { textLine } from "../../src/logging/klog-text";
+import { createTextLine } from "../../src/logging/klog-text";
 import { createLogger } from "../../src/logging/logger";
 import { parseLogLine } from "../end-to-end/support/log-line";
 import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
@@ -11,7 +11,7 @@ import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
 function lineOf(format: "text" | "json", text: string): string {
   const written: string[] = [];
   const stream = { write: (line: string) => written.push(line) };
-  const lineOf = format === "json" ? createJsonLine() : textLine;
+  const lineOf = format === "json" ? createJsonLine() : createTextLine(1);
   const sink = createKlogSink({ lineOf, verbosity: 0, vmodule: [], stream });
   createLogger(sink).error(new Error(text), "Msg", { value: text, after: 1 });
   expect(written).toHaveLength(1);

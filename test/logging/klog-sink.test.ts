@@ -5,13 +5,13 @@ import { text } from "node:stream/consumers";
 import { buildSync } from "esbuild";
 import { createJsonLine } from "../../src/logging/json-line";
 import { createKlogSink, type KlogSinkOptions } from "../../src/logging/klog-sink";
-import { textLine } from "../../src/logging/klog-text";
+import { createTextLine } from "../../src/logging/klog-text";
 import { createLogger } from "../../src/logging/logger";
 
 function setUp(format: "text" | "json", change: Partial<KlogSinkOptions> = {}) {
   const lines: string[] = [];
   const sink = createKlogSink({
-    lineOf: format === "json" ? createJsonLine() : textLine,
+    lineOf: format === "json" ? createJsonLine() : createTextLine(1),
     verbosity: 0,
     vmodule: [],
     stream: { write: (line) => lines.push(line) },
@@ -100,11 +100,11 @@ test("every line is out before an exit on the next statement, in the zone of TZ"
 const PROGRAM = `
 import { createFdStream } from "./fd-stream";
 import { createKlogSink } from "./klog-sink";
-import { textLine } from "./klog-text";
+import { createTextLine } from "./klog-text";
 import { createLogger } from "./logger";
 
 const stream = createFdStream(2);
-const options = { lineOf: textLine, verbosity: 0, vmodule: [], stream, now: () => 1700000000000 };
+const options = { lineOf: createTextLine(process.pid), verbosity: 0, vmodule: [], stream, now: () => 1700000000000 };
 const log = createLogger(createKlogSink(options)).named("main");
 for (let n = 0; n < 1000; n += 1) log.at(7).info("Msg", { n, pad: "x".repeat(200) });
 log.at(9).error(new Error("boom"), "last");

@@ -1,19 +1,17 @@
-import { klogMessage, textLine } from "../../src/logging/klog-text";
+import { createTextLine, klogMessage } from "../../src/logging/klog-text";
 import type { LogFields, LogRecord } from "../../src/logging/logger";
 import { recordOf } from "../support/log-record";
 
 const jan2 = new Date(2024, 0, 2, 15, 4, 5).getTime();
 const dec31 = new Date(2024, 11, 31, 0, 0, 0).getTime();
 
-const pid = String(process.pid).padStart(7);
-
-test.each<[Partial<LogRecord>, number, string]>([
-  [{}, jan2, `I0102 15:04:05.000000 ${pid} csi-driver.ts:12] "Msg"`],
-  [{ severity: "warning" }, jan2 + 7, `W0102 15:04:05.007000 ${pid} csi-driver.ts:12] "Msg"`],
-  [{ severity: "error" }, jan2 + 999.25, `E0102 15:04:05.999250 ${pid} csi-driver.ts:12] "Msg"`],
-  [{ file: "main", line: 0 }, dec31, `I1231 00:00:00.000000 ${pid} main.ts:0] "Msg"`],
-])("header of %j", (change, timeMs, line) => {
-  expect(textLine(recordOf(change), timeMs)).toBe(`${line}\n`);
+test.each<[Partial<LogRecord>, number, number, string]>([
+  [{}, jan2, 1, 'I0102 15:04:05.000000       1 csi-driver.ts:12] "Msg"'],
+  [{ severity: "warning" }, jan2 + 7, 4194304, 'W0102 15:04:05.007000 4194304 csi-driver.ts:12] "Msg"'],
+  [{ severity: "error" }, jan2 + 999.25, 99, 'E0102 15:04:05.999250      99 csi-driver.ts:12] "Msg"'],
+  [{ file: "main", line: 0 }, dec31, 1, 'I1231 00:00:00.000000       1 main.ts:0] "Msg"'],
+])("header of %j", (change, timeMs, pid, line) => {
+  expect(createTextLine(pid)(recordOf(change), timeMs)).toBe(`${line}\n`);
 });
 
 // Outcomes of klog v2.140 for the same call, its header cut off.
