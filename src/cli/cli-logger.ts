@@ -1,7 +1,7 @@
 import { createPreciseClock } from "../logging/clock";
 import { createFdStream } from "../logging/fd-stream";
 import { createKlogSink } from "../logging/klog-sink";
-import { textLine } from "../logging/klog-text";
+import { createTextLine } from "../logging/klog-text";
 import { createLogger, type Logger } from "../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../logging/logging-options";
 import { limitRepeats } from "../logging/repeats";
@@ -16,11 +16,11 @@ const STDERR_FD = 2;
 export async function createCliLogger(logging: LoggingResolution): Promise<Logger> {
   const config = logging.kind === "valid" ? logging.config : DEFAULT_LOGGING;
   const lineOf =
-    config.format === "json" ? (await import("../logging/json-line")).createJsonLine() : textLine;
+    config.format === "json"
+      ? (await import("../logging/json-line")).createJsonLine()
+      : createTextLine(process.pid);
   const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
   const stream = createFdStream(STDERR_FD);
   const now = createPreciseClock();
-  return createLogger(
-    limitRepeats(createKlogSink({ ...config, lineOf, pid: process.pid, stream, infoStream, now })),
-  );
+  return createLogger(limitRepeats(createKlogSink({ ...config, lineOf, stream, infoStream, now })));
 }

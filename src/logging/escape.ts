@@ -1,5 +1,3 @@
-import { messageOf } from "../base/errors";
-
 /**
  * What Go's `strconv.IsPrint` rejects: control and format characters (so also terminal escapes, bidirectional
  * overrides and the line separators that some log viewers honour), every space but the plain one, lone surrogates.
@@ -13,22 +11,13 @@ const PLAIN_JSON = /^[ -~\n]*$/;
 /** The most characters of one value in a log line or on a page: peers may send megabytes, kubelet's texts have hundreds. */
 export const MAX_VALUE_LENGTH = 4_096;
 
-const SHORT_ESCAPES: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  "\\": "\\\\",
-  "\x07": "\\a",
-  "\b": "\\b",
-  "\f": "\\f",
-  "\n": "\\n",
-  "\r": "\\r",
-  "\t": "\\t",
-  "\v": "\\v",
-};
+/** Go's escapes of the control characters 7 to 13. */
+const CONTROL_ESCAPES = ["\\a", "\\b", "\\t", "\\n", "\\v", "\\f", "\\r"];
 
 /** The text as the inside of a Go string literal, which starts no new line and controls no terminal. */
 export function escapeGo(text: string): string {
   if (PLAIN_TEXT.test(text)) return text;
-  return text.replace(needsEscape(), (character) => SHORT_ESCAPES[character] ?? escapeCodePoint(character));
+  return text.replace(needsEscape(), escapeCodePoint);
 }
 
 /** The same with quotes as they are. */
@@ -75,20 +64,16 @@ export function boundTexts(value: unknown, max?: number): unknown {
   );
 }
 
-/** A field's value as both log formats show it: bounded text; errors as their messages. */
-export function loggedValue(value: unknown): unknown {
-  if (value instanceof Error) return boundText(messageOf(value));
-  if (typeof value === "string") return boundText(value);
-  return value === undefined ? null : value;
-}
-
 /** The text as one line that controls no terminal. */
 export function escapeUnprintable(text: string): string {
   return escapeJson(text).replaceAll("\n", "\\n");
 }
 
 function escapeCodePoint(character: string): string {
+  if (character === '"' || character === "\\") return `\\${character}`;
   const codePoint = character.codePointAt(0) ?? 0;
+  const short = CONTROL_ESCAPES[codePoint - 7];
+  if (short !== undefined) return short;
   if (codePoint < 0x20 || codePoint === 0x7f) return `\\x${hex(codePoint, 2)}`;
   return codePoint > 0xffff ? `\\U${hex(codePoint, 8)}` : escapeUnit(character);
 }

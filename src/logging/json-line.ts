@@ -1,14 +1,14 @@
 import { type LoggerOptions, pino } from "pino";
 import { messageOf } from "../base/errors";
-import { boundText, escapeJson, loggedValue } from "./escape";
-import type { LineHeader } from "./klog-sink";
+import { boundText, escapeJson } from "./escape";
+import { loggedValue } from "./klog-text";
 import type { LogRecord } from "./logger";
 
 /**
  * Makes a function that writes records as component-base's JSON lines, by pino: it serialises safely (cycles, bigints, a
  * throwing `toJSON`). No other module loads it, because it takes time and memory.
  */
-export function createJsonLine(): (record: LogRecord, header: LineHeader) => string {
+export function createJsonLine(): (record: LogRecord, timeMs: number) => string {
   let line = "";
   let timeMs = 0;
   const options: LoggerOptions = {
@@ -24,8 +24,8 @@ export function createJsonLine(): (record: LogRecord, header: LineHeader) => str
     line = json;
   };
   const logger = pino(options, { write });
-  return (record, header) => {
-    timeMs = header.timeMs;
+  return (record, lineTimeMs) => {
+    timeMs = lineTimeMs;
     logger.info({ record });
     return escapeJson(line);
   };

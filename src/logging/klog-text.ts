@@ -1,24 +1,26 @@
 import { messageOf } from "../base/errors";
-import { escapeGo, escapeJson, loggedValue, quoteGo } from "./escape";
-import type { LineHeader } from "./klog-sink";
+import { boundText, escapeGo, escapeJson, quoteGo } from "./escape";
 import type { LogRecord } from "./logger";
 
 const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
 
 /**
- * One line of klog's text format:
+ * Makes a function that writes records as lines of klog's text format:
  * `I0102 15:04:05.000000       1 csi-driver.ts:12] "Msg" err="what" key="value"`, in local time.
  *
  * klog v2.140 prints the same, except that it spreads a value with a line feed over several lines. Here it stays quoted, so
  * that a peer's text cannot forge a line. Source: klog `internal/buffer` (header) and `internal/serialize` (values).
  */
-export function textLine(record: LogRecord, { timeMs, pid }: LineHeader): string {
-  const time = new Date(timeMs);
-  const day = `${digits(time.getMonth() + 1, 2)}${digits(time.getDate(), 2)}`;
-  const clock = `${digits(time.getHours(), 2)}:${digits(time.getMinutes(), 2)}:${digits(time.getSeconds(), 2)}`;
-  const microseconds = digits(Math.floor((timeMs % 1000) * 1000), 6);
-  const header = `${SEVERITY_LETTERS[record.severity]}${day} ${clock}.${microseconds} ${String(pid).padStart(7)}`;
-  return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}\n`;
+export function createTextLine(pid: number): (record: LogRecord, timeMs: number) => string {
+  const paddedPid = String(pid).padStart(7);
+  return (record, timeMs) => {
+    const time = new Date(timeMs);
+    const day = `${digits(time.getMonth() + 1, 2)}${digits(time.getDate(), 2)}`;
+    const clock = `${digits(time.getHours(), 2)}:${digits(time.getMinutes(), 2)}:${digits(time.getSeconds(), 2)}`;
+    const microseconds = digits(Math.floor((timeMs % 1000) * 1000), 6);
+    const header = `${SEVERITY_LETTERS[record.severity]}${day} ${clock}.${microseconds} ${paddedPid}`;
+    return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}\n`;
+  };
 }
 
 /** A klog line without its header: the quoted message, `err` when there is one, the fields in their order. */
@@ -26,6 +28,13 @@ export function klogMessage({ message, error, fields }: LogRecord): string {
   const pairs = error === undefined ? fields : { err: messageOf(error), ...fields };
   const texts = Object.entries(pairs).map(([key, value]) => ` ${escapeGo(key)}=${valueText(value)}`);
   return quoteGo(message) + texts.join("");
+}
+
+/** A field's value as both log formats show it: bounded text; errors as their messages. */
+export function loggedValue(value: unknown): unknown {
+  if (value instanceof Error) return boundText(messageOf(value));
+  if (typeof value === "string") return boundText(value);
+  return value === undefined ? null : value;
 }
 
 function valueText(given: unknown): string {

@@ -44,18 +44,10 @@ export interface Logger {
   at(line: number): Logger;
 }
 
-interface Origin {
-  readonly file: string;
-  readonly line: number;
-  readonly verbosity: number;
-  readonly fields: LogFields;
-}
+type Origin = Pick<LogRecord, "file" | "line" | "verbosity" | "fields">;
 
 const GUARDED = Symbol("guarded");
-
-interface GuardedLogger extends Logger {
-  readonly [GUARDED]: true;
-}
+type GuardedLogger = Logger & { readonly [GUARDED]: true };
 
 /**
  * Makes a logger that writes to `sink`. When the sink throws or rejects, only that line is lost. Throws INVALID_OPTION if
@@ -88,10 +80,9 @@ function fromOrigin(sink: LogSink, origin: Origin): GuardedLogger {
   const derive = (change: Partial<Origin>) => fromOrigin(sink, { ...origin, ...change });
   const write = (severity: LogRecord["severity"], message: string, error: unknown, fields: LogFields) =>
     sink.write({
+      ...origin,
       severity,
       verbosity: severity === "info" ? origin.verbosity : 0,
-      file: origin.file,
-      line: origin.line,
       message,
       error,
       fields: { ...origin.fields, ...fields },

@@ -15,7 +15,9 @@ export interface LoggingFlags {
 /** How to log, complete for the sink. */
 export interface LoggingConfig {
   readonly format: "text" | "json";
+  /** The highest verbosity of an info line, as klog's `-v`. */
   readonly verbosity: number;
+  /** Files with a higher one, as klog's `-vmodule`. */
   readonly vmodule: readonly VmoduleRule[];
   /** Info lines go to stdout; warnings and errors stay on stderr. */
   readonly splitStream: boolean;

@@ -19,7 +19,7 @@ export interface CrowdOptions<Connection> {
  * may be kubelet's: the oldest in the first class of `goFirst` is closed, else the oldest of all.
  *
  * It is closed after every accepted connection had a chance to send: of hundreds that connect at once kubelet's may be among
- * the oldest. A client that sends after it has heard from us needs `settleMs` for that.
+ * the oldest. A client that waits for our first bytes needs `settleMs` for that.
  */
 export function createCrowd<Connection extends { readonly socket: Socket }>({
   max,

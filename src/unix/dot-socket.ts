@@ -82,7 +82,7 @@ export async function giveName(
   }
 }
 
-/** Removes dot-names that killed processes left behind. Ignores failures. */
+/** Removes dot-names that killed processes left behind; ignores failures. */
 export async function sweepDotSockets(folder: string, now: () => number = Date.now): Promise<void> {
   try {
     for (const name of readdirSync(folder).filter((one) => DOT_NAME.test(one))) {
@@ -95,15 +95,12 @@ export async function sweepDotSockets(folder: string, now: () => number = Date.n
 
 /** Random letters and digits. */
 export function randomWord(length: number): string {
-  return randomInt(36 ** length)
-    .toString(36)
-    .padStart(length, "0");
+  const number = randomInt(36 ** length);
+  return number.toString(36).padStart(length, "0");
 }
 
 function removeQuietly(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {}
+  attempt(() => rmSync(path, { force: true }));
 }
 
 /** SOCKET_UNUSABLE with the reason behind its errno, for a socket in `folder`. */

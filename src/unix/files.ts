@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { attempt, errnoOf } from "../base/errors";
 
-/** The file at a path, behind symbolic links; undefined if there is none, or it cannot be looked at. */
+/** The file at a path, behind symbolic links; undefined if it does not exist or stat fails. */
 export function statsOf(path: string): Stats | undefined {
   return attempt(() => statSync(path));
 }
@@ -11,7 +11,7 @@ export function isFolder(path: string): boolean {
   return statsOf(path)?.isDirectory() ?? false;
 }
 
-/** The file at a path, or the symbolic link; `gone` if there is none, `blocked` if it cannot be looked at. */
+/** The file at a path, or the symbolic link; `gone` if it does not exist, `blocked` if lstat fails. */
 export function linkStatsOf(path: string): Stats | "gone" | "blocked" {
   try {
     return lstatSync(path);

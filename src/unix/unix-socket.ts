@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../base/backoff";
 import { errnoOf } from "../base/errors";
-import { pause, untilNextLookMs } from "../base/pause";
+import { untilNextLookMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { isSocketFile, statsOf } from "./files";
 import { watchPath } from "./path-watch";
@@ -81,8 +81,21 @@ function fileAt(path: string): string {
 }
 
 /** Resolves within 5 s after `file` was replaced or removed, or when `signal` is aborted. */
-export async function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && fileAt(path) === file) await pause(untilNextLookMs(), signal);
+export function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const look = () => {
+      clearTimeout(timer);
+      if (!signal.aborted && fileAt(path) === file) {
+        timer = setTimeout(look, untilNextLookMs());
+        return;
+      }
+      signal.removeEventListener("abort", look);
+      resolve();
+    };
+    signal.addEventListener("abort", look, { once: true });
+    look();
+  });
 }
 
 /** What a failed connection to `path` usually means: its errno and a few words. */
@@ -90,10 +103,9 @@ export function explainConnectError(error: Error | undefined, path: string): str
   if (error === undefined) return undefined;
   const errno = errnoOf(error);
   // Linux refuses a connection to any other kind of file in the same way.
-  const isRefusedByFile = errno === "ECONNREFUSED" && !isSocket(path);
-  const explanation = isRefusedByFile
-    ? "what stands there is no socket"
-    : errno && CONNECT_EXPLANATIONS[errno];
+  if (errno === "ECONNREFUSED" && statsOf(path)?.isSocket() === false)
+    return `${errno}: what stands there is no socket`;
+  const explanation = errno && CONNECT_EXPLANATIONS[errno];
   return explanation ? `${errno}: ${explanation}` : error.message;
 }
 
@@ -106,7 +118,3 @@ const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
   EAGAIN: "more connections wait there than the driver has taken: does it hang?",
   EMFILE: "this process has no file descriptor left: see ulimit -n, and who holds connections to it",
 };
-
-function isSocket(path: string): boolean {
-  return statsOf(path)?.isSocket() ?? true;
-}

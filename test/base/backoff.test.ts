@@ -11,20 +11,14 @@ test("stays at the longest wait after more attempts than a number can double", (
   expect(backoffMs(seconds, 5_000)).toBe(30_000);
 });
 
-test("leaves nothing to chance without jitter", () => {
-  expect(backoffMs(seconds, 1, () => 0.9)).toBe(2_000);
-});
-
 test.each([
-  [0, 2_000],
-  [0.5, 1_800],
-  [1, 1_600],
-])("with a jitter of a fifth and chance %d, 2 s become %d ms", (chance, expected) => {
-  expect(backoffMs({ ...seconds, jitter: 0.2 }, 1, () => chance)).toBe(expected);
-});
-
-test("a jittered wait never exceeds the longest", () => {
-  expect(backoffMs({ ...seconds, jitter: 1 }, 9, () => 0)).toBe(30_000);
+  [0, 1, 0.9, 2_000],
+  [0.2, 1, 0, 2_000],
+  [0.2, 1, 0.5, 1_800],
+  [0.2, 1, 1, 1_600],
+  [1, 9, 0, 30_000],
+])("with a jitter of %d, attempt %i waits at chance %d for %d ms", (jitter, attempt, chance, expected) => {
+  expect(backoffMs({ ...seconds, jitter }, attempt, () => chance)).toBe(expected);
 });
 
 test("a socket that is waited for is told of less and less often: in a day some 50 lines", () => {

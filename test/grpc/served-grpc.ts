@@ -70,6 +70,12 @@ export async function serveGrpc({ limits, getInfo = () => INFO }: ServeOptions =
     listener,
     records,
     notices,
+    /** A client that has sent this. */
+    connect(...sent: readonly Buffer[]) {
+      const client = connectRaw(path);
+      client.socket.write(Buffer.concat(sent));
+      return client;
+    },
     /** Resolves when the server has taken the next connection; ask before connecting. */
     accepted: () => once(listener, "connection") as Promise<[Socket]>,
     async [Symbol.asyncDispose]() {

@@ -10,17 +10,6 @@ const ANY = /\.(?:info|warn|error|v)\s*\(/g;
 const callsIn = (text: string) => text.match(ANY)?.length ?? 0;
 const unstampedIn = (text: string) => callsIn(text.replace(STAMPED, ""));
 
-test.each([
-  ["log.info(1)", 0],
-  ["context.log.v(repeats ? 4 : 0).info(1)", 0],
-  ["logger.info(1)", 1],
-  ["log\n  .info(1)", 1],
-  ["log.v(2)\n  .info(1)", 2],
-  ["parent.warn(1)", 1],
-])("%j: %i", (text, unstamped) => {
-  expect(unstampedIn(text)).toBe(unstamped);
-});
-
 /** They write what was stamped where it was logged. */
 const FORWARDING = ["logging/json-line.ts", "logging/logger-option.ts"];
 

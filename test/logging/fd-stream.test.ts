@@ -99,8 +99,5 @@ test("a reader that went away is no error", () => {
   descriptors.splice(descriptors.indexOf(reader), 1);
   expect(() => fs.writeSync(writer, "x")).toThrow(expect.objectContaining({ code: "EPIPE" }));
   expect(createFdStream(writer).write("x\n")).toBeUndefined();
-});
-
-test("a closed descriptor is no error", () => {
-  expect(createFdStream(1_000_000).write("x\n")).toBeUndefined();
+  expect(createFdStream(1_000_000).write("a descriptor that is closed\n")).toBeUndefined();
 });

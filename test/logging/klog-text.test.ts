@@ -1,4 +1,4 @@
-import { klogMessage, textLine } from "../../src/logging/klog-text";
+import { createTextLine, klogMessage } from "../../src/logging/klog-text";
 import type { LogFields, LogRecord } from "../../src/logging/logger";
 import { recordOf } from "../support/log-record";
 
@@ -11,7 +11,7 @@ test.each<[Partial<LogRecord>, number, number, string]>([
   [{ severity: "error" }, jan2 + 999.25, 99, 'E0102 15:04:05.999250      99 csi-driver.ts:12] "Msg"'],
   [{ file: "main", line: 0 }, dec31, 1, 'I1231 00:00:00.000000       1 main.ts:0] "Msg"'],
 ])("header of %j", (change, timeMs, pid, line) => {
-  expect(textLine(recordOf(change), { timeMs, pid })).toBe(`${line}\n`);
+  expect(createTextLine(pid)(recordOf(change), timeMs)).toBe(`${line}\n`);
 });
 
 // Outcomes of klog v2.140 for the same call, its header cut off.

@@ -92,3 +92,15 @@ test("a logger of createLogger stays itself; without one nothing is logged; what
   expect(resolveLogger(undefined).enabled()).toBe(false);
   expect([{}, { info: () => {} }, null, "console"].map(isLoggerOption)).toEqual([false, false, false, false]);
 });
+
+test.each([undefined, () => {}, { write: () => {} }, { enabled: true, write: () => {} }])(
+  "createLogger refuses %p, which is no sink",
+  (sink) => {
+    expect(() => createLogger(sink as never)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining("has no function"),
+      }),
+    );
+  },
+);

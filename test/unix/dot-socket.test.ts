@@ -33,22 +33,14 @@ test("a socket is its owner's only from the moment at which it accepts, and the 
 });
 
 describe("sweepDotSockets", () => {
-  test("removes what a killed process left", async () => {
-    await leaveDeadSocket(folder.at(".reg-0a1b2"));
-    await sweepDotSockets(folder.path, later);
-    expect(existsSync(folder.at(".reg-0a1b2"))).toBe(false);
-  });
+  const dotPath = () => folder.at(".reg-0a1b2");
 
-  test("leaves a dead socket that is young: its owner may not listen yet", async () => {
-    await leaveDeadSocket(folder.at(".reg-0a1b2"));
+  test("removes what a killed process left, once it is old: a young one's owner may not listen yet", async () => {
+    await leaveDeadSocket(dotPath());
     await sweepDotSockets(folder.path);
-    expect(existsSync(folder.at(".reg-0a1b2"))).toBe(true);
-  });
-
-  test("leaves a living socket", async () => {
-    await using _living = await startForeignSocket(folder.at(".reg-0a1b2"));
+    expect(existsSync(dotPath())).toBe(true);
     await sweepDotSockets(folder.path, later);
-    expect(existsSync(folder.at(".reg-0a1b2"))).toBe(true);
+    expect(existsSync(dotPath())).toBe(false);
   });
 
   test.each(["x.csi-reg.sock", ".other", ".reg-0a1b", ".reg-0a1b23", ".reg-ABCDE"])(
@@ -60,17 +52,18 @@ describe("sweepDotSockets", () => {
     },
   );
 
-  test.each(["no such folder", "a file"])("does not mind %s", async (name) => {
-    writeFileSync(folder.at("a file"), "");
-    await sweepDotSockets(folder.at(name), later);
-  });
-
-  test.each<[string, (path: string) => void]>([
+  test.each<[string, (path: string) => unknown]>([
+    ["living socket", startForeignSocket],
     ["folder", (path) => mkdirSync(path)],
     ["regular file", (path) => writeFileSync(path, "precious")],
   ])("leaves a %s by such a name", async (_what, make) => {
-    make(folder.at(".reg-0a1b2"));
+    const made = await make(dotPath());
     await sweepDotSockets(folder.path, later);
-    expect(existsSync(folder.at(".reg-0a1b2"))).toBe(true);
+    expect(existsSync(dotPath())).toBe(true);
+    await (made as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.();
+  });
+
+  test("does not mind a folder that is away", async () => {
+    await sweepDotSockets(folder.at("away"), later);
   });
 });

@@ -42,6 +42,10 @@ const isHinted = (watch: PathWatch) => {
   setImmediate(() => stop.abort());
   return watch.wait(stop.signal);
 };
+const quiet = async (watch: PathWatch, path = folder.path) => {
+  await settle(path);
+  await isHinted(watch);
+};
 const never = new AbortController().signal;
 
 test("tells when the file comes, changes and goes", async () => {
@@ -56,8 +60,7 @@ test("tells when the file comes, changes and goes", async () => {
     const changed = watch.wait(never);
     change();
     await changed;
-    await settle(folder.path);
-    await isHinted(watch);
+    await quiet(watch);
   }
 });
 
@@ -74,8 +77,7 @@ test("follows the path down as its folders are made, one by one", async () => {
     const changed = watch.wait(never);
     mkdirSync(made);
     await changed;
-    await settle(made);
-    await isHinted(watch);
+    await quiet(watch, made);
   }
   const changed = watch.wait(never);
   writeFileSync(folder.at("a", "b", "c", "x.sock"), "");
@@ -88,8 +90,7 @@ test("finds its way when all folders and the file are made at once", async () =>
   mkdirSync(folder.at("a", "b"), { recursive: true });
   writeFileSync(folder.at("a", "b", "x.sock"), "");
   await made;
-  await settle(folder.path);
-  await isHinted(watch);
+  await quiet(watch);
   const gone = watch.wait(never);
   rmSync(folder.at("a", "b", "x.sock"));
   await gone;
@@ -120,14 +121,12 @@ test.each<[string, (path: string) => void]>([
     const replaced = watch.wait(never);
     replace(path);
     await replaced;
-    await settle(folder.path);
-    await isHinted(watch);
+    await quiet(watch);
     const arrived = watch.wait(never);
     writeFileSync(folder.at("d", "x.sock"), "");
     await arrived;
     rmSync(`${path}-old`, { recursive: true, force: true });
-    await settle(folder.path);
-    await isHinted(watch);
+    await quiet(watch);
   }
 });
 

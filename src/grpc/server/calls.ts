@@ -135,18 +135,8 @@ export function createServerCalls(options: ServerCallsOptions) {
     }
   }
 
-  /** Also called for trailers of a call that has ended. */
-  function endByTrailers(streamId: number, endsRequest: boolean): void {
-    if (running.get(streamId)?.requestEnded === false && !endsRequest)
-      refuse("a second header block in a call");
-    endRequest(streamId);
-  }
-
-  const unfinishedBytes = (): number => {
-    let bytes = 0;
-    for (const { request, requestEnded } of running.values()) if (!requestEnded) bytes += request.bytes;
-    return bytes;
-  };
+  const unfinishedBytes = () =>
+    [...running.values()].reduce((sum, call) => sum + (call.requestEnded ? 0 : call.request.bytes), 0);
 
   /** A client's frame may name a stream that has ended, but not one that never began. */
   const mustHaveBegun = (streamId: number, what: string) => {
@@ -167,11 +157,16 @@ export function createServerCalls(options: ServerCallsOptions) {
     },
     isRunning: (streamId: number): boolean => running.has(streamId),
 
-    /** A whole header block: the head of a call, or trailers. */
+    /** A whole header block: the head of a call, or trailers, also of a call that has ended. */
     headers(streamId: number, fields: readonly HeaderField[], endsRequest: boolean): void {
       if (streamId % 2 === 0) refuse(`a call on stream ${streamId}`);
-      if (streamId > newestStream) begin(streamId, fields, endsRequest);
-      else endByTrailers(streamId, endsRequest);
+      if (streamId > newestStream) {
+        begin(streamId, fields, endsRequest);
+        return;
+      }
+      if (running.get(streamId)?.requestEnded === false && !endsRequest)
+        refuse("a second header block in a call");
+      endRequest(streamId);
     },
 
     /** A DATA frame begins; `content` and `end` follow. */

@@ -18,7 +18,6 @@ import { refuse } from "../http2/protocol-violation";
 import { encodeSettings, parseInitialWindows, Setting } from "../http2/settings";
 import { createServerCalls, type Serving } from "./calls";
 import { createFrameAllowance } from "./frame-allowance";
-import type { GrpcServerLimits } from "./limits";
 import { callWindow } from "./unary-request";
 
 export type ClientConnection = ReturnType<typeof createClientConnection>;
@@ -90,7 +89,12 @@ export function createClientConnection(socket: Socket, serving: Serving, listene
       refuse("a client that does not begin with SETTINGS");
     applySettings(first, yield* bytes.exactly(first.length));
     isGreeted = true;
-    write(Buffer.concat([ourSettings(limits), SETTINGS_ACK]));
+    const ourSettings = encodeSettings([
+      [Setting.MAX_CONCURRENT_STREAMS, limits.maxConcurrentStreams],
+      [Setting.INITIAL_WINDOW_SIZE, callWindow(limits.maxMessageBytes)],
+      [Setting.MAX_HEADER_LIST_SIZE, limits.maxHeaderBytes],
+    ]);
+    write(Buffer.concat([ourSettings, SETTINGS_ACK]));
     for (;;) {
       const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
       const { type, flags, streamId, length } = frame;
@@ -172,14 +176,6 @@ export function createClientConnection(socket: Socket, serving: Serving, listene
     /** Takes no more calls, lets running ones be answered, then hangs up. */
     leave,
   };
-}
-
-function ourSettings(limits: GrpcServerLimits): Buffer {
-  return encodeSettings([
-    [Setting.MAX_CONCURRENT_STREAMS, limits.maxConcurrentStreams],
-    [Setting.INITIAL_WINDOW_SIZE, callWindow(limits.maxMessageBytes)],
-    [Setting.MAX_HEADER_LIST_SIZE, limits.maxHeaderBytes],
-  ]);
 }
 
 /** The payload of a frame that may have one length only. */

@@ -72,7 +72,7 @@ export function createUnaryRequest(maxMessageBytes: number) {
     /** The message, or the failure, once the client has sent everything. */
     end(): Buffer | CallFailure {
       if (prefixBytes === MESSAGE_PREFIX_BYTES && missing() === 0) return Buffer.concat(blocks);
-      return { code: status.UNIMPLEMENTED, details: "a unary call has one message, and here is none" };
+      return { code: status.UNIMPLEMENTED, details: "a unary call has one message, this one has none" };
     },
   };
 }

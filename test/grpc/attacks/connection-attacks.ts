@@ -37,11 +37,6 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("PUSH_PROMISE", frame(PUSH_PROMISE, 4, 1, uint32(2)), "a PUSH_PROMISE frame of a client"),
     attack("RST_STREAM before HEADERS", reset(99), "RST_STREAM of no call"),
     attack("an even stream", openCall(2), "a call on stream 2"),
-    attack(
-      "padding longer than its frame",
-      [openCall(1), frame(DATA, 8, 1, bytesOf("ff 00"))],
-      "a DATA frame too short for its padding",
-    ),
   ],
   "frames of more than 16384 bytes": [
     attack(

@@ -6,9 +6,9 @@ import * as fc from "fast-check";
 import { createHpackDecoder } from "../../../src/grpc/hpack/decoder";
 import { propertyTest } from "../../support/fuzz";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
-import { hpackGarbage, representations, tableSizes } from "../arbitrary-headers";
 import { connectRaw } from "../served-grpc";
 import {
+  bytesOf,
   END_HEADERS,
   END_STREAM,
   frame,
@@ -27,14 +27,38 @@ interface Reading {
   readonly refused: boolean;
 }
 
-const good = headerBlock(...grpcHeaders("localhost"));
-const request = fc
-  .tuple(
-    tableSizes,
-    representations,
-    fc.oneof({ weight: 5, arbitrary: fc.constant(Buffer.alloc(0)) }, hpackGarbage),
-  )
-  .map(([sizes, fields, garbage]) => Buffer.concat([sizes, good, fields, garbage]).subarray(0, 16_384));
+const bytesOfText = (text: string) => Buffer.concat([Buffer.of(text.length), Buffer.from(text)]);
+const hexes = (...all: readonly string[]) => fc.constantFrom(...all.map(bytesOf));
+const joined = (parts: fc.Arbitrary<readonly Buffer[]>) => parts.map((all) => Buffer.concat(all));
+
+const names = fc.stringMatching(/^[a-z][a-z0-9_.-]{0,12}$/).map(bytesOfText);
+const values = fc.oneof(
+  fc.stringMatching(/^[!-~]([ -~]{0,60}[!-~])?$/).map(bytesOfText),
+  // As Go writes them in Huffman code: nothing, grpc-go/1.72.2, application/grpc, trailers.
+  hexes("80", "8a9acac8b4c7602bba25c5", "8b1d75d0620d263d4c4d6564", "864d833505b11f"),
+  fc.constant(Buffer.concat([bytesOf("7f d10e"), Buffer.alloc(2_000, "v")])),
+);
+/** Literals with a name of their own, and with one from the static table (RFC 7541, section 6.2). */
+const literals = joined(fc.tuple(hexes("40", "00", "10"), names, values));
+const namedByIndex = joined(fc.tuple(hexes("50", "53", "58", "73", "7a", "0f01", "0f2b", "1f01"), values));
+/** Fields of the static table, and what was put into the dynamic one before. */
+const indexed = hexes("90", "93", "98", "b3", "ba", "be", "be", "bf", "c2", "c4", "c6");
+const fields = joined(
+  fc.array(fc.oneof({ weight: 5, arbitrary: literals }, namedByIndex, indexed), { maxLength: 12 }),
+);
+/** 0, 30, 31, 4096 and 4097, which is too large. */
+const tableSizes = joined(fc.array(hexes("20", "3e", "3f00", "3fe11f", "3fe21f"), { maxLength: 2 }));
+const garbage = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
+
+const nothing = fc.constant(Buffer.alloc(0));
+const request = joined(
+  fc.tuple(
+    fc.oneof({ weight: 4, arbitrary: nothing }, tableSizes),
+    fc.constant(headerBlock(...grpcHeaders("localhost"))),
+    fields,
+    fc.oneof({ weight: 5, arbitrary: nothing }, garbage),
+  ),
+);
 
 let folder: TempFolder;
 let listener: Server;

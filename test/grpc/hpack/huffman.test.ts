@@ -3,7 +3,7 @@ import { decodeHuffman } from "../../../src/grpc/hpack/huffman";
 /** Bits as a string, filled up with ones to whole bytes as RFC 7541, section 5.2, has it. */
 function packed(bits: string): Buffer {
   const filled = bits.padEnd(Math.ceil(bits.length / 8) * 8, "1");
-  return Buffer.from((filled.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  return Buffer.from(Array.from(filled.matchAll(/.{8}/g), ([byte]) => Number.parseInt(byte, 2)));
 }
 
 function code(hex: string, bits: number): string {

@@ -2,7 +2,7 @@ import { eventually } from "../../support/eventually";
 import { dialRegistration } from "../../support/fake-kubelet";
 import { ATTACKS } from "../attacks";
 import type { Attack, Outcome } from "../attacks/attack";
-import { connectRaw, INFO, serveGrpc } from "../served-grpc";
+import { INFO, serveGrpc } from "../served-grpc";
 import { END_STREAM, frame, HEADERS, PING, RST_STREAM } from "../wire";
 
 const MARK = Buffer.from("still on");
@@ -10,8 +10,7 @@ const MARK = Buffer.from("still on");
 /** Plays an attack on a server of its own, on which kubelet must then be answered. */
 async function outcomeOf({ bytes, streamId }: Attack): Promise<Outcome> {
   await using served = await serveGrpc();
-  using client = connectRaw(served.path);
-  client.socket.write(Buffer.concat([bytes, frame(PING, 0, 0, MARK)]));
+  using client = served.connect(bytes, frame(PING, 0, 0, MARK));
   const end = () =>
     client.frames.find((one) => {
       if (streamId === undefined) return one.type === PING && one.payload.equals(MARK);

@@ -63,8 +63,7 @@ test("500 idle connections, and then kubelet comes", async () => {
   await eventually(() => expect(served.server.connections.accepted).toBe(500));
   expect(served.server.connections.open).toBeLessThanOrEqual(2 * 64 + 1);
   await eventually(() => expect(served.server.connections.open).toBe(64));
-  using kubelet = connectRaw(served.path);
-  kubelet.socket.write(ONE_CALL);
+  using kubelet = served.connect(ONE_CALL);
   expect(await kubelet.statusOf(1)).toBe("0");
   await Promise.all(idle.slice(0, 437).map(({ closed }) => closed));
   expect(idle.slice(437).filter(({ socket }) => socket.destroyed)).toEqual([]);
@@ -77,11 +76,9 @@ test("500 idle connections, and then kubelet comes", async () => {
 test("a client that waits for our settings before it calls is not closed for the next one that comes", async () => {
   await using served = await serveGrpc({ limits: { maxConnections: 1 } });
   const clock = jest.spyOn(performance, "now").mockReturnValue(performance.now());
-  using kubelet = connectRaw(served.path);
-  kubelet.socket.write(HELLO);
+  using kubelet = served.connect(HELLO);
   await kubelet.until(() => kubelet.frames.length > 0);
-  using stranger = connectRaw(served.path);
-  stranger.socket.write(HELLO);
+  using stranger = served.connect(HELLO);
   await stranger.until(() => stranger.frames.length > 0);
   for (let turn = 0; turn < 3; turn++) await nextTurn();
   kubelet.socket.write(getInfoCall(1, RAW_PATH));
@@ -131,15 +128,13 @@ test("who goes first: silent before idle, idle before one with a call running, t
 
 test("who has called is not closed for strangers, whatever calls they begin and leave off", async () => {
   await using served = await serveGrpc({ limits: { maxConnections: 3 } });
-  using kubelet = connectRaw(served.path);
-  kubelet.socket.write(ONE_CALL);
+  using kubelet = served.connect(ONE_CALL);
   expect(await kubelet.statusOf(1)).toBe("0");
   const half = getInfoCall(1, RAW_PATH).subarray(0, -1);
   const ping = frame(PING, 0, 0, Buffer.alloc(8));
   const strangers = [];
   for (let count = 0; count < 10; count++) {
-    const stranger = connectRaw(served.path);
-    stranger.socket.write(Buffer.concat([HELLO, half.subarray(0, count % 2 ? half.length : -9), ping]));
+    const stranger = served.connect(HELLO, half.subarray(0, count % 2 ? half.length : -9), ping);
     await stranger.until(() => stranger.frames.length > 0);
     strangers.push(stranger);
   }
@@ -170,8 +165,7 @@ test("a call that is refused at once is not running", async () => {
   const withoutScheme = grpcHeaders("localhost").filter(([name]) => name !== ":scheme");
   first.socket.write(Buffer.concat([HELLO, frame(HEADERS, END_HEADERS, 1, headerBlock(...withoutScheme))]));
   await eventually(() => expect(first.frames.map(({ type }) => type)).toContain(RST_STREAM));
-  using second = connectRaw(served.path);
-  second.socket.write(ONE_CALL);
+  using second = served.connect(ONE_CALL);
   expect(await second.statusOf(1)).toBe("0");
   await first.closed;
 });

@@ -16,12 +16,9 @@ const REFUSED_STREAM = 7;
 test("closes idle connections at once, whatever they have said so far", async () => {
   await using served = await serveGrpc();
   using silent = connectRaw(served.path);
-  using hesitant = connectRaw(served.path);
-  hesitant.socket.write(CLIENT_PREFACE.subarray(0, 10));
-  using greeted = connectRaw(served.path);
-  greeted.socket.write(HELLO);
-  using used = connectRaw(served.path);
-  used.socket.write(ONE_CALL);
+  using hesitant = served.connect(CLIENT_PREFACE.subarray(0, 10));
+  using greeted = served.connect(HELLO);
+  using used = served.connect(ONE_CALL);
   expect(await used.statusOf(1)).toBe("0");
   expect(served.server.connections.open).toBe(4);
 
@@ -33,8 +30,7 @@ test("closes idle connections at once, whatever they have said so far", async ()
 test("leaves nothing behind", async () => {
   await expectNothingLeft(async () => {
     await using served = await serveGrpc();
-    using client = connectRaw(served.path);
-    client.socket.write(ONE_CALL);
+    using client = served.connect(ONE_CALL);
     expect(await client.statusOf(1)).toBe("0");
   });
 });
@@ -65,8 +61,7 @@ test("lets a running call finish", async () => {
 test("takes no call after its goodbye, and says that it did not begin it", async () => {
   const { getInfo, entered, open } = gate();
   await using served = await serveGrpc({ getInfo });
-  using client = connectRaw(served.path);
-  client.socket.write(ONE_CALL);
+  using client = served.connect(ONE_CALL);
   await entered;
   const closed = served.server.close({ graceMs: LONG_MS });
   client.socket.write(getInfoCall(3, "/raw"));
@@ -106,8 +101,7 @@ test("closes once, and takes no connection afterwards", async () => {
 test("sees a client go away in the middle of a call", async () => {
   const { getInfo, entered } = gate();
   await using served = await serveGrpc({ getInfo });
-  const client = connectRaw(served.path);
-  client.socket.write(ONE_CALL);
+  const client = served.connect(ONE_CALL);
   const { peerGone } = await entered;
   client.socket.destroy();
   await once(peerGone, "abort");

@@ -40,10 +40,3 @@ test("a second gives 8 back, also in parts; a long time no more than 200", () =>
   spendAll(200);
   expect(spend).toThrow(TOO_MANY);
 });
-
-test("the clock is the process' own where none is given", () => {
-  const { spend } = createFrameAllowance();
-  expect(() => {
-    for (let spent = 0; spent < 1_000_000; spent++) spend();
-  }).toThrow(TOO_MANY);
-});

@@ -1,14 +1,80 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import * as fc from "fast-check";
+import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
 import { eventually } from "../../support/eventually";
 import { dialRegistration } from "../../support/fake-kubelet";
 import { propertyTest } from "../../support/fuzz";
-import { chunkLengths, connections, inChunks } from "../arbitrary-connections";
+import { ATTACKS } from "../attacks";
 import { INFO, openDescriptors, serveGrpc } from "../served-grpc";
+import {
+  bytesOf,
+  frame,
+  GOAWAY,
+  getInfoCall,
+  HELLO,
+  PADDED,
+  RAW_PATH,
+  randomChunks,
+  SETTINGS,
+  seededRandom,
+} from "../wire";
+
+const WINDOW_UPDATE = 8;
+
+const bytes = (constraints: fc.IntArrayConstraints) =>
+  fc.uint8Array(constraints).map((one) => Buffer.from(one));
+
+/** What attackers send, up to 20 kB of each. */
+const hostile = Object.values(ATTACKS)
+  .flat()
+  .map((attack) => attack.bytes.subarray(HELLO.length, HELLO.length + 20_000));
+
+const good = [
+  ...[1, 3, 5, 7, 9, 11].map((streamId) => getInfoCall(streamId, RAW_PATH)),
+  frame(SETTINGS, 0, 0, bytesOf("0004 0000ffff 0005 00004000")),
+  frame(0, PADDED | 1, 1, bytesOf("02 00 00000000 ffff")),
+  frame(WINDOW_UPDATE, 0, 1, bytesOf("0000ffff")),
+  frame(GOAWAY, 0, 0, Buffer.alloc(8)),
+];
+
+const frames = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...good) },
+  { weight: 2, arbitrary: fc.constantFrom(...hostile) },
+  fc
+    .tuple(fc.nat(11), fc.nat(255), fc.constantFrom(0, 1, 2, 3, 5, 0x7fff_ffff), bytes({ maxLength: 40 }))
+    .map(([type, flags, streamId, payload]) => frame(type, flags, streamId, payload)),
+);
+
+const share = fc.noBias(fc.nat(9_999)).map((parts) => parts / 10_000);
+const damages = fc.array(fc.record({ where: share, value: fc.nat(255) }), { maxLength: 4 });
+const greetings = fc.oneof(
+  { weight: 20, arbitrary: fc.constant(HELLO) },
+  { weight: 1, arbitrary: fc.constant(CLIENT_PREFACE) },
+  { weight: 1, arbitrary: bytes({ maxLength: 24 }) },
+);
+/** How much of it all is sent. */
+const ends = fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, share);
+
+/** What a client sends on one connection: often all valid, often damaged in some bytes, cut anywhere. */
+const connections = fc
+  .tuple(
+    greetings,
+    fc.array(frames, { minLength: 1, maxLength: 16 }),
+    fc.oneof(fc.constant([]), damages),
+    ends,
+  )
+  .map(([greeting, parts, hits, end]) => {
+    const rest = Buffer.concat(parts);
+    for (const { where, value } of hits) rest[Math.floor(where * rest.length)] = value;
+    const sent = Buffer.concat([greeting, rest]);
+    return sent.subarray(0, Math.ceil(end * sent.length));
+  });
 
 type Served = Awaited<ReturnType<typeof serveGrpc>>;
 
+/** Chunks of 1 byte, of some, or of most there are. */
+const chunkings = fc.record({ seed: fc.nat(), longest: fc.constantFrom(1, 20, 300, 65_536) });
 /** How a client leaves: it hangs up and waits, it breaks off, or it leaves its answers unread and then breaks off. */
 const goodbyes = fc.constantFrom<"end" | "destroy" | "never read">("end", "end", "destroy", "never read");
 
@@ -32,9 +98,9 @@ describe("whatever a client sends", () => {
 
   propertyTest(
     "its connection ends with it, and kubelet is answered",
-    { runs: 250, given: fc.tuple(connections, chunkLengths, goodbyes) },
-    async ([sent, lengths, goodbye]) => {
-      await visit(served, inChunks(sent, lengths), goodbye);
+    { runs: 250, given: fc.tuple(connections, chunkings, goodbyes) },
+    async ([sent, { seed, longest }, goodbye]) => {
+      await visit(served, randomChunks(sent, seededRandom(seed), longest), goodbye);
       await eventually(() => expect(served.server.connections.open).toBe(0));
       using kubelet = dialRegistration(served.path);
       expect(await kubelet.getInfo()).toEqual(INFO);

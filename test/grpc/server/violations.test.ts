@@ -103,16 +103,14 @@ test.each<[string, Buffer[]]>([
   ],
 ])("%s are taken", async (_name, frames) => {
   await using served = await serveGrpc({ limits: LIMITS });
-  using client = connectRaw(served.path);
-  client.socket.write(afterHello(...frames));
+  using client = served.connect(HELLO, ...frames);
   expect(await client.statusOf(1)).toBe("0");
 });
 
 test("a client that says goodbye has its call answered first, and breaks no rule", async () => {
   const { getInfo, open } = gate();
   await using served = await serveGrpc({ getInfo });
-  using client = connectRaw(served.path);
-  client.socket.write(afterHello(getInfoCall(1, ""), frame(GOAWAY, 0, 0, Buffer.alloc(8))));
+  using client = served.connect(HELLO, getInfoCall(1, ""), frame(GOAWAY, 0, 0, Buffer.alloc(8)));
   await client.until(() => client.frames.some(({ type }) => type === GOAWAY));
   open();
   expect(await client.statusOf(1)).toBe("0");
@@ -122,8 +120,7 @@ test("a client that says goodbye has its call answered first, and breaks no rule
 
 test("a client that breaks a rule is told which, by GOAWAY", async () => {
   await using served = await serveGrpc();
-  using client = connectRaw(served.path);
-  client.socket.write(afterHello(getInfoCall(1, ""), frame(PING, 0, 1, Buffer.alloc(8))));
+  using client = served.connect(HELLO, getInfoCall(1, ""), frame(PING, 0, 1, Buffer.alloc(8)));
   await client.closed;
   const last = client.frames.at(-1);
   const text = last?.payload.subarray(8).toString();
