@@ -123,6 +123,12 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     driver,
     /** Publishes a registration socket, in place of one that is there. `info` is what differs from x.csi. */
     registrar,
+    /** Starts both, and resolves when kubelet has registered them. */
+    registered: async (options: Partial<CsiDriverOptions> = {}) => {
+      const started = { driver: await driver(options), registrar: await registrar() };
+      await started.registrar.registered();
+      return started;
+    },
     refuse: kubelet.refuse,
     /** Kills kubelet and starts it anew. */
     restart: () => whileDown(async () => {}),

@@ -72,9 +72,7 @@ export const drivers: readonly Scenario[] = [
   {
     name: "refuses a driver whose topology contradicts a label of the node",
     script: async (node) => {
-      await node.driver({ topology: { zone: "z1" } });
-      const registrar = await node.registrar();
-      await registrar.registered();
+      await node.registered({ topology: { zone: "z1" } });
       await node.driver({ name: "y.csi", topology: { zone: "z2", rack: "r1" } });
       const other = await node.registrar({ name: "b.sock", info: { name: "y.csi" } });
       await other.failed();
@@ -84,9 +82,7 @@ export const drivers: readonly Scenario[] = [
     name: "caps a limit of volumes, and takes a negative one for none",
     script: async (node) => {
       await node.driver({ name: "x.csi", maxVolumes: 2 ** 31 });
-      await node.driver({ name: "y.csi", maxVolumes: -1 });
-      const registrar = await node.registrar();
-      await registrar.registered();
+      await node.registered({ name: "y.csi", maxVolumes: -1 });
       const other = await node.registrar({ name: "b.sock", info: { name: "y.csi" } });
       await other.registered();
     },

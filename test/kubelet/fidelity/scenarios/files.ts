@@ -87,9 +87,7 @@ export const files: readonly Scenario[] = [
   {
     name: "keeps a driver over whose socket a file is renamed, until the file is removed",
     script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar();
-      await registrar.registered();
+      await node.registered();
       await writeFile(node.elsewhere("file"), "");
       await rename(node.elsewhere("file"), node.at("a.sock"));
       await node.settled();
@@ -100,9 +98,7 @@ export const files: readonly Scenario[] = [
   {
     name: "deregisters a driver in whose socket's place a file is written",
     script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar();
-      await registrar.registered();
+      await node.registered();
       unlinkSync(node.at("a.sock"));
       writeFileSync(node.at("a.sock"), "");
       await node.deregistered();
@@ -111,9 +107,7 @@ export const files: readonly Scenario[] = [
   {
     name: "does not notice that a socket was renamed away, and refuses it under its new name",
     script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar();
-      await registrar.registered();
+      await node.registered();
       await rename(node.at("a.sock"), node.at("b.sock"));
       await node.failed("b.sock");
       await unlink(node.at("b.sock"));

@@ -8,9 +8,7 @@ export const life: readonly Scenario[] = [
   {
     name: "registers a driver",
     script: async (node) => {
-      await node.driver({ topology: TOPOLOGY, maxVolumes: 5 });
-      const registrar = await node.registrar();
-      await registrar.registered();
+      await node.registered({ topology: TOPOLOGY, maxVolumes: 5 });
     },
   },
   {
@@ -30,9 +28,7 @@ export const life: readonly Scenario[] = [
   {
     name: "deregisters a driver whose socket is removed",
     script: async (node) => {
-      await node.driver({ topology: TOPOLOGY });
-      const registrar = await node.registrar();
-      await registrar.registered();
+      const { registrar } = await node.registered({ topology: TOPOLOGY });
       await registrar.close();
       await node.deregistered();
     },
@@ -40,9 +36,7 @@ export const life: readonly Scenario[] = [
   {
     name: "registers again what was removed and came back in a moment",
     script: async (node) => {
-      await node.driver();
-      const first = await node.registrar();
-      await first.registered();
+      const { registrar: first } = await node.registered();
       await first.close();
       const second = await node.registrar();
       await second.registered();
@@ -51,13 +45,9 @@ export const life: readonly Scenario[] = [
   {
     name: "registers again what was replaced by rename, and asks the driver again",
     script: async (node) => {
-      const driver = await node.driver({ maxVolumes: 5 });
-      const first = await node.registrar();
-      await first.registered();
+      const { driver } = await node.registered({ maxVolumes: 5 });
       await driver.close();
-      await node.driver({ maxVolumes: 6, nodeId: "another ID" });
-      const second = await node.registrar();
-      await second.registered();
+      await node.registered({ maxVolumes: 6, nodeId: "another ID" });
     },
   },
   {
@@ -83,9 +73,7 @@ export const life: readonly Scenario[] = [
   {
     name: "registers its drivers again after a restart",
     script: async (node) => {
-      await node.driver({ topology: TOPOLOGY, maxVolumes: 5 });
-      const registrar = await node.registrar();
-      await registrar.registered();
+      const { registrar } = await node.registered({ topology: TOPOLOGY, maxVolumes: 5 });
       await node.restart();
       await registrar.registered(2);
       await registrar.close();
@@ -95,9 +83,7 @@ export const life: readonly Scenario[] = [
   {
     name: "leaves on the node what went away while it was down",
     script: async (node) => {
-      await node.driver({ topology: TOPOLOGY });
-      const registrar = await node.registrar();
-      await registrar.registered();
+      const { registrar } = await node.registered({ topology: TOPOLOGY });
       await node.whileDown(registrar.close);
       await node.settled();
     },
@@ -105,9 +91,7 @@ export const life: readonly Scenario[] = [
   {
     name: "finds a driver with another volume limit after a restart",
     script: async (node) => {
-      const driver = await node.driver({ maxVolumes: 5 });
-      const registrar = await node.registrar();
-      await registrar.registered();
+      const { driver, registrar } = await node.registered({ maxVolumes: 5 });
       await node.whileDown(async () => {
         await driver.close();
         await node.driver({ maxVolumes: 6 });
@@ -118,9 +102,7 @@ export const life: readonly Scenario[] = [
   {
     name: "finds a driver with another node ID and topology after a restart",
     script: async (node) => {
-      const driver = await node.driver({ topology: TOPOLOGY });
-      const registrar = await node.registrar();
-      await registrar.registered();
+      const { driver, registrar } = await node.registered({ topology: TOPOLOGY });
       await node.whileDown(async () => {
         await driver.close();
         await node.driver({ nodeId: "another ID", topology: { "x.csi/room": "1" } });

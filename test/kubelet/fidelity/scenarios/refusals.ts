@@ -21,9 +21,7 @@ export const refusals: readonly Scenario[] = [
     name: "tries again what it refused to validate",
     script: async (node) => {
       await node.refuse({ stage: "validate", text: TEXT });
-      await node.driver();
-      const registrar = await node.registrar();
-      await registrar.registered();
+      await node.registered();
     },
   },
   {
@@ -74,9 +72,7 @@ export const refusals: readonly Scenario[] = [
     name: "refuses an equal version at another path and endpoint until the first is gone",
     script: async (node) => {
       await node.driver();
-      await node.driver({ name: "y.csi" });
-      const first = await node.registrar();
-      await first.registered();
+      const { registrar: first } = await node.registered({ name: "y.csi" });
       const second = await node.registrar({ name: "b.sock", info: { endpoint: node.elsewhere("y.csi") } });
       await second.failed();
       await first.close();
@@ -87,9 +83,7 @@ export const refusals: readonly Scenario[] = [
     name: "lets a higher version take over, and deregisters it when either socket goes",
     script: async (node) => {
       await node.driver();
-      await node.driver({ name: "y.csi" });
-      const first = await node.registrar();
-      await first.registered();
+      const { registrar: first } = await node.registered({ name: "y.csi" });
       const info = { endpoint: node.elsewhere("y.csi"), supportedVersions: ["1.1.0"] };
       const second = await node.registrar({ name: "b.sock", info });
       await second.registered();
@@ -102,9 +96,7 @@ export const refusals: readonly Scenario[] = [
   {
     name: "deregisters what was registered when a higher version fails",
     script: async (node) => {
-      await node.driver();
-      const first = await node.registrar();
-      await first.registered();
+      await node.registered();
       const info = { endpoint: node.elsewhere("nowhere"), supportedVersions: ["1.1.0"] };
       const second = await node.registrar({ name: "b.sock", info });
       await second.failed();
