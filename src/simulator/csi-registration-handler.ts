@@ -47,7 +47,7 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
     }
   };
 
-  const register = async ({ name, endpoint, versions }: OfferedPlugin) => {
+  const register = async ({ driverName: name, endpoint, versions }: OfferedPlugin) => {
     const before = listed.get(name);
     const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
     listed.set(name, { version, installed: before?.installed ?? false });
@@ -70,7 +70,7 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
   };
 
   return {
-    validate: ({ name, endpoint, versions }) => {
+    validate: ({ driverName: name, endpoint, versions }) => {
       try {
         validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version, versionsWording);
         return undefined;
@@ -79,7 +79,7 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
       }
     },
     register: (plugin) => register(plugin).then(() => undefined, reasonOf),
-    deregister: ({ name }, because) => remove(name, because),
+    deregister: ({ driverName: name }, because) => remove(name, because),
   };
 }
 
