@@ -20,7 +20,6 @@ module.exports = {
     ...slow.map((path) => `<rootDir>/${path}`),
   ],
   transform: { "\\.ts$": "<rootDir>/test/support/esbuild-transform.js" },
-  reporters: ["default", "<rootDir>/test/support/slowest-files.js"],
   // Never part of what is tested: longer than anything takes on a busy machine.
   testTimeout: 120_000,
   // Many wait for processes, sockets and pauses most of the time: with a worker for each processor they would wait in

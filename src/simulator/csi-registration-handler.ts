@@ -9,14 +9,6 @@ import type { KubeletContext } from "./kubelet-context";
 import type { DeregistrationCause } from "./kubelet-events";
 import type { OfferedPlugin, PluginHandler } from "./plugin-handler";
 
-/** A driver in kubelet's list, which has one entry for each name, however many sockets it has. */
-interface ListedDriver {
-  readonly endpoint: string;
-  readonly version: Version;
-  /** Whether the Node and CSINode have it. */
-  readonly installed: boolean;
-}
-
 const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 
 /**
@@ -26,7 +18,8 @@ const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 export function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
   const { behaviour, timings, nodeInfo, call, emit, signal } = context;
   const { versionsWording } = behaviour;
-  const listed = new Map<string, ListedDriver>();
+  /** By driver name, however many sockets a driver has. `installed`: the Node and CSINode have it. */
+  const listed = new Map<string, { readonly version: Version; readonly installed: boolean }>();
 
   /** Takes a driver off the list and off the node; the name alone decides, not the socket it came from. */
   const remove = (name: string, because: DeregistrationCause) => {
@@ -54,10 +47,10 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
     }
   };
 
-  const register = async ({ name, endpoint, versions }: OfferedPlugin) => {
+  const register = async ({ driverName: name, endpoint, versions }: OfferedPlugin) => {
     const before = listed.get(name);
     const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
-    listed.set(name, { endpoint, version, installed: before?.installed ?? false });
+    listed.set(name, { version, installed: before?.installed ?? false });
     // As in kubelet, this check comes too late: the nameless driver stays on the list and blocks its next attempt.
     if (name === "") throw refused("driver name is empty");
     try {
@@ -73,11 +66,11 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
       if (!signal.aborted) remove(name, "registration-failed");
       throw error;
     }
-    listed.set(name, { endpoint, version, installed: true });
+    listed.set(name, { version, installed: true });
   };
 
   return {
-    validate: ({ name, endpoint, versions }) => {
+    validate: ({ driverName: name, endpoint, versions }) => {
       try {
         validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version, versionsWording);
         return undefined;
@@ -86,7 +79,7 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
       }
     },
     register: (plugin) => register(plugin).then(() => undefined, reasonOf),
-    deregister: ({ name }, because) => remove(name, because),
+    deregister: ({ driverName: name }, because) => remove(name, because),
   };
 }
 

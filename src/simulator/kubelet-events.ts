@@ -84,6 +84,7 @@ export type KubeletEvent = { readonly atMs: number } & (
 export interface IntroducedPlugin {
   readonly driverName: string;
   readonly pluginType: string;
+  /** Where the plugin itself listens; the registration socket if it named none. */
   readonly endpoint: string;
   readonly socketPath: string;
 }

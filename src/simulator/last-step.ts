@@ -1,19 +1,18 @@
 import type { KubeletEvent } from "./kubelet-events";
 
-/** How far a kubelet came with any registration, in a few words: for the error of a wait that was given up. */
+/** How far a kubelet came with any registration, in a few words: for the error of a wait that failed. */
 export function tellLastStep(history: readonly KubeletEvent[], pluginRegistrationPath: string): string {
   let told = `it has seen no socket in ${pluginRegistrationPath}`;
-  let beforeNotice = told;
+  let beforeNotifying = told;
   for (const event of history) {
-    if (isOfNotice(event, "calling")) beforeNotice = told;
-    // It tells what has happened before: that is still the last step when it has been sent.
-    told = isOfNotice(event, "called") ? beforeNotice : (tellStep(event) ?? told);
+    const isNotifying = "call" in event && event.call === "NotifyRegistrationStatus";
+    // The registrar hears what kubelet did before: after the call that is the last step again.
+    if (isNotifying && event.kind === "called") told = beforeNotifying;
+    if (isNotifying && event.kind === "calling") beforeNotifying = told;
+    told = tellStep(event) ?? told;
   }
   return told;
 }
-
-const isOfNotice = (event: KubeletEvent, kind: "calling" | "called") =>
-  event.kind === kind && event.call === "NotifyRegistrationStatus";
 
 function tellStep(event: KubeletEvent): string | undefined {
   switch (event.kind) {

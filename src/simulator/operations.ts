@@ -5,15 +5,11 @@ import { authorityFor } from "../kubelet-rules/versions";
 import { connected, createKubeletClient } from "./kubelet-client";
 import type { Called, KubeletContext } from "./kubelet-context";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./kubelet-events";
-import type { OfferedPlugin, PluginHandler, Refusal } from "./plugin-handler";
+import type { PluginHandler, Refusal } from "./plugin-handler";
 import type { DesiredPlugin } from "./plugin-watcher";
 
 /** A plugin that kubelet has registered. */
-export interface ActualPlugin extends DesiredPlugin {
-  readonly pluginType: string;
-  readonly name: string;
-  readonly endpoint: string;
-}
+export type ActualPlugin = DesiredPlugin & IntroducedPlugin;
 
 /** What operations work with. */
 export interface OperationContext extends KubeletContext {
@@ -27,9 +23,8 @@ export interface OperationContext extends KubeletContext {
 interface Attempt {
   readonly client: Client;
   readonly plugin: DesiredPlugin;
-  readonly offer: OfferedPlugin;
-  /** As events name it. */
   readonly introduced: IntroducedPlugin;
+  readonly versions: readonly string[];
   readonly context: OperationContext;
 }
 
@@ -60,11 +55,11 @@ export async function register(
     );
     if (asked.kind === "error")
       return `${PREFIX}failed to get plugin info using RPC GetInfo at socket ${socketPath}, err: ${asked.error}`;
-    const { type: pluginType, name, supportedVersions: versions } = asked.answer;
+    const { type: pluginType, name: driverName, supportedVersions: versions } = asked.answer;
     // An empty endpoint means the registration socket itself.
     const endpoint = asked.answer.endpoint || socketPath;
-    const introduced = { driverName: name, pluginType, endpoint, socketPath };
-    return await decide({ client, plugin, offer: { name, endpoint, versions }, introduced, context });
+    const introduced = { driverName, pluginType, endpoint, socketPath };
+    return await decide({ client, plugin, introduced, versions, context });
   } finally {
     client.close();
   }
@@ -84,8 +79,9 @@ export async function unregister(
 }
 
 async function decide(attempt: Attempt): Promise<string | undefined> {
-  const { plugin, offer, introduced, context } = attempt;
+  const { plugin, introduced, versions, context } = attempt;
   const { pluginType, socketPath } = introduced;
+  const offer = { ...introduced, versions };
   const { handlers, actual, behaviour, signal } = context;
 
   const handler = handlers.get(pluginType);
@@ -97,7 +93,7 @@ async function decide(attempt: Attempt): Promise<string | undefined> {
   if (invalid !== undefined)
     return refuse(attempt, "validation", `plugin validation failed with err: ${invalid}`);
   // Before the handler's long call: if the socket disappears meanwhile, it is unregistered after the call.
-  actual.set(socketPath, { ...plugin, pluginType, name: offer.name, endpoint: offer.endpoint });
+  actual.set(socketPath, { ...plugin, ...introduced });
   const refusal = refusalByFault(attempt, "registration") ?? (await handler.register(offer));
   if (signal.aborted) return undefined;
   if (refusal !== undefined) {
@@ -120,7 +116,7 @@ async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): P
 
 /** Reports a success to the registrar; if that fails, the kubelet's version decides what follows. */
 async function confirm(attempt: Attempt, handler: PluginHandler): Promise<string | undefined> {
-  const { offer, introduced, context } = attempt;
+  const { introduced, context } = attempt;
   const { socketPath } = introduced;
   context.emit({ kind: "registered", ...introduced });
   const notified = isDropped(attempt)
@@ -129,7 +125,7 @@ async function confirm(attempt: Attempt, handler: PluginHandler): Promise<string
   if (context.signal.aborted || notified.kind === "ok") return undefined;
   if (context.behaviour.afterFailure === "forget") {
     context.actual.delete(socketPath);
-    handler.deregister(offer, "notice-failed");
+    handler.deregister(introduced, "notice-failed");
   }
   // The reason of a refusal would be before the second colon.
   return `${PREFIX}failed to send registration status at socket ${socketPath}, err: : ${notified.error}`;
@@ -143,23 +139,22 @@ function notify({ client, plugin, context }: Attempt, status: RegistrationStatus
 }
 
 /** The refusal that a fault asks for; undefined if no fault is active. */
-function refusalByFault({ offer, plugin, context }: Attempt, wanted: "validation" | "registration"): Refusal {
+function refusalByFault({ introduced, context }: Attempt, wanted: "validation" | "registration"): Refusal {
+  const { driverName: name, socketPath } = introduced;
   const fault = context.faults.take(
     "refuse",
-    ({ stage = "registration", driverName = offer.name }) => stage === wanted && driverName === offer.name,
+    ({ stage = "registration", driverName = name }) => stage === wanted && driverName === name,
   );
-  if (fault) context.emit({ kind: "fault-applied", fault, socketPath: plugin.socketPath });
+  if (fault) context.emit({ kind: "fault-applied", fault, socketPath });
   return fault?.reason;
 }
 
 /** Whether a fault broke the connection just now. */
-function isDropped({ client, offer, plugin, context }: Attempt): boolean {
-  const fault = context.faults.take(
-    "drop-before-notice",
-    ({ driverName = offer.name }) => driverName === offer.name,
-  );
+function isDropped({ client, introduced, context }: Attempt): boolean {
+  const { driverName: name, socketPath } = introduced;
+  const fault = context.faults.take("drop-before-notice", ({ driverName = name }) => driverName === name);
   if (fault === undefined) return false;
-  context.emit({ kind: "fault-applied", fault, socketPath: plugin.socketPath });
+  context.emit({ kind: "fault-applied", fault, socketPath });
   client.close();
   return true;
 }

@@ -17,18 +17,18 @@ export function createDraHandler(onDeregister: OnDeregister): PluginHandler {
   const registered = new Set<string>();
   const keyOf = (name: string, endpoint: string) => JSON.stringify([name, endpoint]);
   return {
-    validate: ({ name, endpoint, versions }) => {
+    validate: ({ driverName: name, endpoint, versions }) => {
       const problem = problemOfServices(versions);
       if (problem === undefined) return undefined;
       return `invalid supported gRPC versions of DRA driver plugin ${name} at endpoint ${endpoint}: ${problem}`;
     },
-    register: async ({ name, endpoint }) => {
+    register: async ({ driverName: name, endpoint }) => {
       if (registered.has(keyOf(name, endpoint)))
         return `endpoint ${endpoint} already registered for DRA driver plugin ${name}`;
       registered.add(keyOf(name, endpoint));
       return undefined;
     },
-    deregister: ({ name, endpoint }, because) => {
+    deregister: ({ driverName: name, endpoint }, because) => {
       if (registered.delete(keyOf(name, endpoint))) onDeregister(name, because);
     },
   };
@@ -49,7 +49,7 @@ const DEVICE_PLUGIN_VERSION = "v1beta1";
  */
 export function createDeviceHandler(onDeregister: OnDeregister): PluginHandler {
   return {
-    validate: ({ name, versions }) => {
+    validate: ({ driverName: name, versions }) => {
       if (!versions.includes(DEVICE_PLUGIN_VERSION))
         return `manager version, ${DEVICE_PLUGIN_VERSION}, is not among plugin supported versions [${versions.join(" ")}]`;
       if (!isExtendedResource(name))
@@ -57,6 +57,6 @@ export function createDeviceHandler(onDeregister: OnDeregister): PluginHandler {
       return undefined;
     },
     register: async () => undefined,
-    deregister: ({ name }, because) => onDeregister(name, because),
+    deregister: ({ driverName: name }, because) => onDeregister(name, because),
   };
 }

@@ -1,10 +1,7 @@
-import type { DeregistrationCause } from "./kubelet-events";
+import type { DeregistrationCause, IntroducedPlugin } from "./kubelet-events";
 
-/** A plugin as it introduced itself in GetInfo. */
-export interface OfferedPlugin {
-  readonly name: string;
-  /** Where the plugin itself listens; the registration socket if it named none. */
-  readonly endpoint: string;
+/** A plugin and the versions that it offers. */
+export interface OfferedPlugin extends IntroducedPlugin {
   readonly versions: readonly string[];
 }
 
@@ -15,5 +12,5 @@ export type Refusal = string | undefined;
 export interface PluginHandler {
   validate(plugin: OfferedPlugin): Refusal;
   register(plugin: OfferedPlugin): Promise<Refusal>;
-  deregister(plugin: Pick<OfferedPlugin, "name" | "endpoint">, because: DeregistrationCause): void;
+  deregister(plugin: Pick<IntroducedPlugin, "driverName" | "endpoint">, because: DeregistrationCause): void;
 }

@@ -74,12 +74,10 @@ export function startPluginWatcher(
 
   /** A file, not a folder, that a scan or an event found. */
   const consider = (path: string, stats: BigIntStats) => {
-    if (basename(path).startsWith(".")) ignore(path, "hidden");
-    else if (stats.isSocket()) see(path, stats);
-    else {
-      cover(path, stats);
-      ignore(path, "not-a-socket");
-    }
+    if (isHidden(path)) return ignore(path, "hidden");
+    if (stats.isSocket()) return see(path, stats);
+    cover(path, stats);
+    ignore(path, "not-a-socket");
   };
 
   /** Watches first, then scans, so that nothing created in between is missed. A scan also enters hidden folders. */
@@ -108,7 +106,7 @@ export function startPluginWatcher(
     const stats = statOf(path);
     if (stats === undefined) lose(path);
     else if (!stats.isDirectory()) consider(path, stats);
-    else if (basename(path).startsWith(".")) ignore(path, "hidden");
+    else if (isHidden(path)) ignore(path, "hidden");
     else tryScan(path);
   };
 
@@ -142,6 +140,8 @@ export function startPluginWatcher(
     close,
   };
 }
+
+const isHidden = (path: string) => basename(path).startsWith(".");
 
 /** Step by step: in /proc, where nothing can be made, Node's own `recursive` never returns. */
 function makeFolder(path: string): void {

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { startBlindRegistrar } from "./support/blind-registrar";
 import { startCsiDriver } from "./support/csi-driver";
-import { startDriverPod } from "./support/driver-pod";
+import { startRegisteredPod } from "./support/driver-pod";
 import { httpOf } from "./support/http";
 import type { Kubelet } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
@@ -22,8 +22,7 @@ describe.each(kubeletVersions())("kubelet %s: two drivers claim one name", (vers
     async (policy) => {
       await using node = await startNode(version);
       const flags = [`--on-registration-failure=${policy}`];
-      await using first = await startDriverPod(node, { name, nodeId: "of the first" }, flags);
-      await first.registrar.reached("registered");
+      await using first = await startRegisteredPod(node, { name, nodeId: "of the first" }, flags);
 
       const claimant = await node.addDriver("claimant");
       const endpoint = claimant.kubeletRegistrationPath;
@@ -44,8 +43,7 @@ describe.each(kubeletVersions())("kubelet %s: two drivers claim one name", (vers
     "%s: from another directory the second one is refused, and the first one is left alone",
     async (policy) => {
       await using node = await startNode(version);
-      await using first = await startDriverPod(node, { name, nodeId: "of the first" });
-      await first.registrar.reached("registered");
+      await using first = await startRegisteredPod(node, { name, nodeId: "of the first" });
 
       const claimant = await node.addDriver("claimant");
       const endpoint = claimant.kubeletRegistrationPath;

@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
-import type { StateName } from "../../src/registrar/model/state";
-import type { Registration } from "../../src/registrar/registration/registration";
 import { startRegistration } from "../../src/registrar/start-registration";
-import { type Kubelet, startKubelet } from "./support/kubelet";
-import { createNodeFolder, type NodeFolder } from "./support/node-folder";
+import { eachTest } from "../support/each-test";
+import { untilState } from "../support/registrar-node";
+import type { Kubelet } from "./support/kubelet";
+import { type NodeFolder, startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
 const name = "gpu.example.com";
@@ -23,45 +23,29 @@ const start = ({ pluginRegistrationPath }: NodeFolder, options: Partial<Registra
     ...options,
   });
 
-const reached = (registration: Registration, wanted: StateName) =>
-  new Promise<void>((resolve) => {
-    const look = () => registration.status().state === wanted && resolve();
-    registration.subscribe("state-changed", look);
-    look();
-  });
-
 const deregistered = ({ events }: Kubelet, from: number) =>
   events.waitFor((event) => event.event === "deregister" && event.plugin === name, from);
 
 const accepted = { versions: ["v1.DRAPlugin"], error: null };
 
 describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (version) => {
-  let node: NodeFolder;
-  let kubelet: Kubelet;
-  beforeEach(async () => {
-    node = await createNodeFolder();
-    kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-  });
-  afterEach(async () => {
-    await kubelet.close();
-    await node[Symbol.asyncDispose]();
-  });
+  const node = eachTest(() => startNode(version));
 
   test("registers a driver, and it is ready and healthy; heals it; knows it after a restart; forgets it", async () => {
     const registration = await start(node);
     await registration.ready;
-    expect(await kubelet.answered("register", name)).toMatchObject({
+    expect(await node.kubelet.answered("register", name)).toMatchObject({
       ...accepted,
       endpoint: registration.endpoint,
     });
     expect(await registration.selfCheck()).toEqual({ kind: "ok" });
 
-    const before = await kubelet.eventsSoFar();
+    const before = await node.kubelet.eventsSoFar();
     await rm(join(node.pluginRegistrationPath, `${name}-dra-reg.sock`));
-    await deregistered(kubelet, before);
-    expect(await kubelet.answered("register", name, before)).toMatchObject(accepted);
+    await deregistered(node.kubelet, before);
+    expect(await node.kubelet.answered("register", name, before)).toMatchObject(accepted);
 
-    kubelet = await kubelet.restart();
+    await using kubelet = await node.kubelet.restart();
     expect(await kubelet.answered("register", name)).toMatchObject(accepted);
 
     const beforeEnd = await kubelet.eventsSoFar();
@@ -75,7 +59,7 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
       code: "REFUSED",
       message: expect.stringContaining('none of services supported by the plugin (["v9.DRAPlugin"])'),
     });
-    await kubelet.command({ command: "refuse", text: "not yet", times: 2 });
+    await node.kubelet.command({ command: "refuse", text: "not yet", times: 2 });
     await using patient = await start(node, { onRegistrationFailure: "retry" });
     await patient.ready;
     // This kubelet tries again by itself, too: where both do at once, it says yes twice.
@@ -87,10 +71,10 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
     await older.ready;
     const newer = await start(node);
     await newer.ready;
-    await reached(older, "standby");
-    const before = await kubelet.eventsSoFar();
+    await untilState(older, "standby");
+    const before = await node.kubelet.eventsSoFar();
     await newer.close();
-    expect(await kubelet.answered("register", name, before)).toMatchObject(accepted);
-    await reached(older, "registered");
+    expect(await node.kubelet.answered("register", name, before)).toMatchObject(accepted);
+    await untilState(older, "registered");
   });
 });

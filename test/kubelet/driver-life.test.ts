@@ -1,5 +1,5 @@
 import { startCsiDriver } from "./support/csi-driver";
-import { startDriverPod } from "./support/driver-pod";
+import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { nodeIds } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
 import { PUBLISHED } from "./support/registrar";
@@ -11,8 +11,7 @@ const name = "disk.csi.example.com";
 describe.each(kubeletVersions())("kubelet %s", (version) => {
   test.concurrent("the driver is killed and comes back: it stays registered as it was", async () => {
     await using node = await startNode(version);
-    await using pod = await startDriverPod(node, { name, nodeId: "before" });
-    await pod.registrar.reached("registered");
+    await using pod = await startRegisteredPod(node, { name, nodeId: "before" });
 
     await pod.driver.kill();
     await pod.registrar.says("Lost connection");
@@ -53,8 +52,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
   test.concurrent("the driver comes back by another name: the old one goes, the new one is registered", async () => {
     await using node = await startNode(version);
-    await using pod = await startDriverPod(node, { name });
-    await pod.registrar.reached("registered");
+    await using pod = await startRegisteredPod(node, { name });
 
     await pod.driver.kill();
     await pod.registrar.says("Lost connection");

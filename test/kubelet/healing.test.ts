@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { startDriverPod } from "./support/driver-pod";
+import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { httpOf } from "./support/http";
 import { startNode } from "./support/node-folder";
 import { PUBLISHED } from "./support/registrar";
@@ -13,8 +13,7 @@ const socket = `${name}-reg.sock`;
 describe.each(kubeletVersions())("kubelet %s", (version) => {
   test.concurrent("the socket is removed: registered again", async () => {
     await using node = await startNode(version);
-    await using pod = await startDriverPod(node, { name });
-    await pod.registrar.reached("registered");
+    await using pod = await startRegisteredPod(node, { name });
     const eventsBefore = await node.kubelet.eventsSoFar();
 
     await rm(pod.paths.registrationSocketPath);
@@ -28,8 +27,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
   test.concurrent("the directory is removed and a new kubelet makes it anew: registered again", async () => {
     await using node = await startNode(version);
-    await using pod = await startDriverPod(node, { name });
-    await pod.registrar.reached("registered");
+    await using pod = await startRegisteredPod(node, { name });
 
     await node.kubelet.kill();
     await node.removePluginDirectory();
@@ -44,8 +42,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
   test.concurrent("kubelet is killed and restarted: ready again, without a new socket", async () => {
     await using node = await startNode(version);
-    await using pod = await startDriverPod(node, { name }, ["--http-endpoint=localhost:0", "-v=4"]);
-    await pod.registrar.reached("registered");
+    await using pod = await startRegisteredPod(node, { name }, ["--http-endpoint=localhost:0", "-v=4"]);
     const { ino } = lstatSync(pod.paths.registrationSocketPath);
 
     await using kubelet = await node.kubelet.restart();

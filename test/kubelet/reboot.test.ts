@@ -1,4 +1,4 @@
-import { startDriverPod } from "./support/driver-pod";
+import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { type Node, startNode } from "./support/node-folder";
 import { PUBLISHED, startRegistrar } from "./support/registrar";
 import { settled } from "./support/settled";
@@ -17,8 +17,7 @@ test.concurrent.each(rows)(
     await backOffFromDeadSocket(node);
     expect(await node.visibleSockets()).toEqual([`${name}-reg.sock`]);
 
-    await using pod = await startDriverPod(node, { name });
-    await pod.registrar.reached("registered");
+    await using pod = await startRegisteredPod(node, { name });
     await node.kubelet.registered(name);
     const sockets = await node.visibleSockets();
     expect(sockets).toEqual([expect.stringMatching(new RegExp(`^${name}-\\w+-reg\\.sock$`))]);

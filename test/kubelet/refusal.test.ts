@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { startDriverPod } from "./support/driver-pod";
-import { nodeIds } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
 import { startRegistrar } from "./support/registrar";
 import { kubeletVersions } from "./support/versions";
@@ -21,20 +20,6 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     const failure = await node.kubelet.log.waitFor((line) => line.includes("No retries permitted until"));
     expect(failure).toContain(text);
     expect(failure).not.toContain("rpc error");
-  });
-
-  test("refuses a driver that contradicts the node's topology, with kubelet's own reason", async () => {
-    await using node = await startNode(version);
-    await using _pod = await startDriverPod(node, { name, topology: { "example.com/zone": "z1" } });
-    await node.kubelet.registered(name);
-
-    const other = "file.csi.example.com";
-    await using refused = await startDriverPod(node, { name: other, topology: { "example.com/zone": "z2" } });
-
-    expect(await refused.registrar.exited).toEqual({ code: 1, signal: null });
-    expect((await node.kubelet.answered("register", other)).error).toContain("topology value collision");
-    expect(refused.registrar.log.all().join("\n")).toContain("topology value collision");
-    expect(Object.keys(nodeIds(node.kubelet.objects().node))).toEqual([name]);
   });
 
   test("registers the driver when its container was restarted after a refusal", async () => {

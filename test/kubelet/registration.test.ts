@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { startDriverPod } from "./support/driver-pod";
 import { nodeIds, startKubelet } from "./support/kubelet";
 import { createNodeFolder, startNode } from "./support/node-folder";
@@ -37,20 +36,5 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
 
     await kubelet.registered(name);
-  });
-
-  test("keeps two drivers apart", async () => {
-    await using node = await startNode(version);
-    const other = "file.csi.example.com";
-    await using pod = await startDriverPod(node, { name, nodeId: "for-disk" });
-    await using otherPod = await startDriverPod(node, { name: other, nodeId: "for-file" });
-    await Promise.all([node.kubelet.registered(name), node.kubelet.registered(other)]);
-    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "for-disk", [other]: "for-file" });
-
-    pod.registrar.signal("SIGTERM");
-
-    await node.kubelet.deregistered(name);
-    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [other]: "for-file" });
-    expect(existsSync(otherPod.paths.registrationSocketPath)).toBe(true);
   });
 });

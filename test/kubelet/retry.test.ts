@@ -1,5 +1,5 @@
 import { startCsiDriver } from "./support/csi-driver";
-import { startDriverPod } from "./support/driver-pod";
+import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
@@ -29,8 +29,7 @@ describe.each(kubeletVersions())("kubelet %s, --on-registration-failure=retry", 
 
   test.concurrent("refuses by its own rule until the driver is corrected", async () => {
     await using node = await startNode(version);
-    await using other = await startDriverPod(node, { name, topology: { "example.com/zone": "z1" } });
-    await other.registrar.reached("registered");
+    await using _other = await startRegisteredPod(node, { name, topology: { "example.com/zone": "z1" } });
     const wrong = { name: "file.csi.example.com", topology: { "example.com/zone": "z2" } };
     await using pod = await startDriverPod(node, wrong, [RETRY]);
     await pod.registrar.says("hint=\"the driver's topology differs from a label the node has");

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { startBlindRegistrar } from "./support/blind-registrar";
 import { startCsiDriver } from "./support/csi-driver";
-import { startDriverPod } from "./support/driver-pod";
+import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { startNode } from "./support/node-folder";
 import { PUBLISHED, startRegistrar } from "./support/registrar";
 import { settled } from "./support/settled";
@@ -68,8 +68,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
   test.concurrent("a young official one that takes the socket is left alone, and followed when it goes", async () => {
     await using node = await startNode(version);
-    await using pod = await startDriverPod(node, { name });
-    await pod.registrar.reached("registered");
+    await using pod = await startRegisteredPod(node, { name });
 
     await using official = await startBlindRegistrar({ ...pod.paths, driverName: name });
     await pod.registrar.reached("standby");

@@ -2,34 +2,24 @@ import { existsSync, lstatSync, writeFileSync } from "node:fs";
 import type { Client } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
-import { type SimulatedCsiDriver, startCsiDriver } from "../../src/simulator/csi-driver";
 import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
 import { createKubeletClient } from "../../src/simulator/kubelet-client";
+import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
-import { createNodeFolder, type NodeFolder } from "../support/node-folder";
+import { createTestNode } from "../support/registrar-node";
 
 const { identity, node } = protos;
 const bounds = { timeoutMs: PATIENCE_MS };
 
-let folder: NodeFolder;
-let driver: SimulatedCsiDriver | undefined;
+const folder = eachTest(createTestNode);
 let client: Client;
-
-beforeEach(async () => {
-  folder = await createNodeFolder();
+beforeEach(() => {
   client = createUnixClient(folder.csiAddress);
 });
-afterEach(async () => {
-  client.close();
-  await driver?.close();
-  driver = undefined;
-  await folder[Symbol.asyncDispose]();
-});
+afterEach(() => client.close());
 
-const start = async (options: Partial<CsiDriverOptions> = {}, signal?: AbortSignal) => {
-  driver = await startCsiDriver({ csiAddress: folder.csiAddress, name: "x.csi", ...options, signal });
-  return driver;
-};
+const start = (options: Partial<CsiDriverOptions> = {}, signal?: AbortSignal) =>
+  folder.driver({ ...options, signal });
 const getPluginInfo = () => callUnary(client, identity.GetPluginInfo, {}, bounds);
 
 test("answers with what it was given", async () => {

@@ -94,17 +94,6 @@ test("a `where` that gives a promise is refused: it would fit everything", async
   await expect(log.stream.when("tick", { where })).rejects.toMatchObject(refused);
 });
 
-test("a listener hears what comes until it ends that", () => {
-  const log = makeLog();
-  const heard: string[] = [];
-  log.append({ kind: "tock" });
-  const unsubscribe = log.stream.subscribe(({ kind }) => heard.push(kind));
-  log.append({ kind: "tick", count: 1 });
-  unsubscribe();
-  log.append({ kind: "tock" });
-  expect(heard).toEqual(["tick"]);
-});
-
 test("keeps the newest 1,000", () => {
   const log = makeLog();
   for (let count = 0; count < 1001; count++) log.append({ kind: "tick", count });

@@ -3,7 +3,7 @@ import { startGrpcServer } from "../../src/grpc/server/server";
 import { unaryHandler } from "../../src/grpc/server/unary-handler";
 import { silentLogger } from "../../src/logging/logger";
 import { listenUntilCrash } from "../../src/simulator/crashable-socket";
-import { createEventLog, type EventStream } from "../../src/simulator/event-stream";
+import { createEventLog } from "../../src/simulator/event-stream";
 import { observeRequests } from "../../src/simulator/request-observer";
 
 type FakeRegistrarEvent = { readonly atMs: number } & (
@@ -13,14 +13,7 @@ type FakeRegistrarEvent = { readonly atMs: number } & (
   | { readonly kind: "left" }
 );
 
-/** The smallest plugin that kubelet can talk to, and it tells what kubelet said. */
-export interface FakeRegistrar extends AsyncDisposable {
-  readonly events: EventStream<FakeRegistrarEvent>;
-  /** Removes the socket and stops. */
-  close(): Promise<void>;
-  /** Dies and leaves the socket file behind. */
-  crash(): Promise<void>;
-}
+export type FakeRegistrar = Awaited<ReturnType<typeof startFakeRegistrar>>;
 
 export interface FakeRegistrarOptions {
   readonly socketPath: string;
@@ -29,7 +22,8 @@ export interface FakeRegistrarOptions {
   readonly before?: (method: "GetInfo" | "NotifyRegistrationStatus", cut: () => void) => unknown;
 }
 
-export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise<FakeRegistrar> {
+/** The smallest plugin that kubelet can talk to, and it tells what kubelet said. */
+export async function startFakeRegistrar(options: FakeRegistrarOptions) {
   const { socketPath, before = () => {} } = options;
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;
   const log = createEventLog<FakeRegistrarEvent>("the fake registrar", {
@@ -68,14 +62,16 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions): Promise
     connection.once("close", () => log.append({ kind: "left" }));
     server.accept(connection);
   });
-  const close = () => {
+  /** Removes the socket and stops. */
+  const close = (): Promise<void> => {
     socket.withdraw();
     return server.close({ graceMs: 0 });
   };
   return {
     events: log.stream,
     close,
-    crash: () => {
+    /** Dies and leaves the socket file behind. */
+    crash: (): Promise<void> => {
       socket.crash();
       return server.close({ graceMs: 0 });
     },

@@ -1,19 +1,14 @@
 import { createLogger } from "../../src/logging/logger";
 import { startKubelet } from "../../src/simulator/kubelet";
-import { createTestNode, type TestNode } from "../support/registrar-node";
+import { eachTest } from "../support/each-test";
+import { createTestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 import { eventsOf } from "./events-of";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 test("a restarted kubelet registers again what it finds, and keeps the node's objects meanwhile", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver({ maxVolumes: 3 });
-  const registrar = await node.plugin();
+  const { kubelet, registrar } = await node.all({ driver: { maxVolumes: 3 } });
   await told(kubelet, await kubelet.registered("x.csi"));
   const uid = kubelet.node().metadata.uid;
   await kubelet.restart({
@@ -28,9 +23,7 @@ test("a restarted kubelet registers again what it finds, and keeps the node's ob
 });
 
 test("a socket that goes while kubelet is down leaves its driver on the node", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver();
-  const registrar = await node.plugin();
+  const { kubelet, registrar } = await node.all();
   await kubelet.registered("x.csi");
   await kubelet.restart({ whileDown: () => registrar.close() });
   await kubelet.deregistered("x.csi");
@@ -41,9 +34,7 @@ test.each([
   ["1.24", 3],
   ["1.28", 5],
 ] as const)("after a restart, kubelet %s shows a volume limit of %d", async (version, limit) => {
-  const kubelet = await node.kubelet({ version });
-  const driver = await node.driver({ maxVolumes: 3 });
-  await node.plugin();
+  const { kubelet, driver } = await node.all({ kubelet: { version }, driver: { maxVolumes: 3 } });
   await kubelet.registered("x.csi");
   await driver.close();
   await node.driver({ maxVolumes: 5 });
@@ -53,9 +44,7 @@ test.each([
 });
 
 test("a restart forgets backoffs", async () => {
-  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no", times: 1 }] });
-  await node.driver();
-  await node.plugin();
+  const { kubelet } = await node.all({ kubelet: { faults: [{ kind: "refuse", reason: "no", times: 1 }] } });
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({ backoffMs: 500 });
   await kubelet.restart();
   await kubelet.registered("x.csi");
@@ -63,9 +52,7 @@ test("a restart forgets backoffs", async () => {
 });
 
 test("close() is one promise, ends a running call, and tells those who wait", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver({ faults: [{ kind: "hang", method: "NodeGetInfo" }] });
-  await node.plugin();
+  const { kubelet } = await node.all({ driver: { faults: [{ kind: "hang", method: "NodeGetInfo" }] } });
   await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
   const inVain = kubelet.registered("x.csi");
   const closing = kubelet.close();
@@ -79,9 +66,7 @@ test("close() is one promise, ends a running call, and tells those who wait", as
 });
 
 test("a kubelet that is killed in the middle of a call changes nothing and tells nothing any more", async () => {
-  const kubelet = await node.kubelet();
-  const driver = await node.driver();
-  await node.plugin();
+  const { kubelet, driver } = await node.all();
   await kubelet.registered("x.csi");
   driver.setFaults([{ kind: "hang", method: "NodeGetInfo", times: 1 }]);
   await node.plugin({ socketPath: `${node.pluginDir}/v2.sock`, info: { supportedVersions: ["1.1.0"] } });
@@ -125,12 +110,12 @@ test("a wait for a driver without a name is refused", async () => {
 });
 
 test("a refusal is history once the driver is registered", async () => {
-  const kubelet = await node.kubelet({
-    faults: [{ kind: "refuse", reason: "no", times: 1 }],
-    timings: { backoffInitialMs: 20 },
+  const { kubelet } = await node.all({
+    kubelet: {
+      faults: [{ kind: "refuse", reason: "no", times: 1 }],
+      timings: { backoffInitialMs: 20 },
+    },
   });
-  await node.driver();
-  await node.plugin();
   await kubelet.refused("x.csi");
   await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "registration" });
   await kubelet.registered("x.csi");
@@ -141,12 +126,12 @@ test("a refusal is history once the driver is registered", async () => {
 
 describe("faults", () => {
   test("refuse, some times, one driver only", async () => {
-    const kubelet = await node.kubelet({
-      faults: [{ kind: "refuse", reason: "API server is away", times: 2, driverName: "x.csi" }],
-      timings: { backoffInitialMs: 20 },
+    const { kubelet, registrar } = await node.all({
+      kubelet: {
+        faults: [{ kind: "refuse", reason: "API server is away", times: 2, driverName: "x.csi" }],
+        timings: { backoffInitialMs: 20 },
+      },
     });
-    await node.driver();
-    const registrar = await node.plugin();
     await node.plugin({ socketPath: `${node.pluginDir}/other.sock`, info: { name: "other.csi" } });
     await kubelet.registered("other.csi");
     await told(kubelet, await kubelet.registered("x.csi"));
@@ -161,9 +146,7 @@ describe("faults", () => {
   });
 
   test("never call, until told otherwise; said once", async () => {
-    const kubelet = await node.kubelet({ faults: [{ kind: "never-call" }] });
-    await node.driver();
-    const registrar = await node.plugin();
+    const { kubelet, registrar } = await node.all({ kubelet: { faults: [{ kind: "never-call" }] } });
     await expect(kubelet.events.when("waiting")).resolves.toMatchObject({ because: { kind: "never-call" } });
     expect(registrar.events.history()).toEqual([]);
     kubelet.setFaults([]);
@@ -172,12 +155,12 @@ describe("faults", () => {
   });
 
   test("drop the connection before the notice", async () => {
-    const kubelet = await node.kubelet({
-      faults: [{ kind: "drop-before-notice", times: 1 }],
-      timings: { backoffInitialMs: 20 },
+    const { kubelet, registrar } = await node.all({
+      kubelet: {
+        faults: [{ kind: "drop-before-notice", times: 1 }],
+        timings: { backoffInitialMs: 20 },
+      },
     });
-    await node.driver();
-    const registrar = await node.plugin();
     await registrar.events.when("notified");
     const methods = registrar.events
       .history()
@@ -200,9 +183,7 @@ describe("faults", () => {
 });
 
 test("registered() asked for while a restart is under way waits for what comes after it", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver();
-  await node.plugin();
+  const { kubelet } = await node.all();
   const before = await kubelet.registered("x.csi");
   const restarted = kubelet.restart();
   const after = await kubelet.registered("x.csi");

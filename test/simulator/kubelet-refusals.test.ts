@@ -1,11 +1,8 @@
-import { createTestNode, type TestNode } from "../support/registrar-node";
+import { eachTest } from "../support/each-test";
+import { createTestNode } from "../support/registrar-node";
 import { eventsOf } from "./events-of";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const quick = { timings: { backoffInitialMs: 20 } };
 const failed = "RegisterPlugin error -- plugin registration failed with err: ";
@@ -57,9 +54,10 @@ test.each([
 
 test("kubelet 1.36 tries a failed registration again, with a growing backoff, until it succeeds", async () => {
   // Long enough for a look in between.
-  const kubelet = await node.kubelet({ timings: { backoffInitialMs: 300 } });
-  await node.driver({ faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", times: 2 }] });
-  await node.plugin();
+  const { kubelet } = await node.all({
+    kubelet: { timings: { backoffInitialMs: 300 } },
+    driver: { faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", times: 2 }] },
+  });
   await kubelet.registered("x.csi");
   expect(eventsOf(kubelet, "failed")).toMatchObject([
     { backoffMs: 300, retries: true },
@@ -72,11 +70,12 @@ test("kubelet 1.36 tries a failed registration again, with a growing backoff, un
 });
 
 test("kubelet 1.35 leaves a failed registration at that until the socket is made anew", async () => {
-  const kubelet = await node.kubelet({ ...quick, version: "1.35" });
-  const driver = await node.driver({
-    faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", times: 1 }],
+  const { kubelet, driver } = await node.all({
+    kubelet: { ...quick, version: "1.35" },
+    driver: {
+      faults: [{ kind: "error", method: "NodeGetInfo", code: "UNAVAILABLE", times: 1 }],
+    },
   });
-  await node.plugin();
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({ retries: false });
   const retried = kubelet.events.when("operation-started", {
     from: "now",
@@ -91,13 +90,13 @@ test("kubelet 1.35 leaves a failed registration at that until the socket is made
 });
 
 test("a failed validation is tried again by every kubelet", async () => {
-  const kubelet = await node.kubelet({
-    ...quick,
-    version: "1.20",
-    faults: [{ kind: "refuse", stage: "validation", reason: "not today", times: 1 }],
+  const { kubelet, registrar } = await node.all({
+    kubelet: {
+      ...quick,
+      version: "1.20",
+      faults: [{ kind: "refuse", stage: "validation", reason: "not today", times: 1 }],
+    },
   });
-  await node.driver();
-  const registrar = await node.plugin();
   await expect(registrar.events.when("notified")).resolves.toMatchObject({
     error: "RegisterPlugin error -- plugin validation failed with err: not today",
   });
@@ -148,9 +147,7 @@ test("a higher version takes the name over, and the end of either socket takes t
 });
 
 test("a higher version that fails takes the registered one along", async () => {
-  const kubelet = await node.kubelet();
-  const driver = await node.driver();
-  await node.plugin();
+  const { kubelet, driver } = await node.all();
   await kubelet.registered("x.csi");
   driver.setFaults([{ kind: "error", method: "NodeGetInfo", code: "INTERNAL" }]);
   await node.plugin({

@@ -1,20 +1,15 @@
 import { once } from "node:events";
 import { createServer as createHttp2Server } from "node:http2";
-import { createTestNode, type TestNode } from "../support/registrar-node";
+import { eachTest } from "../support/each-test";
+import { createTestNode } from "../support/registrar-node";
 import { eventsOf } from "./events-of";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const quick = { backoffInitialMs: 20 };
 
 test("a socket replaced by rename is deregistered at one tick and registered at a later one", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver();
-  await node.plugin();
+  const { kubelet } = await node.all();
   await kubelet.registered("x.csi");
   const next = kubelet.events.when("registered", { from: "now" });
   await node.plugin();
@@ -81,9 +76,9 @@ test("Node's own HTTP/2 server resets the raw authority of an old kubelet, not t
 });
 
 test("a socket that goes while its driver is asked is unregistered once the answer is there", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver({ faults: [{ kind: "slow", method: "NodeGetInfo", delayMs: 100 }] });
-  const registrar = await node.plugin();
+  const { kubelet, registrar } = await node.all({
+    driver: { faults: [{ kind: "slow", method: "NodeGetInfo", delayMs: 100 }] },
+  });
   await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
   await registrar.close();
   await kubelet.events.when("csi-node-changed", {
@@ -102,9 +97,7 @@ describe("when the registrar cannot be told of its success", () => {
   };
 
   test("kubelet 1.36 takes the driver off the node and tries again", async () => {
-    const kubelet = await node.kubelet({ timings: quick });
-    await node.driver();
-    await node.plugin({ before: failingOnce() });
+    const { kubelet } = await node.all({ kubelet: { timings: quick }, plugin: { before: failingOnce() } });
     await kubelet.registered("x.csi");
     const again = kubelet.events.when("registered", { from: "now" });
     await kubelet.deregistered("x.csi");
@@ -116,9 +109,10 @@ describe("when the registrar cannot be told of its success", () => {
   });
 
   test("kubelet 1.35 uses the driver and leaves it at that", async () => {
-    const kubelet = await node.kubelet({ version: "1.35", timings: quick });
-    await node.driver();
-    await node.plugin({ before: failingOnce() });
+    const { kubelet } = await node.all({
+      kubelet: { version: "1.35", timings: quick },
+      plugin: { before: failingOnce() },
+    });
     await expect(kubelet.events.when("failed")).resolves.toMatchObject({
       error: expect.stringMatching(/failed to send registration status .* code = Internal desc = no thanks$/),
       retries: false,

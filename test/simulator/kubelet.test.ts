@@ -1,19 +1,17 @@
 import { SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import { startKubelet } from "../../src/simulator/kubelet";
-import { createTestNode, type TestNode } from "../support/registrar-node";
+import { eachTest } from "../support/each-test";
+import { createTestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 import { eventsOf } from "./events-of";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 test("registers a driver, puts it on the node, and takes it off when its socket goes", async () => {
-  const kubelet = await node.kubelet({ nodeLabels: { zone: "a" } });
-  await node.driver({ topology: { rack: "7" }, maxVolumes: 39 });
-  const registrar = await node.plugin();
+  const { kubelet, registrar } = await node.all({
+    kubelet: { nodeLabels: { zone: "a" } },
+    driver: { topology: { rack: "7" }, maxVolumes: 39 },
+  });
 
   await expect(kubelet.registered("x.csi")).resolves.toMatchObject({
     pluginType: "CSIPlugin",
@@ -41,9 +39,7 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
 });
 
 test("tells each step: who was called, what came of it", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver();
-  await node.plugin();
+  const { kubelet } = await node.all();
   await told(kubelet, await kubelet.registered("x.csi"));
   expect(eventsOf(kubelet, "called")).toMatchObject([
     { call: "dial", socketPath: node.socketPath(), result: { kind: "ok" } },
@@ -82,9 +78,7 @@ test.each(SIMULATED_VERSIONS)(
 );
 
 test.each(SIMULATED_VERSIONS)("kubelet %s sends the authority of its gRPC library", async (version) => {
-  const kubelet = await node.kubelet({ version });
-  const driver = await node.driver();
-  const registrar = await node.plugin();
+  const { kubelet, driver, registrar } = await node.all({ kubelet: { version } });
   await kubelet.registered("x.csi");
   const isOld = version === "1.20" || version === "1.24";
   const isRaw = isOld || version === "1.28";
@@ -124,9 +118,7 @@ test("an empty endpoint is the registration socket itself", async () => {
 });
 
 test("a relative endpoint is one below /", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver();
-  await node.plugin({ info: { endpoint: node.csiAddress.slice(1) } });
+  const { kubelet } = await node.all({ plugin: { info: { endpoint: node.csiAddress.slice(1) } } });
   await kubelet.registered("x.csi");
 });
 

@@ -1,11 +1,8 @@
-import { createTestNode, type TestNode } from "../support/registrar-node";
+import { eachTest } from "../support/each-test";
+import { createTestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 type Kubelet = Awaited<ReturnType<typeof node.kubelet>>;
 
@@ -34,9 +31,7 @@ test("says that kubelet has not called", async () => {
 });
 
 test("says which call hangs", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver({ faults: [{ kind: "hang", method: "NodeGetInfo" }] });
-  await node.plugin();
+  const { kubelet } = await node.all({ driver: { faults: [{ kind: "hang", method: "NodeGetInfo" }] } });
   const asking = kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
   expect(await giveUpWhen(kubelet, asking)).toContain(
     `; NodeGetInfo on ${node.csiAddress} has not ended yet`,
@@ -44,24 +39,20 @@ test("says which call hangs", async () => {
 });
 
 test("says why kubelet refused", async () => {
-  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no such node", times: 1 }] });
-  await node.driver();
-  await node.plugin();
+  const { kubelet } = await node.all({
+    kubelet: { faults: [{ kind: "refuse", reason: "no such node", times: 1 }] },
+  });
   expect(await giveUpWhen(kubelet, kubelet.events.when("failed"))).toContain("no such node");
 });
 
 test("says which driver was registered, not that its registrar was told", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver({ name: "y.csi" });
-  await node.plugin({ info: { name: "y.csi" } });
+  const { kubelet } = await node.all({ driver: { name: "y.csi" }, plugin: { info: { name: "y.csi" } } });
   await told(kubelet, await kubelet.registered("y.csi"));
   expect(await giveUpWhen(kubelet, Promise.resolve())).toContain("; it has registered y.csi");
 });
 
 test("says that the driver was registered, and is no more", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver();
-  const registrar = await node.plugin();
+  const { kubelet, registrar } = await node.all();
   await told(kubelet, await kubelet.registered("x.csi"));
   await registrar.close();
   await kubelet.deregistered("x.csi");

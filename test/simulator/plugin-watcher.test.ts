@@ -45,6 +45,12 @@ const bind = async (name: string) => {
   servers.push(server);
   await once(server, "listening");
 };
+/** Starts the watcher, and resolves when it has seen its first socket. */
+const watchSocket = async (name: string) => {
+  watch();
+  await bind(name);
+  await log.stream.when("socket-seen");
+};
 /** Resolves when everything before it was looked at: events come in order. */
 const caughtUp = async () => {
   const seen = log.stream.when("socket-seen", {
@@ -68,9 +74,7 @@ const story = () =>
   });
 
 test("makes the directory, and sees a socket come and go", async () => {
-  watch();
-  await bind("a");
-  await log.stream.when("socket-seen");
+  await watchSocket("a");
   expect(desired()).toEqual(["a 1"]);
   unlinkSync(path("a"));
   await log.stream.when("socket-gone");
@@ -114,9 +118,7 @@ test("ignores names with a leading dot and files that are no socket, and says so
 });
 
 test("a rename over a socket is one creation, with a new generation", async () => {
-  watch();
-  await bind("a");
-  await log.stream.when("socket-seen");
+  await watchSocket("a");
   await bind(".next");
   renameSync(path(".next"), path("a"));
   await caughtUp();
@@ -125,9 +127,7 @@ test("a rename over a socket is one creation, with a new generation", async () =
 });
 
 test("removed and made again in one breath is a new generation, whatever its inode", async () => {
-  watch();
-  await bind("a");
-  await log.stream.when("socket-seen");
+  await watchSocket("a");
   unlinkSync(path("a"));
   createServer().listen(path("a"), function (this: Server) {
     servers.push(this);
@@ -137,9 +137,7 @@ test("removed and made again in one breath is a new generation, whatever its ino
 });
 
 test("keeps a socket that a file was renamed over, as kubelet does, until the file is removed", async () => {
-  watch();
-  await bind("a");
-  await log.stream.when("socket-seen");
+  await watchSocket("a");
   writeFileSync(path(".file"), "");
   renameSync(path(".file"), path("a"));
   await caughtUp();
@@ -149,9 +147,7 @@ test("keeps a socket that a file was renamed over, as kubelet does, until the fi
 });
 
 test("loses a socket in whose place a file was written", async () => {
-  watch();
-  await bind("a");
-  await log.stream.when("socket-seen");
+  await watchSocket("a");
   unlinkSync(path("a"));
   writeFileSync(path("a"), "");
   await caughtUp();
@@ -173,27 +169,21 @@ test.each([
 );
 
 test("a chmod is no creation", async () => {
-  watch();
-  await bind("a");
-  await log.stream.when("socket-seen");
+  await watchSocket("a");
   chmodSync(path("a"), 0o700);
   await caughtUp();
   expect(desired()).toEqual(["a 1", "end 2"]);
 });
 
 test("overlooks that a socket was renamed, as kubelet does", async () => {
-  watch();
-  await bind("a");
-  await log.stream.when("socket-seen");
+  await watchSocket("a");
   renameSync(path("a"), path("b"));
   await caughtUp();
   expect(desired()).toEqual(["a 1", "b 2", "end 3"]);
 });
 
 test("a socket that was renamed and comes back is a creation", async () => {
-  watch();
-  await bind("a");
-  await log.stream.when("socket-seen");
+  await watchSocket("a");
   renameSync(path("a"), path("b"));
   await log.stream.when("socket-seen", { where: ({ socketPath }) => socketPath === path("b") });
   renameSync(path("b"), path("a"));

@@ -1,13 +1,5 @@
 import { eventually } from "./eventually";
 
-/** The long waits of the modules that are loaded afterwards, in the hands of a test. */
-export interface ControlledWaits {
-  /** The waits that are being held, in milliseconds. */
-  pending(): readonly number[];
-  /** Ends one wait of `ms`, as soon as there is one; some of it may have passed when it began. */
-  end(ms: number): Promise<void>;
-}
-
 /** A wait until a moment is shorter by what has passed since that was set. */
 const BEGUN_MS = 1_000;
 
@@ -16,7 +8,7 @@ const BEGUN_MS = 1_000;
  * Waits of `fromMs` and more are held until they are ended by hand; shorter ones are real, and so is everything else:
  * sockets, files, and what happens to them.
  */
-export function controlWaits({ fromMs = 2_500 } = {}): ControlledWaits {
+export function controlWaits({ fromMs = 2_500 } = {}) {
   const held: { readonly ms: number; readonly end: () => void }[] = [];
   jest.resetModules();
   jest.doMock("node:timers/promises", () => {
@@ -46,8 +38,10 @@ export function controlWaits({ fromMs = 2_500 } = {}): ControlledWaits {
     return { ...real, setTimeout: wait };
   });
   return {
-    pending: () => held.map(({ ms }) => ms),
-    end: (ms) =>
+    /** The waits that are being held, in milliseconds. */
+    pending: (): readonly number[] => held.map(({ ms }) => ms),
+    /** Ends one wait of `ms`, as soon as there is one; some of it may have passed when it began. */
+    end: (ms: number) =>
       eventually(() => {
         const entry = held.find((one) => one.ms <= ms && one.ms > ms - BEGUN_MS);
         if (!entry) throw new Error(`nobody waits for ${ms} ms, only for ${held.map((one) => one.ms)}`);

@@ -3,8 +3,6 @@ import { type PluginInfo, protos } from "../../src/grpc/protos";
 
 const CALL_LIMIT_MS = 5_000;
 
-export type FakeKubelet = ReturnType<typeof dialRegistration>;
-
 /** Makes kubelet's end of one connection to a registration socket; it connects with the first call. */
 export function dialRegistration(socketPath: string) {
   const { GetInfo, NotifyRegistrationStatus } = protos.registration;

@@ -1,43 +1,58 @@
 import { renameSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 
-export type ForeignSocket = Awaited<ReturnType<typeof startForeignSocket>>;
-
-/** Puts a listening socket at `path`, in place of whatever is there, as a registrar that starts later would. */
-export async function startForeignSocket(path: string, onConnection: (socket: Socket) => void = () => {}) {
+/** Listens at `path`, in place of whatever is there, as a process that starts later would. */
+export async function listenInPlace(path: string, onConnection: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
-  let connections = 0;
   const server = createServer((socket) => {
-    connections += 1;
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
-    socket.resume();
     onConnection(socket);
   });
+  // Node unlinks the name it bound when it closes; under another name the file survives, as it does a SIGKILL.
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(`${path}~`, resolve);
   });
   renameSync(`${path}~`, path);
+  /** Ends the connections and goes on listening. */
+  const endConnections = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   let ending: Promise<void> | undefined;
   /** Stops listening and cuts its connections; the file stays, as after a SIGKILL. */
   const kill = (): Promise<void> => {
     ending ??= new Promise((resolve) => {
       server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
+      endConnections();
     });
     return ending;
   };
   return {
-    /** How many connections it has had. */
-    connections: () => connections,
+    /** How many connections are open. */
+    openConnections: () => sockets.size,
+    endConnections,
     kill,
     [Symbol.asyncDispose]: kill,
   };
 }
 
-/** Leaves a socket file on which nobody listens. */
+export type ForeignSocket = Awaited<ReturnType<typeof startForeignSocket>>;
+
+/** A listening socket that is not ours, and reads what comes. */
+export async function startForeignSocket(path: string, onConnection: (socket: Socket) => void = () => {}) {
+  let connections = 0;
+  const listener = await listenInPlace(path, (socket) => {
+    connections += 1;
+    socket.resume();
+    onConnection(socket);
+  });
+  /** How many connections it has had. */
+  return { ...listener, connections: () => connections };
+}
+
+/** Leaves a socket file without a listener. */
 export async function leaveDeadSocket(path: string): Promise<void> {
   await using _gone = await startForeignSocket(path);
 }

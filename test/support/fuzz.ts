@@ -24,26 +24,17 @@ export interface Trials<Input> {
  */
 export function propertyTest<Input>(
   name: string,
-  trials: Trials<Input>,
-  holds: (input: Input) => void | Promise<void>,
-): void {
-  test(name, () => expectProperty(trials, holds), LIMIT_MS);
-}
-
-/** The same within a test of its own. */
-export async function expectProperty<Input>(
   { runs, given }: Trials<Input>,
   holds: (input: Input) => void | Promise<void>,
-): Promise<void> {
-  await assertProperty(
-    asyncProperty(given, async (input) => holds(input)),
-    {
-      seed: SEED,
-      numRuns: Number(FUZZ_RUNS ?? runs),
-      ...(FUZZ_PATH !== undefined && { path: FUZZ_PATH, endOnFailure: true }),
-      asyncReporter: report,
-    },
-  );
+): void {
+  const property = asyncProperty(given, async (input) => holds(input));
+  const parameters = {
+    seed: SEED,
+    numRuns: Number(FUZZ_RUNS ?? runs),
+    ...(FUZZ_PATH !== undefined && { path: FUZZ_PATH, endOnFailure: true }),
+    asyncReporter: report<Input>,
+  };
+  test(name, () => assertProperty(property, parameters), LIMIT_MS);
 }
 
 async function report<Input>(details: RunDetails<[Input]>): Promise<void> {

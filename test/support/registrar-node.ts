@@ -38,6 +38,29 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
     parts.push(part);
     return part;
   };
+  /** Starts a simulated driver at `csiAddress`. */
+  const driver = async (options: Partial<CsiDriverOptions> = {}) =>
+    keep(await startCsiDriver({ csiAddress, name: driverName, nodeId: "n1", ...options }));
+  /** Starts a simulated kubelet that looks more often than a real one, and waits longer for an answer. */
+  const kubelet = async ({ timings, ...options }: Partial<KubeletOptions> = {}) =>
+    keep(
+      await startKubelet({
+        pluginRegistrationPath,
+        reconcilePeriodMs,
+        ...options,
+        timings: { getInfoMs: PATIENCE_MS, notifyMs: PATIENCE_MS, ...timings },
+        waitTimeoutMs: PATIENCE_MS,
+      }),
+    );
+  /** Starts a plugin that only answers. */
+  const plugin = async ({ info, ...options }: Partial<FakeRegistrarOptions> = {}) =>
+    keep(
+      await startFakeRegistrar({
+        socketPath: socketPath(),
+        info: { name: driverName, endpoint: csiAddress, ...info },
+        ...options,
+      }),
+    );
   return {
     ...folder,
     pluginRegistrationPath,
@@ -46,29 +69,21 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
     socketPath,
     /** Ends something with the node. */
     keep,
-    /** Starts a simulated driver at `csiAddress`. */
-    driver: async (options: Partial<CsiDriverOptions> = {}) =>
-      keep(await startCsiDriver({ csiAddress, name: driverName, nodeId: "n1", ...options })),
-    /** Starts a simulated kubelet that looks more often than a real one, and waits longer for an answer. */
-    kubelet: async ({ timings, ...options }: Partial<KubeletOptions> = {}) =>
-      keep(
-        await startKubelet({
-          pluginRegistrationPath,
-          reconcilePeriodMs,
-          ...options,
-          timings: { getInfoMs: PATIENCE_MS, notifyMs: PATIENCE_MS, ...timings },
-          waitTimeoutMs: PATIENCE_MS,
-        }),
-      ),
-    /** Starts a plugin that only answers. */
-    plugin: async ({ info, ...options }: Partial<FakeRegistrarOptions> = {}) =>
-      keep(
-        await startFakeRegistrar({
-          socketPath: socketPath(),
-          info: { name: driverName, endpoint: csiAddress, ...info },
-          ...options,
-        }),
-      ),
+    driver,
+    kubelet,
+    plugin,
+    /** Starts all three. */
+    all: async (
+      options: {
+        readonly kubelet?: Partial<KubeletOptions>;
+        readonly driver?: Partial<CsiDriverOptions>;
+        readonly plugin?: Partial<FakeRegistrarOptions>;
+      } = {},
+    ) => ({
+      kubelet: await kubelet(options.kubelet),
+      driver: await driver(options.driver),
+      registrar: await plugin(options.plugin),
+    }),
     [Symbol.asyncDispose]: async () => {
       const endings = await Promise.allSettled(parts.reverse().map((part) => part[Symbol.asyncDispose]()));
       await folder[Symbol.asyncDispose]();

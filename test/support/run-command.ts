@@ -2,13 +2,6 @@ import { join } from "node:path";
 import { type ChildProcess, type Output, spawnProcess } from "./child-process";
 import { registrarCommand } from "./registrar-command";
 
-/** How a line of the CLI ended, and all that it wrote. */
-export interface FinishedCommand {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 const HOST = join(__dirname, "command-host.cjs");
 
 let host: ChildProcess | undefined;
@@ -22,13 +15,13 @@ afterAll(async () => {
  * Runs a line of the built CLI that ends by itself. All lines of a test file share one process, which loads the CLI anew
  * for each: a process of its own costs ten times as much. `startCommand` gives a line one.
  */
-export function runCommand(...words: readonly string[]): Promise<FinishedCommand> {
+export function runCommand(...words: readonly string[]) {
   const finished = last.then(() => runNow(words));
   last = finished.catch(() => {});
   return finished;
 }
 
-async function runNow(words: readonly string[]): Promise<FinishedCommand> {
+async function runNow(words: readonly string[]) {
   const [program, ...before] = registrarCommand();
   host ??= spawnProcess(program, [HOST, ...before]);
   const written = [writtenFromNowOn(host.stdout), writtenFromNowOn(host.stderr)] as const;

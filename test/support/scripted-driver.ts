@@ -1,7 +1,7 @@
-import { renameSync, rmSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { rmSync } from "node:fs";
 import { Server, ServerCredentials, type sendUnaryData } from "@grpc/grpc-js";
 import { type PluginIdentity, protos } from "../../src/grpc/protos";
+import { listenInPlace } from "./foreign-socket";
 
 /** What the driver does about one GetPluginInfo call. */
 export type Answer =
@@ -19,7 +19,6 @@ export type ScriptedDriver = Awaited<ReturnType<typeof startScriptedDriver>>;
 export async function startScriptedDriver(socketPath: string, ...answers: readonly Answer[]) {
   const { identity } = protos;
   const authorities: string[] = [];
-  const sockets = new Set<Socket>();
   let wake = () => {};
 
   const grpc = new Server();
@@ -37,44 +36,24 @@ export async function startScriptedDriver(socketPath: string, ...answers: readon
     },
   );
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
-    injector.injectConnection(socket);
-  });
-  // Node unlinks the name it bound when it closes; under another name the file survives, as it does a SIGKILL.
-  const boundPath = `${socketPath}~`;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(boundPath, resolve);
-  });
-  renameSync(boundPath, socketPath);
+  const listener = await listenInPlace(socketPath, (socket) => injector.injectConnection(socket));
 
-  let ending: Promise<void> | undefined;
+  let isEnding = false;
   /** Ends as by SIGKILL: connections are cut, the socket file stays. */
   const kill = (): Promise<void> => {
-    ending ??= new Promise((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-      grpc.forceShutdown();
-    });
-    return ending;
+    isEnding = true;
+    grpc.forceShutdown();
+    return listener.kill();
   };
   /** Ends in good order: connections are cut, the socket file is removed. */
   const stop = (): Promise<void> => {
-    if (ending === undefined) rmSync(socketPath, { force: true });
+    if (!isEnding) rmSync(socketPath, { force: true });
     return kill();
   };
   return {
+    ...listener,
     /** The `:authority` of each GetPluginInfo call so far. */
     authorities: authorities as readonly string[],
-    /** How many connections are open. */
-    openConnections: () => sockets.size,
-    /** Ends its connections and goes on listening. */
-    endConnections: () => {
-      for (const socket of sockets) socket.destroy();
-    },
     /** Resolves when GetPluginInfo was called this often. */
     called: (times: number) =>
       new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-import { type Exit, startReadyProcess } from "../../support/child-process";
+import { startReadyProcess } from "../../support/child-process";
 import { DRIVER_SERVERS } from "./servers";
 
 /** What a driver is to be and to do; its flags, README.md has them. */
@@ -24,25 +24,12 @@ export interface Call {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** A driver as a process of its own. */
-export interface DriverProcess extends AsyncDisposable {
-  /** The GetPluginInfo calls so far. */
-  readonly asked: () => readonly Call[];
-  /** Resolves when GetPluginInfo was called for the nth time. */
-  readonly askedTimes: (nth: number) => Promise<void>;
-  /** SIGKILL; its socket file stays. */
-  readonly kill: () => Promise<Exit>;
-  /** SIGTERM. */
-  readonly close: () => Promise<void>;
-}
-
 type Event = { readonly event: "started" } | ({ readonly event: "called" } & Call);
 
-/** Resolves when it listens. */
-export type StartDriver = (options: DriverOptions) => Promise<DriverProcess>;
-
 /** The same tests for a driver in each language. */
-export function inEachLanguage(tests: (start: StartDriver) => void): void {
+export function inEachLanguage(
+  tests: (start: (options: DriverOptions) => ReturnType<typeof startDriver>) => void,
+): void {
   describe.each(DRIVER_SERVERS)("a driver in $language, with $library,", ({ prepare }) => {
     let command: readonly string[];
     beforeAll(async () => {
@@ -52,16 +39,21 @@ export function inEachLanguage(tests: (start: StartDriver) => void): void {
   });
 }
 
-async function startDriver(command: readonly string[], options: DriverOptions): Promise<DriverProcess> {
+/** Starts a driver as a process of its own; resolves when it listens. */
+async function startDriver(command: readonly string[], options: DriverOptions) {
   const [program = "", ...words] = command;
   const driver = await startReadyProcess<Event>(program, [...words, ...flagsOf(options)]);
   const isAsked = (event: Event) => event.event === "called" && event.method === "GetPluginInfo";
   return {
-    asked: () => driver.stdout.all().filter((event): event is Event & Call => isAsked(event)),
-    askedTimes: async (nth) => {
+    /** The GetPluginInfo calls so far. */
+    asked: (): readonly Call[] =>
+      driver.stdout.all().filter((event): event is Event & Call => isAsked(event)),
+    /** Resolves when GetPluginInfo was called for the nth time. */
+    askedTimes: async (nth: number) => {
       let times = 0;
       await driver.stdout.waitFor((event) => isAsked(event) && ++times === nth);
     },
+    /** SIGKILL; its socket file stays. */
     kill: () => {
       driver.signal("SIGKILL");
       return driver.exited;

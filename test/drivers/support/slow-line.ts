@@ -4,13 +4,7 @@ import { pipeline } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** A socket that leads to another one, over a line that carries what comes back in pieces of one byte. */
-export interface SlowLine extends AsyncDisposable {
-  /** How many bytes came back so far, each by itself. */
-  readonly pieces: () => number;
-}
-
-/** Resolves when `path` can be connected to. */
-export async function startSlowLine(path: string, target: string): Promise<SlowLine> {
+export async function startSlowLine(path: string, target: string) {
   let pieces = 0;
   async function* byteByByte(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
@@ -32,6 +26,7 @@ export async function startSlowLine(path: string, target: string): Promise<SlowL
   server.listen(path);
   await once(server, "listening");
   return {
+    /** How many bytes came back so far, each by itself. */
     pieces: () => pieces,
     [Symbol.asyncDispose]: async () => {
       for (const client of clients) client.destroy();

@@ -8,13 +8,17 @@ import { driverStep, kubeletStep, objectStep, registrarStep, type Step } from ".
 import type { RunningKubelet } from "./tested-kubelet";
 
 export interface Scenario {
-  /** What kubelet does, as the rest of a sentence that "kubelet" begins. */
   readonly name: string;
   /** A call that is left without an answer, once, until kubelet gives it up. */
   readonly hangs?: "GetInfo" | "NotifyRegistrationStatus";
-  /** Acts on the node, and waits for the last thing that kubelet does about it. */
-  readonly script: (node: ScriptedNode) => Promise<void>;
+  readonly script: Script;
 }
+
+/** Acts on the node, and waits for the last thing that kubelet does about it. */
+type Script = (node: ScriptedNode) => Promise<void>;
+
+/** Scenarios by what kubelet does, as the rest of a sentence that "kubelet" begins. */
+export type Scripts = Readonly<Record<string, Script | Omit<Scenario, "name">>>;
 
 /** A node with a running kubelet, real or simulated. What a script has started is ended after it. */
 export type ScriptedNode = ReturnType<typeof createScriptedNode>;
@@ -123,6 +127,12 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     driver,
     /** Publishes a registration socket, in place of one that is there. `info` is what differs from x.csi. */
     registrar,
+    /** Starts both, and resolves when kubelet has registered them. */
+    registered: async (options: Partial<CsiDriverOptions> = {}) => {
+      const started = { driver: await driver(options), registrar: await registrar() };
+      await started.registrar.registered();
+      return started;
+    },
     refuse: kubelet.refuse,
     /** Kills kubelet and starts it anew. */
     restart: () => whileDown(async () => {}),

@@ -18,61 +18,46 @@ const FAILS = "fails";
 const REGISTERED = "is told that it is registered";
 const LOSES = "loses it";
 
+const step = (about: string, what: string, times: Pick<Step, "atMs" | "waitMs"> = {}): Step => ({
+  about,
+  what,
+  ...times,
+});
+
 /** What kubelet does about the socket at a path. */
 export const kubeletStep = {
-  sees: (path: string): Step => ({ about: kubeletOn(path), what: SEES }),
-  misses: (path: string): Step => ({ about: kubeletOn(path), what: MISSES }),
-  starts: (path: string, operation: "register" | "unregister", atMs?: number): Step => ({
-    about: kubeletOn(path),
-    what: `${STARTS} ${operation}`,
-    ...(atMs !== undefined && { atMs }),
-  }),
-  fails: (path: string, error: string, waitMs: number, atMs: number): Step => ({
-    about: kubeletOn(path),
-    what: `${FAILS}, then waits ${waitMs} ms: ${error}`,
-    waitMs,
-    atMs,
-  }),
-  failsSomehow: (path: string): Step => ({ about: kubeletOn(path), what: FAILS }),
+  sees: (path: string) => step(kubeletOn(path), SEES),
+  misses: (path: string) => step(kubeletOn(path), MISSES),
+  starts: (path: string, operation: "register" | "unregister", atMs?: number) =>
+    step(kubeletOn(path), `${STARTS} ${operation}`, atMs === undefined ? {} : { atMs }),
+  fails: (path: string, error: string, waitMs: number, atMs: number) =>
+    step(kubeletOn(path), `${FAILS}, then waits ${waitMs} ms: ${error}`, { waitMs, atMs }),
+  failsSomehow: (path: string) => step(kubeletOn(path), FAILS),
 };
 
 /** What the registrar behind the socket at a path hears from kubelet. */
 export const registrarStep = {
-  asked: (path: string, authority: string): Step => ({
-    about: registrarAt(path),
-    what: hears("GetInfo", authority),
-  }),
-  registered: (path: string): Step => ({ about: registrarAt(path), what: REGISTERED }),
-  refused: (path: string, error: string): Step => ({
-    about: registrarAt(path),
-    what: `is told that it is not: ${error}`,
-  }),
+  asked: (path: string, authority: string) => step(registrarAt(path), hears("GetInfo", authority)),
+  registered: (path: string) => step(registrarAt(path), REGISTERED),
+  refused: (path: string, error: string) => step(registrarAt(path), `is told that it is not: ${error}`),
   /** Kubelet hangs up when it has heard the last answer: something to wait for. */
-  left: (path: string): Step => ({ about: registrarAt(path), what: IS_LEFT }),
+  left: (path: string) => step(registrarAt(path), IS_LEFT),
 };
 
 /** What the CSI driver behind the socket at a path hears from kubelet. */
 export const driverStep = {
-  asked: (path: string, method: string, authority: string): Step => ({
-    about: `driver, ${path}`,
-    what: hears(method, authority),
-  }),
+  asked: (path: string, method: string, authority: string) =>
+    step(`driver, ${path}`, hears(method, authority)),
 };
 
 /** What the API objects say, now that they say something else; undefined: nothing any more. */
 export const objectStep = {
-  node: (driverName: string, nodeId: string | undefined): Step => ({
-    about: objectsOf(driverName),
-    what: `Node ${nodeId === undefined ? LOSES : `says "${nodeId}"`}`,
-  }),
-  csiNode: (driverName: string, entry: string | undefined): Step => ({
-    about: objectsOf(driverName),
-    what: `CSINode ${entry === undefined ? LOSES : `says ${entry}`}`,
-  }),
-  label: (key: string, value: string | undefined): Step => ({
-    about: `label ${key}`,
-    what: value === undefined ? LOSES : `is "${value}"`,
-  }),
+  node: (driverName: string, nodeId: string | undefined) =>
+    step(objectsOf(driverName), `Node ${nodeId === undefined ? LOSES : `says "${nodeId}"`}`),
+  csiNode: (driverName: string, entry: string | undefined) =>
+    step(objectsOf(driverName), `CSINode ${entry === undefined ? LOSES : `says ${entry}`}`),
+  label: (key: string, value: string | undefined) =>
+    step(`label ${key}`, value === undefined ? LOSES : `is "${value}"`),
 };
 
 const kubeletOn = (path: string) => `kubelet, ${path}`;

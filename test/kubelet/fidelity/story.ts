@@ -1,10 +1,7 @@
 import { IS_LEFT, MISSES, SEES, STARTS_TO_REGISTER, type Step } from "./step";
 
-/** All that happened about each one, in order. */
-export type Story = Readonly<Record<string, readonly string[]>>;
-
-/** The story that the steps tell, without what kubelet's code and the simulator may tell otherwise. */
-export function storyOf(steps: readonly Step[]): Story {
+/** All that happened about each one, in order, without what kubelet's code and the simulator may tell otherwise. */
+export function storyOf(steps: readonly Step[]): Readonly<Record<string, readonly string[]>> {
   const story = new Map<string, Step[]>();
   for (const step of steps) {
     // A kubelet that is killed hangs up, too, when it has come to nobody knows where.

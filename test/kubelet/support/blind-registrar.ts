@@ -13,13 +13,8 @@ export interface BlindRegistrarOptions {
   readonly kubeletRegistrationPath: string;
 }
 
-export interface BlindRegistrar extends AsyncDisposable {
-  /** What the official registrar does on SIGTERM: removes the file at its path, whoever's it is. */
-  readonly end: () => Promise<void>;
-}
-
 /** A registrar with the official one's manners: replaces what is at its path when it starts, removes it at its end. */
-export async function startBlindRegistrar(options: BlindRegistrarOptions): Promise<BlindRegistrar> {
+export async function startBlindRegistrar(options: BlindRegistrarOptions) {
   const { registrationSocketPath: path, driverName, kubeletRegistrationPath } = options;
   const grpc = startGrpcServer({
     log: silentLogger,
@@ -40,16 +35,16 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions): Promi
   });
   const server = await listenInPlaceOf(path, grpc.accept);
   let ending: Promise<void> | undefined;
-  async function end(): Promise<void> {
-    await rm(path, { force: true });
-    server.close();
-    await grpc.close();
-  }
-  const endOnce = () => {
-    ending ??= end();
+  /** What the official registrar does on SIGTERM: removes the file at its path, even if it is another process's. */
+  const end = (): Promise<void> => {
+    ending ??= (async () => {
+      await rm(path, { force: true });
+      server.close();
+      await grpc.close();
+    })();
     return ending;
   };
-  return { end: endOnce, [Symbol.asyncDispose]: endOnce };
+  return { end, [Symbol.asyncDispose]: end };
 }
 
 /**

@@ -25,3 +25,10 @@ export async function startDriverPod(
     throw error;
   }
 }
+
+/** The same, registered as far as the registrar knows. */
+export async function startRegisteredPod(...args: Parameters<typeof startDriverPod>) {
+  const pod = await startDriverPod(...args);
+  await pod.registrar.reached("registered");
+  return pod;
+}

@@ -4,27 +4,20 @@ import { httpOf } from "../../end-to-end/support/http";
 import { DRIVER, nodeTest, refused, registered, type TestNode } from "../../end-to-end/support/node";
 import type { CliProcess } from "../../end-to-end/support/process";
 import { ENTRY } from "./image-root";
-import { createSandbox, pidInside, type Sandbox } from "./sandbox";
+import { createSandbox, pidInside } from "./sandbox";
 import { REGISTRAR } from "./security-context";
 import { tracesIn, watchNames } from "./traces";
-
-/** A test node whose registrar lives in a sandbox. */
-interface Pod {
-  readonly node: TestNode;
-  readonly sandbox: Sandbox;
-  /** Starts the DaemonSet's container with its own arguments, but for the port and what the host calls the driver. */
-  registrar(...flags: readonly string[]): CliProcess;
-  /** Runs an exec probe beside it, with the same arguments. */
-  probe(registrar: CliProcess, mode: "health-probe" | "ready-probe"): CliProcess;
-}
 
 /**
  * The tests of a root folder with the CLI in it, confined as examples/daemonset.yaml says: on a simulated node, where
  * nothing of the machine is there but the two folders of the pod's volumes and the termination log.
  */
 export function describeSandbox(rootFolder: () => string): void {
-  const podTest = (name: string, access: "ro" | "rw", body: (pod: Pod) => Promise<void>) =>
-    nodeTest(name, (node) => body(makePod(node, rootFolder(), access)));
+  const podTest = (
+    name: string,
+    access: "ro" | "rw",
+    body: (pod: ReturnType<typeof makePod>) => Promise<void>,
+  ) => nodeTest(name, (node) => body(makePod(node, rootFolder(), access)));
 
   podTest("registers, serves, answers exec probes, and leaves nothing", "ro", async (pod) => {
     const { node } = pod;
@@ -105,7 +98,8 @@ export function describeSandbox(rootFolder: () => string): void {
 /** The driver's socket in a folder of its own, which is all that the registrar has of it. */
 const endpointOf = (node: TestNode) => join(dirname(node.csiAddress), "plugin", "csi.sock");
 
-function makePod(node: TestNode, rootFolder: string, root: "ro" | "rw"): Pod {
+/** A test node whose registrar lives in a sandbox. */
+function makePod(node: TestNode, rootFolder: string, root: "ro" | "rw") {
   const plugin = dirname(endpointOf(node));
   const tools = join(dirname(node.csiAddress), "tools");
   mkdirSync(plugin);
@@ -120,10 +114,11 @@ function makePod(node: TestNode, rootFolder: string, root: "ro" | "rw"): Pod {
     .map((arg) => arg.replace(/^(--http-endpoint)=.*/, "$1=127.0.0.1:0"));
   return {
     node,
-    sandbox,
-    registrar: (...flags) =>
+    /** Starts the DaemonSet's container with its own arguments, except the port and the host's path of the driver. */
+    registrar: (...flags: readonly string[]) =>
       node.cli([...args, ...flags], {}, { command: sandbox.run(ENTRY), pidOf: pidInside }),
-    probe: (registrar, mode) =>
+    /** Runs an exec probe beside it, with the same arguments. */
+    probe: (registrar: CliProcess, mode: "health-probe" | "ready-probe") =>
       node.cli([...args, `--mode=${mode}`], {}, { command: sandbox.exec(registrar.pid, ENTRY) }),
   };
 }

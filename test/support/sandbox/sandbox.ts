@@ -16,23 +16,16 @@ export interface SandboxMounts {
   readonly terminationLog: string;
 }
 
-/** A container without a container runtime: a root folder in namespaces, confined as examples/daemonset.yaml says. */
-export interface Sandbox {
-  /** The command that runs a program in it, as the first of its processes. */
-  run(...program: readonly string[]): readonly string[];
-  /** The command that runs one more program beside the one that `run` started as this process, as an exec probe is. */
-  exec(spawned: number, ...program: readonly string[]): readonly string[];
-}
-
 /**
- * Prepares a sandbox from a root folder; `tools` is an empty folder for what it needs itself. With `root: "rw"` the
- * root may be written, so that what tries it leaves a trace.
+ * Prepares a container without a container runtime: a root folder in namespaces, confined as examples/daemonset.yaml says.
+ * `tools` is an empty folder for what it needs itself. With `root: "rw"` the root may be written, so that what tries it
+ * leaves a trace.
  */
 export function createSandbox(
   rootFolder: string,
   { volumes, terminationLog }: SandboxMounts,
   { tools, root = "ro" }: { readonly tools: string; readonly root?: "ro" | "rw" },
-): Sandbox {
+) {
   const setpriv = copyPortable(whereIs("setpriv") ?? "setpriv", tools, SETPRIV_AT);
   const confined = [...setpriv, ...setprivFlags(REGISTRAR.securityContext), "--"];
   const mounts = [
@@ -45,11 +38,13 @@ export function createSandbox(
     }),
   ];
   return {
-    run: (...program) => [
+    /** The command that runs a program in it, as the first of its processes. */
+    run: (...program: readonly string[]): readonly string[] => [
       ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
       ...["sh", ENTER, rootFolder, root, ...mounts.flat(), "--", ...confined, ...program],
     ],
-    exec: (spawned, ...program) => [
+    /** The command that runs one more program beside the one that `run` started as this process, as an exec probe is. */
+    exec: (spawned: number, ...program: readonly string[]): readonly string[] => [
       ...["env", "-i", `PATH=${process.env.PATH}`, "nsenter", `--target=${pidInside(spawned)}`],
       ...asRoot("--user", "--preserve-credentials"),
       ...["--mount", "--pid", "--root", "--wd", "--", ...confined, ...program],

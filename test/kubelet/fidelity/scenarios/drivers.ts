@@ -1,105 +1,79 @@
 import { writeFile } from "node:fs/promises";
 import type { CsiDriverFault } from "../../../../src/testing";
-import type { Scenario, ScriptedNode } from "../scripted-node";
+import type { ScriptedNode, Scripts } from "../scripted-node";
 
 const fails = (fault: Omit<Extract<CsiDriverFault, { kind: "error" }>, "kind" | "method">) =>
   ({ kind: "error", method: "NodeGetInfo", ...fault }) as const;
 
 /** What kubelet asks of a CSI driver, and what it makes of the answer. */
-export const drivers: readonly Scenario[] = [
-  {
-    name: "refuses a driver that does not listen at its endpoint",
-    script: async (node) => {
-      const dead = await node.driver({ name: "dead" });
-      await dead.kill();
-      await writeFile(node.elsewhere("file"), "");
-      await eachFails(node, [
-        node.elsewhere("nowhere"),
-        node.elsewhere("dead"),
-        node.elsewhere("file"),
-        node.elsewhere("file", "below"),
-        node.elsewhere("."),
-        node.elsewhere("long".repeat(30)),
-        "unix:///nowhere.sock",
-        "nowhere.sock",
-      ]);
-    },
+export const drivers: Scripts = {
+  "refuses a driver that does not listen at its endpoint": async (node) => {
+    const dead = await node.driver({ name: "dead" });
+    await dead.kill();
+    await writeFile(node.elsewhere("file"), "");
+    await eachFails(node, [
+      node.elsewhere("nowhere"),
+      node.elsewhere("dead"),
+      node.elsewhere("file"),
+      node.elsewhere("file", "below"),
+      node.elsewhere("."),
+      node.elsewhere("long".repeat(30)),
+      "unix:///nowhere.sock",
+      "nowhere.sock",
+    ]);
   },
-  {
-    name: "takes the registration socket for the endpoint where none is told",
-    script: async (node) => {
-      await eachFails(node, [""]);
-    },
+  "takes the registration socket for the endpoint where none is told": async (node) => {
+    await eachFails(node, [""]);
   },
-  {
-    name: "refuses a driver whose NodeGetInfo fails, in the driver's words",
-    script: async (node) => {
-      const faults = [
-        fails({ code: "INTERNAL", message: "boom" }),
-        fails({ code: "UNIMPLEMENTED", message: 'not "here": 100 %' }),
-        fails({ code: "UNAVAILABLE", message: "no metadata service" }),
-        fails({ code: "DEADLINE_EXCEEDED", message: "the backend took too long" }),
-        fails({ code: "CANCELLED", message: "" }),
-        fails({ code: "FAILED_PRECONDITION", message: "Zürich" }),
-      ];
-      const names = await Promise.all(
-        faults.map(
-          async (fault, index) => (await node.driver({ name: `f${index}`, faults: [fault] })).csiAddress,
-        ),
-      );
-      await eachFails(node, names);
-    },
+  "refuses a driver whose NodeGetInfo fails, in the driver's words": async (node) => {
+    const faults = [
+      fails({ code: "INTERNAL", message: "boom" }),
+      fails({ code: "UNIMPLEMENTED", message: 'not "here": 100 %' }),
+      fails({ code: "UNAVAILABLE", message: "no metadata service" }),
+      fails({ code: "DEADLINE_EXCEEDED", message: "the backend took too long" }),
+      fails({ code: "CANCELLED", message: "" }),
+      fails({ code: "FAILED_PRECONDITION", message: "Zürich" }),
+    ];
+    const names = await Promise.all(
+      faults.map(
+        async (fault, index) => (await node.driver({ name: `f${index}`, faults: [fault] })).csiAddress,
+      ),
+    );
+    await eachFails(node, names);
   },
-  {
-    name: "asks a driver again whose NodeGetInfo has failed, by itself or when the socket is made anew",
-    script: async (node) => {
-      await node.driver({ faults: [fails({ code: "UNAVAILABLE", message: "starting", times: 1 })] });
-      const refused = await node.registrar();
-      await refused.failed();
-      await node.triedAgain();
-      const anew = await node.registrar();
-      await anew.registered();
-    },
+  "asks a driver again whose NodeGetInfo has failed, by itself or when the socket is made anew": async (
+    node,
+  ) => {
+    await node.driver({ faults: [fails({ code: "UNAVAILABLE", message: "starting", times: 1 })] });
+    const refused = await node.registrar();
+    await refused.failed();
+    await node.triedAgain();
+    const anew = await node.registrar();
+    await anew.registered();
   },
-  {
-    name: "refuses a driver without a node ID",
-    script: async (node) => {
-      await node.driver({ nodeId: "" });
-      const registrar = await node.registrar();
-      await registrar.failed();
-    },
+  "refuses a driver without a node ID": async (node) => {
+    await node.driver({ nodeId: "" });
+    const registrar = await node.registrar();
+    await registrar.failed();
   },
-  {
-    name: "refuses a driver whose topology contradicts a label of the node",
-    script: async (node) => {
-      await node.driver({ topology: { zone: "z1" } });
-      const registrar = await node.registrar();
-      await registrar.registered();
-      await node.driver({ name: "y.csi", topology: { zone: "z2", rack: "r1" } });
-      const other = await node.registrar({ name: "b.sock", info: { name: "y.csi" } });
-      await other.failed();
-    },
+  "refuses a driver whose topology contradicts a label of the node": async (node) => {
+    await node.registered({ topology: { zone: "z1" } });
+    await node.driver({ name: "y.csi", topology: { zone: "z2", rack: "r1" } });
+    const other = await node.registrar({ name: "b.sock", info: { name: "y.csi" } });
+    await other.failed();
   },
-  {
-    name: "caps a limit of volumes, and takes a negative one for none",
-    script: async (node) => {
-      await node.driver({ name: "x.csi", maxVolumes: 2 ** 31 });
-      await node.driver({ name: "y.csi", maxVolumes: -1 });
-      const registrar = await node.registrar();
-      await registrar.registered();
-      const other = await node.registrar({ name: "b.sock", info: { name: "y.csi" } });
-      await other.registered();
-    },
+  "caps a limit of volumes, and takes a negative one for none": async (node) => {
+    await node.driver({ name: "x.csi", maxVolumes: 2 ** 31 });
+    await node.registered({ name: "y.csi", maxVolumes: -1 });
+    const other = await node.registrar({ name: "b.sock", info: { name: "y.csi" } });
+    await other.registered();
   },
-  {
-    name: "refuses a driver without a name",
-    script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar({ info: { name: "", endpoint: node.elsewhere("x.csi") } });
-      await registrar.failed();
-    },
+  "refuses a driver without a name": async (node) => {
+    await node.driver();
+    const registrar = await node.registrar({ info: { name: "", endpoint: node.elsewhere("x.csi") } });
+    await registrar.failed();
   },
-];
+};
 
 /** A registrar for each endpoint, all of them in kubelet's first look. Resolves when each was refused once. */
 async function eachFails(node: ScriptedNode, endpoints: readonly string[]): Promise<void> {

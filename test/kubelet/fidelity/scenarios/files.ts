@@ -2,122 +2,89 @@ import { execFile } from "node:child_process";
 import { unlinkSync, writeFileSync } from "node:fs";
 import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import type { Scenario } from "../scripted-node";
+import type { Scripts } from "../scripted-node";
 
 const run = promisify(execFile);
 
 /** What counts as a plugin's socket, and when kubelet sees it. */
-export const files: readonly Scenario[] = [
-  {
-    name: "ignores a name with a leading dot until it has none",
-    script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar({ name: ".a.sock" });
-      await node.settled();
-      await rename(node.at(".a.sock"), node.at("a.sock"));
-      await registrar.registered();
-    },
+export const files: Scripts = {
+  "ignores a name with a leading dot until it has none": async (node) => {
+    await node.driver();
+    const registrar = await node.registrar({ name: ".a.sock" });
+    await node.settled();
+    await rename(node.at(".a.sock"), node.at("a.sock"));
+    await registrar.registered();
   },
-  {
-    name: "ignores files that are no sockets until one is there",
-    script: async (node) => {
-      await node.driver();
-      await writeFile(node.at("a.sock"), "");
-      await symlink(node.at("nowhere"), node.at("dangling"));
-      await run("mkfifo", [node.at("pipe")]);
-      await node.settled();
-      await rm(node.at("a.sock"));
-      const registrar = await node.registrar();
-      await registrar.registered();
-    },
+  "ignores files that are no sockets until one is there": async (node) => {
+    await node.driver();
+    await writeFile(node.at("a.sock"), "");
+    await symlink(node.at("nowhere"), node.at("dangling"));
+    await run("mkfifo", [node.at("pipe")]);
+    await node.settled();
+    await rm(node.at("a.sock"));
+    const registrar = await node.registrar();
+    await registrar.registered();
   },
-  {
-    name: "finds a folder with a socket, and one that comes into it, until the folder goes",
-    script: async (node) => {
-      await node.driver({ name: "x.csi" });
-      await node.driver({ name: "y.csi" });
-      await mkdir(node.elsewhere("folder", "in", "it"), { recursive: true });
-      const first = await node.registrar({ name: "../folder/in/it/a.sock" });
-      await rename(node.elsewhere("folder"), node.at("folder"));
-      await first.registered();
-      const second = await node.registrar({ name: "folder/in/b.sock", info: { name: "y.csi" } });
-      await second.registered();
-      await second.close();
-      await node.deregistered("y.csi", "folder/in/b.sock");
-      await rm(node.at("folder"), { recursive: true });
-      await node.deregistered("x.csi", "folder/in/it/a.sock");
-    },
+  "finds a folder with a socket, and one that comes into it, until the folder goes": async (node) => {
+    await node.driver({ name: "x.csi" });
+    await node.driver({ name: "y.csi" });
+    await mkdir(node.elsewhere("folder", "in", "it"), { recursive: true });
+    const first = await node.registrar({ name: "../folder/in/it/a.sock" });
+    await rename(node.elsewhere("folder"), node.at("folder"));
+    await first.registered();
+    const second = await node.registrar({ name: "folder/in/b.sock", info: { name: "y.csi" } });
+    await second.registered();
+    await second.close();
+    await node.deregistered("y.csi", "folder/in/b.sock");
+    await rm(node.at("folder"), { recursive: true });
+    await node.deregistered("x.csi", "folder/in/it/a.sock");
   },
-  {
-    name: "finds a folder with a leading dot in its first look only",
-    script: async (node) => {
-      await node.driver();
-      await mkdir(node.elsewhere("folder"));
-      const registrar = await node.registrar({ name: "../folder/a.sock" });
-      await rename(node.elsewhere("folder"), node.at(".folder"));
-      await node.settled();
-      await node.restart();
-      await registrar.registered();
-    },
+  "finds a folder with a leading dot in its first look only": async (node) => {
+    await node.driver();
+    await mkdir(node.elsewhere("folder"));
+    const registrar = await node.registrar({ name: "../folder/a.sock" });
+    await rename(node.elsewhere("folder"), node.at(".folder"));
+    await node.settled();
+    await node.restart();
+    await registrar.registered();
   },
-  {
-    name: "looks at what is there when it starts, at symbolic links by its release",
-    script: async (node) => {
-      await node.driver();
-      await node.registrar({ name: "../elsewhere.sock" });
-      await node.whileDown(async () => {
-        await symlink(node.elsewhere("elsewhere.sock"), node.at("a.sock"));
-        await symlink(node.at("nowhere"), node.at("dangling"));
-        await writeFile(node.at("b.sock"), "");
-      });
-      await node.settled();
-    },
-  },
-  {
-    name: "follows a symbolic link to a socket until the link is removed",
-    script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar({ name: "../elsewhere.sock" });
+  "looks at what is there when it starts, at symbolic links by its release": async (node) => {
+    await node.driver();
+    await node.registrar({ name: "../elsewhere.sock" });
+    await node.whileDown(async () => {
       await symlink(node.elsewhere("elsewhere.sock"), node.at("a.sock"));
-      await registrar.registered();
-      await unlink(node.at("a.sock"));
-      await node.deregistered();
-    },
+      await symlink(node.at("nowhere"), node.at("dangling"));
+      await writeFile(node.at("b.sock"), "");
+    });
+    await node.settled();
   },
-  {
-    name: "keeps a driver over whose socket a file is renamed, until the file is removed",
-    script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar();
-      await registrar.registered();
-      await writeFile(node.elsewhere("file"), "");
-      await rename(node.elsewhere("file"), node.at("a.sock"));
-      await node.settled();
-      await rm(node.at("a.sock"));
-      await node.deregistered();
-    },
+  "follows a symbolic link to a socket until the link is removed": async (node) => {
+    await node.driver();
+    const registrar = await node.registrar({ name: "../elsewhere.sock" });
+    await symlink(node.elsewhere("elsewhere.sock"), node.at("a.sock"));
+    await registrar.registered();
+    await unlink(node.at("a.sock"));
+    await node.deregistered();
   },
-  {
-    name: "deregisters a driver in whose socket's place a file is written",
-    script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar();
-      await registrar.registered();
-      unlinkSync(node.at("a.sock"));
-      writeFileSync(node.at("a.sock"), "");
-      await node.deregistered();
-    },
+  "keeps a driver over whose socket a file is renamed, until the file is removed": async (node) => {
+    await node.registered();
+    await writeFile(node.elsewhere("file"), "");
+    await rename(node.elsewhere("file"), node.at("a.sock"));
+    await node.settled();
+    await rm(node.at("a.sock"));
+    await node.deregistered();
   },
-  {
-    name: "does not notice that a socket was renamed away, and refuses it under its new name",
-    script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar();
-      await registrar.registered();
-      await rename(node.at("a.sock"), node.at("b.sock"));
-      await node.failed("b.sock");
-      await unlink(node.at("b.sock"));
-      await node.settled();
-    },
+  "deregisters a driver in whose socket's place a file is written": async (node) => {
+    await node.registered();
+    unlinkSync(node.at("a.sock"));
+    writeFileSync(node.at("a.sock"), "");
+    await node.deregistered();
   },
-];
+  "does not notice that a socket was renamed away, and refuses it under its new name": async (node) => {
+    await node.registered();
+    await rename(node.at("a.sock"), node.at("b.sock"));
+    await node.failed("b.sock");
+    await unlink(node.at("b.sock"));
+    await node.settled();
+  },
+};

@@ -1,4 +1,4 @@
-import type { Scenario } from "../scripted-node";
+import type { Scripts } from "../scripted-node";
 
 const TEXT = "the API server does not answer";
 
@@ -16,98 +16,66 @@ const BAD_VERSIONS = [
 ];
 
 /** What is offered is not acceptable, or something is registered already. */
-export const refusals: readonly Scenario[] = [
-  {
-    name: "tries again what it refused to validate",
-    script: async (node) => {
-      await node.refuse({ stage: "validate", text: TEXT });
-      await node.driver();
-      const registrar = await node.registrar();
+export const refusals: Scripts = {
+  "tries again what it refused to validate": async (node) => {
+    await node.refuse({ stage: "validate", text: TEXT });
+    await node.registered();
+  },
+  "tries again what it refused to register, by itself or when the socket is made anew": async (node) => {
+    await node.refuse({ stage: "register", text: TEXT });
+    await node.driver();
+    const refused = await node.registrar();
+    await refused.failed();
+    await node.triedAgain();
+    const anew = await node.registrar();
+    await anew.registered();
+  },
+  "refuses a plugin of a type that it does not know, again and again": async (node) => {
+    const registrar = await node.registrar({ info: { type: "Mystery" } });
+    await registrar.failed(2);
+  },
+  "takes the highest version 1.x of those offered": async (node) => {
+    await node.driver();
+    for (const [index, supportedVersions] of GOOD_VERSIONS.entries()) {
+      const info = { name: `n${index}.csi`, endpoint: node.elsewhere("x.csi"), supportedVersions };
+      const registrar = await node.registrar({ name: `n${index}.sock`, info });
       await registrar.registered();
-    },
+    }
   },
-  {
-    name: "tries again what it refused to register, by itself or when the socket is made anew",
-    script: async (node) => {
-      await node.refuse({ stage: "register", text: TEXT });
-      await node.driver();
-      const refused = await node.registrar();
-      await refused.failed();
-      await node.triedAgain();
-      const anew = await node.registrar();
-      await anew.registered();
-    },
+  "refuses a driver that offers no version 1.x": async (node) => {
+    const registrars = await node.whileDown(() =>
+      Promise.all(
+        BAD_VERSIONS.map((supportedVersions, index) => {
+          const name = `n${index}.csi`;
+          return node.registrar({ name, info: { name, supportedVersions } });
+        }),
+      ),
+    );
+    await Promise.all(registrars.map((registrar) => registrar.failed()));
   },
-  {
-    name: "refuses a plugin of a type that it does not know, again and again",
-    script: async (node) => {
-      const registrar = await node.registrar({ info: { type: "Mystery" } });
-      await registrar.failed(2);
-    },
+  "refuses an equal version at another path and endpoint until the first is gone": async (node) => {
+    await node.driver();
+    const { registrar: first } = await node.registered({ name: "y.csi" });
+    const second = await node.registrar({ name: "b.sock", info: { endpoint: node.elsewhere("y.csi") } });
+    await second.failed();
+    await first.close();
+    await second.registered();
   },
-  {
-    name: "takes the highest version 1.x of those offered",
-    script: async (node) => {
-      await node.driver();
-      for (const [index, supportedVersions] of GOOD_VERSIONS.entries()) {
-        const info = { name: `n${index}.csi`, endpoint: node.elsewhere("x.csi"), supportedVersions };
-        const registrar = await node.registrar({ name: `n${index}.sock`, info });
-        await registrar.registered();
-      }
-    },
+  "lets a higher version take over, and deregisters it when either socket goes": async (node) => {
+    await node.driver();
+    const { registrar: first } = await node.registered({ name: "y.csi" });
+    const info = { endpoint: node.elsewhere("y.csi"), supportedVersions: ["1.1.0"] };
+    const second = await node.registrar({ name: "b.sock", info });
+    await second.registered();
+    await first.close();
+    await node.deregistered();
+    await second.close();
+    await node.settled();
   },
-  {
-    name: "refuses a driver that offers no version 1.x",
-    script: async (node) => {
-      const registrars = await node.whileDown(() =>
-        Promise.all(
-          BAD_VERSIONS.map((supportedVersions, index) => {
-            const name = `n${index}.csi`;
-            return node.registrar({ name, info: { name, supportedVersions } });
-          }),
-        ),
-      );
-      await Promise.all(registrars.map((registrar) => registrar.failed()));
-    },
+  "deregisters what was registered when a higher version fails": async (node) => {
+    await node.registered();
+    const info = { endpoint: node.elsewhere("nowhere"), supportedVersions: ["1.1.0"] };
+    const second = await node.registrar({ name: "b.sock", info });
+    await second.failed();
   },
-  {
-    name: "refuses an equal version at another path and endpoint until the first is gone",
-    script: async (node) => {
-      await node.driver();
-      await node.driver({ name: "y.csi" });
-      const first = await node.registrar();
-      await first.registered();
-      const second = await node.registrar({ name: "b.sock", info: { endpoint: node.elsewhere("y.csi") } });
-      await second.failed();
-      await first.close();
-      await second.registered();
-    },
-  },
-  {
-    name: "lets a higher version take over, and deregisters it when either socket goes",
-    script: async (node) => {
-      await node.driver();
-      await node.driver({ name: "y.csi" });
-      const first = await node.registrar();
-      await first.registered();
-      const info = { endpoint: node.elsewhere("y.csi"), supportedVersions: ["1.1.0"] };
-      const second = await node.registrar({ name: "b.sock", info });
-      await second.registered();
-      await first.close();
-      await node.deregistered();
-      await second.close();
-      await node.settled();
-    },
-  },
-  {
-    name: "deregisters what was registered when a higher version fails",
-    script: async (node) => {
-      await node.driver();
-      const first = await node.registrar();
-      await first.registered();
-      const info = { endpoint: node.elsewhere("nowhere"), supportedVersions: ["1.1.0"] };
-      const second = await node.registrar({ name: "b.sock", info });
-      await second.failed();
-    },
-  },
-];
+};

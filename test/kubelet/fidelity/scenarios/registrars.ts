@@ -1,5 +1,5 @@
 import type { FakeRegistrarOptions } from "../../../simulator/fake-registrar";
-import type { Scenario, ScriptedNode, ScriptedRegistrar } from "../scripted-node";
+import type { Scenario, ScriptedNode, ScriptedRegistrar, Scripts } from "../scripted-node";
 
 type Before = NonNullable<FakeRegistrarOptions["before"]>;
 type Method = Parameters<Before>[0];
@@ -27,9 +27,8 @@ export const untoldSuccess: Scenario = {
 };
 
 /** What kubelet makes of a registrar that is not there, or does not answer as it should. */
-export const registrars: readonly Scenario[] = [
-  {
-    name: "gives GetInfo a second, and tries again",
+export const registrars: Scripts = {
+  "gives GetInfo a second, and tries again": {
     hangs: "GetInfo",
     script: async (node) => {
       await node.driver();
@@ -37,68 +36,53 @@ export const registrars: readonly Scenario[] = [
       await registrar.registered();
     },
   },
-  {
-    name: "tries GetInfo again after longer and longer waits, which are the path's and outlive the socket",
-    script: async (node) => {
-      await node.driver();
-      const failing = await node.registrar({ before: fails });
-      await failing.failed(3);
-      const registrar = await node.registrar();
-      await registrar.registered();
-    },
+  "tries GetInfo again after longer and longer waits, which are the path's and outlive the socket": async (
+    node,
+  ) => {
+    await node.driver();
+    const failing = await node.registrar({ before: fails });
+    await failing.failed(3);
+    const registrar = await node.registrar();
+    await registrar.registered();
   },
-  {
-    name: "loses a registrar that dies in GetInfo",
-    script: async (node) => {
-      const registrar = await node.registrar({ before: dies });
-      await registrar.failed();
-    },
+  "loses a registrar that dies in GetInfo": async (node) => {
+    const registrar = await node.registrar({ before: dies });
+    await registrar.failed();
   },
-  {
-    name: "dials a dead socket for ten seconds, waits, and finds a living one at its path",
-    script: async (node) => {
-      await node.driver();
-      const dead = await deadSocket(node);
-      await dead.failed();
-      const registrar = await node.registrar();
-      await registrar.registered();
-    },
+  "dials a dead socket for ten seconds, waits, and finds a living one at its path": async (node) => {
+    await node.driver();
+    const dead = await deadSocket(node);
+    await dead.failed();
+    const registrar = await node.registrar();
+    await registrar.registered();
   },
-  {
-    name: "finds a living socket while it dials the dead one, and registers it once more as a new one",
-    script: async (node) => {
-      await node.driver();
-      const dead = await deadSocket(node);
-      await dead.dialled();
-      const registrar = await node.registrar();
-      await registrar.registered(2);
-    },
+  "finds a living socket while it dials the dead one, and registers it once more as a new one": async (
+    node,
+  ) => {
+    await node.driver();
+    const dead = await deadSocket(node);
+    await dead.dialled();
+    const registrar = await node.registrar();
+    await registrar.registered(2);
   },
-  untoldSuccess,
-  {
-    name: "cannot tell a registrar of its refusal",
-    script: async (node) => {
-      const before = always("NotifyRegistrationStatus", fails);
-      const refused = await node.whileDown(() =>
-        Promise.all([
-          node.registrar({ before, info: { type: "Mystery" } }),
-          node.registrar({ before, name: "b.sock", info: { supportedVersions: [] } }),
-          node.registrar({ before, name: "c.sock", info: { name: "nobody" } }),
-        ]),
-      );
-      await Promise.all(refused.map((registrar) => registrar.failed()));
-    },
+  [untoldSuccess.name]: untoldSuccess.script,
+  "cannot tell a registrar of its refusal": async (node) => {
+    const before = always("NotifyRegistrationStatus", fails);
+    const refused = await node.whileDown(() =>
+      Promise.all([
+        node.registrar({ before, info: { type: "Mystery" } }),
+        node.registrar({ before, name: "b.sock", info: { supportedVersions: [] } }),
+        node.registrar({ before, name: "c.sock", info: { name: "nobody" } }),
+      ]),
+    );
+    await Promise.all(refused.map((registrar) => registrar.failed()));
   },
-  {
-    name: "loses a registrar that dies when it is told",
-    script: async (node) => {
-      await node.driver();
-      const registrar = await node.registrar({ before: always("NotifyRegistrationStatus", dies) });
-      await registrar.failed();
-    },
+  "loses a registrar that dies when it is told": async (node) => {
+    await node.driver();
+    const registrar = await node.registrar({ before: always("NotifyRegistrationStatus", dies) });
+    await registrar.failed();
   },
-  {
-    name: "gives a registrar five seconds to hear of its success",
+  "gives a registrar five seconds to hear of its success": {
     hangs: "NotifyRegistrationStatus",
     script: async (node) => {
       await node.driver();
@@ -106,7 +90,7 @@ export const registrars: readonly Scenario[] = [
       await registrar.failed();
     },
   },
-];
+};
 
 /** A socket file with nobody behind it, which is there when kubelet starts. */
 async function deadSocket(node: ScriptedNode): Promise<ScriptedRegistrar> {
