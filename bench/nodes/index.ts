@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
+import { PACE } from "../../src/node-readiness/pace";
 import { runNodeReadiness } from "../../src/node-readiness/run-node-readiness";
 import { type ControlPlane, startControlPlane } from "../../test/cluster/support/control-plane";
 import { createRegistrations } from "../../test/node-readiness/support/controlled-registrations";
@@ -53,7 +53,7 @@ async function measure(controlPlane: ControlPlane, count: number, say: Bench["sa
         resolveNodeReadinessOptions({ nodeName, access, startupTaints: ["{driver}/agent-not-ready"] }),
         {
           log: silentLogger,
-          pace: { csiNode: { ...CSI_NODE_PACE, lookEveryMs: LOOK_EVERY_MS } },
+          pace: { csiNode: { ...PACE.csiNode, lookEveryMs: LOOK_EVERY_MS } },
         },
       ),
     );

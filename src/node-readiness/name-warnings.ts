@@ -2,7 +2,7 @@ import type { Logger } from "../logging/logger";
 import { fillIn } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";
 
-/** Warns, once while a driver is here, that its name makes a taint or condition one of others. */
+/** Warns once of each driver whose name would make a taint or condition one that other software keeps. */
 export function createNameWarnings(
   templates: readonly string[],
   parentLog: Logger,
@@ -11,9 +11,7 @@ export function createNameWarnings(
   let warned: readonly string[] = [];
   return (registrations) => {
     const names = [...new Set(registrations.flatMap(({ driverName }) => driverName ?? []))];
-    const refused = names.filter((name) =>
-      templates.some((template) => fillIn(template, name) === undefined),
-    );
+    const refused = names.filter((name) => templates.some((one) => fillIn(one, name) === undefined));
     for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
       log.warn("Driver's name is that of others, its taints and conditions are left alone", {
         csiDriverName,

@@ -5,16 +5,17 @@ export interface PolicyRule {
   readonly verbs: readonly string[];
 }
 
-/** What is asked of the API server. */
-export interface NeededRights {
-  /** Whether startup taints are removed. */
+/**
+ * The least rights to remove `taints` and keep a `condition`. RBAC cannot restrict a client to its own node: that takes a
+ * ValidatingAdmissionPolicy.
+ */
+export function neededRules({
+  taints,
+  condition,
+}: {
   readonly taints: boolean;
-  /** Whether a condition is kept. */
   readonly condition: boolean;
-}
-
-/** The least that RBAC must allow. RBAC cannot say "its own node": that is for a ValidatingAdmissionPolicy. */
-export function neededRules({ taints, condition }: NeededRights): readonly PolicyRule[] {
+}): readonly PolicyRule[] {
   const rule = (group: string, resource: string, ...verbs: readonly string[]): PolicyRule => ({
     apiGroups: [group],
     resources: [resource],
@@ -27,7 +28,7 @@ export function neededRules({ taints, condition }: NeededRights): readonly Polic
   ];
 }
 
-/** Rules as YAML on one line, which may be pasted below `rules:`. */
+/** Rules as YAML on one line, to paste below `rules:`. */
 export function rulesText(rules: readonly PolicyRule[]): string {
   const list = (words: readonly string[]) => `[${words.map((word) => word || '""').join(", ")}]`;
   const lines = rules.map(
