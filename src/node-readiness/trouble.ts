@@ -63,7 +63,8 @@ export function createTroubles(parentLog: Logger, context: TroubleContext) {
 /** What the operator should check. */
 function adviceOn({ kind, message }: ApiFailure, { nodeName, rules }: TroubleContext): string | undefined {
   const isOfPolicy = kind === "forbidden" && /admission|polic/i.test(message);
-  if (isOfPolicy) return `does the policy allow this taint, and is the pod's token bound to node ${nodeName}?`;
+  if (isOfPolicy)
+    return `does the policy allow this taint, and is the pod's token bound to node ${nodeName}?`;
   const advice: Partial<Record<ApiFailure["kind"], string>> = {
     unreachable: "does the API server run, can this pod reach it, and does its certificate fit the CA here?",
     "no-credentials": "is the service account's token mounted (automountServiceAccountToken: true)?",

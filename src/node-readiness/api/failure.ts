@@ -3,8 +3,7 @@ import { fieldsOf } from "./json";
 
 /** Why a request to the API server failed. */
 export interface ApiFailure {
-  readonly kind:
-    /** No answer: no connection, no certificate that can be trusted, or no answer in time. */
+  readonly kind: /** No answer: no connection, no certificate that can be trusted, or no answer in time. */
     | "unreachable"
     /** A file with the token or the certificate cannot be read. */
     | "no-credentials"
