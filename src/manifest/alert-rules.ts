@@ -2,8 +2,8 @@ import type { ResolvedBasics } from "./options";
 import { scalar, type Yaml, yaml } from "./template";
 
 /**
- * When to call somebody: PrometheusRule of the Prometheus Operator, for every driver with a registrar. A registrar that
- * is down has no series: kube-state-metrics has its restarts, and CSIRegistrarsUnseen fires when there is no series at all.
+ * The alerts about every driver with a registrar, as a PrometheusRule of the Prometheus Operator. A registrar that is down
+ * has no series: kube-state-metrics counts its restarts, and CSIRegistrarsUnseen fires if there is no series at all.
  */
 export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
   # Alerts for every driver that has a registrar. The label node comes from the PodMonitor. Your Prometheus loads only
@@ -22,8 +22,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
               registrar_registered == 0 unless on (namespace, pod, driver_name) registrar_state{state="standby"}
               == 1
             for: 5m
-            labels:
-              severity: critical
+            labels: {severity: critical}
             annotations:
               summary: CSI driver {{ $labels.driver_name }} is not registered on node {{ $labels.node }}
               description: >-
@@ -33,8 +32,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
                 means that the driver has not told its name yet.
           - alert: CSIDriverRefused
             expr: increase(registrar_notices_total{result="refused"}[15m]) > 0
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: Kubelet refuses CSI driver {{ $labels.driver_name }} on node {{ $labels.node }}
               description: >-
@@ -44,8 +42,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
                 CSIRegistrarRestarting fires.
           - alert: CSIRegistrarRestarting
             expr: increase(kube_pod_container_status_restarts_total{container=~".*registrar.*"}[15m]) > 2
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: The registrar in {{ $labels.namespace }}/{{ $labels.pod }} restarts again and again
               description: >-
@@ -54,8 +51,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIRegistrarsUnseen
             expr: absent(registrar_build_info)
             for: 15m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: No registrar is scraped in this cluster
               description: >-
@@ -65,8 +61,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIDriverNotRegistrable
             expr: registrar_driver_trouble == 1
             for: 10m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: "A CSI driver on node {{ $labels.node }} cannot be registered: {{ $labels.reason }}"
               description: >-
@@ -76,8 +71,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
                 made. /statusz tells the reason in words.
           - alert: CSIRegistrationFlapping
             expr: sum without (reason) (increase(registrar_publications_total[1h])) > 5
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: The registration of CSI driver {{ $labels.driver_name }} on node {{ $labels.node }} does not last
               description: >-
@@ -88,8 +82,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIDriverDisconnected
             expr: registrar_driver_connected{driver_name!="unknown-driver"} == 0
             for: 5m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: CSI driver {{ $labels.driver_name }} has no connection on node {{ $labels.node }}
               description: >-
@@ -99,8 +92,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIRegistrarStandby
             expr: registrar_state{state="standby"} == 1
             for: 15m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: CSI driver {{ $labels.driver_name }} has two registrars on node {{ $labels.node }}
               description: >-
@@ -109,8 +101,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIStartupTaintStays
             expr: registrar_startup_taint_overdue == 1
             for: 1m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: >-
                 Startup taint {{ $labels.taint }} of CSI driver {{ $labels.driver_name }} stays on node {{

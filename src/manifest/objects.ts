@@ -69,12 +69,9 @@ export const inlinePod = ({ driverName, name, namespace }: ResolvedManifestOptio
     containers:
       - name: shell
         image: busybox:1.37
-        command:
-          - sleep
-          - infinity
+        command: [sleep, infinity]
         volumeMounts:
-          - name: data
-            mountPath: /data
+          - {name: data, mountPath: /data}
     volumes:
       - name: data
         csi:
@@ -102,7 +99,5 @@ export const podMonitor = ({ name, namespace }: Pick<ResolvedBasics, "name" | "n
         interval: 30s
         # A registration belongs to a node: put the node's name on it, in alerts too.
         relabelings:
-          - sourceLabels:
-              - __meta_kubernetes_pod_node_name
-            targetLabel: node
+          - {sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}
 `;

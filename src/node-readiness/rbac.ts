@@ -28,12 +28,11 @@ export function neededRules({
   ];
 }
 
-/** Rules as YAML on one line, to paste below `rules:`. */
-export function rulesText(rules: readonly PolicyRule[]): string {
+/** A rule as YAML on one line. */
+export function ruleText({ apiGroups, resources, verbs }: PolicyRule): string {
   const list = (words: readonly string[]) => `[${words.map((word) => word || '""').join(", ")}]`;
-  const lines = rules.map(
-    ({ apiGroups, resources, verbs }) =>
-      `{apiGroups: ${list(apiGroups)}, resources: ${list(resources)}, verbs: ${list(verbs)}}`,
-  );
-  return `[${lines.join(", ")}]`;
+  return `{apiGroups: ${list(apiGroups)}, resources: ${list(resources)}, verbs: ${list(verbs)}}`;
 }
+
+/** Rules as YAML on one line, to paste behind `rules:`. */
+export const rulesText = (rules: readonly PolicyRule[]) => `[${rules.map(ruleText).join(", ")}]`;
