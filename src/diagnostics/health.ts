@@ -6,9 +6,9 @@ import { textAnswer } from "./http/answer";
 import type { Route } from "./server";
 
 /**
- * `/healthz`, drop-in: the official registrar's statuses and bodies, once there is a registration socket. Before that
- * it is healthy too: the official one has no server then, and a liveness probe must not kill a patient process. For
- * the same reason several drivers are unhealthy only together: one's trouble is no cause to restart the others.
+ * `/healthz` with the official registrar's statuses and bodies. It is healthy before there is a registration socket too,
+ * because a liveness probe must not restart a registrar that waits for its driver. For the same reason one healthy driver
+ * of several is enough.
  */
 export function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
   const log = parentLog.named("health");
@@ -32,8 +32,8 @@ export function createHealthRoute(registrations: Registrations, parentLog: Logge
 }
 
 /**
- * `/livez` and `/readyz` as Kubernetes' components have them: GET and HEAD, `?verbose`, `?exclude=name`; and
- * `?require=name` for a check that does not count otherwise, `?driver=name` where `checksFor` heeds it.
+ * `/livez` and `/readyz` as in Kubernetes' components: GET and HEAD, `?verbose`, `?exclude=name`. In addition,
+ * `?require=name` counts an informative check, and `?driver=name` is passed to `checksFor`.
  */
 export function createChecksRoute(
   name: string,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { METRICS } from "../../src/diagnostics/metric-table";
-import { NODE_READINESS_METRICS } from "../../src/diagnostics/node-readiness";
+import { nodeReadinessMetrics } from "../../src/diagnostics/node-readiness";
 import { PARTS, type Part, resolveManifestOptions } from "../../src/manifest/options";
 import { makeManifests, makeNodeWideManifests } from "../../src/manifest/parts";
 import { scalar } from "../../src/manifest/template";
@@ -178,7 +178,9 @@ describe("the alerts", () => {
     const selectors = rules.flatMap(({ expr }) => selectorsIn(expr));
     expect(selectors.length).toBeGreaterThanOrEqual(rules.length - 1); // One is about kube-state-metrics.
     for (const [, name, selection = ""] of selectors) {
-      const metric = [...METRICS, ...NODE_READINESS_METRICS].find((one) => one.name === name);
+      const metric = [...METRICS, ...nodeReadinessMetrics(undefined as never)].find(
+        (one) => one.name === name,
+      );
       expect(metric?.name).toBe(name);
       for (const [, label] of selection.matchAll(/(\w+)!?=/g)) expect(metric?.labelNames).toContain(label);
     }
