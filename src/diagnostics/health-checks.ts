@@ -4,7 +4,6 @@ import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
 
-/** One named check. */
 export interface HealthCheck {
   readonly name: string;
   /** Listed, but counted only if the client requires it by name. */
@@ -20,10 +19,7 @@ function nameOf({ status, csiAddress }: Registration): string {
   return status().identity?.name ?? csiAddress ?? "";
 }
 
-/**
- * The checks of every driver that counts, or of the one with the name `driver`. Node-wide, their names begin with the
- * driver's: `disk.csi.example.com/registered`.
- */
+/** The checks of every driver that counts, or of `driver`. Node-wide their names begin with the driver's. */
 export function readinessChecks(
   registrations: Registrations,
   options: { readonly requireDriver: boolean; readonly driver: string | null },
@@ -47,7 +43,6 @@ export function readinessChecks(
 /** Another registrar serves the driver, and this one takes over when that one ends: ready. */
 const standsBy = ({ status }: Registration) => status().state === "standby";
 
-/** The state, with its beginning and reason. */
 function stateText({ status }: Registration): string {
   const now = status();
   const since = now.history.at(-1)?.at;

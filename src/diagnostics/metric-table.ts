@@ -13,7 +13,6 @@ export interface ProcessFacts {
   usage(): { readonly cpuSeconds: number; readonly residentBytes: number; readonly heapBytes: number };
 }
 
-/** One value of a metric. */
 interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;

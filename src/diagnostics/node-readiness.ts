@@ -23,7 +23,6 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
   };
 }
 
-/** The part of `/statusz` about it. */
 export function describeNodeReadiness({ nodeName, api, ...status }: NodeReadinessStatus): object {
   const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
   const { calls, failures, trouble } = api;

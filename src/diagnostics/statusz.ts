@@ -7,10 +7,7 @@ import type { ProcessFacts } from "./metric-table";
 import { describeNodeReadiness, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
 
-/**
- * `/statusz` for people; as JSON with `Accept: application/json`. The head follows Kubernetes' components (KEP-4827);
- * each driver's state, latest changes and counters come below it.
- */
+/** `/statusz` for people, whose head is that of Kubernetes' components (KEP-4827); JSON with such an Accept header. */
 export function createStatusRoute(
   registrations: Registrations,
   facts: ProcessFacts,
@@ -79,7 +76,6 @@ function asText(value: unknown, indent = ""): string {
 
 type Driver = ReturnType<typeof describeDriver>;
 
-/** The heading of a driver. */
 function headOf({ name, csiAddress }: Driver): string {
   return plain(name ?? csiAddress ?? "driver");
 }

@@ -1,10 +1,7 @@
 import type { ResolvedBasics } from "./options";
 import { scalar, type Yaml, yaml } from "./template";
 
-/**
- * The alerts about every driver with a registrar, as a PrometheusRule of the Prometheus Operator. A registrar that is down
- * has no series: kube-state-metrics counts its restarts, and CSIRegistrarsUnseen fires if there is no series at all.
- */
+/** A registrar that is down has no series: kube-state-metrics counts its restarts, and CSIRegistrarsUnseen fires. */
 export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
   # Alerts for every driver that has a registrar. The label node comes from the PodMonitor. Your Prometheus loads only
   # the rules that its ruleSelector matches: add the labels that it requires.

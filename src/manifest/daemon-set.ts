@@ -109,7 +109,6 @@ export function daemonSet({ options, access, registrar, ...parts }: DaemonSetPar
   `;
 }
 
-/** A folder of the host. */
 export const hostPath = (name: string, path: string, type = "Directory") => yaml`
   - name: ${name}
     hostPath:

@@ -2,7 +2,6 @@ import { invalidOption } from "../base/errors";
 import { isLabel, isSubdomain } from "../kubelet-rules/resource-name";
 import { judgeDriverName } from "../registrar/driver/driver-name";
 
-/** Throws INVALID_OPTION for the value of a flag. */
 export function refuse(flag: string, value: string, why: string): never {
   throw invalidOption(`--${flag} ${JSON.stringify(value)} ${why}`);
 }

@@ -16,10 +16,7 @@ export interface NodeAccessOptions extends NodePolicyOptions {
 
 export type NodeAccess = ReturnType<typeof nodeAccess>;
 
-/**
- * The objects that give a registrar access to its Node, and the parts of its DaemonSet for them. Throws INVALID_OPTION for
- * a driver whose name would make a taint or condition one that others keep.
- */
+/** Gives a registrar access to its Node. Throws INVALID_OPTION for a driver with the taint or condition of others. */
 export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, options: NodeAccessOptions) {
   const { startupTaints, condition, drivers = [] } = options;
   for (const template of [...startupTaints.map(({ key }) => key), condition ?? ""])
@@ -67,7 +64,6 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
   };
 }
 
-/** The variable in which a container gets its node's name. */
 export const NODE_NAME_VARIABLE = "{name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
 function rights(

@@ -42,7 +42,6 @@ export function csiDriver(options: ResolvedManifestOptions): Yaml {
   `;
 }
 
-/** A StorageClass that asks the driver for volumes. */
 export const storageClass = ({ driverName, storageClassName }: ResolvedManifestOptions): Yaml => yaml`
   # PersistentVolumeClaims name it. It needs the driver's controller, with an external-provisioner.
   apiVersion: storage.k8s.io/v1

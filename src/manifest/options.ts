@@ -23,7 +23,6 @@ export type Part = (typeof PARTS)[number];
 
 /** Options of every DaemonSet with a registrar. */
 export interface BasicOptions {
-  /** Image of the registrar. */
   readonly image: string;
   /** Name of the DaemonSet and the objects for it. Default: `csi-registrar`, or made from the driver's name. */
   readonly name?: string | undefined;
@@ -35,7 +34,6 @@ export interface BasicOptions {
   readonly httpPort?: number | undefined;
 }
 
-/** Options of the manifest of a node-wide registrar. */
 export interface NodeWideOptions extends BasicOptions {
   /** As `--allow-drivers` takes it. Default: every driver. */
   readonly allowDrivers?: string | undefined;
@@ -68,7 +66,6 @@ export interface ManifestOptions extends BasicOptions {
 
 type Defined<Options> = { readonly [Key in keyof Options]-?: Exclude<Options[Key], undefined> };
 
-/** The same with every default filled in. */
 export type ResolvedBasics = Defined<BasicOptions>;
 
 /** Options with every default filled in, and the paths that follow from them. */

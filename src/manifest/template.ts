@@ -1,4 +1,3 @@
-/** Lines of YAML. */
 export interface Yaml {
   readonly lines: readonly string[];
 }
@@ -26,7 +25,6 @@ export function yaml(texts: TemplateStringsArray, ...pieces: readonly Piece[]): 
   return { lines };
 }
 
-/** Documents as one stream. */
 export function streamOf(documents: readonly Yaml[]): string {
   return documents.map(({ lines }) => `${lines.join("\n")}\n`).join("---\n");
 }
@@ -41,7 +39,6 @@ export function scalar(text: string): string {
   return PLAIN.test(text) && !WORDS.test(text) && !text.endsWith(":") ? text : JSON.stringify(text);
 }
 
-/** A list of strings. */
 export function items(texts: readonly string[]): Yaml {
   return { lines: texts.map((text) => `- ${scalar(text)}`) };
 }

@@ -13,7 +13,6 @@ import { DRIVER_PLACEHOLDER } from "./driver-template";
 import { earlier, failed, type Keeper, type Pass, type PassOutcome, settled } from "./pass";
 import { createRewritePace } from "./rewrite-pace";
 
-/** One condition. */
 export interface ConditionStatus {
   readonly driverName: string | undefined;
   readonly type: string;
@@ -26,10 +25,7 @@ export interface ConditionStatus {
 /** How often to read CSINode while it lacks a driver that kubelet says is registered: it is not watched. */
 const LOOK_AGAIN_MS = 10_000;
 
-/**
- * Makes the keeper of the condition `template`, or with `{driver}` in it of one for each driver. A driver must be
- * unregistered for `delayMs` milliseconds before its condition says so.
- */
+/** A driver must be unregistered for `delayMs` milliseconds before its condition says so. */
 export function createConditionKeeper(
   template: string,
   delayMs: number,

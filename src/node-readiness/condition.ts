@@ -11,7 +11,6 @@ export interface ConditionSubject {
   readonly registration: Pick<ObservedRegistration, "state" | "refusal">;
 }
 
-/** A condition of the Node without its times. */
 interface WantedCondition {
   readonly type: string;
   readonly status: "True" | "False";
@@ -41,10 +40,7 @@ export const MAX_CONDITIONS = 64;
 /** The longest text of kubelet's in a condition, in characters. */
 const MAX_REFUSAL = 500;
 
-/**
- * The condition of a driver; `listed` says whether CSINode lists it. Undefined if another registrar decides about it:
- * one that holds the registration, or the next one of this driver.
- */
+/** `listed`: by CSINode. Undefined if another registrar decides: one that holds the registration, or the next one. */
 export function conditionFor(
   { type, driverName, registration: { state, refusal } }: ConditionSubject,
   listed: boolean,
@@ -110,7 +106,6 @@ export function findForgettable(
   };
 }
 
-/** The patch of the Node's status that removes conditions. */
 export function planForgetting(types: readonly string[]): object {
   return { status: { conditions: types.map((type) => ({ $patch: "delete", type })) } };
 }

@@ -3,7 +3,6 @@ import { PACE } from "./pace";
 import { earlier, failed, type Keeper, settled } from "./pass";
 import { createRewritePace } from "./rewrite-pace";
 
-/** One driver in CSINode. */
 export interface CsiNodeStatus {
   readonly driverName: string;
   /** Since when CSINode is known to lack it while kubelet has it registered; milliseconds since the epoch. */

@@ -8,10 +8,7 @@ const DOMAINS_OF_OTHERS = ["kubernetes.io", "k8s.io", "cilium.io", "karpenter.sh
 /** The exception: CSI drivers such as nfs.csi.k8s.io and smb.csi.k8s.io. */
 const DOMAIN_OF_DRIVERS = "csi.k8s.io";
 
-/**
- * Whether the text is NAME or DNS-NAME/NAME. With `{driver}` it must be the second: names without a domain belong to
- * Kubernetes, such as the condition Ready, and a driver may have such a name.
- */
+/** NAME or DNS-NAME/NAME; with `{driver}` only the second, because a driver may be called Ready, as a condition is. */
 export function isTemplate(text: string): boolean {
   const name = text.replaceAll(DRIVER_PLACEHOLDER, "driver.example.com");
   return isQualifiedName(name) && (name === text || name.includes("/"));

@@ -38,7 +38,6 @@ export function createNodeStore(onChange: () => void): NodeStore {
   };
 }
 
-/** What a watch needs. */
 interface NodeWatchContext {
   readonly api: NodeApi;
   readonly store: NodeStore;

@@ -22,7 +22,6 @@ export interface NodeReadinessOptions {
   readonly severalDrivers?: boolean | undefined;
 }
 
-/** Options with every default filled in. */
 export interface ResolvedNodeReadinessOptions
   extends Pick<NodeReadinessOptions, "nodeName" | "access" | "condition"> {
   readonly startupTaints: readonly StartupTaint[];

@@ -5,10 +5,7 @@ export const PACE = {
   watch: {
     /** After failures, and after watches that did not last. */
     retry: { initialMs: 1_000, maxMs: 30_000, jitter: 1 } as Backoff,
-    /**
-     * A watch lasts from half of this to all of it, so that the watches of many nodes do not end together. Each start
-     * costs the API server more than an hour of a watch without events.
-     */
+    /** A watch lasts from half of this to all of it. Its start costs the server more than an hour without events. */
     lastsMs: 60 * 60_000,
     /** A watch that ended is restarted within this time: an API server that stops ends all of them at once. */
     spreadMs: 5_000,
@@ -20,10 +17,7 @@ export const PACE = {
     fight: BACKOFF.taintFight as Backoff,
   },
   csiNode: {
-    /**
-     * CSINode is read after half of this to all of it, so that nodes that start together do not read together. As often
-     * as kubelet reports a Node on which nothing changes (nodeStatusReportFrequency).
-     */
+    /** CSINode is read after half of this to all of it; kubelet reports its Node as often (nodeStatusReportFrequency). */
     lookEveryMs: 5 * 60_000,
     /** CSINode must lack the driver for this time: kubelet may be about to write it. */
     graceMs: 15_000,

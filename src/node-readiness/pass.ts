@@ -21,7 +21,6 @@ export interface Pass {
   listedDrivers(): Promise<Outcome<readonly string[]>>;
 }
 
-/** How a pass, or a part of it, ended. */
 export type PassOutcome =
   /** Nothing is left to do now; the next pass is due in `againInMs`, or when something changes. */
   | { readonly kind: "settled"; readonly againInMs?: number | undefined }
@@ -35,7 +34,6 @@ export const failed = (
   { failure }: { readonly failure: ApiFailure },
 ): Extract<PassOutcome, { readonly kind: "failed" }> => ({ kind: "failed", doing, failure });
 
-/** The earlier of two times, each of which may be missing. */
 export function earlier(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return Math.min(one, other);

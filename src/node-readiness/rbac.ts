@@ -1,14 +1,10 @@
-/** A rule of a ClusterRole. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
 }
 
-/**
- * The least rights to remove `taints` and keep a `condition`. RBAC cannot restrict a client to its own node: that takes a
- * ValidatingAdmissionPolicy.
- */
+/** The least rights. RBAC cannot restrict a client to its own node: that takes a ValidatingAdmissionPolicy. */
 export function neededRules({
   taints,
   condition,

@@ -7,7 +7,6 @@ import { earlier, failed, type Keeper, type Pass, type PassOutcome, settled } fr
 import { createRewritePace } from "./rewrite-pace";
 import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText } from "./startup-taint";
 
-/** One startup taint of one driver. */
 export interface TaintStatus {
   readonly driverName: string;
   /** As kubectl writes it; `KEY` while it is not on the Node. */

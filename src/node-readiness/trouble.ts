@@ -17,10 +17,7 @@ interface TroubleContext {
   readonly rules: string;
 }
 
-/**
- * Collects the current failures. Each is logged once, and once more when there are none left; failures of several parts
- * with the same cause are logged once.
- */
+/** Collects the current failures. Each kind is logged once, and their end when none is left. */
 export function createTroubles(parentLog: Logger, context: TroubleContext) {
   const log = parentLog.named("node-readiness");
   const lasting = new Map<string, Trouble>();
@@ -60,7 +57,6 @@ export function createTroubles(parentLog: Logger, context: TroubleContext) {
   };
 }
 
-/** What the operator should check. */
 function adviceOn({ kind, message }: ApiFailure, { nodeName, rules }: TroubleContext): string | undefined {
   const isOfPolicy = kind === "forbidden" && /admission|polic/i.test(message);
   if (isOfPolicy)

@@ -18,7 +18,6 @@ export interface HttpAnswer {
   readonly body: string | Readable;
 }
 
-/** An answer for people and probes. */
 export function textAnswer(
   status: HttpAnswer["status"],
   body: string,

@@ -6,14 +6,12 @@ import { type HttpRequest, mayBeRequest, parseRequestHead } from "./request-head
 /** Answers a request; never rejects. The signal is aborted if the client disconnects. */
 export type Respond = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
 
-/** The connection of a client. */
 export interface HttpConnection {
   readonly socket: Socket;
   /** From the arrival of a request until its answer is handed to the kernel. */
   readonly isAnswering: boolean;
 }
 
-/** Probes and scrapes send a few hundred bytes. */
 export const MAX_HEAD_BYTES = 16_384;
 /** For the head of the first request, which clients send as soon as they are connected. */
 const HEAD_WITHIN_MS = 10_000;

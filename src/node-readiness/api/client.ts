@@ -6,7 +6,6 @@ import { type ApiAccess, readSecret } from "./access";
 import { type ApiFailure, failureOf, type Outcome } from "./failure";
 import { parseJson, readAll, readJsonLines } from "./json";
 
-/** One request. */
 export interface ApiCall {
   readonly method: "GET" | "PATCH" | "POST";
   /** With its query. */
@@ -16,7 +15,6 @@ export interface ApiCall {
   readonly contentType?: string;
 }
 
-/** How to read an endless answer. */
 interface FollowOptions {
   readonly signal: AbortSignal;
   /** The longest time without a line. */
@@ -165,7 +163,6 @@ function startTimeLimit(parent: AbortSignal, limitMs: number, reason: string) {
   parent.addEventListener("abort", abort, { once: true });
   return {
     signal: controller.signal,
-    /** Starts the time anew. */
     refresh: () => void timer.refresh(),
     [Symbol.dispose]: () => {
       clearTimeout(timer);

@@ -11,13 +11,11 @@ export interface ApiFailure {
     | "unauthorized"
     /** RBAC or an admission policy refused the request. */
     | "forbidden"
-    /** The API server has no such object. */
     | "not-found"
     /** Another client wrote in between, or the patch's test failed. */
     | "conflict"
     /** The resource version is too old to watch from. */
     | "expired"
-    /** The API server is overloaded or not ready. */
     | "unavailable"
     | "unexpected";
   readonly message: string;

@@ -8,7 +8,6 @@ export interface Taint {
   readonly [field: string]: unknown;
 }
 
-/** A condition of a Node. */
 export interface NodeCondition {
   readonly type: string;
   readonly status: string;
@@ -40,7 +39,6 @@ export function parseNode(object: unknown): NodeView | undefined {
   };
 }
 
-/** The drivers that a CSINode object lists. */
 export function driversIn(csiNode: unknown): readonly string[] {
   return listOf(fieldsOf(fieldsOf(csiNode).spec).drivers).flatMap((driver) => {
     const { name } = fieldsOf(driver);
