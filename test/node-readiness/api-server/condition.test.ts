@@ -1,13 +1,9 @@
 import { eventually } from "../../support/eventually";
 import { DRIVER } from "../support/controlled-registrations";
-import { type Cluster, startCluster } from "./support/cluster";
+import { useCluster } from "./support/cluster";
 import { startKeeper } from "./support/keeper";
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = useCluster();
 
 const TYPE = `${DRIVER}/Registered`;
 const conditions = async () => (await cluster.node("node-1")).conditions;

@@ -4,13 +4,9 @@ import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doct
 import { healthyFacts } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { FOREIGN_TAINT } from "../support/fixture";
-import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+import { ACCOUNT, useCluster } from "./support/cluster";
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = useCluster();
 
 /** The driver that is registered in a healthy node's facts. */
 const TAINT = { key: "x.csi/agent-not-ready", effect: "NoSchedule" };

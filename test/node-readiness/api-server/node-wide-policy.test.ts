@@ -1,15 +1,10 @@
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { DRIVER } from "../support/controlled-registrations";
-import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+import { ACCOUNT, useCluster } from "./support/cluster";
 import { condition, onStatus, patchNode, policyEnforced } from "./support/patch-node";
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-  await policyEnforced(cluster);
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = useCluster(policyEnforced);
 
 const patch = (body: object, options?: object) => patchNode(cluster, body, options);
 
@@ -33,7 +28,7 @@ describe("what manifest writes for every driver of a node", () => {
       const answer = await patch([{ op: "remove", path: "/spec/taints/0" }]);
       const written = await patch(condition(`${domain}/Ready`), onStatus);
       expect(written.kind).toBe(answer.kind);
-      if (answer.kind === "answered") removed.push(domain);
+      if (answer.kind === "done") removed.push(domain);
     }
     return removed;
   };
