@@ -33,8 +33,8 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             annotations:
               summary: Kubelet refuses CSI driver {{ $labels.driver_name }} on node {{ $labels.node }}
               description: >-
-                Kubelet told the registrar in {{ $labels.namespace }}/{{ $labels.pod }} that it does not
-                register the driver. Its reason stands in the registrar's log and on its /statusz. Seen with
+                Kubelet refused to register the driver of the registrar in {{ $labels.namespace }}/{{
+                $labels.pod }}. Its reason stands in the registrar's log and on its /statusz. Seen with
                 --on-registration-failure=retry; without it the registrar has ended by then, and
                 CSIRegistrarRestarting fires.
           - alert: CSIRegistrarRestarting

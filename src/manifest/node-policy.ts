@@ -105,7 +105,7 @@ export function nodePolicy(
           ${frozen("node", "metadata", "oldMetadata", "managedFields", "resourceVersion", "generation")}
           ${frozen("node", "spec", "oldSpec", "taints")}
           ${frozen("node's status", "status", "oldStatus", "conditions")}
-          - message: a registrar may say of nobody that he applied something
+          - message: a registrar may not claim a field for another client
             reason: Forbidden
             expression: |-
               variables.applied.all(m, variables.oldApplied.exists(o, o.manager == m.manager &&

@@ -39,7 +39,7 @@ export function createConditionSubjects(template: string) {
         const { driverName } = registration;
         if (driverName === undefined) continue;
         const known = byName.get(driverName);
-        // A registration that ends may still be listed beside the one that has the name now.
+        // A registration that ends may stay in the list beside its successor with the same name.
         if (known === undefined || NOT_OURS.includes(known.state)) byName.set(driverName, registration);
       }
       // Drivers that left come last: the number of conditions is limited.

@@ -1,10 +1,8 @@
-import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { eventually } from "../support/eventually";
-import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
-import { createRegistrations, DRIVER } from "./support/controlled-registrations";
+import { DRIVER } from "./support/controlled-registrations";
 import { type Fixture, type FixtureOptions, startFixture } from "./support/fixture";
-import { NODE_NAME, type ScriptedApiServer } from "./support/scripted-api-server";
+import type { ScriptedApiServer } from "./support/scripted-api-server";
 
 const SET = "Node condition set";
 const TYPE = `${DRIVER}/Registered`;
@@ -77,52 +75,6 @@ test("a registrar that stands by leaves the condition to the one that holds the 
   await log.when(SET, 2);
   expect(server.node?.status.conditions).toMatchObject([{ status: "False" }]);
   expect(patches(fixture)).toBe(2);
-});
-
-test("two registrars that disagree about one driver do not overwrite each other without a pause", async () => {
-  const FOUGHT = "Node condition is changed by somebody else again and again, writing it less often";
-  await using one = await startListed(AT_ONCE);
-  one.registrations.set("registered");
-  await one.log.when(SET);
-  const log = recordLog();
-  await using _other = startNodeReadiness(
-    createRegistrations(),
-    { nodeName: NODE_NAME, access: one.server.access, ...AT_ONCE },
-    { logger: log.logger },
-  );
-  await Promise.race([one.log.when(FOUGHT), log.when(FOUGHT)]);
-  // The first write of each, three more of each at once, and one more of the one that warns.
-  expect(patches(one)).toBeLessThanOrEqual(2 * (1 + 3) + 1);
-});
-
-test("another client removes it: it is written again", async () => {
-  await using fixture = await startListed(PATIENT);
-  const { server, registrations, log } = fixture;
-  registrations.set("registered");
-  await log.when(SET);
-  await fixture.isWatching();
-  server.setConditions([{ type: "Ready", status: "True" }]);
-  await log.when(SET, 2);
-  expect(server.node?.status.conditions).toMatchObject([{ type: "Ready" }, { type: TYPE, status: "True" }]);
-});
-
-test("with {driver} each driver has its own, and one that left is said to be gone", async () => {
-  const options = { condition: "{driver}/Registered", conditionDelayMs: 0, severalDrivers: true };
-  await using fixture = await startListed(options);
-  const { server, registrations } = fixture;
-  const [one, two] = ["one.csi.example.com", "two.csi.example.com"];
-  server.listed = [one, two];
-  registrations.remove(DRIVER);
-  registrations.set("registered", one);
-  registrations.set("registered", two);
-  const statusOf = (driver: string) =>
-    server.node?.status.conditions.find(({ type }) => type === `${driver}/Registered`);
-  await eventually(() => {
-    for (const driver of [one, two]) expect(statusOf(driver)).toMatchObject({ status: "True" });
-  });
-  registrations.remove(one);
-  await eventually(() => expect(statusOf(one)).toMatchObject({ status: "False", reason: "DriverGone" }));
-  expect(statusOf(two)).toMatchObject({ status: "True" });
 });
 
 test("a status that may not be written is logged, and the taints do not wait for it", async () => {
