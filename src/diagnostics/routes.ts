@@ -1,7 +1,8 @@
+import { escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
-import { createChecksRoute, createHealthRoute } from "./health";
-import { readinessChecks } from "./health-checks";
+import { type HealthCheck, readinessChecks, runChecks } from "./health-checks";
+import { textAnswer } from "./http/answer";
 import type { ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
 import { checkMetricsPath, type FIXED_PATHS } from "./metrics-path";
@@ -44,4 +45,49 @@ export function createRoutes(
     ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
     [metricsPath, createMetricsRoute(registrations, facts, nodeReadiness)],
   ]);
+}
+
+/**
+ * `/healthz` with the official registrar's statuses and bodies. It is healthy before there is a registration socket too,
+ * because a liveness probe must not restart a registrar that waits for its driver. For the same reason one healthy driver
+ * of several is enough.
+ */
+function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
+  const log = parentLog.named("health");
+  return async () => {
+    const answers = await Promise.all(registrations.all.map(({ selfCheck }) => selfCheck()));
+    const found = answers.find(({ kind }) => kind === "ok") ?? answers[0] ?? ({ kind: "ok" } as const);
+    switch (found.kind) {
+      case "ok":
+        log.v(5).info("Health check succeeded");
+        return textAnswer(200, "ok");
+      case "missing":
+        log.error(undefined, "Health check failed, registration socket does not exist");
+        return textAnswer(404, found.text);
+      case "wrong":
+        log.error(new Error(found.text), "Health check failed");
+        return textAnswer(500, escapeUnprintable(found.text));
+      default:
+        return found satisfies never;
+    }
+  };
+}
+
+/**
+ * `/livez` and `/readyz` as in Kubernetes' components: GET and HEAD, `?verbose`, `?exclude=name`. In addition,
+ * `?require=name` counts an informative check, and `?driver=name` is passed to `checksFor`.
+ */
+function createChecksRoute(
+  name: string,
+  checksFor: (driver: string | null) => readonly HealthCheck[],
+): Route {
+  return async ({ method, query }) => {
+    if (method !== "GET" && method !== "HEAD")
+      return textAnswer(405, "method not allowed\n", { allow: "GET, HEAD" });
+    const verbose = query.has("verbose");
+    const checks = checksFor(query.get("driver"));
+    const [exclude, require] = [query.getAll("exclude"), query.getAll("require")];
+    const report = await runChecks(name, checks, { verbose, exclude, require });
+    return textAnswer(report.passed ? 200 : 503, report.body);
+  };
 }

@@ -141,12 +141,6 @@ function checkPathLengths({
   }
 }
 
-/** Throws for a part that belongs to a single driver. */
-export function refusePart(part: Part, known: readonly string[]): never {
-  const text = `--include ${part} is for a single driver; with --node-wide there are ${known.join(", ")}`;
-  throw invalidOption(text);
-}
-
 function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
   const needed: readonly (readonly [Part, VolumeLifecycleMode])[] = [
     ["inline-pod", "Ephemeral"],

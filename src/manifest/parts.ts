@@ -1,3 +1,4 @@
+import { invalidOption } from "../base/errors";
 import { alertRules } from "./alert-rules";
 import { type NodeAccess, type NodeAccessOptions, nodeAccess } from "./node-access";
 import { nodePlugin } from "./node-plugin";
@@ -9,7 +10,6 @@ import {
   type Part,
   type ResolvedBasics,
   type ResolvedManifestOptions,
-  refusePart,
   resolveBasics,
 } from "./options";
 import { streamOf, type Yaml } from "./template";
@@ -57,8 +57,10 @@ function write<Options extends ResolvedBasics>(
 ): string {
   const access = wanted && parts.includes("daemonset") ? nodeAccess(options, wanted) : undefined;
   const documents = parts.map((part) => {
-    const make = makers[part] ?? refusePart(part, Object.keys(makers));
-    return make(options, access);
+    const make = makers[part];
+    if (make !== undefined) return make(options, access);
+    const known = Object.keys(makers).join(", ");
+    throw invalidOption(`--include ${part} is for a single driver; with --node-wide there are ${known}`);
   });
   return streamOf([...(access?.before ?? []), ...documents, ...(access?.after ?? [])]);
 }

@@ -11,12 +11,7 @@ export interface ConditionSubject {
   readonly registration: Pick<ObservedRegistration, "state" | "refusal">;
 }
 
-interface WantedCondition {
-  readonly type: string;
-  readonly status: "True" | "False";
-  readonly reason: string;
-  readonly message: string;
-}
+type WantedCondition = Required<Pick<NodeCondition, "type" | "status" | "reason" | "message">>;
 
 /** Checks a condition's type, in which `{driver}` stands for the driver's name. Throws INVALID_OPTION. */
 export function parseConditionType(text: string): string {

@@ -5,9 +5,9 @@ import { createApiClient } from "./api/client";
 import { createNodeApi } from "./api/node-api";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
 import { type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
-import { createNameWarnings } from "./name-warnings";
+import { fillIn } from "./driver-template";
 import { createNodeStore, startNodeWatch } from "./node-watch";
-import type { ObservedRegistrations } from "./observed-registrations";
+import type { ObservedRegistration, ObservedRegistrations } from "./observed-registrations";
 import type { ResolvedNodeReadinessOptions } from "./options";
 import { PACE, type Pace } from "./pace";
 import { earlier, type Pass } from "./pass";
@@ -62,7 +62,22 @@ export function runNodeReadiness(
     }),
     CSINode: createCsiNodeKeeper(log, paces.csiNode),
   };
-  const warnOfNames = createNameWarnings(startupTaints.map(({ key }) => key).concat(condition ?? []), log);
+  const templates = startupTaints.map(({ key }) => key).concat(condition ?? []);
+  let warned: readonly string[] = [];
+  /** Warns once of each driver whose name would make a taint or condition one of others. */
+  const warnOfNames = (all: readonly ObservedRegistration[]) => {
+    const names = [...new Set(all.flatMap(({ driverName }) => driverName ?? []))];
+    const refused = names.filter((name) => templates.some((one) => fillIn(one, name) === undefined));
+    for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
+      log
+        .named("node-readiness")
+        .warn("Driver's name is that of others, its taints and conditions are left alone", {
+          csiDriverName,
+          names: templates.join(", "),
+          check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
+        });
+    warned = refused;
+  };
 
   const watch = startNodeWatch({
     api,

@@ -1,6 +1,6 @@
 import type { Mutant } from "../mutant";
 
-const HEALTH = "src/diagnostics/health.ts";
+const HEALTH = "src/diagnostics/routes.ts";
 const HEALTH_TESTS = ["test/diagnostics/health.test"];
 const HTTP = "src/diagnostics/http";
 const HTTP_TESTS = ["test/diagnostics/http"];
