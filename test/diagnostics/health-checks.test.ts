@@ -123,58 +123,48 @@ test("the state comes with its beginning and reason", async () => {
 });
 
 describe("readiness of a whole node", () => {
-  const fleet = only(
-    "node-wide",
-    registered("a.csi"),
-    registrarLike({ state: "refused", connected: true, identity: identity("b.csi"), tally: refusedOnce }),
-    registrarLike({}),
-  );
-
-  test("names each driver's checks, and does not wait for a driver that was never there", async () => {
-    expect(await judge(fleet)).toMatchObject({
-      "a.csi/registered": undefined,
-      "b.csi/registered": "state is refused: kubelet refused: no such topology",
-    });
-    // Six of the two that count, and a line for the socket that does not.
-    expect(Object.keys(await judge(fleet))).toHaveLength(7);
+  const refused = registrarLike({
+    ...inState("refused").status(),
+    identity: identity("b.csi"),
+    tally: refusedOnce,
   });
-
-  test("of one driver is that driver's", async () => {
-    const checks = ["a.csi/driver", "a.csi/socket", "a.csi/registered"];
-    expect(Object.keys(await judge(fleet, { driver: "a.csi" }))).toEqual(checks);
-  });
-
-  test.each([
-    ["failed", ["b.csi/driver", "b.csi/socket", "b.csi/registered"]],
-    ["stopped", ["/csi.sock"]],
-  ])("of a driver whose registration has %s", async (kind, checks) => {
+  const fleet = only("node-wide", registered("a.csi"), refused, registrarLike({}));
+  const checksOf = (name: string) => ["driver", "socket", "registered"].map((check) => `${name}/${check}`);
+  const over = (kind: string) => {
     const outcome = { kind, error: "a file is in the way" } as unknown as RegistrationOutcome;
-    const over = registrarLike({ state: "stopped", identity: identity("b.csi"), outcome });
-    expect(Object.keys(await judge(only("node-wide", over)))).toEqual(checks);
+    return only("node-wide", registrarLike({ state: "stopped", identity: identity("b.csi"), outcome }));
+  };
+  const standby = registrarLike({ ...inState("standby").status(), identity: identity("d.csi") });
+  const text = "its name d.csi is withheld: it is not to be registered here";
+  const denied = registrarLike({ identity: identity("d.csi"), trouble: { kind: "not-wanted", text } });
+
+  test.each<[string, Registrations, string | null, readonly string[]]>([
+    // The last line is for the socket that does not count.
+    ["of all drivers", fleet, null, [...checksOf("a.csi"), ...checksOf("b.csi"), "/csi.sock"]],
+    ["of one driver", fleet, "a.csi", checksOf("a.csi")],
+    ["of a driver whose registration failed", over("failed"), null, checksOf("b.csi")],
+    ["of a driver whose registration was stopped", over("stopped"), null, ["/csi.sock"]],
+  ])("has the checks %s", async (_what, registrations, driver, checks) => {
+    expect(Object.keys(await judge(registrations, { driver }))).toEqual(checks);
   });
 
-  test("of a driver that is not there fails", async () => {
-    expect(await judge(fleet, { driver: "c.csi" })).toEqual({
-      "c.csi": "no CSI driver here has told this name",
-    });
-  });
-
-  test("of a driver that another registrar serves is as for the whole node", async () => {
-    const standby = registrarLike({ state: "standby", connected: true, identity: identity("d.csi") });
-    expect(await judge(only("node-wide", standby))).toEqual({ "/csi.sock": undefined });
-    expect(await judge(only("node-wide", standby), { driver: "d.csi" })).toEqual({ "/csi.sock": undefined });
-    expect(await judge(only("one-driver", standby), { driver: "d.csi" })).toMatchObject({
-      registered: expect.stringContaining("state is standby"),
-    });
-  });
-
-  test("of a driver that is there and not to be registered says why", async () => {
-    const text = "its name d.csi is withheld: it is not to be registered here";
-    const denied = registrarLike({ identity: identity("d.csi"), trouble: { kind: "not-wanted", text } });
-    expect(await judge(only("node-wide", denied), { driver: "d.csi" })).toEqual({
-      "d.csi": `state is waiting: ${text}`,
-    });
-    const twin = only("node-wide", denied, registered("d.csi"));
-    expect(await judge(twin, { driver: "d.csi" })).toMatchObject({ "d.csi/registered": undefined });
+  test.each<[string, Registrations, string | null, object]>([
+    [
+      "which was refused",
+      fleet,
+      null,
+      { "b.csi/registered": "state is refused: kubelet refused: no such topology" },
+    ],
+    ["which is not there", fleet, "c.csi", { "c.csi": "no CSI driver here has told this name" }],
+    ["which another registrar serves", only("node-wide", standby), "d.csi", { "/csi.sock": undefined }],
+    ["which is not accepted", only("node-wide", denied), "d.csi", { "d.csi": `state is waiting: ${text}` }],
+    [
+      "with a twin that is not accepted",
+      only("node-wide", denied, registered("d.csi")),
+      "d.csi",
+      { "d.csi/registered": undefined },
+    ],
+  ])("of a driver %s", async (_what, registrations, driver, reasons) => {
+    expect(await judge(registrations, { driver })).toMatchObject(reasons);
   });
 });

@@ -42,9 +42,8 @@ test("after a watch the next one begins where it ended, without a read and witho
 
 test("a connection that breaks is not a failure as long as the next one holds, and no event is missed", async () => {
   await using fixture = await startWatching();
-  const { server, registrations, log } = fixture;
-  server.listed = [DRIVER];
-  registrations.set("registered");
+  const { server, log } = fixture;
+  fixture.register(DRIVER);
   server.breakConnections();
   server.setTaints([STARTUP_TAINT]);
   await log.when("Startup taint removed");
@@ -108,9 +107,8 @@ test("kubelet's registration status ends the wait for an API server that was awa
 
 test("a Node that is deleted and created again is another one", async () => {
   await using fixture = await startWatching();
-  const { server, registrations, log, readiness } = fixture;
-  server.listed = [DRIVER];
-  registrations.set("registered");
+  const { server, log, readiness } = fixture;
+  fixture.register(DRIVER);
   server.setTaints([{ key: "a", effect: "NoSchedule" }]);
   server.deleteNode();
   server.createNode();

@@ -35,9 +35,8 @@ test("the taint goes when kubelet says that the driver is registered, not before
 
 test("a taint that is added after the driver was registered goes too (aws-ebs#2447, aws-efs#1613)", async () => {
   await using fixture = await startTainted(undefined, []);
-  const { server, registrations, log } = fixture;
-  server.listed = [DRIVER];
-  registrations.set("registered");
+  const { server, log } = fixture;
+  fixture.register(DRIVER);
   for (const round of [1, 2]) {
     server.setTaints([STARTUP_TAINT]);
     await log.when(REMOVED, round);
@@ -110,9 +109,8 @@ test("a taint that another client adds again and again is removed ever less ofte
     startupTaints: ["{driver}/agent-not-ready"],
     pace: { taint: { unlisted: fight, fight } },
   });
-  const { server, registrations, log, readiness } = fixture;
-  server.listed = [DRIVER];
-  registrations.set("registered");
+  const { server, log, readiness } = fixture;
+  fixture.register(DRIVER);
   for (const round of [1, 2, 3, 4]) {
     server.setTaints([STARTUP_TAINT]);
     await log.when(REMOVED, round);
@@ -131,9 +129,8 @@ test("a driver with a name of others gets neither their taint removed nor their 
   const names = ["node.kubernetes.io", "node.cilium.io", "nfs.csi.k8s.io"];
   const taints = names.map((name) => ({ key: `${name}/not-ready`, effect: "NoExecute" }));
   await using fixture = await startTainted({ ...options, severalDrivers: true }, taints);
-  const { server, registrations, log, readiness } = fixture;
-  server.listed = names;
-  for (const name of names) registrations.set("registered", name);
+  const { server, log, readiness } = fixture;
+  fixture.register(...names);
   await log.when(REMOVED);
   await eventually(() => expect(server.node?.status.conditions).toHaveLength(2));
   expect(server.node?.spec.taints).toEqual(taints.slice(0, 2));

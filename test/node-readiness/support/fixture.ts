@@ -45,6 +45,11 @@ export async function startFixture(
     log,
     readiness,
     isWatching: () => eventually(() => expect(server.watches).toBe(1)),
+    /** Kubelet registers drivers, and CSINode lists them. */
+    register: (...drivers: readonly string[]) => {
+      server.listed = drivers;
+      for (const driver of drivers) registrations.set("registered", driver);
+    },
     /** The kinds of the requests so far. */
     kinds: () => server.requests.map(({ kind }) => kind),
     [Symbol.asyncDispose]: async () => {
