@@ -114,22 +114,19 @@ function checksOf(
   ];
 }
 
-/**
- * Runs checks and reports as Kubernetes' own health paths: `ok`, or with `verbose` and after a failure one line for each
- * check. `exclude` names checks that do not count, `require` informative ones that do.
- */
+interface ChecksQuery {
+  readonly verbose: boolean;
+  /** Names of checks that do not count. */
+  readonly exclude: readonly string[];
+  /** Names of informative checks that count. */
+  readonly require?: readonly string[];
+}
+
+/** Reports as Kubernetes' own health paths: `ok`, or with `verbose` and after a failure one line for each check. */
 export async function runChecks(
   path: string,
   checks: readonly HealthCheck[],
-  {
-    verbose,
-    exclude,
-    require = [],
-  }: {
-    readonly verbose: boolean;
-    readonly exclude: readonly string[];
-    readonly require?: readonly string[];
-  },
+  { verbose, exclude, require = [] }: ChecksQuery,
 ): Promise<{ readonly passed: boolean; readonly body: string }> {
   const lines: string[] = [];
   // Names, reasons and queries contain texts of drivers, kubelet and clients.

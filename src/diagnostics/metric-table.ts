@@ -51,6 +51,8 @@ const PUBLISH_REASONS: readonly PublishReason[] = [
   "reregister",
 ];
 
+const labelsOf = ({ identity }: DriverStatus) => ({ driver_name: identity?.name ?? UNKNOWN_DRIVER });
+
 /** A metric with samples for each value of one more label than the driver's name. */
 const ofDriverBy = (
   label: string,
@@ -62,8 +64,10 @@ const ofDriverBy = (
   samples: (_facts, registrations) =>
     registrations.flatMap(({ status }) => {
       const now = status();
-      const driver_name = now.identity?.name ?? UNKNOWN_DRIVER;
-      return read(now).map(([labelled, value]) => ({ labels: { driver_name, [label]: labelled }, value }));
+      return read(now).map(([labelled, value]) => ({
+        labels: { ...labelsOf(now), [label]: labelled },
+        value,
+      }));
     }),
 });
 
@@ -75,8 +79,7 @@ const ofDriver = (help: string, read: (status: DriverStatus) => number | undefin
     registrations.flatMap(({ status }) => {
       const now = status();
       const value = read(now);
-      const labels = { driver_name: now.identity?.name ?? UNKNOWN_DRIVER };
-      return value === undefined ? [] : [{ labels, value }];
+      return value === undefined ? [] : [{ labels: labelsOf(now), value }];
     }),
 });
 

@@ -85,14 +85,10 @@ export function startNodeWatch(context: NodeWatchContext) {
         case "opened":
           openedAtMs = performance.now();
           return onHealth(undefined);
-        case "seen":
-          resourceVersion = event.node.resourceVersion;
-          return store.see(event.node);
-        case "deleted":
+        case "version":
           resourceVersion = event.resourceVersion;
-          return store.forget();
-        case "bookmark":
-          resourceVersion = event.resourceVersion;
+          if (event.node === null) store.forget();
+          else if (event.node !== undefined) store.see(event.node);
           return;
         case "error":
           reported = event.failure;

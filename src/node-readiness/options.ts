@@ -74,13 +74,11 @@ export function requireDriverPlaceholder(
   startupTaints: readonly string[],
   condition: string | undefined,
 ): void {
-  const refuse = (what: string, text: string, example: string) => {
-    throw invalidOption(
-      `${what} ${JSON.stringify(text)} is one for several drivers: write ${DRIVER_PLACEHOLDER} for the driver's name, ` +
-        `as in ${DRIVER_PLACEHOLDER}/${example}`,
-    );
+  const check = (what: string, text: string, example: string) => {
+    if (text.includes(DRIVER_PLACEHOLDER)) return;
+    const advice = `write ${DRIVER_PLACEHOLDER} for the driver's name, as in ${DRIVER_PLACEHOLDER}/${example}`;
+    throw invalidOption(`${what} ${JSON.stringify(text)} is one for several drivers: ${advice}`);
   };
-  const taint = startupTaints.find((text) => !text.includes(DRIVER_PLACEHOLDER));
-  if (taint !== undefined) refuse("startup taint", taint, "agent-not-ready");
-  if (condition?.includes(DRIVER_PLACEHOLDER) === false) refuse("node condition", condition, "Registered");
+  for (const taint of startupTaints) check("startup taint", taint, "agent-not-ready");
+  if (condition !== undefined) check("node condition", condition, "Registered");
 }

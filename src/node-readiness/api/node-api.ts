@@ -12,10 +12,8 @@ export type PatchOperation =
 export type WatchEvent =
   /** The API server has begun to answer. */
   | { readonly kind: "opened" }
-  | { readonly kind: "seen"; readonly node: NodeView }
-  | { readonly kind: "deleted"; readonly resourceVersion: string }
-  /** No change up to this version. */
-  | { readonly kind: "bookmark"; readonly resourceVersion: string }
+  /** The Node up to this version: undefined if it did not change, null if it was deleted. */
+  | { readonly kind: "version"; readonly resourceVersion: string; readonly node?: NodeView | null }
   | { readonly kind: "error"; readonly failure: ApiFailure };
 
 /** Requests about one Node and its CSINode. */
@@ -87,12 +85,12 @@ function parseWatchEvent(line: unknown): WatchEvent | undefined {
     case "ADDED":
     case "MODIFIED": {
       const node = parseNode(object);
-      return node && { kind: "seen", node };
+      return node && { kind: "version", resourceVersion, node };
     }
     case "DELETED":
-      return { kind: "deleted", resourceVersion };
+      return { kind: "version", resourceVersion, node: null };
     case "BOOKMARK":
-      return { kind: "bookmark", resourceVersion };
+      return { kind: "version", resourceVersion };
     case "ERROR":
       return { kind: "error", failure: failureOf(Number(fieldsOf(object).code), object, undefined) };
     default:
