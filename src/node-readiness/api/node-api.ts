@@ -34,8 +34,8 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
     if (node !== undefined) return { kind: "done", value: node };
     return { kind: "failed", failure: { kind: "unexpected", message: `${call.path} is no Node` } };
   };
-  const patch = (path: string, type: string, body: object, signal: AbortSignal) =>
-    nodeFrom({ method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
+  const patch = (path: string, contentType: string, body: object, signal: AbortSignal) =>
+    nodeFrom({ method: "PATCH", path, body, contentType }, signal);
 
   return {
     getNode: (signal: AbortSignal) => nodeFrom({ method: "GET", path: nodePath }, signal),
@@ -47,10 +47,10 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
     },
     /** Resolves with the patched Node. Fails with `conflict` if a test of the patch fails. */
     patchNode: (body: readonly PatchOperation[], signal: AbortSignal) =>
-      patch(nodePath, "json-patch", body, signal),
+      patch(nodePath, "application/json-patch+json", body, signal),
     /** Applies a strategic merge patch to the status; resolves with the patched Node. */
     patchStatus: (body: object, signal: AbortSignal) =>
-      patch(`${nodePath}/status`, "strategic-merge-patch", body, signal),
+      patch(`${nodePath}/status`, "application/strategic-merge-patch+json", body, signal),
     /** Watches the Node after `resourceVersion` for about `seconds`. Resolves with the failure that ended it, if any. */
     watchNode: (
       { resourceVersion, seconds }: { readonly resourceVersion: string; readonly seconds: number },
