@@ -125,11 +125,8 @@ export function resolveBasics(options: BasicOptions, defaultName: string): Resol
 }
 
 /** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */
-function checkPathLengths({
-  kubeletRegistrationPath,
-  kubeletRoot,
-  driverName,
-}: ResolvedManifestOptions): void {
+function checkPathLengths(options: ResolvedManifestOptions): void {
+  const { kubeletRegistrationPath, kubeletRoot, driverName } = options;
   const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
   for (const [what, path, advice] of [
     ["the driver's socket", kubeletRegistrationPath, "choose a shorter folder with --plugin-folder"],

@@ -5,21 +5,15 @@ export interface PolicyRule {
 }
 
 /** The least rights. RBAC cannot restrict a client to its own node: that takes a ValidatingAdmissionPolicy. */
-export function neededRules({
-  taints,
-  condition,
-}: {
-  readonly taints: boolean;
-  readonly condition: boolean;
-}): readonly PolicyRule[] {
+export function neededRules(needs: { taints: boolean; condition: boolean }): readonly PolicyRule[] {
   const rule = (group: string, resource: string, ...verbs: readonly string[]): PolicyRule => ({
     apiGroups: [group],
     resources: [resource],
     verbs,
   });
   return [
-    rule("", "nodes", "get", "watch", ...(taints ? ["patch"] : [])),
-    ...(condition ? [rule("", "nodes/status", "patch")] : []),
+    rule("", "nodes", "get", "watch", ...(needs.taints ? ["patch"] : [])),
+    ...(needs.condition ? [rule("", "nodes/status", "patch")] : []),
     rule("storage.k8s.io", "csinodes", "get"),
   ];
 }
