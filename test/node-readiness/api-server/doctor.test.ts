@@ -46,10 +46,8 @@ test("a Node that is not there, and a token that does not count", async () => {
     expect.stringMatching(/^ok/),
     expect.stringMatching(/^problem: node-9 is no Node of this cluster/),
   ]);
-  const access = {
-    ...(await cluster.accessFrom("node-1")),
-    token: { kind: "value", value: "not-a-token" } as const,
-  };
+  const token = { kind: "value", value: "not-a-token" } as const;
+  const access = { ...(await cluster.accessFrom("node-1")), token };
   expect(await doctor({ access: { kind: "known", access } })).toEqual([
     expect.stringMatching(
       /^problem: the API server does not answer as it should: Unauthorized -> see whether the token/,

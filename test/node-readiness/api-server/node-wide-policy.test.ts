@@ -11,15 +11,8 @@ const patch = (body: object, options?: object) => patchNode(cluster, body, optio
 describe("what manifest writes for every driver of a node", () => {
   const nodeWide = async (...words: readonly string[]) => {
     const flags = ["--startup-taint={driver}/not-ready:NoExecute", "--node-condition={driver}/Ready"];
-    const { stdout } = await runCommand(
-      "manifest",
-      "--node-wide",
-      "--image=r:1",
-      `--name=${ACCOUNT}`,
-      ...flags,
-      ...words,
-    );
-    return stdout;
+    const fixed = ["--node-wide", "--image=r:1", `--name=${ACCOUNT}`];
+    return (await runCommand("manifest", ...fixed, ...flags, ...words)).stdout;
   };
   const removable = async (domains: readonly string[]) => {
     const removed: string[] = [];
@@ -36,9 +29,8 @@ describe("what manifest writes for every driver of a node", () => {
 
   test("passes the API server's validation, and leaves out what a driver's name would make others'", async () => {
     await cluster.apply(await nodeWide());
-    const policy = await cluster.controlPlane.kubectl(
-      ...["get", "validatingadmissionpolicy", ACCOUNT, "-o", "json"],
-    );
+    const words = ["get", "validatingadmissionpolicy", ACCOUNT, "-o", "json"];
+    const policy = await cluster.controlPlane.kubectl(...words);
     expect(JSON.parse(policy).status?.typeChecking?.expressionWarnings ?? []).toEqual([]);
     await eventually(async () => expect(await removable([DRIVER])).toEqual([DRIVER]));
     expect(await removable(DOMAINS)).toEqual([DRIVER, "nfs.csi.k8s.io"]);

@@ -89,9 +89,8 @@ test("a token that is replaced in its file counts from the next call on", async 
   const path = join(cluster.folder, "token");
   const token = { kind: "file", path } as const;
   writeFileSync(path, "not-a-token");
-  await using keeper = await startKeeper(cluster, {
-    access: { ...(await cluster.accessFrom("node-1")), token },
-  });
+  const access = { ...(await cluster.accessFrom("node-1")), token };
+  await using keeper = await startKeeper(cluster, { access });
   const { fields } = await keeper.log.when(IN_TROUBLE);
   expect(fields.check).toContain("is the token of this cluster");
   writeFileSync(path, `${await cluster.token("node-1")}\n`);

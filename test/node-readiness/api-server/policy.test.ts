@@ -5,7 +5,7 @@ import { createApiClient } from "../../../src/node-readiness/api/client";
 import { createNodeApi } from "../../../src/node-readiness/api/node-api";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
-import { useCluster } from "./support/cluster";
+import { ACCOUNT, useCluster } from "./support/cluster";
 import { nodeFields } from "./support/node-fields";
 import {
   condition,
@@ -162,9 +162,8 @@ describe("the policy and RBAC that manifest writes", () => {
   });
 
   test("hold a token that is bound to no pod to nothing", async () => {
-    const token = await cluster.controlPlane.kubectl(
-      ...["create", "token", "disk-csi-example-com-node", "--namespace=kube-system"],
-    );
+    const words = ["create", "token", ACCOUNT, "--namespace=kube-system"];
+    const token = await cluster.controlPlane.kubectl(...words);
     const access = await cluster.accessFrom("node-1");
     const client = createApiClient({ ...access, token: { kind: "value", value: token.trim() } });
     const answer = await createNodeApi(client, "node-1").patchNode([REMOVAL], signal);
