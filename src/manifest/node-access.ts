@@ -46,13 +46,8 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
       ...startupTaints.map(({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`),
       ...(condition === undefined ? [] : [`--node-condition=${condition}`]),
     ]),
-    env: yaml`
-      env:
-        - ${NODE_NAME_VARIABLE}
-    `,
-    mount: yaml`
-      - {name: api-access, mountPath: ${SERVICE_ACCOUNT_FOLDER}, readOnly: true}
-    `,
+    env: yaml`env: [${NODE_NAME_VARIABLE}]`,
+    mount: yaml`- {name: api-access, mountPath: ${SERVICE_ACCOUNT_FOLDER}, readOnly: true}`,
     volume: yaml`
       # The token is bound to the pod, and so says which node it is on. Only the registrar has it.
       - name: api-access
@@ -114,9 +109,7 @@ function readinessRule(
             requiredStatus: "True"
         enforcementMode: continuous
         taint: {key: readiness.k8s.io/${name}, value: pending, effect: NoSchedule}
-        nodeSelector:
-          matchLabels:
-            kubernetes.io/os: linux
+        nodeSelector: {matchLabels: {kubernetes.io/os: linux}}
     `,
   ];
 }

@@ -56,8 +56,7 @@ const driverContainer = ({ driverImage, driverArgs, kubeletRoot }: ResolvedManif
     image: ${scalar(driverImage)}
     args:${driverArgs.length === 0 ? " []" : ""}
       ${items(driverArgs)}
-    env:
-      - ${NODE_NAME_VARIABLE}
+    env: [${NODE_NAME_VARIABLE}]
     securityContext: {privileged: true}
     resources:
       requests: {cpu: 10m, memory: 32Mi}
