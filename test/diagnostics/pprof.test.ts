@@ -21,7 +21,7 @@ test("an index says what there is", async () => {
   expect((await http.ask("/debug/pprof/cmdline")).body).toBe("registrar\0--v=5");
 });
 
-/** test/end-to-end/status-page looks at a profile's content: that of a Jest worker is huge. */
+/** test/end-to-end/http looks at a profile's content: that of a Jest worker is huge. */
 test("a CPU profile ends when its client leaves", async () => {
   await using http = await serve([]);
   const client = request(`http://127.0.0.1:${http.port}/debug/pprof/profile?seconds=300`);

@@ -8,8 +8,8 @@ import { startRegistration } from "../../src/registrar/start-registration";
 import { PATIENCE_MS } from "../support/history";
 import { recordLog } from "../support/recorded-log";
 import { createSimulatedNode, DRIVER } from "../support/simulated-node";
-import { startServer } from "./support/fixture";
-import { NODE_NAME } from "./support/scripted-api-server";
+import { makeTestCertificate } from "./support/fixture";
+import { NODE_NAME, startScriptedApiServer } from "./support/scripted-api-server";
 
 const QUICK = { lookEveryMs: 50, graceMs: 50, again: { initialMs: 3_600_000, maxMs: 3_600_000 } };
 
@@ -17,7 +17,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   await using node = await createSimulatedNode();
   await node.driver();
   const kubelet = await node.kubelet();
-  await using server = await startServer();
+  await using server = await startScriptedApiServer(await makeTestCertificate());
   // What kubelet writes is what the API server has.
   kubelet.events.subscribe(({ kind }) => {
     if (kind === "csi-node-changed") server.listed = driversIn(kubelet.csiNode());
