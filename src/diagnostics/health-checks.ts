@@ -4,30 +4,22 @@ import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
 
-/** One named check; resolves with the reason of a failure, undefined if it passes. */
 export interface HealthCheck {
   readonly name: string;
-  /** It is listed and does not count, unless it is required by name. */
+  /** Listed, but counted only if the client requires it by name. */
   readonly informative?: boolean;
+  /** Resolves with the reason of a failure; undefined if the check passes. */
   run(): Promise<string | undefined>;
   /** A remark on a check that passes. */
   note?(): string | undefined;
 }
 
-/** Alive: this process answers. Nothing outside it may fail this, or a liveness probe would restart us for it. */
-export function livenessChecks(): readonly HealthCheck[] {
-  return [{ name: "ping", run: async () => undefined }];
-}
-
-/** A driver's name, or where it is waited for. */
-export function nameOf({ status, csiAddress }: Registration): string {
+/** A driver's name, or its socket's address until it answers. */
+function nameOf({ status, csiAddress }: Registration): string {
   return status().identity?.name ?? csiAddress ?? "";
 }
 
-/**
- * Readiness of every driver that counts, or of the one that `driver` names. Node-wide, the names of the checks begin
- * with the driver's: `disk.csi.example.com/registered`.
- */
+/** The checks of every driver that counts, or of `driver`. Node-wide their names begin with the driver's. */
 export function readinessChecks(
   registrations: Registrations,
   options: { readonly requireDriver: boolean; readonly driver: string | null },
@@ -48,10 +40,9 @@ export function readinessChecks(
   return [...checks, ...uncounted.map(uncountedCheck)];
 }
 
-/** Another registrar serves its driver, and this one takes over when that ends: ready. */
+/** Another registrar serves the driver, and this one takes over when that one ends: ready. */
 const standsBy = ({ status }: Registration) => status().state === "standby";
 
-/** Its state, since when, and why. */
 function stateText({ status }: Registration): string {
   const now = status();
   const since = now.history.at(-1)?.at;
@@ -60,7 +51,7 @@ function stateText({ status }: Registration): string {
   return `state is ${now.state}${sinceText}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
-/** A socket that was found and whose driver does not count: it fails nothing, but is not passed over in silence. */
+/** A found socket whose driver does not count: listed, but never failing. */
 function uncountedCheck(registration: Registration): HealthCheck {
   return {
     name: registration.csiAddress ?? nameOf(registration),
@@ -73,15 +64,15 @@ function uncountedCheck(registration: Registration): HealthCheck {
 }
 
 /**
- * The registrations that count: a sidecar's own. Node-wide, those of drivers that we have published, or could not: not a
- * socket without a driver, nor a name that is not wanted, nor a driver that another registrar serves.
+ * The registrations that count: a sidecar's own. Node-wide, those that the registrar has published or failed to publish:
+ * not a socket without a driver, a name that is not accepted, or a driver that another registrar serves.
  */
 export function counted({ scope, all }: Registrations): readonly Registration[] {
   if (scope === "one-driver") return all;
   const others: readonly StateName[] = ["waiting", "standby", "stopping", "stopped"];
   return all.filter(({ status }) => {
     const { state, identity, outcome } = status();
-    // One that failed, as where a file is in the way of its socket, is tried again; until then nobody registers its driver.
+    // A failed registration is tried again; until then its driver is not registered.
     return !others.includes(state) || (identity !== undefined && outcome?.kind === "failed");
   });
 }
@@ -89,8 +80,8 @@ export function counted({ scope, all }: Registrations): readonly Registration[] 
 const LOST = "the connection to the CSI driver is lost";
 
 /**
- * Ready: kubelet said that the driver is registered, and the socket over which it did is ours and answers. With
- * `requireDriver` the driver must be connected too; without, kubelet reaches the driver by itself.
+ * Ready: kubelet said that the driver is registered, and our registration socket answers. With `requireDriver` there must
+ * be a connection to the driver too; kubelet has its own.
  */
 function checksOf(
   registration: Registration,
@@ -123,25 +114,22 @@ function checksOf(
   ];
 }
 
-/**
- * Runs checks and reports in the form of Kubernetes' own health paths: `ok`, or with `verbose` or after a failure a
- * line for each check. `exclude` names checks that do not count, `require` informative ones that do.
- */
+interface ChecksQuery {
+  readonly verbose: boolean;
+  /** Names of checks that do not count. */
+  readonly exclude: readonly string[];
+  /** Names of informative checks that count. */
+  readonly require?: readonly string[];
+}
+
+/** Reports as Kubernetes' own health paths: `ok`, or with `verbose` and after a failure one line for each check. */
 export async function runChecks(
   path: string,
   checks: readonly HealthCheck[],
-  {
-    verbose,
-    exclude,
-    require = [],
-  }: {
-    readonly verbose: boolean;
-    readonly exclude: readonly string[];
-    readonly require?: readonly string[];
-  },
+  { verbose, exclude, require = [] }: ChecksQuery,
 ): Promise<{ readonly passed: boolean; readonly body: string }> {
   const lines: string[] = [];
-  // A name, a reason and a query may hold any text of a driver, kubelet or client.
+  // Names, reasons and queries contain texts of drivers, kubelet and clients.
   const say = (line: string) => lines.push(escapeUnprintable(boundText(line)));
   let passed = true;
   for (const { name, informative = false, run, note } of checks) {

@@ -1,6 +1,5 @@
 import { invalidOption } from "../base/errors";
 
-/** A TCP address to listen on. */
 export interface ListenAddress {
   /** Undefined: all interfaces, IPv6 and IPv4. */
   readonly host: string | undefined;

@@ -10,7 +10,7 @@ export const PROFILE_PATHS = [
   "/debug/pprof/heap",
 ] as const;
 
-/** Throws INVALID_OPTION where the metrics would not be found at this path, or hide something else. */
+/** Throws INVALID_OPTION for an invalid path of the metrics, or one that is served already. */
 export function checkMetricsPath(path: string, { isProfiled }: { readonly isProfiled: boolean }): void {
   const refuse = (why: string) => {
     throw invalidOption(`metrics-path ${JSON.stringify(path)} ${why}`);

@@ -1,4 +1,3 @@
-import type { Registry } from "prom-client";
 import { grpcCodeName } from "../grpc/status";
 import { boundText, escapeJson } from "../logging/escape";
 import type { DriverCall } from "../registrar/model/events";
@@ -8,30 +7,21 @@ import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 import { nodeReadinessMetrics, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
 
-/** As csi-lib-utils' sidecars have them (metrics.go), so that their dashboards and alerts fit. */
+/** The buckets of csi-lib-utils (metrics.go), so that dashboards and alerts for other sidecars fit. */
 const CALL_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
-/** Calls that are kept for the first scrape; a driver that fails for an hour reaches it, and then the library loads. */
+/** The most calls that are kept for the first scrape. At this number prom-client is loaded without a scrape. */
 const MAX_UNSCRAPED_CALLS = 500;
-
-/** Each name costs memory for good. More than a node has drivers: one that takes name after name gets no more. */
+/** Each name takes memory for good. A driver that changes its name again and again gets no more. */
 const MAX_DRIVER_NAMES = 1_000;
 
-interface Metrics {
-  readonly registry: Registry;
-  observe(call: DriverCall, driverName: string): void;
-}
-
-/**
- * The metrics path. prom-client writes the text; it weighs some megabytes, so it is loaded at the first scrape, and
- * the calls to the driver seen until then are handed to it.
- */
+/** The metrics path. prom-client takes megabytes, so it is loaded at the first scrape; calls until then are kept for it. */
 export function createMetricsRoute(
   registrations: Registrations,
   facts: ProcessFacts,
   nodeReadiness?: ViewNodeReadiness,
 ): Route {
   const unscraped: (readonly [DriverCall, string])[] = [];
-  let loading: Promise<Metrics> | undefined;
+  let loading: ReturnType<typeof loadMetrics> | undefined;
   const load = () => {
     loading ??= loadMetrics(registrations, facts, nodeReadiness).then((metrics) => {
       for (const [call, driverName] of unscraped.splice(0)) metrics.observe(call, driverName);
@@ -54,7 +44,7 @@ export function createMetricsRoute(
   };
 }
 
-/** Drivers choose names and versions: prom-client escapes quotes and line feeds, and no terminal's escapes. */
+/** Escapes and bounds texts of drivers: prom-client escapes quotes and line feeds only. */
 function printable(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(labels).map(([name, value]) => [name, escapeJson(boundText(value))]),
@@ -65,15 +55,13 @@ async function loadMetrics(
   registrations: Registrations,
   facts: ProcessFacts,
   nodeReadiness: ViewNodeReadiness | undefined,
-): Promise<Metrics> {
+) {
   const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
   const registry = new Registry();
   const registers = [registry];
-  for (const { kind, name, help, labelNames = [], samples, readsAll } of [
-    ...METRICS,
-    ...(nodeReadiness ? nodeReadinessMetrics(nodeReadiness) : []),
-  ]) {
-    const Metric = kind === "gauge" ? Gauge : Counter;
+  const rows = METRICS.concat(nodeReadiness ? nodeReadinessMetrics(nodeReadiness) : []);
+  for (const { name, help, labelNames = [], samples, readsAll } of rows) {
+    const Metric = name.endsWith("_total") ? Counter : Gauge;
     new Metric({
       name,
       help,
@@ -96,7 +84,7 @@ async function loadMetrics(
   const names = new Set<string>();
   return {
     registry,
-    observe: ({ method, code, durationMs }, driverName) => {
+    observe: ({ method, code, durationMs }: DriverCall, driverName: string): void => {
       if (names.size < MAX_DRIVER_NAMES) names.add(driverName);
       const name = names.has(driverName) ? driverName : UNKNOWN_DRIVER;
       const labels = { driver_name: name, method_name: method, grpc_status_code: grpcCodeName(code) };

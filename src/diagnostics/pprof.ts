@@ -16,8 +16,8 @@ const INDEX = `Profiles of this process, on the paths of Go's net/http/pprof, in
 `;
 
 /**
- * The routes of --enable-pprof. One profile of a kind at a time: each heap snapshot weighs as much as the heap. A CPU
- * profile ends when its client leaves.
+ * The routes of --enable-pprof. There is one profile of a kind at a time, because a heap snapshot takes as much memory as
+ * the heap. A CPU profile ends when its client disconnects.
  */
 export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyMap<string, Route> {
   let profiling = false;
@@ -52,14 +52,9 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
     return download("heap.heapsnapshot", snapshot);
   };
 
-  const text =
-    (body: string): Route =>
-    () =>
-      textAnswer(200, body);
-
   const routes: Readonly<Record<(typeof PROFILE_PATHS)[number], Route>> = {
-    "/debug/pprof/": text(INDEX),
-    "/debug/pprof/cmdline": text(commandLine.join("\0")),
+    "/debug/pprof/": () => textAnswer(200, INDEX),
+    "/debug/pprof/cmdline": () => textAnswer(200, commandLine.join("\0")),
     "/debug/pprof/profile": profile,
     "/debug/pprof/heap": heap,
   };

@@ -1,7 +1,8 @@
+import { escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import type { Registrations } from "../registrar/registrations";
-import { createChecksRoute, createHealthRoute } from "./health";
-import { livenessChecks, readinessChecks } from "./health-checks";
+import { type HealthCheck, readinessChecks, runChecks } from "./health-checks";
+import { textAnswer } from "./http/answer";
 import type { ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
 import { checkMetricsPath, type FIXED_PATHS } from "./metrics-path";
@@ -10,19 +11,18 @@ import { createProfilingRoutes } from "./pprof";
 import type { Route } from "./server";
 import { createStatusRoute } from "./statusz";
 
-/** What is served on the HTTP endpoint. */
 export interface RoutesOptions {
-  /** Path of the metrics, beginning with `/`; none of the other paths. */
+  /** Begins with `/` and differs from the other paths. */
   readonly metricsPath: string;
-  /** Not ready while the driver is away. */
+  /** Not ready without a connection to the driver. */
   readonly requireDriver: boolean;
   /** The command line to show under /debug/pprof/; undefined serves no profiles. */
   readonly profiledCommandLine: readonly string[] | undefined;
-  /** The node's readiness, if this process keeps it. */
+  /** Undefined without node readiness. */
   readonly nodeReadiness?: ViewNodeReadiness | undefined;
 }
 
-/** Every path of the HTTP endpoint; all of them only read. Throws INVALID_OPTION where the metrics would not be found. */
+/** Every path of the HTTP endpoint; none changes anything. Throws INVALID_OPTION for a bad path of the metrics. */
 export function createRoutes(
   registrations: Registrations,
   { metricsPath, requireDriver, profiledCommandLine, nodeReadiness }: RoutesOptions,
@@ -32,7 +32,8 @@ export function createRoutes(
   const nodeChecks = nodeReadiness === undefined ? [] : [nodeReadinessCheck(nodeReadiness)];
   const fixed: Readonly<Record<(typeof FIXED_PATHS)[number], Route>> = {
     "/healthz": createHealthRoute(registrations, log),
-    "/livez": createChecksRoute("livez", livenessChecks),
+    // Nothing outside of this process may fail it: a liveness probe would restart the registrar.
+    "/livez": createChecksRoute("livez", () => [{ name: "ping", run: async () => undefined }]),
     "/readyz": createChecksRoute("readyz", (driver) => [
       ...readinessChecks(registrations, { requireDriver, driver }),
       ...nodeChecks,
@@ -44,4 +45,49 @@ export function createRoutes(
     ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
     [metricsPath, createMetricsRoute(registrations, facts, nodeReadiness)],
   ]);
+}
+
+/**
+ * `/healthz` with the official registrar's statuses and bodies. It is healthy before there is a registration socket too,
+ * because a liveness probe must not restart a registrar that waits for its driver. For the same reason one healthy driver
+ * of several is enough.
+ */
+function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
+  const log = parentLog.named("health");
+  return async () => {
+    const answers = await Promise.all(registrations.all.map(({ selfCheck }) => selfCheck()));
+    const found = answers.find(({ kind }) => kind === "ok") ?? answers[0] ?? ({ kind: "ok" } as const);
+    switch (found.kind) {
+      case "ok":
+        log.v(5).info("Health check succeeded");
+        return textAnswer(200, "ok");
+      case "missing":
+        log.error(undefined, "Health check failed, registration socket does not exist");
+        return textAnswer(404, found.text);
+      case "wrong":
+        log.error(new Error(found.text), "Health check failed");
+        return textAnswer(500, escapeUnprintable(found.text));
+      default:
+        return found satisfies never;
+    }
+  };
+}
+
+/**
+ * `/livez` and `/readyz` as in Kubernetes' components: GET and HEAD, `?verbose`, `?exclude=name`. In addition,
+ * `?require=name` counts an informative check, and `?driver=name` is passed to `checksFor`.
+ */
+function createChecksRoute(
+  name: string,
+  checksFor: (driver: string | null) => readonly HealthCheck[],
+): Route {
+  return async ({ method, query }) => {
+    if (method !== "GET" && method !== "HEAD")
+      return textAnswer(405, "method not allowed\n", { allow: "GET, HEAD" });
+    const verbose = query.has("verbose");
+    const checks = checksFor(query.get("driver"));
+    const [exclude, require] = [query.getAll("exclude"), query.getAll("require")];
+    const report = await runChecks(name, checks, { verbose, exclude, require });
+    return textAnswer(report.passed ? 200 : 503, report.body);
+  };
 }

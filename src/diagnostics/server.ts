@@ -11,25 +11,22 @@ import { type HttpConnection, type Respond, serveHttpConnection } from "./http/c
 import type { HttpRequest } from "./http/request-head";
 import { type ListenAddress, parseListenAddress } from "./listen-address";
 
-/** Answers the requests for one path. What it throws is answered with 500. The signal says that the client has left. */
+/** Answers the requests for one path; an error becomes status 500. The signal is aborted if the client disconnects. */
 export type Route = (request: HttpRequest, signal: AbortSignal) => HttpAnswer | Promise<HttpAnswer>;
 
-/** An HTTP server that comes up when it can. */
+/** An HTTP server that listens as soon as its address is free. */
 export interface DiagnosticsServer extends AsyncDisposable {
-  /** Resolves with the bound port when it listens; never, if it is closed before. */
+  /** Resolves with the bound port; never, if the server is closed before it listens. */
   readonly listening: Promise<number>;
   close(): Promise<void>;
 }
 
-/** Probes and scrapes are few. */
 const MAX_CONNECTIONS = 64;
-/** Between attempts to bind an address that is in use. */
 const BIND_RETRY_MS = 5_000;
 
 /**
- * Serves `routes` on `endpoint`, a listen address in Go's form. An address that cannot be bound is warned of and tried
- * again every 5 s: diagnostics never stand in the way of a registration. Throws INVALID_OPTION at once for a text
- * that is no address.
+ * Serves `routes` on `endpoint`, a listen address in Go's form. If the address cannot be bound, it logs a warning and
+ * retries every 5 s: diagnostics must not prevent a registration. Throws INVALID_OPTION for an invalid address.
  */
 export function startDiagnosticsServer(
   endpoint: string,
@@ -57,11 +54,11 @@ export function startDiagnosticsServer(
       return textAnswer(500, `${escapeUnprintable(boundText(messageOf(error)))}\n`);
     }
   };
-  // A client that has said all may still wait for its answer.
+  // A client may close its side and still wait for the answer.
   const server = createServer({ allowHalfOpen: true }, (socket) =>
     crowd.admit(serveHttpConnection(socket, respond)),
   );
-  server.on("error", () => {}); // While binding, told by `listen`; later, a connection that could not be accepted.
+  server.on("error", () => {}); // `listen` reports errors of the bind; later ones are of a connection.
 
   const listening = (async () => {
     while (!stop.signal.aborted) {

@@ -7,10 +7,7 @@ import type { ProcessFacts } from "./metric-table";
 import { describeNodeReadiness, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
 
-/**
- * `/statusz`: what is going on, for people; as JSON for whoever sends `Accept: application/json`. The head follows
- * Kubernetes' components (KEP-4827); below it stands the driver's state, its latest changes, and what was counted.
- */
+/** `/statusz` for people, whose head is that of Kubernetes' components (KEP-4827); JSON with such an Accept header. */
 export function createStatusRoute(
   registrations: Registrations,
   facts: ProcessFacts,
@@ -23,12 +20,9 @@ export function createStatusRoute(
       ...(nodeReadiness && { nodeReadiness: describeNodeReadiness(nodeReadiness()) }),
     };
     if (!wantsJson) return textAnswer(200, asText(page));
-    const headers = { "content-type": "application/json" };
-    return {
-      status: 200,
-      headers,
-      body: `${escapeJson(JSON.stringify(page, (_, value) => (typeof value === "string" ? boundText(value) : value), 2))}\n`,
-    };
+    const bound = (_key: string, value: unknown) => (typeof value === "string" ? boundText(value) : value);
+    const body = `${escapeJson(JSON.stringify(page, bound, 2))}\n`;
+    return { status: 200, headers: { "content-type": "application/json" }, body };
   };
 }
 
@@ -64,7 +58,7 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
   };
 }
 
-/** The same as indented `key: value` lines; a text that would break its line is quoted, for drivers say what they like. */
+/** Writes indented `key: value` lines. Texts of drivers that would break their line are quoted. */
 function asText(value: unknown, indent = ""): string {
   if (typeof value === "string") return `${plain(value)}\n`;
   if (typeof value !== "object" || value === null) return `${String(value)}\n`;
@@ -82,12 +76,11 @@ function asText(value: unknown, indent = ""): string {
 
 type Driver = ReturnType<typeof describeDriver>;
 
-/** What a driver is headed by, for people. */
 function headOf({ name, csiAddress }: Driver): string {
   return plain(name ?? csiAddress ?? "driver");
 }
 
-/** A text as it is, but quoted where it would break its line. */
+/** A text, quoted only if it would break its line. */
 function plain(text: string): string {
   const quoted = quote(text);
   return quoted === `"${text}"` ? text : quoted;

@@ -1,10 +1,7 @@
 import type { ResolvedBasics } from "./options";
 import { scalar, type Yaml, yaml } from "./template";
 
-/**
- * When to call somebody: PrometheusRule of the Prometheus Operator, for every driver with a registrar. A registrar that
- * is down has no series: kube-state-metrics has its restarts, and CSIRegistrarsUnseen fires when there is no series at all.
- */
+/** A registrar that is down has no series: kube-state-metrics counts its restarts, and CSIRegistrarsUnseen fires. */
 export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
   # Alerts for every driver that has a registrar. The label node comes from the PodMonitor. Your Prometheus loads only
   # the rules that its ruleSelector matches: add the labels that it requires.
@@ -22,74 +19,65 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
               registrar_registered == 0 unless on (namespace, pod, driver_name) registrar_state{state="standby"}
               == 1
             for: 5m
-            labels:
-              severity: critical
+            labels: {severity: critical}
             annotations:
               summary: CSI driver {{ $labels.driver_name }} is not registered on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} runs, but kubelet has not registered
                 the driver for 5 minutes. Pods with its volumes cannot start or be cleaned up on this node. The
-                registrar's /statusz and \`registrar doctor\` in its container say what is missing. unknown-driver
-                means that the driver has not told its name yet.
+                /statusz and \`registrar doctor\` of the container report what is missing. unknown-driver means
+                that the driver has not answered yet.
           - alert: CSIDriverRefused
             expr: increase(registrar_notices_total{result="refused"}[15m]) > 0
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: Kubelet refuses CSI driver {{ $labels.driver_name }} on node {{ $labels.node }}
               description: >-
-                Kubelet told the registrar in {{ $labels.namespace }}/{{ $labels.pod }} that it does not
-                register the driver. Its reason stands in the registrar's log and on its /statusz. Seen with
-                --on-registration-failure=retry; without it the registrar has ended by then, and
-                CSIRegistrarRestarting fires.
+                Kubelet refused to register the driver of {{ $labels.namespace }}/{{ $labels.pod }}; the
+                registrar's log and /statusz have the reason. Needs --on-registration-failure=retry: otherwise
+                the registrar exits, and CSIRegistrarRestarting fires.
           - alert: CSIRegistrarRestarting
             expr: increase(kube_pod_container_status_restarts_total{container=~".*registrar.*"}[15m]) > 2
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: The registrar in {{ $labels.namespace }}/{{ $labels.pod }} restarts again and again
               description: >-
-                Why it ended stands in \`kubectl describe pod\` under Last State, kubelet's words of refusal too,
-                with what to change behind them. Needs kube-state-metrics.
+                \`kubectl describe pod\` shows under Last State why it exited, with kubelet's error if it refused
+                the driver, and the fix. Needs kube-state-metrics.
           - alert: CSIRegistrarsUnseen
             expr: absent(registrar_build_info)
             for: 15m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: No registrar is scraped in this cluster
               description: >-
-                Prometheus has no series of any registrar: their pods are down, or it does not scrape them
-                (PodMonitor, port --http-endpoint). As long as this fires, no other alert about registrations
-                can.
+                Prometheus has no series of any registrar: the pods are down, or it does not scrape them
+                (PodMonitor, port --http-endpoint). Meanwhile no other alert about registrations can fire.
           - alert: CSIDriverNotRegistrable
             expr: registrar_driver_trouble == 1
             for: 10m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: "A CSI driver on node {{ $labels.node }} cannot be registered: {{ $labels.reason }}"
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} found the driver socket {{
                 $labels.csi_address }}. no-answer: GetPluginInfo fails or hangs. name-withheld: another driver
                 of the node has its name. failed: its name is not safe, or its registration socket cannot be
-                made. /statusz tells the reason in words.
+                created. /statusz has the details.
           - alert: CSIRegistrationFlapping
             expr: sum without (reason) (increase(registrar_publications_total[1h])) > 5
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: The registration of CSI driver {{ $labels.driver_name }} on node {{ $labels.node }} does not last
               description: >-
-                The registrar in {{ $labels.namespace }}/{{ $labels.pod }} put its registration socket in place
-                {{ $value | humanize }} times in an hour, and each time kubelet deregistered the driver for a
-                moment. Something removes or replaces the socket, such as a second DaemonSet or a cleanup job.
-                The label reason of registrar_publications_total says more.
+                The registrar in {{ $labels.namespace }}/{{ $labels.pod }} published its registration socket {{
+                $value | humanize }} times in an hour; each time kubelet deregistered the driver for a moment. A
+                second DaemonSet or a cleanup job may remove or replace the socket. registrar_publications_total
+                has the reasons.
           - alert: CSIDriverDisconnected
             expr: registrar_driver_connected{driver_name!="unknown-driver"} == 0
             for: 5m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: CSI driver {{ $labels.driver_name }} has no connection on node {{ $labels.node }}
               description: >-
@@ -99,8 +87,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIRegistrarStandby
             expr: registrar_state{state="standby"} == 1
             for: 15m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: CSI driver {{ $labels.driver_name }} has two registrars on node {{ $labels.node }}
               description: >-
@@ -109,14 +96,13 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIStartupTaintStays
             expr: registrar_startup_taint_overdue == 1
             for: 1m
-            labels:
-              severity: warning
+            labels: {severity: warning}
             annotations:
               summary: >-
                 Startup taint {{ $labels.taint }} of CSI driver {{ $labels.driver_name }} stays on node {{
                 $labels.node }}
               description: >-
-                Kubelet has registered the driver, and its startup taint has been on for a minute all the same:
-                no pod is scheduled there. /statusz and the log of the registrar in {{ $labels.namespace }}/{{
-                $labels.pod }} say what the API server answers.
+                Kubelet has registered the driver, but its startup taint is on for a minute: no pod is
+                scheduled there. /statusz and the log of {{ $labels.namespace }}/{{ $labels.pod }} have the API
+                server's answer.
 `;

@@ -2,7 +2,7 @@ import type { NodeAccess } from "./node-access";
 import type { ResolvedBasics } from "./options";
 import { scalar, type Yaml, yaml } from "./template";
 
-/** What differs between the two DaemonSets; the rest serves every Linux node, early, and whatever its taints. */
+/** The differences between the two DaemonSets. */
 interface DaemonSetParts {
   readonly options: ResolvedBasics;
   readonly access: NodeAccess | undefined;
@@ -25,7 +25,7 @@ interface DaemonSetParts {
   readonly volumes?: Yaml;
 }
 
-/** Makes the DaemonSet: one that comes early, goes last and, without `access`, has no token. */
+/** Makes a DaemonSet for every Linux node, whatever its taints. Without `access` it has no token. */
 export function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Yaml {
   const { about, update, annotations, driver, folder, volumes } = parts;
   const name = scalar(options.name);
@@ -65,22 +65,17 @@ export function daemonSet({ options, access, registrar, ...parts }: DaemonSetPar
                 ${access?.args}
               ${access?.env}
               ports:
-                - name: healthz
-                  containerPort: ${options.httpPort}
+                - {name: healthz, containerPort: ${options.httpPort}}
               # ${registrar.alive}
               livenessProbe:
-                httpGet:
-                  path: /healthz
-                  port: healthz
+                httpGet: {path: /healthz, port: healthz}
                 initialDelaySeconds: 20
                 periodSeconds: 20
                 timeoutSeconds: 10
                 failureThreshold: 3
               # ${registrar.ready}
               readinessProbe:
-                httpGet:
-                  path: /readyz
-                  port: healthz
+                httpGet: {path: /readyz, port: healthz}
                 periodSeconds: 5
               # \`kubectl describe pod\` then shows why it ended.
               terminationMessagePolicy: FallbackToLogsOnError
@@ -91,21 +86,14 @@ export function daemonSet({ options, access, registrar, ...parts }: DaemonSetPar
                 runAsGroup: 0
                 readOnlyRootFilesystem: true
                 allowPrivilegeEscalation: false
-                capabilities:
-                  drop:
-                    - ALL
-                seccompProfile:
-                  type: RuntimeDefault
+                capabilities: {drop: [ALL]}
+                seccompProfile: {type: RuntimeDefault}
               resources:
-                requests:
-                  cpu: 10m
-                  memory: ${registrar.memory}
-                limits:
-                  memory: ${registrar.maxMemory}
+                requests: {cpu: 10m, memory: ${registrar.memory}}
+                limits: {memory: ${registrar.maxMemory}}
               volumeMounts:
                 ${registrar.mount}
-                - name: registration-dir
-                  mountPath: /registration
+                - {name: registration-dir, mountPath: /registration}
                 ${access?.mount}
             ${driver}
           volumes:
@@ -121,7 +109,6 @@ export function daemonSet({ options, access, registrar, ...parts }: DaemonSetPar
   `;
 }
 
-/** A folder of the host. */
 export const hostPath = (name: string, path: string, type = "Directory") => yaml`
   - name: ${name}
     hostPath:

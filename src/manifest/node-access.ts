@@ -1,12 +1,12 @@
 import { invalidOption } from "../base/errors";
 import { SERVICE_ACCOUNT_FOLDER } from "../node-readiness/api/access";
 import { DRIVER_PLACEHOLDER, fillIn } from "../node-readiness/driver-template";
-import { neededRules } from "../node-readiness/rbac";
+import { neededRules, ruleText } from "../node-readiness/rbac";
 import { type NodePolicyOptions, nodePolicy } from "./node-policy";
 import type { ResolvedBasics } from "./options";
 import { items, scalar, type Yaml, yaml } from "./template";
 
-/** What a registrar is to do with its Node. */
+/** What a registrar does with its Node. */
 export interface NodeAccessOptions extends NodePolicyOptions {
   /** Whether to write a rule for the node readiness controller; needs a condition of one driver. */
   readonly readinessRule: boolean;
@@ -14,23 +14,10 @@ export interface NodeAccessOptions extends NodePolicyOptions {
   readonly isUnconfined: boolean;
 }
 
-/** Objects that give a registrar access to its Node, and what its DaemonSet needs for it. */
-export interface NodeAccess {
-  /** To be applied before the DaemonSet; the policy comes before the rights that it confines. */
-  readonly before: readonly Yaml[];
-  readonly after: readonly Yaml[];
-  readonly serviceAccount: Yaml;
-  readonly args: Yaml;
-  readonly env: Yaml;
-  readonly mount: Yaml;
-  readonly volume: Yaml;
-}
+export type NodeAccess = ReturnType<typeof nodeAccess>;
 
-/** Makes them. Throws INVALID_OPTION for a driver whose name would make a taint or condition that of others. */
-export function nodeAccess(
-  basics: Pick<ResolvedBasics, "name" | "namespace">,
-  options: NodeAccessOptions,
-): NodeAccess {
+/** Gives a registrar access to its Node. Throws INVALID_OPTION for a driver with the taint or condition of others. */
+export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, options: NodeAccessOptions) {
   const { startupTaints, condition, drivers = [] } = options;
   for (const template of [...startupTaints.map(({ key }) => key), condition ?? ""])
     for (const driver of drivers)
@@ -40,6 +27,7 @@ export function nodeAccess(
         );
   const [name, namespace] = [scalar(basics.name), scalar(basics.namespace)];
   return {
+    /** Comes before the DaemonSet; the policy comes before the rights that it restricts. */
     before: [
       yaml`
         # The registrar's identity at the API server.
@@ -58,34 +46,20 @@ export function nodeAccess(
       ...startupTaints.map(({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`),
       ...(condition === undefined ? [] : [`--node-condition=${condition}`]),
     ]),
-    env: yaml`
-      env:
-        - name: NODE_NAME
-          valueFrom:
-            fieldRef:
-              fieldPath: spec.nodeName
-    `,
-    mount: yaml`
-      - name: api-access
-        mountPath: ${SERVICE_ACCOUNT_FOLDER}
-        readOnly: true
-    `,
+    env: yaml`env: [${NODE_NAME_VARIABLE}]`,
+    mount: yaml`- {name: api-access, mountPath: ${SERVICE_ACCOUNT_FOLDER}, readOnly: true}`,
     volume: yaml`
       # The token is bound to the pod, and so says which node it is on. Only the registrar has it.
       - name: api-access
         projected:
           sources:
-            - serviceAccountToken:
-                path: token
-                expirationSeconds: 3600
-            - configMap:
-                name: kube-root-ca.crt
-                items:
-                  - key: ca.crt
-                    path: ca.crt
+            - serviceAccountToken: {path: token, expirationSeconds: 3600}
+            - configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}
     `,
   };
 }
+
+export const NODE_NAME_VARIABLE = "{name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
 function rights(
   name: string,
@@ -101,30 +75,16 @@ function rights(
       metadata:
         name: ${name}
       rules:
-        ${rules.map(
-          ({ apiGroups, resources, verbs }) => yaml`
-            - apiGroups:
-                ${items(apiGroups)}
-              resources:
-                ${items(resources)}
-              verbs:
-                ${items(verbs)}
-          `,
-        )}
+        ${rules.map((rule) => yaml`- ${ruleText(rule)}`)}
     `,
     yaml`
       apiVersion: rbac.authorization.k8s.io/v1
       kind: ClusterRoleBinding
       metadata:
         name: ${name}
-      roleRef:
-        apiGroup: rbac.authorization.k8s.io
-        kind: ClusterRole
-        name: ${name}
+      roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ${name}}
       subjects:
-        - kind: ServiceAccount
-          name: ${name}
-          namespace: ${namespace}
+        - {kind: ServiceAccount, name: ${name}, namespace: ${namespace}}
     `,
   ];
 }
@@ -148,13 +108,8 @@ function readinessRule(
           - type: ${scalar(condition.replaceAll(DRIVER_PLACEHOLDER, driverName))}
             requiredStatus: "True"
         enforcementMode: continuous
-        taint:
-          key: readiness.k8s.io/${name}
-          value: pending
-          effect: NoSchedule
-        nodeSelector:
-          matchLabels:
-            kubernetes.io/os: linux
+        taint: {key: readiness.k8s.io/${name}, value: pending, effect: NoSchedule}
+        nodeSelector: {matchLabels: {kubernetes.io/os: linux}}
     `,
   ];
 }

@@ -1,9 +1,9 @@
 import { daemonSet, hostPath } from "./daemon-set";
-import type { NodeAccess } from "./node-access";
+import { NODE_NAME_VARIABLE, type NodeAccess } from "./node-access";
 import type { ResolvedManifestOptions } from "./options";
 import { items, scalar, type Yaml, yaml } from "./template";
 
-/** The node plugin: the driver, of which much must be guessed, and the registrar beside it. */
+/** The node plugin: a placeholder of the driver, and the registrar beside it. */
 export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess): Yaml {
   const { kubeletRoot, pluginPath } = options;
   return daemonSet({
@@ -21,10 +21,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
           # Never two pods of one driver on a node: kubelet knows one endpoint for a driver's name.
           maxSurge: 0
     `,
-    annotations: yaml`
-      annotations:
-        kubectl.kubernetes.io/default-container: driver
-    `,
+    annotations: yaml`annotations: {kubectl.kubernetes.io/default-container: driver}`,
     registrar: {
       args: yaml`
         # The driver's socket as this container sees it, then as kubelet does, on the host.
@@ -40,11 +37,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
       ready: "200 once kubelet has registered the driver, and as long as the socket is ours.",
       memory: "32Mi",
       maxMemory: "100Mi",
-      mount: yaml`
-        - name: plugin-dir
-          mountPath: /csi
-          readOnly: true
-      `,
+      mount: yaml`- {name: plugin-dir, mountPath: /csi, readOnly: true}`,
     },
     driver: driverContainer(options),
     folder: hostPath("plugin-dir", pluginPath, "DirectoryOrCreate"),
@@ -63,20 +56,12 @@ const driverContainer = ({ driverImage, driverArgs, kubeletRoot }: ResolvedManif
     image: ${scalar(driverImage)}
     args:${driverArgs.length === 0 ? " []" : ""}
       ${items(driverArgs)}
-    env:
-      - name: NODE_NAME
-        valueFrom:
-          fieldRef:
-            fieldPath: spec.nodeName
-    securityContext:
-      privileged: true
+    env: [${NODE_NAME_VARIABLE}]
+    securityContext: {privileged: true}
     resources:
-      requests:
-        cpu: 10m
-        memory: 32Mi
+      requests: {cpu: 10m, memory: 32Mi}
     volumeMounts:
-      - name: plugin-dir
-        mountPath: /csi
+      - {name: plugin-dir, mountPath: /csi}
       # Volumes are mounted below these; without Bidirectional, pods would see empty directories.
       - name: pods-dir
         mountPath: ${kubeletRoot}/pods
@@ -84,6 +69,5 @@ const driverContainer = ({ driverImage, driverArgs, kubeletRoot }: ResolvedManif
       - name: plugins-dir
         mountPath: ${kubeletRoot}/plugins
         mountPropagation: Bidirectional
-      - name: dev-dir
-        mountPath: /dev
+      - {name: dev-dir, mountPath: /dev}
 `;

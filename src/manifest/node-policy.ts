@@ -23,12 +23,11 @@ export interface NodePolicyOptions {
 /** The first minor version of Kubernetes 1 with the policy, and with the node's name in a pod's token (KEP-4193). */
 export const POLICY_MINOR = 30;
 
-/** Fields of a Node's metadata that the API server itself may change with each write. */
-const OF_THE_SERVER = ["managedFields", "resourceVersion", "generation"];
-
 /**
- * Confines a service account to its own Node, and there to removing the startup taints and setting the condition.
- * Everything else is compared field by field without a list of fields: what a later Kubernetes adds is frozen too.
+ * Restricts a service account to its own Node, and there to removing the startup taints and setting the condition. All
+ * other fields are compared without a list of them, so that fields of a later Kubernetes are frozen too. Of the metadata,
+ * the API server itself changes three with each write. A registrar may not claim fields for another client
+ * (managedFields): that client would remove them when it applies its objects again.
  */
 export function nodePolicy(
   { name, namespace }: Pick<ResolvedBasics, "name" | "namespace">,
@@ -48,15 +47,7 @@ export function nodePolicy(
         failurePolicy: Fail
         matchConstraints:
           resourceRules:
-            - apiGroups:
-                - ""
-              apiVersions:
-                - v1
-              operations:
-                - UPDATE
-              resources:
-                - nodes
-                - nodes/status
+            - {apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [nodes, nodes/status]}
         matchConditions:
           - name: is-the-registrar
             expression: request.userInfo.username == "system:serviceaccount:${namespace}:${name}"
@@ -64,52 +55,62 @@ export function nodePolicy(
           # In every token that is bound to a pod.
           - name: node
             expression: request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('')
-          ${PARTS.flatMap((part) => [
-            variable(part, `dyn(object).?${part}.orValue({})`),
-            variable(oldOf(part), `dyn(oldObject).?${part}.orValue({})`),
-          ])}
-          ${listVariables("taints", "spec", "?taints.orValue([])")}
-          ${listVariables("conditions", "status", "?conditions.orValue([])")}
-          ${listVariables("applied", "metadata", "?managedFields.orValue([]).filter(m, m.operation == 'Apply')")}
+          - name: metadata
+            expression: dyn(object).?metadata.orValue({})
+          - name: oldMetadata
+            expression: dyn(oldObject).?metadata.orValue({})
+          - name: spec
+            expression: dyn(object).?spec.orValue({})
+          - name: oldSpec
+            expression: dyn(oldObject).?spec.orValue({})
+          - name: status
+            expression: dyn(object).?status.orValue({})
+          - name: oldStatus
+            expression: dyn(oldObject).?status.orValue({})
+          - name: taints
+            expression: variables.spec.?taints.orValue([])
+          - name: oldTaints
+            expression: variables.oldSpec.?taints.orValue([])
+          - name: conditions
+            expression: variables.status.?conditions.orValue([])
+          - name: oldConditions
+            expression: variables.oldStatus.?conditions.orValue([])
+          - name: applied
+            expression: variables.metadata.?managedFields.orValue([]).filter(m, m.operation == 'Apply')
+          - name: oldApplied
+            expression: variables.oldMetadata.?managedFields.orValue([]).filter(m, m.operation == 'Apply')
         validations:
-          ${[
-            validation("a registrar may change its own node only", "variables.node == request.name"),
-            validation(
-              "a registrar may add no taint and change none",
-              "variables.taints.all(t, t in variables.oldTaints)",
-            ),
-            validation(
-              "a registrar may remove its startup taints only",
-              `variables.oldTaints.all(t, t in variables.taints || ${isOurTaint})`,
-            ),
-            validation(
-              "a registrar may set its own condition only",
-              `variables.conditions.all(c, c in variables.oldConditions || ${isOurCondition})`,
-            ),
-            validation(
-              "a registrar may remove no condition of others",
-              `variables.oldConditions.all(c, c in variables.conditions || ${isOurCondition})`,
-            ),
-            validation(
-              "a registrar may change nothing else of a node",
-              "dyn(object).all(f, f in ['metadata', 'spec', 'status'] || dyn(object)[f] == dyn(oldObject)[f])",
-              frozen("metadata", OF_THE_SERVER),
-              frozen("spec", ["taints"]),
-            ),
-            validation(
-              "a registrar may change nothing else of a node's status",
-              frozen("status", ["conditions"]),
-            ),
-            // Whoever is said to have applied a field loses it when he applies his objects again.
-            validation(
-              "a registrar may say of nobody that he applied something",
-              [
-                "variables.applied.all(m, variables.oldApplied.exists(o, o.manager == m.manager &&",
-                "  m.fieldsV1.all(k, k in o.fieldsV1 && (m.fieldsV1[k] == o.fieldsV1[k] || k == 'f:spec' &&",
-                "    m.fieldsV1[k].all(f, f in o.fieldsV1[k] && m.fieldsV1[k][f] == o.fieldsV1[k][f])))))",
-              ].join("\n"),
-            ),
-          ]}
+          - message: a registrar may change its own node only
+            reason: Forbidden
+            expression: variables.node == request.name
+          - message: a registrar may add no taint and change none
+            reason: Forbidden
+            expression: variables.taints.all(t, t in variables.oldTaints)
+          - message: a registrar may remove its startup taints only
+            reason: Forbidden
+            expression: |-
+              variables.oldTaints.all(t, t in variables.taints || ${isOurTaint})
+          - message: a registrar may set its own condition only
+            reason: Forbidden
+            expression: |-
+              variables.conditions.all(c, c in variables.oldConditions || ${isOurCondition})
+          - message: a registrar may remove no condition of others
+            reason: Forbidden
+            expression: |-
+              variables.oldConditions.all(c, c in variables.conditions || ${isOurCondition})
+          - message: a registrar may change nothing else of a node
+            reason: Forbidden
+            expression: |-
+              dyn(object).all(f, f in ['metadata', 'spec', 'status'] || dyn(object)[f] == dyn(oldObject)[f])
+          ${frozen("node", "metadata", "oldMetadata", "managedFields", "resourceVersion", "generation")}
+          ${frozen("node", "spec", "oldSpec", "taints")}
+          ${frozen("node's status", "status", "oldStatus", "conditions")}
+          - message: a registrar may not claim a field for another client
+            reason: Forbidden
+            expression: |-
+              variables.applied.all(m, variables.oldApplied.exists(o, o.manager == m.manager &&
+                m.fieldsV1.all(k, k in o.fieldsV1 && (m.fieldsV1[k] == o.fieldsV1[k] || k == 'f:spec' &&
+                  m.fieldsV1[k].all(f, f in o.fieldsV1[k] && m.fieldsV1[k][f] == o.fieldsV1[k][f])))))
     `,
     yaml`
       apiVersion: admissionregistration.k8s.io/v1
@@ -118,52 +119,30 @@ export function nodePolicy(
         name: ${scalar(name)}
       spec:
         policyName: ${scalar(name)}
-        validationActions:
-          - Deny
+        validationActions: [Deny]
     `,
   ];
 }
 
-/** One validation; every test, of one or more lines, must hold. */
-const validation = (message: string, ...tests: readonly string[]): Yaml => {
-  const lines = tests.join(" &&\n").split("\n");
+/** The validation that a part of the Node has the same fields as before, except some. */
+function frozen(whose: string, part: string, oldPart: string, ...except: readonly string[]): Yaml {
+  const [now, old] = [`variables.${part}`, `variables.${oldPart}`];
+  const list = `[${except.map((field) => `'${field}'`).join(", ")}]`;
   return yaml`
-    - expression: |-
-        ${{ lines }}
-      message: ${message}
+    - message: a registrar may change nothing else of a ${whose}
       reason: Forbidden
+      expression: |-
+        ${now}.all(f, f in ${list} || f in ${old} && ${now}[f] == ${old}[f]) &&
+        ${old}.all(f, f in ${list} || f in ${now})
   `;
-};
-
-/** The test that all fields of a part of the Node are what they were, except some. */
-function frozen(part: Part, but: readonly string[]): string {
-  const [now, old] = [`variables.${part}`, `variables.${oldOf(part)}`];
-  const list = `[${but.map((field) => `'${field}'`).join(", ")}]`;
-  return [
-    `${now}.all(f, f in ${list} || f in ${old} && ${now}[f] == ${old}[f]) &&`,
-    `${old}.all(f, f in ${list} || f in ${now})`,
-  ].join("\n");
 }
-
-const PARTS = ["metadata", "spec", "status"] as const;
-type Part = (typeof PARTS)[number];
-
-const oldOf = (name: string) => `old${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-const variable = (name: string, expression: string) => yaml`
-  - name: ${name}
-    expression: ${expression}
-`;
-const listVariables = (name: string, part: Part, expression: string) => [
-  variable(name, `variables.${part}.${expression}`),
-  variable(oldOf(name), `variables.${oldOf(part)}.${expression}`),
-];
 
 function taintTest({ key, effect }: StartupTaint, drivers: readonly string[] | undefined): string {
   const isKey = nameTest("t.key", key, drivers);
   return effect === undefined ? isKey : `(${isKey} && t.effect == '${effect}')`;
 }
 
-/** Whether a field is a name with `{driver}` in it; of any driver where none is named. */
+/** The test that a field is this name, with one of the drivers for `{driver}`; with any driver if there is no list. */
 function nameTest(field: string, template: string, drivers: readonly string[] | undefined): string {
   if (!template.includes(DRIVER_PLACEHOLDER)) return `${field} == '${template}'`;
   if (drivers !== undefined)

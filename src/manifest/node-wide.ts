@@ -3,10 +3,7 @@ import type { NodeAccess } from "./node-access";
 import type { ResolvedBasics } from "./options";
 import { items, type Yaml, yaml } from "./template";
 
-/**
- * One registrar for every driver of a node: no driver container, and one folder of the host beside kubelet's own. As
- * `examples/node-wide.yaml`, which explains each part.
- */
+/** One registrar for every driver of a node. `examples/node-wide.yaml` explains each part. */
 export function nodeWideDaemonSet(
   options: ResolvedBasics & { readonly allowDrivers?: string | undefined },
   access?: NodeAccess,

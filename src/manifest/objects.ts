@@ -42,7 +42,6 @@ export function csiDriver(options: ResolvedManifestOptions): Yaml {
   `;
 }
 
-/** A StorageClass that asks the driver for volumes. */
 export const storageClass = ({ driverName, storageClassName }: ResolvedManifestOptions): Yaml => yaml`
   # PersistentVolumeClaims name it. It needs the driver's controller, with an external-provisioner.
   apiVersion: storage.k8s.io/v1
@@ -69,12 +68,9 @@ export const inlinePod = ({ driverName, name, namespace }: ResolvedManifestOptio
     containers:
       - name: shell
         image: busybox:1.37
-        command:
-          - sleep
-          - infinity
+        command: [sleep, infinity]
         volumeMounts:
-          - name: data
-            mountPath: /data
+          - {name: data, mountPath: /data}
     volumes:
       - name: data
         csi:
@@ -102,7 +98,5 @@ export const podMonitor = ({ name, namespace }: Pick<ResolvedBasics, "name" | "n
         interval: 30s
         # A registration belongs to a node: put the node's name on it, in alerts too.
         relabelings:
-          - sourceLabels:
-              - __meta_kubernetes_pod_node_name
-            targetLabel: node
+          - {sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}
 `;

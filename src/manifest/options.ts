@@ -2,15 +2,7 @@ import { invalidOption } from "../base/errors";
 import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
 import { registrationSocketPath } from "../registrar/socket/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
-import {
-  checkDriverName,
-  checkFolderName,
-  checkHostPath,
-  checkImage,
-  checkLabel,
-  checkSubdomain,
-  refuse,
-} from "./names";
+import { check, checkDriverName, refuse } from "./names";
 
 export type VolumeLifecycleMode = "Persistent" | "Ephemeral";
 export type FsGroupPolicy = "ReadWriteOnceWithFSType" | "File" | "None";
@@ -18,7 +10,7 @@ export type FsGroupPolicy = "ReadWriteOnceWithFSType" | "File" | "None";
 export const LIFECYCLE_MODES: readonly VolumeLifecycleMode[] = ["Persistent", "Ephemeral"];
 export const FS_GROUP_POLICIES: readonly FsGroupPolicy[] = ["ReadWriteOnceWithFSType", "File", "None"];
 
-/** What there is to include, in the order of the output. */
+/** The parts to choose from, in the order of the output. */
 export const PARTS = [
   "csidriver",
   "daemonset",
@@ -29,27 +21,25 @@ export const PARTS = [
 ] as const;
 export type Part = (typeof PARTS)[number];
 
-/** What every DaemonSet with a registrar is made of. */
+/** Options of every DaemonSet with a registrar. */
 export interface BasicOptions {
-  /** Image of the registrar. */
   readonly image: string;
-  /** Name of the DaemonSet, and of what belongs to it. Default: `csi-registrar`, or made from the driver's name. */
+  /** Name of the DaemonSet and the objects for it. Default: `csi-registrar`, or made from the driver's name. */
   readonly name?: string | undefined;
   /** Default `kube-system`. */
   readonly namespace?: string | undefined;
   /** Kubelet's --root-dir. Default `/var/lib/kubelet`. */
   readonly kubeletRoot?: string | undefined;
-  /** Where the registrar serves health and metrics. Default 9809. */
+  /** The port for health and metrics. Default 9809. */
   readonly httpPort?: number | undefined;
 }
 
-/** What the manifest of a node-wide registrar is made of. */
 export interface NodeWideOptions extends BasicOptions {
   /** As `--allow-drivers` takes it. Default: every driver. */
   readonly allowDrivers?: string | undefined;
 }
 
-/** What the manifest of a driver is made of. */
+/** Options of the manifest of a driver. */
 export interface ManifestOptions extends BasicOptions {
   /** What the driver answers to GetPluginInfo. */
   readonly driverName: string;
@@ -76,7 +66,6 @@ export interface ManifestOptions extends BasicOptions {
 
 type Defined<Options> = { readonly [Key in keyof Options]-?: Exclude<Options[Key], undefined> };
 
-/** The same with every default filled in. */
 export type ResolvedBasics = Defined<BasicOptions>;
 
 /** Options with every default filled in, and the paths that follow from them. */
@@ -113,38 +102,31 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
     pluginPath,
     kubeletRegistrationPath: `${pluginPath}/csi.sock`,
   };
-  checkImage("driver-image", resolved.driverImage);
-  checkFolderName("plugin-folder", resolved.pluginFolder);
-  checkSubdomain("storage-class", resolved.storageClassName);
+  check("image", "driver-image", resolved.driverImage);
+  check("folder name", "plugin-folder", resolved.pluginFolder);
+  check("subdomain", "storage-class", resolved.storageClassName);
   checkPathLengths(resolved);
   checkModes(resolved);
   return resolved;
 }
 
-/** Fills the defaults of what every DaemonSet has and checks it; throws INVALID_OPTION. */
+/** Fills the defaults of every DaemonSet's options and checks them; throws INVALID_OPTION. */
 export function resolveBasics(options: BasicOptions, defaultName: string): ResolvedBasics {
   const { image, name = defaultName, namespace = "kube-system", httpPort = 9809 } = options;
-  const kubeletRoot = withoutEndingSlash(options.kubeletRoot ?? DEFAULT_KUBELET_ROOT);
-  checkImage("image", image);
-  checkLabel("name", name);
-  checkLabel("namespace", namespace);
-  checkHostPath("kubelet-root", kubeletRoot);
+  // A shell's completion ends a folder with "/".
+  const kubeletRoot = (options.kubeletRoot ?? DEFAULT_KUBELET_ROOT).replace(/(?<=[^/])\/$/, "");
+  check("image", "image", image);
+  check("label", "name", name);
+  check("label", "namespace", namespace);
+  check("host path", "kubelet-root", kubeletRoot);
   if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
     refuse("http-port", String(httpPort), "must be from 1 to 65535");
   return { image, name, namespace, kubeletRoot, httpPort };
 }
 
-/** A shell's completion puts one behind a folder. */
-function withoutEndingSlash(path: string): string {
-  return path.replace(/(?<=[^/])\/$/, "");
-}
-
-/** Kubelet connects to both sockets by their paths on the host, so shorter mount points in containers do not help. */
-function checkPathLengths({
-  kubeletRegistrationPath,
-  kubeletRoot,
-  driverName,
-}: ResolvedManifestOptions): void {
+/** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */
+function checkPathLengths(options: ResolvedManifestOptions): void {
+  const { kubeletRegistrationPath, kubeletRoot, driverName } = options;
   const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
   for (const [what, path, advice] of [
     ["the driver's socket", kubeletRegistrationPath, "choose a shorter folder with --plugin-folder"],
@@ -154,12 +136,6 @@ function checkPathLengths({
     const bytes = `${Buffer.byteLength(path)} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
     throw invalidOption(`${what} would be ${path} on the host: ${bytes}; ${advice}`);
   }
-}
-
-/** Throws for a part that belongs to a single driver. */
-export function refusePart(part: Part, known: readonly string[]): never {
-  const text = `--include ${part} is for a single driver; with --node-wide there are ${known.join(", ")}`;
-  throw invalidOption(text);
 }
 
 function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
@@ -173,7 +149,7 @@ function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
   }
 }
 
-/** Begins with `csi-` unless the driver's name has it; 63 characters at most, because it becomes a label. */
+/** Begins with `csi-` unless the driver's name contains that. At most 63 characters, because it becomes a label. */
 function nameFrom(driverName: string): string {
   const words = driverName.replaceAll(".", "-").slice(0, 63 - "csi--node".length);
   return `${/\bcsi\b/.test(words) ? "" : "csi-"}${words.replace(/-+$/, "")}-node`;

@@ -1,3 +1,4 @@
+import { invalidOption } from "../base/errors";
 import { alertRules } from "./alert-rules";
 import { type NodeAccess, type NodeAccessOptions, nodeAccess } from "./node-access";
 import { nodePlugin } from "./node-plugin";
@@ -9,7 +10,6 @@ import {
   type Part,
   type ResolvedBasics,
   type ResolvedManifestOptions,
-  refusePart,
   resolveBasics,
 } from "./options";
 import { streamOf, type Yaml } from "./template";
@@ -25,12 +25,12 @@ const MAKERS: Readonly<Record<Part, Maker<ResolvedManifestOptions>>> = {
   alerts: alertRules,
 };
 
-/** The YAML of the objects that the options ask for, in the order in which they are to be applied. Throws INVALID_OPTION. */
+/** Writes the chosen objects as YAML, in the order in which to apply them. Throws INVALID_OPTION. */
 export function makeManifests(options: ResolvedManifestOptions, access?: NodeAccessOptions): string {
   return write(options, options.parts, MAKERS, access);
 }
 
-/** Those parts that have nothing of a single driver. */
+/** The parts that do not belong to a single driver. */
 const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, Maker<ResolvedBasics>>>> = {
   daemonset: nodeWideDaemonSet,
   podmonitor: podMonitor,
@@ -44,15 +44,11 @@ export function makeNodeWideManifests(
   access?: NodeAccessOptions,
 ): string {
   const basics = { ...resolveBasics(options, "csi-registrar"), allowDrivers };
-  return write(
-    basics,
-    PARTS.filter((part) => parts.includes(part)),
-    NODE_WIDE_MAKERS,
-    access,
-  );
+  const chosen = PARTS.filter((part) => parts.includes(part));
+  return write(basics, chosen, NODE_WIDE_MAKERS, access);
 }
 
-/** What gives access to the API server goes with the DaemonSet, and is left out without it. */
+/** Without the DaemonSet, the objects for access to the API server are left out too. */
 function write<Options extends ResolvedBasics>(
   options: Options,
   parts: readonly Part[],
@@ -61,8 +57,10 @@ function write<Options extends ResolvedBasics>(
 ): string {
   const access = wanted && parts.includes("daemonset") ? nodeAccess(options, wanted) : undefined;
   const documents = parts.map((part) => {
-    const make = makers[part] ?? refusePart(part, Object.keys(makers));
-    return make(options, access);
+    const make = makers[part];
+    if (make !== undefined) return make(options, access);
+    const known = Object.keys(makers).join(", ");
+    throw invalidOption(`--include ${part} is for a single driver; with --node-wide there are ${known}`);
   });
   return streamOf([...(access?.before ?? []), ...documents, ...(access?.after ?? [])]);
 }

@@ -1,14 +1,13 @@
-/** Lines of YAML. */
 export interface Yaml {
   readonly lines: readonly string[];
 }
 
-/** A piece of YAML, a list of them, or text that is inserted as it is; undefined leaves its line out. */
+/** YAML, a list of it, or text; undefined leaves its line out. */
 type Piece = Yaml | readonly Yaml[] | string | number | boolean | undefined;
 
 /**
- * Makes YAML of a template. A piece alone on its line is inserted with the indentation of that line. Text is inserted
- * unquoted: give `scalar(text)` for a value that could be read as anything but a string.
+ * Makes YAML of a template. YAML must be alone on its line and is indented as that line. Text is inserted unquoted: use
+ * `scalar(text)` for a value that YAML could read as anything but a string.
  */
 export function yaml(texts: TemplateStringsArray, ...pieces: readonly Piece[]): Yaml {
   const source = texts.reduce((before, text, place) => `${before}\0${place - 1}\0${text}`).split("\n");
@@ -26,14 +25,13 @@ export function yaml(texts: TemplateStringsArray, ...pieces: readonly Piece[]): 
   return { lines };
 }
 
-/** Documents as one stream. */
 export function streamOf(documents: readonly Yaml[]): string {
   return documents.map(({ lines }) => `${lines.join("\n")}\n`).join("---\n");
 }
 
-/** Texts that need no quotes anywhere. Those that begin with a digit may be numbers. */
+/** Texts that never need quotes. One that begins with a digit may be a number. */
 const PLAIN = /^(?:--?[A-Za-z]|[A-Za-z/])[\w.,:=/@$(){}*+-]*$/;
-/** What YAML 1.1, which Kubernetes reads, takes as a boolean or null. */
+/** Booleans and null in YAML 1.1, which Kubernetes reads. */
 const WORDS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 
 /** A text as a YAML string, quoted if it must be. */
@@ -41,7 +39,6 @@ export function scalar(text: string): string {
   return PLAIN.test(text) && !WORDS.test(text) && !text.endsWith(":") ? text : JSON.stringify(text);
 }
 
-/** Items of a list, each a string. */
 export function items(texts: readonly string[]): Yaml {
   return { lines: texts.map((text) => `- ${scalar(text)}`) };
 }

@@ -1,42 +1,19 @@
-import { GONE_FOR_GOOD_MS, MAX_CONDITIONS } from "./condition";
+import { type ConditionSubject, GONE_FOR_GOOD_MS, MAX_CONDITIONS } from "./condition";
 import { DRIVER_PLACEHOLDER, fillIn } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";
 
-/** One condition, and the registration that it is about. */
-export interface ConditionSubject {
-  readonly type: string;
-  /** Undefined before the driver told it. */
-  readonly driverName: string | undefined;
-  readonly registration: ObservedRegistration;
-}
-
-/** Knows which conditions there are to keep. */
-export interface ConditionSubjects {
-  /** Takes note of which drivers are registered here, and which are gone. */
-  remember(registrations: readonly ObservedRegistration[], now: number): void;
-  list(registrations: readonly ObservedRegistration[]): readonly ConditionSubject[];
-  /** Drops drivers that are gone, by the types of their conditions. */
-  forget(types: readonly string[]): void;
-}
-
-/** States in which another registrar has the say. */
+/** States in which another registrar decides about the condition. */
 export const NOT_OURS: readonly ObservedRegistration["state"][] = ["standby", "stopping", "stopped"];
 
-const GONE: ObservedRegistration = {
-  driverName: undefined,
-  state: "gone",
-  registeredAt: undefined,
-  refusal: undefined,
-};
-
-/** Makes the list of one condition, or with `{driver}` in `template` of one for each driver. */
-export function createConditionSubjects(template: string): ConditionSubjects {
+/** Makes the list of conditions: one, or with `{driver}` in `template` one for each driver. */
+export function createConditionSubjects(template: string) {
   const isForEach = template.includes(DRIVER_PLACEHOLDER);
-  /** The drivers that were registered here and not by another registrar since, with when they were last seen here. */
+  /** When each driver was last seen that was registered here, and not by another registrar since. */
   const ours = new Map<string, number>();
 
   return {
-    remember: (registrations, now) => {
+    /** Records which drivers are registered here, and which left. */
+    remember: (registrations: readonly ObservedRegistration[], now: number): void => {
       for (const { driverName, state } of registrations) {
         if (driverName === undefined) continue;
         if (state === "registered" || ours.has(driverName)) ours.set(driverName, now);
@@ -47,26 +24,27 @@ export function createConditionSubjects(template: string): ConditionSubjects {
         if (isOver || (seenAt < now && ours.size > MAX_CONDITIONS)) ours.delete(driverName);
       }
     },
-    forget: (types) => {
+    /** Drops drivers that left, by the types of their conditions. */
+    forget: (types: readonly string[]): void => {
       for (const driverName of ours.keys())
         if (types.includes(fillIn(template, driverName) ?? "")) ours.delete(driverName);
     },
-    list: (registrations) => {
+    list: (registrations: readonly ObservedRegistration[]): readonly ConditionSubject[] => {
       if (!isForEach)
         return registrations
           .slice(0, 1)
           .map((registration) => ({ type: template, driverName: registration.driverName, registration }));
-      const byName = new Map<string, ObservedRegistration>();
+      const byName = new Map<string, ConditionSubject["registration"]>();
       for (const registration of registrations) {
         const { driverName } = registration;
         if (driverName === undefined) continue;
         const known = byName.get(driverName);
-        // One that ends may be there for a while beside the one that has the name now.
+        // A registration that ends may stay in the list beside its successor with the same name.
         if (known === undefined || NOT_OURS.includes(known.state)) byName.set(driverName, registration);
       }
-      // The drivers that are here come first: those that are gone have what is left of the room.
+      // Drivers that left come last: the number of conditions is limited.
       for (const driverName of [...ours.keys()].reverse())
-        if (!byName.has(driverName)) byName.set(driverName, GONE);
+        if (!byName.has(driverName)) byName.set(driverName, { state: "gone", refusal: undefined });
       return [...byName]
         .flatMap(([driverName, registration]) => {
           const type = fillIn(template, driverName);

@@ -1,22 +1,23 @@
-import { RegistrarError } from "../base/errors";
+import { invalidOption } from "../base/errors";
 import type { NodeCondition, NodeView } from "./api/node";
 import { isTemplate, patternOf } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";
 
-/** The content of a Node's condition, without its times. */
-export interface WantedCondition {
+/** One condition, and the registration that it describes. */
+export interface ConditionSubject {
   readonly type: string;
-  readonly status: "True" | "False";
-  /** One word for programs. */
-  readonly reason: string;
-  readonly message: string;
+  /** Undefined until the driver answers. */
+  readonly driverName: string | undefined;
+  readonly registration: Pick<ObservedRegistration, "state" | "refusal">;
 }
 
-/** A condition's type: `{driver}` in it stands for the driver's name. Throws INVALID_OPTION where it can be none. */
+type WantedCondition = Required<Pick<NodeCondition, "type" | "status" | "reason" | "message">>;
+
+/** Checks a condition's type, in which `{driver}` stands for the driver's name. Throws INVALID_OPTION. */
 export function parseConditionType(text: string): string {
   const known = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"];
   const refuse = (why: string): never => {
-    throw new RegistrarError("INVALID_OPTION", `node condition ${JSON.stringify(text)}: ${why}`);
+    throw invalidOption(`node condition ${JSON.stringify(text)}: ${why}`);
   };
   if (known.includes(text)) refuse("this one is kubelet's own");
   if (!isTemplate(text))
@@ -27,30 +28,17 @@ export function parseConditionType(text: string): string {
 }
 
 const GONE_REASON = "DriverGone";
-/** A driver that has been gone for so long does not come back. */
+/** After this time without the driver its condition is removed. */
 export const GONE_FOR_GOOD_MS = 60 * 60_000;
-/** A Node has room for some 1,000; every one is sent to everybody who watches Nodes. */
+/** A Node has room for about 1,000. The API server sends each to all clients that watch Nodes. */
 export const MAX_CONDITIONS = 64;
+/** The longest text of kubelet's in a condition, in characters. */
+const MAX_REFUSAL = 500;
 
-/** Of kubelet's words, in an object that everybody reads. */
-const MAX_WORDS = 500;
-
-/** What is known of a driver when its condition is judged. */
-export interface DriverStanding {
-  readonly registration: Pick<ObservedRegistration, "state" | "refusal">;
-  /** Undefined before the driver told it. */
-  readonly driverName: string | undefined;
-  /** Whether CSINode lists it; looked up only where kubelet says that it is registered. */
-  readonly listed: boolean;
-}
-
-/**
- * What the condition is to say of a driver. Undefined where another registrar has the say: the one that this one stands
- * by for, or the one that comes after it.
- */
+/** `listed`: by CSINode. Undefined if another registrar decides: one that holds the registration, or the next one. */
 export function conditionFor(
-  type: string,
-  { registration: { state, refusal }, driverName, listed }: DriverStanding,
+  { type, driverName, registration: { state, refusal } }: ConditionSubject,
+  listed: boolean,
 ): WantedCondition | undefined {
   const driver = driverName === undefined ? "the CSI driver" : `CSI driver ${driverName}`;
   const no = (reason: string, message: string) => ({ type, status: "False" as const, reason, message });
@@ -59,7 +47,7 @@ export function conditionFor(
       if (!listed) return no("NotInCSINode", `kubelet says that it registered ${driver}, CSINode lacks it`);
       return { type, status: "True", reason: "Registered", message: `kubelet has registered ${driver}` };
     case "refused":
-      return no("Refused", `kubelet refused ${driver}: ${(refusal ?? "").slice(0, MAX_WORDS)}`);
+      return no("Refused", `kubelet refused ${driver}: ${(refusal ?? "").slice(0, MAX_REFUSAL)}`);
     case "waiting":
       return no("DriverNotAnswering", `${driver} has not answered the registrar`);
     case "publishing":
@@ -78,9 +66,8 @@ export function conditionFor(
 }
 
 /**
- * The strategic merge patch of the Node's status that makes the condition so, undefined where it is so already. Lists of
- * conditions are merged by type (core/v1, NodeStatus), so nobody else's is touched and no precondition is needed.
- * Words that changed alone are not worth a write.
+ * The strategic merge patch of the Node's status that sets the condition; undefined if only its message would change. The
+ * API server merges conditions by type (core/v1, NodeStatus), so the patch changes no other one and needs no test.
  */
 export function planCondition(node: NodeView, wanted: WantedCondition, now: Date): object | undefined {
   const current = node.conditions.find(({ type }) => type === wanted.type);
@@ -95,7 +82,7 @@ export function planCondition(node: NodeView, wanted: WantedCondition, now: Date
   return { status: { conditions: [condition] } };
 }
 
-/** The conditions of drivers that are gone for good, and when the next one will be; `live` are not among them. */
+/** The conditions to remove, and when the next one is due. Those in `live` are kept. */
 export function findForgettable(
   node: NodeView,
   template: string,
@@ -114,7 +101,6 @@ export function findForgettable(
   };
 }
 
-/** The patch of the Node's status that removes conditions. */
 export function planForgetting(types: readonly string[]): object {
   return { status: { conditions: types.map((type) => ({ $patch: "delete", type })) } };
 }

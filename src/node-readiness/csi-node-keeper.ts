@@ -1,30 +1,8 @@
-import { BACKOFF, type Backoff } from "../base/backoff";
 import type { Logger } from "../logging/logger";
-import type { ObservedRegistration } from "./observed-registrations";
-import { earlier, type Pass, type PassOutcome } from "./pass";
+import { PACE } from "./pace";
+import { earlier, failed, type Keeper, settled } from "./pass";
 import { createRewritePace } from "./rewrite-pace";
 
-/** When to look at CSINode, and what to wait for before a driver is registered anew; milliseconds. */
-export interface CsiNodePace {
-  /** CSINode is looked at after half of this to all of it: nodes that start together must not look together. */
-  readonly lookEveryMs: number;
-  /** CSINode must lack the driver for so long: kubelet may be about to write it. */
-  readonly graceMs: number;
-  /** Between two times that one driver is registered anew. */
-  readonly again: Backoff;
-}
-
-/** As often as kubelet reports a Node on which nothing changes (nodeStatusReportFrequency). */
-const LOOK_EVERY_MS = 5 * 60_000;
-const GRACE_MS = 15_000;
-
-export const CSI_NODE_PACE: CsiNodePace = {
-  lookEveryMs: LOOK_EVERY_MS,
-  graceMs: GRACE_MS,
-  again: BACKOFF.reregistration,
-};
-
-/** What there is to tell of one driver in CSINode. */
 export interface CsiNodeStatus {
   readonly driverName: string;
   /** Since when CSINode is known to lack it while kubelet has it registered; milliseconds since the epoch. */
@@ -33,15 +11,9 @@ export interface CsiNodeStatus {
   readonly reregistrations: number;
 }
 
-/** Sees to it that CSINode lists each driver that kubelet says is registered. */
-export interface CsiNodeKeeper {
-  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<PassOutcome>;
-  status(registrations: readonly ObservedRegistration[]): readonly CsiNodeStatus[];
-}
-
 interface Memory {
   lackingSince: number | undefined;
-  /** When to look because of this driver, milliseconds since the epoch; undefined while nothing is wrong with it. */
+  /** When to read CSINode because of this driver, milliseconds since the epoch; undefined if CSINode lists it. */
   lookAt: number | undefined;
   reregistrations: number;
 }
@@ -52,31 +24,26 @@ interface Subject {
 }
 
 /**
- * Makes the keeper. Kubelet writes CSINode when it registers a driver, and not again when somebody deletes the object or
- * an entry; so the driver is registered anew. Nothing is done where the Node itself is missing: kubelet could not write.
+ * Makes the keeper of CSINode. Kubelet writes CSINode only when it registers a driver, so a driver that is missing there
+ * is registered anew. Nothing is done while there is no Node object: kubelet could not write CSINode.
  */
-export function createCsiNodeKeeper({
-  log: parentLog,
-  pace = CSI_NODE_PACE,
+export function createCsiNodeKeeper(
+  parentLog: Logger,
+  pace = PACE.csiNode,
   random = Math.random,
-}: {
-  readonly log: Logger;
-  readonly pace?: CsiNodePace | undefined;
-  readonly random?: () => number;
-}): CsiNodeKeeper {
+): Keeper<CsiNodeStatus> {
   const log = parentLog.named("csi-node-keeper");
   const memories = new Map<string, Memory>();
   const fight = createRewritePace(pace.again, { freeRewrites: 0, random });
-  /** When to look though nothing is known to be wrong; undefined while no driver is registered. */
+  /** When to read CSINode even if it listed every driver; undefined while no driver is registered. */
   let nextLookAt: number | undefined;
   const afterLeisure = (now: number) => now + (pace.lookEveryMs / 2) * (1 + random());
 
   const memoryOf = (driverName: string): Memory => {
-    const known = memories.get(driverName);
-    if (known !== undefined) return known;
     const fresh = { lackingSince: undefined, lookAt: undefined, reregistrations: 0 };
-    memories.set(driverName, fresh);
-    return fresh;
+    const memory = memories.get(driverName) ?? fresh;
+    memories.set(driverName, memory);
+    return memory;
   };
 
   const judge = ({ driverName, reregister }: Subject, isListed: boolean, now: number): void => {
@@ -115,19 +82,18 @@ export function createCsiNodeKeeper({
         if (subjects.every((subject) => subject.driverName !== driverName)) memory.lackingSince = undefined;
       if (subjects.length === 0) {
         nextLookAt = undefined;
-        return { kind: "settled" };
+        return settled();
       }
       nextLookAt ??= afterLeisure(now);
       const due = () =>
         subjects.map(({ driverName }) => memoryOf(driverName).lookAt).reduce(earlier, nextLookAt) ?? now;
       if (now >= due()) {
         const listed = await listedDrivers();
-        if (listed.kind === "failed")
-          return { kind: "failed", doing: "reading CSINode", failure: listed.failure };
+        if (listed.kind === "failed") return failed("reading CSINode", listed);
         nextLookAt = afterLeisure(now);
         for (const subject of subjects) judge(subject, listed.value.includes(subject.driverName), now);
       }
-      return { kind: "settled", againInMs: due() - now };
+      return settled(due() - now);
     },
     status: (registrations) =>
       registrations.flatMap(({ driverName = "" }) => {

@@ -1,40 +1,34 @@
 import { isQualifiedName } from "../kubelet-rules/resource-name";
 
-/** Stands for the driver's name in a taint's key and in a condition's type. */
+/** Stands for the driver's name in the key of a taint and the type of a condition. */
 export const DRIVER_PLACEHOLDER = "{driver}";
 
-/** A CSI driver chooses its own name. With these domains, subdomains included, it would name what others keep. */
+/** A CSI driver chooses its own name. Taints and conditions in these domains and their subdomains belong to others. */
 const DOMAINS_OF_OTHERS = ["kubernetes.io", "k8s.io", "cilium.io", "karpenter.sh"];
-/** The exception: nfs.csi.k8s.io, smb.csi.k8s.io and their like are CSI drivers. */
+/** The exception: CSI drivers such as nfs.csi.k8s.io and smb.csi.k8s.io. */
 const DOMAIN_OF_DRIVERS = "csi.k8s.io";
 
-/** A driver's name for templates that are checked before there is one. */
-const SOME_DRIVER = "driver.example.com";
-
-/**
- * Whether it is NAME or DNS-NAME/NAME. With `{driver}` it must be the second: names without a domain are those of
- * Kubernetes itself, such as the condition Ready, and a driver could be called so.
- */
+/** NAME or DNS-NAME/NAME; with `{driver}` only the second, because a driver may be called Ready, as a condition is. */
 export function isTemplate(text: string): boolean {
-  const name = text.replaceAll(DRIVER_PLACEHOLDER, SOME_DRIVER);
+  const name = text.replaceAll(DRIVER_PLACEHOLDER, "driver.example.com");
   return isQualifiedName(name) && (name === text || name.includes("/"));
 }
 
-/** The template with the driver's name in it. Undefined when that is no valid name, or would be that of others. */
+/** Puts the driver's name into the template. Undefined if the result is invalid, or belongs to others. */
 export function fillIn(template: string, driverName: string): string | undefined {
   const name = template.replaceAll(DRIVER_PLACEHOLDER, driverName);
   if (name === template) return name;
   return isQualifiedName(name) && !(dependsOnDriver(template) && isOfOthers(name)) ? name : undefined;
 }
 
-/** The same as a regular expression, of JavaScript and of RE2, for any driver's name. */
+/** The template as a regular expression of JavaScript and RE2 that matches every driver's name. */
 export function patternOf(template: string): string {
   const pieces = template.split(DRIVER_PLACEHOLDER).map((piece) => piece.replaceAll(".", "[.]"));
   return `^${pieces.join("[-.a-zA-Z0-9]+")}$`;
 }
 
 const escaped = (domain: string) => domain.replaceAll(".", "[.]");
-/** Matches names that are others', but for those that {@link DRIVERS_PATTERN} matches. RE2 has no look-ahead. */
+/** Matches names of others, except those that {@link DRIVERS_PATTERN} matches: RE2 has no look-ahead. */
 export const OTHERS_PATTERN = `^([^/]*[.])?(${DOMAINS_OF_OTHERS.map(escaped).join("|")})/`;
 export const DRIVERS_PATTERN = `^[^/]*[.]${escaped(DOMAIN_OF_DRIVERS)}/`;
 

@@ -1,7 +1,4 @@
-/**
- * Startup taints and a condition of a node, kept by what kubelet says of its drivers: `registrar/node-readiness`. It
- * listens to registrations, and does nothing when it is imported.
- */
+/** `registrar/node-readiness`: keeps startup taints and a condition of a node in step with its registrations. */
 
 export { only, type Registrations } from "../registrar/registrations";
 export { type ApiAccess, type Environment, inClusterAccess, type Secret } from "./api/access";

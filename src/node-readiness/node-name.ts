@@ -1,2 +1,2 @@
-/** The variables that charts set already to say which node a pod runs on; the first that is set counts. */
+/** The variables in which charts pass the name of the pod's node; the first that is set counts. */
 export const NODE_NAME_VARIABLES = ["NODE_NAME", "KUBE_NODE_NAME"];

@@ -1,41 +1,23 @@
-import { type Backoff, backoffMs } from "../base/backoff";
+import { backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
 import type { ApiFailure } from "./api/failure";
 import { isOlder, type NodeView } from "./api/node";
 import type { NodeApi, WatchEvent } from "./api/node-api";
+import type { Pace } from "./pace";
 
-/** When to do what; milliseconds. */
-export interface WatchPace {
-  /** After failures, and after watches that did not last. */
-  readonly retry: Backoff;
-  /**
-   * A watch lasts from half of this to all of it: they must not end together, and each start costs the server more than
-   * an hour of a watch in which nothing happens.
-   */
-  readonly lastsMs: number;
-  /** A watch that ended is begun anew within this: an API server that stops ends all of them in one moment. */
-  readonly spreadMs: number;
-}
-
-export const WATCH_PACE: WatchPace = {
-  retry: { initialMs: 1_000, maxMs: 30_000, jitter: 1 },
-  lastsMs: 60 * 60_000,
-  spreadMs: 5_000,
-};
-
-/** A watch that lasted so long was a good one; until there was one, each that ends is begun anew ever more slowly. */
+/** After a watch that lasted this long the next one starts without a growing wait. */
 const GOOD_WATCH_MS = 30_000;
 
 /** The Node as it was last seen. */
 export interface NodeStore {
-  /** Undefined while none was seen, or it is deleted. */
+  /** Undefined until it is seen, and after it is deleted. */
   readonly node: NodeView | undefined;
-  /** Takes a view of the Node, unless it is older than what is known. */
+  /** Takes a view of the Node, unless it is older than the known one. */
   see(node: NodeView): void;
   forget(): void;
 }
 
-/** Makes an empty store; `onChange` is called when another Node, or another state of it, is seen. */
+/** Makes an empty store; it calls `onChange` for another Node, or another state of it. */
 export function createNodeStore(onChange: () => void): NodeStore {
   let node: NodeView | undefined;
   return {
@@ -56,30 +38,21 @@ export function createNodeStore(onChange: () => void): NodeStore {
   };
 }
 
-/** What a watch needs. */
-export interface NodeWatchContext {
+interface NodeWatchContext {
   readonly api: NodeApi;
   readonly store: NodeStore;
-  readonly pace: WatchPace;
+  readonly pace: Pace["watch"];
   readonly signal: AbortSignal;
   /** Called with each failure, and with undefined after each good answer of the API server. */
   readonly onHealth: (failure: ApiFailure | undefined) => void;
   readonly random?: () => number;
 }
 
-/** A watch at work. */
-export interface NodeWatch {
-  /** Ends a wait after a failure, because another call was answered. */
-  hurry(): void;
-  /** Resolves, never rejects, when `signal` has ended it. */
-  readonly ended: Promise<void>;
-}
-
 /**
- * Keeps the store up to date for as long as `signal` lets it: one read, then watches, each from where the former ended;
- * a new read only where the API server has forgotten how it was then (410), or refuses something.
+ * Keeps the store up to date until `signal` is aborted: one read, then watches, each from the version where the last one
+ * ended. It reads again if the API server no longer has that version (410), or refuses something.
  */
-export function startNodeWatch(context: NodeWatchContext): NodeWatch {
+export function startNodeWatch(context: NodeWatchContext) {
   const { api, store, pace, signal, onHealth, random = Math.random } = context;
   let resourceVersion: string | undefined;
   let attempt = 0;
@@ -103,26 +76,22 @@ export function startNodeWatch(context: NodeWatchContext): NodeWatch {
     return undefined;
   };
 
-  /** How long it was open, undefined where it never was, and what ended it. */
+  /** Returns how long the watch was open, undefined if it never was, and the failure that ended it. */
   const watch = async (from: string) => {
     let openedAtMs: number | undefined;
-    let told: ApiFailure | undefined;
+    let reported: ApiFailure | undefined;
     const onEvent = (event: WatchEvent) => {
       switch (event.kind) {
         case "opened":
           openedAtMs = performance.now();
           return onHealth(undefined);
-        case "seen":
-          resourceVersion = event.node.resourceVersion;
-          return store.see(event.node);
-        case "deleted":
+        case "version":
           resourceVersion = event.resourceVersion;
-          return store.forget();
-        case "bookmark":
-          resourceVersion = event.resourceVersion;
+          if (event.node === null) store.forget();
+          else if (event.node !== undefined) store.see(event.node);
           return;
         case "error":
-          told = event.failure;
+          reported = event.failure;
           return;
         default:
           return event satisfies never;
@@ -131,17 +100,17 @@ export function startNodeWatch(context: NodeWatchContext): NodeWatch {
     const seconds = Math.ceil((pace.lastsMs / 2000) * (1 + random()));
     const failure = await api.watchNode({ resourceVersion: from, seconds }, signal, onEvent);
     const openMs = openedAtMs === undefined ? undefined : performance.now() - openedAtMs;
-    return { openMs, failure: told ?? failure };
+    return { openMs, failure: reported ?? failure };
   };
 
-  /** One read or watch: the failure that is worth a word and a longer wait. */
+  /** Reads or watches once. Returns a failure that must be reported. */
   const step = async (): Promise<ApiFailure | undefined> => {
     if (resourceVersion === undefined) return read();
     const { openMs, failure } = await watch(resourceVersion);
     const isGood = openMs !== undefined && openMs >= GOOD_WATCH_MS;
     if (isGood) attempt = 0;
     if (failure !== undefined && failure.kind !== "unreachable") resourceVersion = undefined;
-    // A connection that broke is no failure yet: the next attempt tells.
+    // A connection that broke is not a failure yet: the next attempt will show.
     const hasBroken = openMs !== undefined && failure?.kind === "unreachable";
     const isUsual = failure === undefined || failure.kind === "expired" || hasBroken;
     if (isUsual && !signal.aborted) {
@@ -156,10 +125,14 @@ export function startNodeWatch(context: NodeWatchContext): NodeWatch {
       const failure = await step();
       if (failure === undefined || signal.aborted) continue;
       onHealth(failure);
-      const askedFor = failure.kind === "unavailable" ? (failure.retryAfterMs ?? 0) : 0;
-      await wait(askedFor + backoffMs(pace.retry, attempt, random));
+      await wait((failure.retryAfterMs ?? 0) + backoffMs(pace.retry, attempt, random));
       attempt += 1;
     }
   };
-  return { hurry: () => endWait(), ended: run() };
+  return {
+    /** Ends a wait after a failure, because the API server answered another request. */
+    hurry: () => endWait(),
+    /** Resolves, never rejects, when `signal` has ended the watch. */
+    ended: run(),
+  };
 }

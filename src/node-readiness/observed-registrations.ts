@@ -2,36 +2,36 @@ import { invalidOption } from "../base/errors";
 import type { StateName } from "../registrar/model/state";
 import type { Registrations } from "../registrar/registrations";
 
-/** Where a registration stands, as far as a node's readiness depends on it. */
+/** The state of a registration, as far as a node's readiness depends on it. */
 export interface ObservedRegistration {
   /**
-   * The name under which it is being registered. Undefined before the driver told it, and for as long as another driver
-   * has the name or the name is not to be registered here: that driver is for somebody else to judge.
+   * The name under which it is being registered. Undefined until the driver answers, and while another driver has the
+   * name or the registrar does not accept it: another registrar decides about that driver.
    */
   readonly driverName: string | undefined;
-  /** `gone`: the driver left the node, and no registration is left. */
+  /** `gone`: the driver left the node and has no registration. */
   readonly state: StateName | "gone";
-  /** When kubelet last changed its mind to "registered", in milliseconds since the epoch. */
+  /** When the state last changed to `registered`, in milliseconds since the epoch. */
   readonly registeredAt: number | undefined;
-  /** Kubelet's words, where it refused. */
+  /** Kubelet's error, if it refused the driver. */
   readonly refusal: string | undefined;
   /**
-   * Makes kubelet register the driver anew, and so write CSINode; false where kubelet is at it already, and nothing was
-   * done. Absent where CSINode is not where kubelet lists the plugin: it has no DRA drivers and no device plugins.
+   * Makes kubelet register the driver anew, and so write CSINode. Returns false if kubelet is about to do so anyway.
+   * Absent for DRA drivers and device plugins, which CSINode does not list.
    */
   readonly reregister?: (() => boolean) | undefined;
 }
 
-/** Registrations to listen to. All that is ever asked of them is `reregister`. */
+/** Registrations to observe. Node readiness calls only their `reregister`. */
 export interface ObservedRegistrations {
-  /** Whether there may be several drivers. Default: of one driver. */
+  /** Default `one-driver`. */
   readonly scope?: Registrations["scope"] | undefined;
   all(): readonly ObservedRegistration[];
-  /** Calls `listener` after something changed; returns what ends that. */
+  /** Calls `listener` after each change; returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;
 }
 
-/** The registrations of a process, or of one driver (`only`). Throws INVALID_OPTION for what is neither. */
+/** Observes the registrations of a process, or of one driver (`only`). Throws INVALID_OPTION for anything else. */
 export function observeRegistrations(registrations: Registrations): ObservedRegistrations {
   const { all, subscribe } = Object(registrations) as Partial<Registrations>;
   const areTheirs = Array.isArray(all) && all.every((one) => typeof one?.subscribe === "function");

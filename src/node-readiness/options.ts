@@ -6,38 +6,29 @@ import { parseConditionType } from "./condition";
 import { DRIVER_PLACEHOLDER } from "./driver-template";
 import { parseStartupTaint, type StartupTaint } from "./startup-taint";
 
-/** What a node's readiness is made of. */
+/** Options of `startNodeReadiness`. */
 export interface NodeReadinessOptions {
   /** The name of the Node object of this node. */
   readonly nodeName: string;
   /** How to reach the API server: `inClusterAccess`, `accessFromKubeconfig`. */
   readonly access: ApiAccess;
-  /**
-   * Taints to remove once kubelet has registered the driver, each as `KEY` or `KEY:Effect`; `{driver}` stands for its
-   * name. Default: none.
-   */
+  /** Taints to remove once kubelet has registered the driver: `KEY` or `KEY:Effect`, with its name for `{driver}`. */
   readonly startupTaints?: readonly string[] | undefined;
-  /** Type of the condition to keep in the Node's status; `{driver}` stands for the driver's name. Default: none. */
+  /** Type of the condition to keep in the Node's status, with the driver's name for `{driver}`. Default: none. */
   readonly condition?: string | undefined;
-  /** A driver must be unregistered for so long before the condition says so. Milliseconds. Default 30,000. */
+  /** How long a driver must be unregistered before the condition says so. Milliseconds. Default 30,000. */
   readonly conditionDelayMs?: number | undefined;
-  /**
-   * There may be several drivers: then each taint and the condition must name theirs. Default: true for the registrations
-   * of a node-wide registrar.
-   */
+  /** Requires `{driver}` in each taint and the condition. Default: true for a node-wide registrar. */
   readonly severalDrivers?: boolean | undefined;
 }
 
-/** Options with every default filled in. */
-export interface ResolvedNodeReadinessOptions {
-  readonly nodeName: string;
-  readonly access: ApiAccess;
+export interface ResolvedNodeReadinessOptions
+  extends Pick<NodeReadinessOptions, "nodeName" | "access" | "condition"> {
   readonly startupTaints: readonly StartupTaint[];
-  readonly condition: string | undefined;
   readonly conditionDelayMs: number;
 }
 
-/** RFC 1123 subdomain, as every Node is called. */
+/** RFC 1123 subdomain. */
 const NODE_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** Fills defaults and checks; throws INVALID_OPTION. */
@@ -58,10 +49,10 @@ export function resolveNodeReadinessOptions(
   return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };
 }
 
-/** Checks what to write to the Node, as far as possible without the Node. Throws INVALID_OPTION. */
+/** Checks the taints and the condition, without the API server. Throws INVALID_OPTION. */
 export function parseTargets(given: {
   readonly startupTaints: readonly string[];
-  readonly condition: string | undefined;
+  readonly condition?: string | undefined;
   readonly severalDrivers: boolean;
 }): Pick<ResolvedNodeReadinessOptions, "startupTaints" | "condition"> {
   const startupTaints = given.startupTaints.map(parseStartupTaint);
@@ -70,18 +61,16 @@ export function parseTargets(given: {
   return { startupTaints, condition };
 }
 
-/** Throws INVALID_OPTION for what would be one taint or condition for several drivers. */
+/** Throws INVALID_OPTION for a taint or a condition without `{driver}`. */
 export function requireDriverPlaceholder(
   startupTaints: readonly string[],
   condition: string | undefined,
 ): void {
-  const refuse = (what: string, text: string, example: string) => {
-    throw invalidOption(
-      `${what} ${JSON.stringify(text)} is one for several drivers: write ${DRIVER_PLACEHOLDER} for the driver's name, ` +
-        `as in ${DRIVER_PLACEHOLDER}/${example}`,
-    );
+  const check = (what: string, text: string, example: string) => {
+    if (text.includes(DRIVER_PLACEHOLDER)) return;
+    const advice = `write ${DRIVER_PLACEHOLDER} for the driver's name, as in ${DRIVER_PLACEHOLDER}/${example}`;
+    throw invalidOption(`${what} ${JSON.stringify(text)} is one for several drivers: ${advice}`);
   };
-  const taint = startupTaints.find((text) => !text.includes(DRIVER_PLACEHOLDER));
-  if (taint !== undefined) refuse("startup taint", taint, "agent-not-ready");
-  if (condition?.includes(DRIVER_PLACEHOLDER) === false) refuse("node condition", condition, "Registered");
+  for (const taint of startupTaints) check("startup taint", taint, "agent-not-ready");
+  if (condition !== undefined) check("node condition", condition, "Registered");
 }

@@ -1,26 +1,39 @@
-import type { ApiFailure } from "./api/failure";
-import type { NodeApi, Outcome } from "./api/node-api";
+import type { ApiFailure, Outcome } from "./api/failure";
+import type { NodeApi } from "./api/node-api";
 import type { NodeStore } from "./node-watch";
+import type { ObservedRegistration } from "./observed-registrations";
 
-/** One look at everything, and what to do about it. */
+/** Keeps one part of the node's readiness as the registrations require. */
+export interface Keeper<Status> {
+  /** Compares the cluster with the registrations, and corrects it. */
+  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<PassOutcome>;
+  status(registrations: readonly ObservedRegistration[], store: NodeStore): readonly Status[];
+}
+
+/** What a keeper works with. */
 export interface Pass {
   readonly api: NodeApi;
   readonly store: NodeStore;
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The drivers that CSINode lists; read once in a pass, and only if needed. */
+  /** The drivers that CSINode lists; read at most once in a pass. */
   listedDrivers(): Promise<Outcome<readonly string[]>>;
 }
 
-/** How a pass, or a part of it, ended. */
 export type PassOutcome =
-  /** All is as it should be; `againInMs` where time will change that. */
+  /** Nothing is left to do now; the next pass is due in `againInMs`, or when something changes. */
   | { readonly kind: "settled"; readonly againInMs?: number | undefined }
-  /** To be tried again. */
+  /** The pass must be repeated. */
   | { readonly kind: "failed"; readonly doing: string; readonly failure: ApiFailure };
 
-/** The earlier of two times, where each may be missing. */
+export const settled = (againInMs?: number): PassOutcome => ({ kind: "settled", againInMs });
+
+export const failed = (
+  doing: string,
+  { failure }: { readonly failure: ApiFailure },
+): Extract<PassOutcome, { readonly kind: "failed" }> => ({ kind: "failed", doing, failure });
+
 export function earlier(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return Math.min(one, other);

@@ -1,16 +1,5 @@
 import { type Backoff, backoffMs } from "../base/backoff";
 
-/**
- * Two writers that undo each other: how long to leave alone what somebody else keeps changing. Times are milliseconds
- * since the epoch.
- */
-export interface RewritePace {
-  /** How long to wait before the same value is written to `name` again; 0 for another value. */
-  waitMs(name: string, value: string, now: number): number;
-  /** Notes that it was written. Answers whether the waits begin with this write. */
-  wrote(name: string, value: string, now: number): boolean;
-}
-
 interface Memory {
   readonly value: string;
   readonly at: number;
@@ -20,23 +9,20 @@ interface Memory {
 }
 
 /**
- * Makes a pace. The same value is rewritten at once `freeRewrites` times, then after growing waits. A new value, and a
- * write after twice the longest wait without one, waits for nothing.
+ * How long to wait before a value is written that another client keeps changing. The same value is rewritten at once
+ * `freeRewrites` times, then after growing waits. There is no wait for a new value, nor after twice the longest wait
+ * without a write. Times are milliseconds since the epoch.
  */
-export function createRewritePace(
-  backoff: Backoff,
-  {
-    freeRewrites = 3,
-    random = Math.random,
-  }: { readonly freeRewrites?: number; readonly random?: () => number } = {},
-): RewritePace {
+export function createRewritePace(backoff: Backoff, { freeRewrites = 3, random = Math.random } = {}) {
   const memories = new Map<string, Memory>();
   return {
-    waitMs: (name, value, now) => {
+    /** How long to wait before `value` is written to `name` again; 0 for another value. */
+    waitMs: (name: string, value: string, now: number): number => {
       const memory = memories.get(name);
       return memory?.value === value ? Math.max(0, memory.notBefore - now) : 0;
     },
-    wrote: (name, value, now) => {
+    /** Records a write. Returns whether the waits begin with it. */
+    wrote: (name: string, value: string, now: number): boolean => {
       for (const [known, { at }] of memories) if (now - at > 2 * backoff.maxMs) memories.delete(known);
       const memory = memories.get(name);
       const before = memory?.rewrites ?? 0;

@@ -4,75 +4,86 @@ import type { Logger } from "../logging/logger";
 import { createApiClient } from "./api/client";
 import { createNodeApi } from "./api/node-api";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
-import { type CsiNodePace, type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
-import { createNameWarnings } from "./name-warnings";
-import { createNodeStore, startNodeWatch, WATCH_PACE, type WatchPace } from "./node-watch";
-import type { ObservedRegistrations } from "./observed-registrations";
+import { type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
+import { fillIn } from "./driver-template";
+import { createNodeStore, startNodeWatch } from "./node-watch";
+import type { ObservedRegistration, ObservedRegistrations } from "./observed-registrations";
 import type { ResolvedNodeReadinessOptions } from "./options";
-import { earlier, type Pass, type PassOutcome } from "./pass";
+import { PACE, type Pace } from "./pace";
+import { earlier, type Pass } from "./pass";
 import { neededRules, rulesText } from "./rbac";
-import { createTaintKeeper, type TaintPace, type TaintStatus } from "./taint-keeper";
+import { createTaintKeeper, type TaintStatus } from "./taint-keeper";
 import { createTroubles, type Trouble } from "./trouble";
 
-/** Where a node's readiness stands, at the moment of asking. */
+/** The current state of a node's readiness. */
 export interface NodeReadinessStatus {
   readonly nodeName: string;
   readonly api: {
-    /** Requests since the start, watches among them. */
+    /** Requests since the start, watches included. */
     readonly calls: number;
     readonly failures: Readonly<Record<string, number>>;
-    /** Undefined while the API server does what it is asked for. */
+    /** Undefined while every request succeeds. */
     readonly trouble: Trouble | undefined;
   };
   readonly taints: readonly TaintStatus[];
   readonly conditions: readonly ConditionStatus[];
-  /** Of those drivers that have been registered. */
+  /** The drivers that have been registered. */
   readonly csiNode: readonly CsiNodeStatus[];
 }
 
-/** A running readiness of one node. */
+/** The running node readiness of one node. */
 export interface NodeReadiness extends AsyncDisposable {
   status(): NodeReadinessStatus;
-  /** Ends it and leaves the Node as it is. Always the same promise; never rejects. */
+  /** Stops, and leaves the Node as it is. Returns the same promise each time; it never rejects. */
   close(): Promise<void>;
 }
 
-/** The waits of node readiness; tests have shorter ones. */
-export interface NodeReadinessPace {
-  readonly watch?: WatchPace;
-  readonly taint?: TaintPace;
-  readonly csiNode?: CsiNodePace;
-}
-
-/** Starts it with options that were checked. */
+/** Starts with options that were checked; tests give a shorter `pace`. */
 export function runNodeReadiness(
   registrations: ObservedRegistrations,
-  resolved: ResolvedNodeReadinessOptions,
-  { log, pace = {} }: { readonly log: Logger; readonly pace?: NodeReadinessPace | undefined },
+  { nodeName, access, startupTaints, condition, conditionDelayMs }: ResolvedNodeReadinessOptions,
+  { log, pace }: { readonly log: Logger; readonly pace?: Partial<Pace> | undefined },
 ): NodeReadiness {
-  const { nodeName, startupTaints, condition, conditionDelayMs: delayMs } = resolved;
+  const paces = { ...PACE, ...pace };
   const stop = new AbortController();
   const { signal } = stop;
   const changed = createWakeUp();
   /** Called when the API server has shown that it answers. */
   const answering = createWakeUp();
-  const client = createApiClient(resolved.access);
+  const client = createApiClient(access);
   const api = createNodeApi(client, nodeName);
   const store = createNodeStore(changed.call);
   const rules = neededRules({ taints: startupTaints.length > 0, condition: condition !== undefined });
-  const troubles = createTroubles({ log, nodeName, rules: rulesText(rules) });
-  const taintKeeper = createTaintKeeper(startupTaints, { log, pace: pace.taint });
-  const conditionKeeper =
-    condition === undefined ? undefined : createConditionKeeper({ type: condition, delayMs }, { log });
-  const csiNodeKeeper = createCsiNodeKeeper({ log, pace: pace.csiNode });
-  const templates = [...startupTaints.map(({ key }) => key), ...(condition === undefined ? [] : [condition])];
-  const warnOfNames = createNameWarnings(templates, log);
+  const troubles = createTroubles(log, { nodeName, rules: rulesText(rules) });
+  const keepers = {
+    taints: createTaintKeeper(startupTaints, log, paces.taint),
+    ...(condition !== undefined && {
+      condition: createConditionKeeper(condition, conditionDelayMs, { log }),
+    }),
+    CSINode: createCsiNodeKeeper(log, paces.csiNode),
+  };
+  const templates = startupTaints.map(({ key }) => key).concat(condition ?? []);
+  let warned: readonly string[] = [];
+  /** Warns once of each driver whose name would make a taint or condition one of others. */
+  const warnOfNames = (all: readonly ObservedRegistration[]) => {
+    const names = [...new Set(all.flatMap(({ driverName }) => driverName ?? []))];
+    const refused = names.filter((name) => templates.some((one) => fillIn(one, name) === undefined));
+    for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
+      log
+        .named("node-readiness")
+        .warn("Driver's name is that of others, its taints and conditions are left alone", {
+          csiDriverName,
+          names: templates.join(", "),
+          check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
+        });
+    warned = refused;
+  };
 
   const watch = startNodeWatch({
     api,
     store,
     signal,
-    pace: pace.watch ?? WATCH_PACE,
+    pace: paces.watch,
     onHealth: (failure) => {
       if (failure === undefined) answering.call();
       troubles.note("watch", "watching the Node", failure);
@@ -91,32 +102,25 @@ export function runNodeReadiness(
     changed.call();
   });
 
-  const look = async (): Promise<Readonly<Record<string, PassOutcome>>> => {
+  const startPass = (): Pass => {
     let listed: ReturnType<Pass["listedDrivers"]> | undefined;
-    const pass: Pass = {
-      api,
-      store,
-      signal,
-      now: Date.now(),
-      listedDrivers: () => {
-        listed ??= api.getListedDrivers(signal);
-        return listed;
-      },
+    const listedDrivers = () => {
+      listed ??= api.getListedDrivers(signal);
+      return listed;
     };
-    const all = registrations.all();
-    warnOfNames(all);
-    const taints = await taintKeeper.pass(all, pass);
-    const condition = await conditionKeeper?.pass(all, pass);
-    const csiNode = await csiNodeKeeper.pass(all, pass);
-    return { taints, ...(condition && { condition }), CSINode: csiNode };
+    return { api, store, signal, now: Date.now(), listedDrivers };
   };
 
   const run = async () => {
     let attempt = 0;
     while (!signal.aborted) {
+      const pass = startPass();
+      const all = registrations.all();
+      warnOfNames(all);
       let againInMs: number | undefined;
       let hasFailed = false;
-      for (const [part, outcome] of Object.entries(await look())) {
+      for (const [part, keeper] of Object.entries(keepers)) {
+        const outcome = await keeper.pass(all, pass);
         if (signal.aborted) return;
         if (outcome.kind === "settled") {
           againInMs = earlier(againInMs, outcome.againInMs);
@@ -149,9 +153,9 @@ export function runNodeReadiness(
       return {
         nodeName,
         api: { calls: client.calls, failures: troubles.failures, trouble: troubles.current },
-        taints: taintKeeper.status(all, { store }),
-        conditions: conditionKeeper?.status(all, { store }) ?? [],
-        csiNode: csiNodeKeeper.status(all),
+        taints: keepers.taints.status(all, store),
+        conditions: keepers.condition?.status(all, store) ?? [],
+        csiNode: keepers.CSINode.status(all, store),
       };
     },
     close,

@@ -8,10 +8,9 @@ import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./option
 import { type NodeReadiness, runNodeReadiness } from "./run-node-readiness";
 
 /**
- * Takes startup taints off the node when kubelet has registered their drivers and keeps a condition in the Node's
- * status, from now until `close()`. A driver that kubelet has registered, and that CSINode lacks all the same, is
- * registered anew; whatever else the API server does or does not do, the registrations are not touched. Throws
- * INVALID_OPTION.
+ * Removes startup taints from the node when kubelet has registered their drivers, and keeps a condition in the Node's
+ * status, until `close()`. It registers a driver anew if CSINode lacks it although kubelet has registered it; no failure
+ * of the API server affects the registrations otherwise. Throws INVALID_OPTION.
  */
 export function startNodeReadiness(
   registrations: ObservedRegistrations,
@@ -26,8 +25,6 @@ export function startNodeReadiness(
     );
   const resolved = resolveNodeReadinessOptions(options, registrations.scope === "node-wide");
   const { logger } = START_OPTIONS;
-  const { logger: log } = readOptions<Pick<ResolvedStartOptions, "logger">>("startNodeReadiness", others, {
-    logger,
-  });
-  return runNodeReadiness(registrations, resolved, { log });
+  const read = readOptions<Pick<ResolvedStartOptions, "logger">>("startNodeReadiness", others, { logger });
+  return runNodeReadiness(registrations, resolved, { log: read.logger });
 }

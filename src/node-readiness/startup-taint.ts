@@ -1,18 +1,18 @@
-import { RegistrarError } from "../base/errors";
+import { invalidOption } from "../base/errors";
 import type { NodeView, Taint } from "./api/node";
 import type { PatchOperation } from "./api/node-api";
 import { fillIn, isTemplate } from "./driver-template";
 
-/** Which taints are startup taints of a driver. */
+/** A startup taint that the registrar removes. */
 export interface StartupTaint {
-  /** A taint's key; `{driver}` in it stands for the driver's name. */
+  /** The taint's key, in which `{driver}` stands for the driver's name. */
   readonly key: string;
-  /** Undefined: taints of every effect. */
+  /** Undefined: every effect. */
   readonly effect: string | undefined;
 }
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-/** Taints that others keep: who takes them off gets them back, and a node in trouble gets pods. */
+/** Who adds and removes the taints of a domain: without them, pods would be scheduled to an unhealthy node. */
 const KEPT_BY_OTHERS: ReadonlyMap<string, string> = new Map([
   ["node.kubernetes.io", "Kubernetes' node controllers put it on and take it off"],
   ["node.cloudprovider.kubernetes.io", "the cloud's controller takes it off"],
@@ -22,14 +22,11 @@ const KEPT_BY_OTHERS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/**
- * Reads `KEY` or `KEY:Effect`. Throws INVALID_OPTION for what can be no taint's key or effect, and for taints that
- * Kubernetes' own controllers keep.
- */
+/** Reads `KEY` or `KEY:Effect`. Throws INVALID_OPTION for invalid ones, and for taints that controllers keep. */
 export function parseStartupTaint(text: string): StartupTaint {
   const [key = "", effect, ...rest] = text.split(":");
   const refuse = (why: string): never => {
-    throw new RegistrarError("INVALID_OPTION", `startup taint ${JSON.stringify(text)}: ${why}`);
+    throw invalidOption(`startup taint ${JSON.stringify(text)}: ${why}`);
   };
   if (key.includes("=")) refuse("give the key without a value, as in example.com/agent-not-ready:NoSchedule");
   if (!isTemplate(key))
@@ -38,13 +35,12 @@ export function parseStartupTaint(text: string): StartupTaint {
     );
   if (rest.length > 0 || (effect !== undefined && !EFFECTS.includes(effect)))
     refuse(`the effect must be one of ${EFFECTS.join(", ")}`);
-  const [prefix = ""] = key.split("/");
-  const keeper = KEPT_BY_OTHERS.get(prefix);
+  const keeper = KEPT_BY_OTHERS.get(key.split("/")[0] ?? "");
   if (keeper !== undefined) refuse(keeper);
   return { key, effect };
 }
 
-/** The startup taints of one driver, without those that its name would make others'. */
+/** The startup taints of one driver, except those that would belong to others because of its name. */
 export function startupTaintsOf(
   driverName: string,
   startupTaints: readonly StartupTaint[],
@@ -55,7 +51,7 @@ export function startupTaintsOf(
   });
 }
 
-/** Those of a Node's taints that are meant. */
+/** The Node's taints that match one of `wanted`. */
 export function findTaints(node: NodeView, wanted: readonly StartupTaint[]): readonly Taint[] {
   return node.taints.filter((taint) =>
     wanted.some(({ key, effect }) => taint.key === key && (effect === undefined || taint.effect === effect)),
@@ -63,10 +59,9 @@ export function findTaints(node: NodeView, wanted: readonly StartupTaint[]): rea
 }
 
 /**
- * Takes taints off the Node and leaves every other one alone, whoever writes at the same time. `spec.taints` is one
- * atomic list, so each removal is preceded by a test that this very taint still stands at this place: where it does not,
- * the API server rejects the whole patch. From the last place to the first, as each removal moves those behind it.
- * Undefined where none of them is there.
+ * The patch that removes taints; undefined if the Node has none of them. `spec.taints` is one atomic list that other
+ * clients write too, so a test precedes each removal: if another taint has this place now, the API server rejects the
+ * patch. The last place comes first, because a removal moves the taints behind it.
  */
 export function planRemoval(
   node: NodeView,

@@ -1,48 +1,30 @@
-import { BACKOFF, type Backoff, backoffMs } from "../base/backoff";
+import { backoffMs } from "../base/backoff";
 import type { Logger } from "../logging/logger";
 import type { NodeView, Taint } from "./api/node";
 import type { ObservedRegistration } from "./observed-registrations";
-import { earlier, type Pass, type PassOutcome } from "./pass";
+import { PACE } from "./pace";
+import { earlier, failed, type Keeper, type Pass, type PassOutcome, settled } from "./pass";
 import { createRewritePace } from "./rewrite-pace";
 import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText } from "./startup-taint";
 
-/** How often to do what others may undo. */
-export interface TaintPace {
-  /** While CSINode does not list a driver that kubelet says is registered. */
-  readonly unlisted: Backoff;
-  /** Between removals of a taint that another client adds again and again. */
-  readonly fight: Backoff;
-}
-
-export const TAINT_PACE: TaintPace = {
-  unlisted: BACKOFF.unlistedDriver,
-  fight: BACKOFF.taintFight,
-};
-
-/** What there is to tell of the startup taints of one driver. */
 export interface TaintStatus {
   readonly driverName: string;
-  /** As kubectl writes it; `KEY` where it is not on the Node. */
+  /** As kubectl writes it; `KEY` while it is not on the Node. */
   readonly taint: string;
   readonly present: boolean;
-  /** Since when kubelet has the driver registered and the taint is on all the same; milliseconds since the epoch. */
+  /** Since when the taint is on although kubelet has registered the driver; milliseconds since the epoch. */
   readonly overdueSince: number | undefined;
-  /** Why it is still on, where it should be gone. */
+  /** Why an overdue taint is still on. */
   readonly hindrance: string | undefined;
   readonly removals: number;
-  /** From kubelet's registration status to the moment when the API server answered that it is gone. */
+  /** From kubelet's registration status until the API server confirmed the removal. */
   readonly lastRemovalMs: number | undefined;
 }
 
-/** Takes the startup taints off that are due. */
-export interface TaintKeeper {
-  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<PassOutcome>;
-  status(registrations: readonly ObservedRegistration[], pass: Pick<Pass, "store">): readonly TaintStatus[];
-}
-
-/** Conflicts in a row that are answered at once: each brings the newest state along. */
+/** After so many conflicts in a row there is a pause. Each is answered with a fresh read. */
 const TRIES_AT_ONCE = 5;
-const PUT_BACK = "Startup taint was removed, and somebody put it back";
+/** Above this number, those of drivers that left the node are dropped. */
+const MAX_MEMORIES = 256;
 
 interface Due {
   readonly driverName: string;
@@ -53,33 +35,34 @@ interface Due {
 interface Memory {
   removals: number;
   lastRemovalMs: number | undefined;
-  overdueSince: number | undefined;
-  hindrance: string | undefined;
+  /** Undefined while the taint is not on, or kubelet has not registered the driver. */
+  overdue: { readonly since: number; hindrance: string | undefined } | undefined;
 }
-
-/** Names that drivers may have had before those that are no longer here are forgotten. */
-const MAX_MEMORIES = 256;
 
 const nameOf = (driverName: string, { key }: Pick<Taint, "key">) => `${driverName}\n${key}`;
 const fightOf = ({ driverName, taint }: Due) => `${nameOf(driverName, taint)}\n${taint.effect}`;
 
-/** Makes a keeper of the startup taints `wanted`, which may have `{driver}` in them. */
+/** Makes the keeper that removes the startup taints `wanted`, whose keys may contain `{driver}`. */
 export function createTaintKeeper(
   wanted: readonly StartupTaint[],
-  { log: parentLog, pace = TAINT_PACE }: { readonly log: Logger; readonly pace?: TaintPace | undefined },
-): TaintKeeper {
+  parentLog: Logger,
+  pace = PACE.taint,
+): Keeper<TaintStatus> {
   const log = parentLog.named("taint-keeper");
   const fight = createRewritePace(pace.fight);
   /** By driver and key. */
   const memories = new Map<string, Memory>();
   let unlistedPasses = 0;
 
-  const memoryOf = (driverName: string, taint: Pick<Taint, "key">): Memory => {
+  const memoryOf = ({ driverName, taint }: Due): Memory => {
     const name = nameOf(driverName, taint);
-    const fresh = { removals: 0, lastRemovalMs: undefined, overdueSince: undefined, hindrance: undefined };
-    const memory = memories.get(name) ?? fresh;
+    const memory = memories.get(name) ?? { removals: 0, lastRemovalMs: undefined, overdue: undefined };
     memories.set(name, memory);
     return memory;
+  };
+  const hinder = (one: Due, now: number, hindrance: string | undefined) => {
+    const memory = memoryOf(one);
+    memory.overdue = { since: memory.overdue?.since ?? now, hindrance };
   };
 
   const findDue = (registrations: readonly ObservedRegistration[], node: NodeView): readonly Due[] =>
@@ -89,109 +72,102 @@ export function createTaintKeeper(
       return taints.map((taint) => ({ driverName, registeredAt, taint }));
     });
 
-  /** Forgets drivers that are not here, and what was wrong with taints that are not there. */
+  /** Forgets drivers that left the node, and what hindered the removal of taints that are off. */
   const tidy = (registrations: readonly ObservedRegistration[], due: readonly Due[]) => {
     const known = registrations.map(({ driverName }) => driverName);
     const present = due.map(({ driverName, taint }) => nameOf(driverName, taint));
     for (const [name, memory] of memories) {
       if (memories.size > MAX_MEMORIES && !known.includes(name.split("\n")[0])) memories.delete(name);
-      if (present.includes(name)) continue;
-      memory.overdueSince = undefined;
-      memory.hindrance = undefined;
+      if (!present.includes(name)) memory.overdue = undefined;
     }
   };
 
-  /** Says of each taint that was patched away whether the Node that the API server answered is without it. */
+  /** Records a patch. The Node in the API server's answer may have the taint again. */
   const note = (removed: readonly Due[], node: NodeView) => {
     const now = Date.now();
     for (const one of removed) {
       const { driverName, registeredAt, taint } = one;
-      const memory = memoryOf(driverName, taint);
       const facts = { taint: taintText(taint), csiDriverName: driverName };
       const isFight = fight.wrote(fightOf(one), node.uid, now);
       const isGone = findTaints(node, [taint]).length === 0;
-      if (isFight || !isGone) log.warn(PUT_BACK, facts);
+      if (isFight || !isGone) log.warn("Startup taint was removed, and somebody put it back", facts);
       if (!isGone) continue;
+      const memory = memoryOf(one);
       memory.removals += 1;
       memory.lastRemovalMs = now - registeredAt;
-      memory.overdueSince = undefined;
-      memory.hindrance = undefined;
+      memory.overdue = undefined;
       log.info("Startup taint removed", { ...facts, afterRegistration: `${memory.lastRemovalMs / 1000}s` });
     }
   };
 
-  const remove = async (due: readonly Due[], pass: Pass): Promise<PassOutcome | undefined> => {
-    const { store, api, signal } = pass;
+  const remove = async (due: readonly Due[], { store, api, signal }: Pass): Promise<PassOutcome> => {
     const taints = due.map(({ taint }) => taint);
     for (let attempt = 1; ; attempt += 1) {
       const patch = store.node && planRemoval(store.node, taints);
-      if (patch === undefined) return undefined;
+      if (patch === undefined) return settled();
       const patched = await api.patchNode(patch, signal);
       if (patched.kind === "done") {
         note(due, patched.value);
         store.see(patched.value);
-        return undefined;
+        return settled();
       }
       if (patched.failure.kind !== "conflict" || attempt >= TRIES_AT_ONCE)
-        return { kind: "failed", doing: "removing startup taints", failure: patched.failure };
+        return failed("removing startup taints", patched);
       const fresh = await api.getNode(signal);
-      if (fresh.kind === "failed")
-        return { kind: "failed", doing: "reading the Node", failure: fresh.failure };
+      if (fresh.kind === "failed") return failed("reading the Node", fresh);
       store.see(fresh.value);
     }
   };
 
   return {
     pass: async (registrations, pass) => {
+      const { now } = pass;
       const { node } = pass.store;
       const present = node === undefined ? [] : findDue(registrations, node);
       tidy(registrations, present);
       let againInMs: number | undefined;
       const due = present.filter((one) => {
-        const memory = memoryOf(one.driverName, one.taint);
-        memory.overdueSince ??= pass.now;
-        const waitMs = fight.waitMs(fightOf(one), node?.uid ?? "", pass.now);
-        memory.hindrance = waitMs > 0 ? "somebody puts it back again and again" : undefined;
+        const waitMs = fight.waitMs(fightOf(one), node?.uid ?? "", now);
+        hinder(one, now, waitMs > 0 ? "another client adds it again and again" : undefined);
         if (waitMs > 0) againInMs = earlier(againInMs, waitMs);
         return waitMs <= 0;
       });
-      if (due.length === 0) return { kind: "settled", againInMs };
+      if (due.length === 0) return settled(againInMs);
 
       const listed = await pass.listedDrivers();
-      if (listed.kind === "failed")
-        return { kind: "failed", doing: "reading CSINode", failure: listed.failure };
+      if (listed.kind === "failed") return failed("reading CSINode", listed);
       const ready = due.filter(({ driverName }) => listed.value.includes(driverName));
       const unlisted = due.filter((one) => !ready.includes(one));
-      for (const { driverName, taint } of unlisted) {
-        memoryOf(driverName, taint).hindrance = "CSINode does not list the driver";
+      for (const one of unlisted) {
+        hinder(one, now, "CSINode does not list the driver");
         if (unlistedPasses === 3)
           log.warn("Startup taint stays: kubelet says that it registered the driver, CSINode lacks it", {
-            taint: taintText(taint),
-            csiDriverName: driverName,
+            taint: taintText(one.taint),
+            csiDriverName: one.driverName,
           });
       }
       unlistedPasses = unlisted.length > 0 ? unlistedPasses + 1 : 0;
-      const failed = await remove(ready, pass);
-      if (failed?.kind === "failed") {
-        for (const { driverName, taint } of ready)
-          memoryOf(driverName, taint).hindrance = failed.failure.message;
-        return failed;
+      const removed = await remove(ready, pass);
+      if (removed.kind === "failed") {
+        for (const one of ready) hinder(one, now, removed.failure.message);
+        return removed;
       }
       const retryMs = unlisted.length > 0 ? backoffMs(pace.unlisted, unlistedPasses - 1) : undefined;
-      return { kind: "settled", againInMs: earlier(againInMs, retryMs) };
+      return settled(earlier(againInMs, retryMs));
     },
-    status: (registrations, { store }) =>
+    status: (registrations, { node }) =>
       registrations.flatMap(({ driverName }) => {
         if (driverName === undefined) return [];
         return startupTaintsOf(driverName, wanted).map((startupTaint) => {
-          const found = store.node ? findTaints(store.node, [startupTaint])[0] : undefined;
+          const found = node && findTaints(node, [startupTaint])[0];
           const memory = memories.get(nameOf(driverName, startupTaint));
+          const overdue = found && memory?.overdue;
           return {
             driverName,
             taint: found ? taintText(found) : startupTaint.key,
             present: found !== undefined,
-            overdueSince: found ? memory?.overdueSince : undefined,
-            hindrance: found ? memory?.hindrance : undefined,
+            overdueSince: overdue?.since,
+            hindrance: overdue?.hindrance,
             removals: memory?.removals ?? 0,
             lastRemovalMs: memory?.lastRemovalMs,
           };

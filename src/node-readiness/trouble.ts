@@ -1,41 +1,31 @@
 import type { Logger } from "../logging/logger";
 import type { ApiFailure } from "./api/failure";
 
-/** What keeps the API server from doing what is asked of it. */
+/** A failure of requests to the API server that lasts. */
 export interface Trouble {
   readonly kind: ApiFailure["kind"];
+  /** What the registrar was doing. */
   readonly doing: string;
   readonly message: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** Logs each trouble with the API server once, and once that it is over. */
-export interface Troubles {
-  /** `failure` is undefined where it went well. */
-  note(part: string, doing: string, failure: ApiFailure | undefined): void;
-  /** The oldest that lasts. */
-  readonly current: Trouble | undefined;
-  /** How many failures there were of each kind. */
-  readonly failures: Readonly<Record<string, number>>;
-}
-
-/** What there is to know for good advice. */
-export interface TroubleContext {
-  readonly log: Logger;
+interface TroubleContext {
   readonly nodeName: string;
-  /** The rules of a ClusterRole that allow everything that is asked for, as YAML to paste. */
+  /** The rules of a ClusterRole that allow every request, as YAML to paste. */
   readonly rules: string;
 }
 
-/** Makes a teller that has nothing to tell. Parts of the work tell their own troubles; two with one cause tell it once. */
-export function createTroubles({ log: parentLog, ...context }: TroubleContext): Troubles {
+/** Collects the current failures. Each kind is logged once, and their end when none is left. */
+export function createTroubles(parentLog: Logger, context: TroubleContext) {
   const log = parentLog.named("node-readiness");
   const lasting = new Map<string, Trouble>();
   const failures: Record<string, number> = {};
 
   return {
-    note: (part, doing, failure) => {
+    /** Records how the latest request of a part ended: `failure` is undefined for a success. */
+    note: (part: string, doing: string, failure: ApiFailure | undefined): void => {
       const before = lasting.get(part);
       if (failure === undefined) {
         lasting.delete(part);
@@ -48,58 +38,36 @@ export function createTroubles({ log: parentLog, ...context }: TroubleContext): 
       }
       const { kind, message } = failure;
       failures[kind] = (failures[kind] ?? 0) + 1;
-      const isTold = [...lasting.values()].some((trouble) => trouble.kind === kind);
+      const isLogged = [...lasting.values()].some((trouble) => trouble.kind === kind);
       const since = before?.kind === kind ? before.since : Date.now();
       lasting.set(part, { kind, doing, message, since });
-      if (!isTold)
-        log.warn(
-          "API server does not do what the node's readiness needs, trying again; the registration stands",
-          {
-            doing,
-            err: message,
-            ...adviceOn(failure, context),
-          },
-        );
+      if (isLogged) return;
+      const check = adviceOn(failure, context);
+      log.warn(
+        "API server does not do what the node's readiness needs, trying again; the registration stands",
+        { doing, err: message, ...(check !== undefined && { check }) },
+      );
     },
-    get current() {
+    /** The oldest one. */
+    get current(): Trouble | undefined {
       return [...lasting.values()].sort((one, other) => one.since - other.since)[0];
     },
+    /** The number of failures since the start, by kind. */
     failures,
   };
 }
 
-function adviceOn(
-  { kind, message }: ApiFailure,
-  { nodeName, rules }: Pick<TroubleContext, "nodeName" | "rules">,
-): { readonly check?: string } {
-  switch (kind) {
-    case "unreachable":
-      return {
-        check: "does the API server run, can this pod reach it, and does its certificate fit the CA here?",
-      };
-    case "no-credentials":
-      return { check: "is the service account's token mounted (automountServiceAccountToken: true)?" };
-    case "unauthorized":
-      return {
-        check: "is the token of this cluster, not expired, and does its service account still exist?",
-      };
-    case "forbidden":
-      return /admission|polic/i.test(message)
-        ? { check: `does the policy allow this taint, and is the pod's token bound to node ${nodeName}?` }
-        : { check: `bind the service account to a ClusterRole with these rules: ${rules}` };
-    case "not-found":
-      return {
-        check: `is there a Node ${JSON.stringify(nodeName)}? Its name must be the pod's spec.nodeName`,
-      };
-    case "conflict":
-      return {
-        check: "who else writes to this Node all the time, or what admission rule refuses the patch?",
-      };
-    case "expired":
-    case "unavailable":
-    case "unexpected":
-      return {};
-    default:
-      return kind satisfies never;
-  }
+function adviceOn({ kind, message }: ApiFailure, { nodeName, rules }: TroubleContext): string | undefined {
+  const isOfPolicy = kind === "forbidden" && /admission|polic/i.test(message);
+  if (isOfPolicy)
+    return `does the policy allow this taint, and is the pod's token bound to node ${nodeName}?`;
+  const advice: Partial<Record<ApiFailure["kind"], string>> = {
+    unreachable: "does the API server run, can this pod reach it, and does its certificate fit the CA here?",
+    "no-credentials": "is the service account's token mounted (automountServiceAccountToken: true)?",
+    unauthorized: "is the token of this cluster, not expired, and does its service account still exist?",
+    forbidden: `bind the service account to a ClusterRole with these rules: ${rules}`,
+    "not-found": `is there a Node ${JSON.stringify(nodeName)}? Its name must be the pod's spec.nodeName`,
+    conflict: "who else writes to this Node all the time, or what admission rule refuses the patch?",
+  };
+  return advice[kind];
 }

@@ -24,26 +24,14 @@ const VIEW: NodeReadinessStatus = {
   conditions: [{ driverName: "d", type: "d/Registered", status: "True", reason: "Registered", writes: 1 }],
   csiNode: [{ driverName: "d", lackingSince: 5, reregistrations: 2 }],
 };
-const [taint] = VIEW.taints;
-const OVERDUE: NodeReadinessStatus = {
-  ...VIEW,
-  taints: taint ? [{ ...taint, overdueSince: 5, hindrance: "CSINode does not list the driver" }] : [],
-};
-const IN_TROUBLE: NodeReadinessStatus = {
-  ...VIEW,
-  api: {
-    ...VIEW.api,
-    trouble: { kind: "forbidden", doing: "watching the Node", message: "no\nrights", since: 5 },
-  },
-};
+const hindrance = "CSINode does not list the driver";
+const OVERDUE = { ...VIEW, taints: VIEW.taints.map((taint) => ({ ...taint, overdueSince: 5, hindrance })) };
+const trouble = { kind: "forbidden", doing: "watching the Node", message: "no\nrights", since: 5 } as const;
+const IN_TROUBLE = { ...VIEW, api: { ...VIEW.api, trouble } };
 
 test.each<[string, NodeReadinessStatus, string | undefined]>([
   ["all is well", VIEW, undefined],
-  [
-    "a taint is on that should be gone",
-    OVERDUE,
-    "taint d/agent-not-ready:NoSchedule is still on: CSINode does not list the driver",
-  ],
+  ["a taint is overdue", OVERDUE, `taint d/agent-not-ready:NoSchedule is still on: ${hindrance}`],
   ["the API server refuses", IN_TROUBLE, "watching the Node: no\nrights"],
 ])("the check when %s", async (_what, view, reason) => {
   expect(await nodeReadinessCheck(() => view).run()).toBe(reason);
@@ -58,10 +46,8 @@ test("it is told by ?verbose and counts only where it is required", async () => 
     body: "[-]node-readiness failed (does not count): watching the Node: no\\nrights\nreadyz check passed\n",
   });
   const required = await runChecks("readyz", checks, { ...usual, require: ["node-readiness"] });
-  expect(required).toMatchObject({
-    passed: false,
-    body: expect.stringContaining("[-]node-readiness failed: "),
-  });
+  expect(required.passed).toBe(false);
+  expect(required.body).toContain("[-]node-readiness failed: ");
 });
 
 test("metrics", () => {

@@ -1,9 +1,8 @@
 import { createRoutes } from "../../src/diagnostics";
 import { silentLogger } from "../../src/logging/logger";
-import { PROCESS_FACTS, serveDiagnostics } from "../support/diagnostics";
+import { PROCESS_FACTS } from "../support/diagnostics";
 import { UNPRINTABLE } from "../support/nasty-texts";
-import { createTestNode, startTestRegistrar } from "../support/registrar-node";
-import { startScriptedDriver } from "../support/scripted-driver";
+import { DRIVER, serveRegistrar } from "./support";
 
 function pathsWith(metricsPath: string, profiledCommandLine?: readonly string[]): readonly string[] {
   const fleet = { scope: "one-driver", all: [], subscribe: () => () => {} } as never;
@@ -54,14 +53,11 @@ test.each([
   ["a forged path", `/${FORGED}`],
 ])("%s: neither a driver nor a client can forge a line, or make it long", async (_, text = "") => {
   const path = encodeURI(text.replace(/^\?/, "/readyz?"));
-  await using node = await createTestNode();
   const vendorVersion = `${FORGED}${"v".repeat(100_000)}`;
-  await using _driver = await startScriptedDriver(node.csiAddress, { name: "x.csi", vendorVersion });
-  await using started = await startTestRegistrar(node);
-  await using http = await serveDiagnostics(started);
-  await started.state("listening");
+  await using served = await serveRegistrar({ driver: [{ name: DRIVER, vendorVersion }] });
+  await served.state("listening");
   for (const accept of ["text/plain", "application/json"]) {
-    const { body } = await http.ask(path, "GET", { accept });
+    const { body } = await served.ask(path, "GET", { accept });
     expect(body.length).toBeLessThan(60_000);
     for (const line of body.split("\n")) {
       expect(line).not.toMatch(UNPRINTABLE);

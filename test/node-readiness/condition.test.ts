@@ -1,15 +1,23 @@
 import type { NodeCondition, NodeView } from "../../src/node-readiness/api/node";
 import {
+  type ConditionSubject,
   conditionFor,
   findForgettable,
   MAX_CONDITIONS,
   parseConditionType,
   planCondition,
+  planForgetting,
 } from "../../src/node-readiness/condition";
+import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { registrationIn } from "./support/controlled-registrations";
 
 const TYPE = "disk.csi.example.com/Registered";
 const NOW = new Date("2026-11-22T01:02:03.456Z");
+const subjectIn = (state: ObservedRegistration["state"]): ConditionSubject => ({
+  type: TYPE,
+  driverName: "d",
+  registration: registrationIn(state),
+});
 const nodeWith = (...conditions: readonly NodeCondition[]): NodeView => ({
   uid: "u",
   resourceVersion: "1",
@@ -27,25 +35,22 @@ test.each([
   ["asked", false, "False", "NotRegistered"],
   ["gone", false, "False", "DriverGone"],
 ] as const)("%s, listed %s: %s because of %s", (state, listed, status, reason) => {
-  const registration = registrationIn(state);
-  const said = conditionFor(TYPE, { registration, driverName: "d", listed });
+  const said = conditionFor(subjectIn(state), listed);
   expect(said).toMatchObject({ type: TYPE, status, reason, message: expect.stringContaining("d") });
 });
 
-test.each(["standby", "stopping", "stopped"] as const)("%s says nothing: another has the say", (state) => {
-  const registration = registrationIn(state);
-  expect(conditionFor(TYPE, { registration, driverName: "d", listed: false })).toBeUndefined();
+test.each(["standby", "stopping", "stopped"] as const)("%s: another registrar decides", (state) => {
+  expect(conditionFor(subjectIn(state), false)).toBeUndefined();
 });
 
 test("a driver that has not told its name yet has none in the message", () => {
-  const registration = registrationIn("waiting");
-  const said = conditionFor(TYPE, { registration, driverName: undefined, listed: false });
+  const said = conditionFor({ ...subjectIn("waiting"), driverName: undefined }, false);
   expect(said?.message).toBe("the CSI driver has not answered the registrar");
 });
 
-test("kubelet's words are told, and not without end", () => {
+test("kubelet's words are passed on up to a limit", () => {
   const registration = { state: "refused", refusal: "x".repeat(5_000) } as const;
-  const said = conditionFor(TYPE, { registration, driverName: "d", listed: false });
+  const said = conditionFor({ ...subjectIn("refused"), registration }, false);
   expect(said?.message).toContain("kubelet refused CSI driver d: xxx");
   expect(said?.message.length).toBeLessThan(600);
 });
@@ -99,6 +104,10 @@ describe("of the conditions of drivers that are gone", () => {
     expect(find([])).toEqual({ types: [], nextInMs: undefined });
   });
 
+  test("the patch removes them by type", () => {
+    expect(planForgetting(["a/b"])).toEqual({ status: { conditions: [{ $patch: "delete", type: "a/b" }] } });
+  });
+
   test("the oldest go at once where there are too many", () => {
     const conditions = Array.from({ length: MAX_CONDITIONS }, (_, at) =>
       goneSince(`d${at}.x/Registered`, at % 50),
@@ -108,12 +117,9 @@ describe("of the conditions of drivers that are gone", () => {
   });
 });
 
-test.each(["CSIDriverRegistered", "example.com/CSIDriverRegistered", "{driver}/Registered"])(
-  "%s is a type",
-  (text) => {
-    expect(parseConditionType(text)).toBe(text);
-  },
-);
+test.each(["CSIDriverRegistered", "example.com/CSIDriverRegistered", "{driver}/Registered"])("%s", (text) => {
+  expect(parseConditionType(text)).toBe(text);
+});
 
 test.each([
   ["Ready", "kubelet's own"],
@@ -121,6 +127,6 @@ test.each([
   ["", "the type must be"],
   ["a b", "the type must be"],
   ["A.B/c", "the type must be"],
-])("%p is none", (text, why) => {
+])("%p is refused", (text, why) => {
   expect(() => parseConditionType(text)).toThrow(why);
 });

@@ -1,23 +1,26 @@
 import { eventually } from "../support/eventually";
-import type { Certificate } from "./support/certificates";
 import { DRIVER } from "./support/controlled-registrations";
-import { makeTestCertificate, STARTUP_TAINT, startFixture } from "./support/fixture";
-import type { SeenRequest } from "./support/scripted-api-server";
+import {
+  type Fixture,
+  type FixtureOptions,
+  IN_TROUBLE,
+  STARTUP_TAINT,
+  startFixture,
+  WELL_AGAIN,
+} from "./support/fixture";
 
-let certificate: Certificate;
-beforeAll(async () => {
-  certificate = await makeTestCertificate();
-});
+/** The requests so far, watches with the version from where they begin. */
+const looks = ({ server }: Fixture) =>
+  server.requests.map(({ kind, resourceVersion }) => (kind === "watch" ? `watch ${resourceVersion}` : kind));
 
-const IN_TROUBLE =
-  "API server does not do what the node's readiness needs, trying again; the registration stands";
-const WELL_AGAIN = "API server does what it is asked for again";
-const looks = (requests: readonly SeenRequest[]) =>
-  requests.map(({ kind, resourceVersion }) => (kind === "watch" ? `watch ${resourceVersion}` : kind));
+async function startWatching() {
+  const fixture = await startFixture();
+  await fixture.isWatching();
+  return fixture;
+}
 
-test("only the own node is asked for, in a watch with bookmarks that ends by itself", async () => {
-  await using fixture = await startFixture(certificate);
-  await eventually(() => expect(fixture.server.watches).toBe(1));
+test("only the own node is watched, with bookmarks and an end", async () => {
+  await using fixture = await startWatching();
   const query = new URL(fixture.server.requests[1]?.url ?? "", "https://server").searchParams;
   expect(Object.fromEntries(query)).toEqual({
     watch: "true",
@@ -28,58 +31,50 @@ test("only the own node is asked for, in a watch with bookmarks that ends by its
   });
 });
 
-test("a watch that ends is begun anew from where it was, without a read and without a word", async () => {
-  await using fixture = await startFixture(certificate);
+test("after a watch the next one begins where it ended, without a read and without a log line", async () => {
+  await using fixture = await startWatching();
   const { server, log } = fixture;
-  await eventually(() => expect(server.watches).toBe(1));
   server.tellWatches({ type: "BOOKMARK", object: { metadata: { resourceVersion: "500" } } });
   server.endWatches();
-  await eventually(() => expect(looks(server.requests)).toEqual(["get-node", "watch 101", "watch 500"]));
+  await eventually(() => expect(looks(fixture)).toEqual(["get-node", "watch 101", "watch 500"]));
   expect(log.records).toEqual([]);
 });
 
-test("a connection that breaks is no trouble as long as the next one holds, and nothing is missed", async () => {
-  await using fixture = await startFixture(certificate);
-  const { server, registrations, log } = fixture;
-  server.listed = [DRIVER];
-  registrations.set("registered");
-  await eventually(() => expect(server.watches).toBe(1));
+test("a connection that breaks is not a failure as long as the next one holds, and no event is missed", async () => {
+  await using fixture = await startWatching();
+  const { server, log } = fixture;
+  fixture.register(DRIVER);
   server.breakConnections();
   server.setTaints([STARTUP_TAINT]);
   await log.when("Startup taint removed");
-  expect(looks(server.requests).slice(0, 3)).toEqual(["get-node", "watch 101", "watch 101"]);
+  expect(looks(fixture).slice(0, 3)).toEqual(["get-node", "watch 101", "watch 101"]);
   expect(log.records.filter(({ severity }) => severity !== "info")).toEqual([]);
 });
 
-test.each([
-  ["in the stream", "stream"],
-  ["in place of one", "status"],
-])("410 %s leads to one read, and no word of trouble", async (_where, where) => {
-  await using fixture = await startFixture(certificate);
-  const { server, log } = fixture;
-  await eventually(() => expect(server.watches).toBe(1));
-  let told = false;
-  server.script = ({ kind }) => {
-    if (kind !== "watch" || told || where === "stream") return undefined;
-    told = true;
-    return { kind: "status", code: 410, message: "too old resource version" };
-  };
-  if (where === "stream")
-    server.tellWatches({ type: "ERROR", object: { kind: "Status", code: 410, message: "too old" } });
-  server.endWatches();
-  await eventually(() => expect(looks(server.requests).slice(2)).toContain("get-node"));
-  await eventually(() => expect(server.watches).toBe(1));
-  expect(
-    looks(server.requests)
-      .slice(2)
-      .filter((look) => look === "get-node"),
-  ).toHaveLength(1);
-  expect(log.records).toEqual([]);
-});
+test.each(["in the stream", "instead of a stream"])(
+  "410 %s leads to one read, and no log line",
+  async (where) => {
+    await using fixture = await startWatching();
+    const { server, log } = fixture;
+    if (where === "in the stream")
+      server.tellWatches({ type: "ERROR", object: { kind: "Status", code: 410, message: "too old" } });
+    else
+      server.script = ({ kind }) => {
+        if (kind !== "watch") return undefined;
+        server.script = () => undefined;
+        return { kind: "status", code: 410, message: "too old resource version" };
+      };
+    server.endWatches();
+    await eventually(() => expect(looks(fixture).slice(2)).toContain("get-node"));
+    await fixture.isWatching();
+    expect(fixture.kinds().filter((kind) => kind === "get-node")).toHaveLength(2);
+    expect(log.records).toEqual([]);
+  },
+);
 
-test("an overloaded server is asked again when it said, and told of once", async () => {
+test("an overloaded server is asked again when it said, with one warning", async () => {
   let refusals = 0;
-  await using fixture = await startFixture(certificate, undefined, (server) => {
+  await using fixture = await startFixture(undefined, (server) => {
     server.script = () => {
       refusals += 1;
       return refusals <= 3
@@ -87,26 +82,22 @@ test("an overloaded server is asked again when it said, and told of once", async
         : undefined;
     };
   });
-  const { log } = fixture;
-  await log.when(WELL_AGAIN);
-  expect(log.all(IN_TROUBLE)).toHaveLength(1);
+  await fixture.log.when(WELL_AGAIN);
+  expect(fixture.log.all(IN_TROUBLE)).toHaveLength(1);
   expect(fixture.readiness.status().api.failures).toEqual({ unavailable: 3 });
 });
 
 test("kubelet's registration status ends the wait for an API server that was away", async () => {
   let away = true;
-  await using fixture = await startFixture(
-    certificate,
-    {
-      startupTaints: ["{driver}/agent-not-ready"],
-      pace: { watch: { retry: { initialMs: 3_600_000, maxMs: 3_600_000 }, lastsMs: 60_000, spreadMs: 10 } },
-    },
-    (server) => {
-      server.setTaints([STARTUP_TAINT]);
-      server.listed = [DRIVER];
-      server.script = () => (away ? { kind: "reset" } : undefined);
-    },
-  );
+  const options: FixtureOptions = {
+    startupTaints: ["{driver}/agent-not-ready"],
+    pace: { watch: { retry: { initialMs: 3_600_000, maxMs: 3_600_000 }, lastsMs: 60_000, spreadMs: 10 } },
+  };
+  await using fixture = await startFixture(options, (server) => {
+    server.setTaints([STARTUP_TAINT]);
+    server.listed = [DRIVER];
+    server.script = () => (away ? { kind: "reset" } : undefined);
+  });
   const { registrations, log } = fixture;
   await log.when(IN_TROUBLE);
   away = false;
@@ -114,12 +105,10 @@ test("kubelet's registration status ends the wait for an API server that was awa
   await log.when("Startup taint removed");
 });
 
-test("a Node that is deleted and made anew is another one", async () => {
-  await using fixture = await startFixture(certificate);
-  const { server, registrations, log, readiness } = fixture;
-  server.listed = [DRIVER];
-  registrations.set("registered");
-  await eventually(() => expect(server.watches).toBe(1));
+test("a Node that is deleted and created again is another one", async () => {
+  await using fixture = await startWatching();
+  const { server, log, readiness } = fixture;
+  fixture.register(DRIVER);
   server.setTaints([{ key: "a", effect: "NoSchedule" }]);
   server.deleteNode();
   server.createNode();

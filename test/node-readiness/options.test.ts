@@ -73,9 +73,8 @@ test("refuses what are no options and no registrations", () => {
   expect(refused(() => start(createRegistrations()))).toContain("takes an object of options, not undefined");
   expect(refused(() => start(registration, options))).toContain("observeRegistrations(only(registration))");
   expect(refused(() => start())).toContain("takes what observeRegistrations() gives, not undefined");
-  expect(refused(() => start(createRegistrations(), options, { logger: 5 }))).toContain(
-    "logger is 5; it takes console",
-  );
+  const withLogger = () => start(createRegistrations(), options, { logger: 5 });
+  expect(refused(withLogger)).toContain("logger is 5; it takes console");
   for (const given of [registration, undefined, only(Promise.resolve(registration) as never)])
     expect(refused(() => observeRegistrations(given as never))).toContain("only(registration)");
 });

@@ -1,58 +1,55 @@
 import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
-import type { Certificate } from "./support/certificates";
 import { DRIVER } from "./support/controlled-registrations";
-import { FOREIGN_TAINT, makeTestCertificate, STARTUP_TAINT, startFixture } from "./support/fixture";
+import { type FixtureOptions, FOREIGN_TAINT, STARTUP_TAINT, startFixture } from "./support/fixture";
 
-let certificate: Certificate;
-beforeAll(async () => {
-  certificate = await makeTestCertificate();
-});
-
+const REMOVED = "Startup taint removed";
+const STAYS = "Startup taint stays: kubelet says that it registered the driver, CSINode lacks it";
 const TAINTS = [FOREIGN_TAINT, STARTUP_TAINT];
-const kindsOf = (requests: readonly { readonly kind: string }[]) => requests.map(({ kind }) => kind);
 
-test("the taint goes when kubelet says that the driver is registered, not before, and nobody else's does", () =>
+/** Node readiness of a node with a startup taint and another one, whose watch has begun. */
+async function startTainted(options?: FixtureOptions, taints: readonly (typeof STARTUP_TAINT)[] = TAINTS) {
+  const fixture = await startFixture(options, (server) => server.setTaints(taints));
+  await fixture.isWatching();
+  return fixture;
+}
+
+test("the taint goes when kubelet says that the driver is registered, not before, and no other one", () =>
   expectNothingLeft(async () => {
-    await using fixture = await startFixture(certificate, undefined, (server) => server.setTaints(TAINTS));
+    await using fixture = await startTainted();
     const { server, registrations, log, readiness } = fixture;
-    await eventually(() => expect(server.watches).toBe(1));
     server.listed = [DRIVER];
     for (const state of ["publishing", "listening", "asked", "refused"] as const) registrations.set(state);
     expect(readiness.status().taints).toMatchObject([{ present: true, overdueSince: undefined }]);
-    expect(kindsOf(server.requests)).toEqual(["get-node", "watch"]);
+    expect(fixture.kinds()).toEqual(["get-node", "watch"]);
 
     registrations.set("registered");
-    const { fields } = await log.when("Startup taint removed");
+    const { fields } = await log.when(REMOVED);
     expect(fields).toMatchObject({ taint: `${STARTUP_TAINT.key}:NoSchedule`, csiDriverName: DRIVER });
     expect(server.node?.spec.taints).toEqual([FOREIGN_TAINT]);
-    expect(kindsOf(server.requests).slice(2)).toEqual(["get-csinode", "patch-node"]);
+    expect(fixture.kinds().slice(2)).toEqual(["get-csinode", "patch-node"]);
     expect(readiness.status().taints).toMatchObject([
       { driverName: DRIVER, taint: STARTUP_TAINT.key, present: false, removals: 1 },
     ]);
   }));
 
-test("a taint that is put on after the driver was registered goes too (aws-ebs#2447, aws-efs#1613)", async () => {
-  await using fixture = await startFixture(certificate);
-  const { server, registrations, log } = fixture;
-  server.listed = [DRIVER];
-  registrations.set("registered");
-  await eventually(() => expect(server.watches).toBe(1));
-  expect(kindsOf(server.requests)).toEqual(["get-node", "watch"]);
-
-  server.setTaints(TAINTS);
-  await log.when("Startup taint removed");
-  server.setTaints([STARTUP_TAINT]);
-  await log.when("Startup taint removed", 2);
+test("a taint that is added after the driver was registered goes too (aws-ebs#2447, aws-efs#1613)", async () => {
+  await using fixture = await startTainted(undefined, []);
+  const { server, log } = fixture;
+  fixture.register(DRIVER);
+  for (const round of [1, 2]) {
+    server.setTaints([STARTUP_TAINT]);
+    await log.when(REMOVED, round);
+  }
   expect(server.node?.spec.taints).toEqual([]);
 });
 
-test("as long as CSINode lacks the driver the taint stays, and that is told once (aws-efs#1936, aws-ebs#1945)", async () => {
-  await using fixture = await startFixture(certificate, undefined, (server) => server.setTaints(TAINTS));
+test("as long as CSINode lacks the driver the taint stays, with one warning (aws-efs#1936, aws-ebs#1945)", async () => {
+  await using fixture = await startTainted();
   const { server, registrations, log, readiness } = fixture;
   server.listed = ["other.csi.example.com"];
   registrations.set("registered");
-  await log.when("Startup taint stays: kubelet says that it registered the driver, CSINode lacks it");
+  await log.when(STAYS);
   expect(readiness.status().taints[0]).toMatchObject({
     present: true,
     hindrance: "CSINode does not list the driver",
@@ -60,20 +57,17 @@ test("as long as CSINode lacks the driver the taint stays, and that is told once
   });
   const before = server.requests.length;
   await eventually(() => expect(server.requests.length).toBeGreaterThan(before + 3));
-  expect(kindsOf(server.requests)).not.toContain("patch-node");
-  expect(
-    log.all("Startup taint stays: kubelet says that it registered the driver, CSINode lacks it"),
-  ).toHaveLength(1);
+  expect(fixture.kinds()).not.toContain("patch-node");
+  expect(log.all(STAYS)).toHaveLength(1);
 
   server.listed = [DRIVER];
-  await log.when("Startup taint removed");
+  await log.when(REMOVED);
   expect(server.node?.spec.taints).toEqual([FOREIGN_TAINT]);
 });
 
-test("somebody rewrites the list between our read and our patch: nothing of theirs is undone (aws-efs#1491)", async () => {
-  await using fixture = await startFixture(certificate, undefined, (server) => server.setTaints(TAINTS));
+test("another client rewrites the list between read and patch: nothing of it is undone (aws-efs#1491)", async () => {
+  await using fixture = await startTainted();
   const { server, registrations, log } = fixture;
-  await eventually(() => expect(server.watches).toBe(1));
   server.listed = [DRIVER];
   const other = { key: "other.example.com/agent-not-ready", effect: "NoSchedule" };
   const rewrites = [
@@ -87,67 +81,57 @@ test("somebody rewrites the list between our read and our patch: nothing of thei
     return undefined;
   };
   registrations.set("registered");
-  await log.when("Startup taint removed");
+  await log.when(REMOVED);
   expect(rewrites).toEqual([]);
   expect(server.node?.spec.taints).toEqual([other]);
 });
 
-test.each([409, 422])(
-  "%s is answered with a fresh read and another try at once (aws-efs#1320)",
-  async (code) => {
-    await using fixture = await startFixture(certificate, undefined, (server) => server.setTaints(TAINTS));
-    const { server, registrations, log } = fixture;
-    await eventually(() => expect(server.watches).toBe(1));
-    server.listed = [DRIVER];
-    let rejections = 0;
-    server.script = ({ kind }) => {
-      if (kind !== "patch-node" || rejections >= 3) return undefined;
-      rejections += 1;
-      return { kind: "status", code, message: "the object has been modified" };
-    };
-    registrations.set("registered");
-    await log.when("Startup taint removed");
-    const patches = ["patch-node", "get-node"];
-    expect(kindsOf(server.requests).slice(3)).toEqual([...patches, ...patches, ...patches, "patch-node"]);
-    expect(log.records.filter(({ severity }) => severity !== "info")).toEqual([]);
-  },
-);
-
-test("a taint that somebody puts back again and again is removed ever less often, and each time it is seen", async () => {
-  await using fixture = await startFixture(certificate, {
-    startupTaints: ["{driver}/agent-not-ready"],
-    pace: {
-      taint: { unlisted: { initialMs: 10, maxMs: 10 }, fight: { initialMs: 60_000, maxMs: 60_000 } },
-    },
-  });
-  const { server, registrations, log, readiness } = fixture;
-  await eventually(() => expect(server.watches).toBe(1));
+test.each([409, 422])("%s is answered with a fresh read and another try (aws-efs#1320)", async (code) => {
+  await using fixture = await startTainted();
+  const { server, registrations, log } = fixture;
   server.listed = [DRIVER];
+  let rejections = 0;
+  server.script = ({ kind }) => {
+    if (kind !== "patch-node" || rejections >= 3) return undefined;
+    rejections += 1;
+    return { kind: "status", code, message: "the object has been modified" };
+  };
   registrations.set("registered");
+  await log.when(REMOVED);
+  const patches = ["patch-node", "get-node"];
+  expect(fixture.kinds().slice(3)).toEqual([...patches, ...patches, ...patches, "patch-node"]);
+  expect(log.records.filter(({ severity }) => severity !== "info")).toEqual([]);
+});
+
+test("a taint that another client adds again and again is removed ever less often", async () => {
+  const fight = { initialMs: 60_000, maxMs: 60_000 };
+  await using fixture = await startTainted({
+    startupTaints: ["{driver}/agent-not-ready"],
+    pace: { taint: { unlisted: fight, fight } },
+  });
+  const { server, log, readiness } = fixture;
+  fixture.register(DRIVER);
   for (const round of [1, 2, 3, 4]) {
     server.setTaints([STARTUP_TAINT]);
-    await log.when("Startup taint removed", round);
+    await log.when(REMOVED, round);
   }
   expect(log.all("Startup taint was removed, and somebody put it back")).toHaveLength(1);
   const before = server.requests.length;
   server.setTaints([STARTUP_TAINT]);
   await eventually(() =>
-    expect(readiness.status().taints[0]?.hindrance).toBe("somebody puts it back again and again"),
+    expect(readiness.status().taints[0]?.hindrance).toBe("another client adds it again and again"),
   );
   expect(server.requests.length).toBe(before);
 });
 
-test("a driver whose name is that of others gets neither their taint off nor their condition", async () => {
+test("a driver with a name of others gets neither their taint removed nor their condition set", async () => {
   const options = { startupTaints: ["{driver}/not-ready"], condition: "{driver}/Ready", conditionDelayMs: 0 };
   const names = ["node.kubernetes.io", "node.cilium.io", "nfs.csi.k8s.io"];
   const taints = names.map((name) => ({ key: `${name}/not-ready`, effect: "NoExecute" }));
-  await using fixture = await startFixture(certificate, { ...options, severalDrivers: true }, (server) =>
-    server.setTaints(taints),
-  );
-  const { server, registrations, log, readiness } = fixture;
-  server.listed = names;
-  for (const name of names) registrations.set("registered", name);
-  await log.when("Startup taint removed");
+  await using fixture = await startTainted({ ...options, severalDrivers: true }, taints);
+  const { server, log, readiness } = fixture;
+  fixture.register(...names);
+  await log.when(REMOVED);
   await eventually(() => expect(server.node?.status.conditions).toHaveLength(2));
   expect(server.node?.spec.taints).toEqual(taints.slice(0, 2));
   const types = server.node?.status.conditions.map(({ type }) => type);
@@ -157,19 +141,22 @@ test("a driver whose name is that of others gets neither their taint off nor the
   expect(readiness.status().taints.map(({ driverName }) => driverName)).toEqual([DRIVER, names[2]]);
 });
 
-test("each driver's taint goes with its own registration, and an effect that is not meant stays", async () => {
+test("each driver's taint goes with its own registration, and a taint with another effect stays", async () => {
   const options = { startupTaints: ["{driver}/agent-not-ready:NoExecute"], severalDrivers: true };
   const taintOf = (driver: string, effect: string) => ({ key: `${driver}/agent-not-ready`, effect });
   const [one, two] = ["one.csi.example.com", "two.csi.example.com"];
-  await using fixture = await startFixture(certificate, options, (server) =>
-    server.setTaints([taintOf(one, "NoExecute"), taintOf(two, "NoExecute"), taintOf(one, "NoSchedule")]),
-  );
+  const [first, second, stays] = [
+    taintOf(one, "NoExecute"),
+    taintOf(two, "NoExecute"),
+    taintOf(one, "NoSchedule"),
+  ];
+  await using fixture = await startTainted(options, [first, second, stays]);
   const { server, registrations, log } = fixture;
   server.listed = [one, two];
   registrations.set("registered", one);
-  await log.when("Startup taint removed");
-  expect(server.node?.spec.taints).toEqual([taintOf(two, "NoExecute"), taintOf(one, "NoSchedule")]);
+  await log.when(REMOVED);
+  expect(server.node?.spec.taints).toEqual([second, stays]);
   registrations.set("registered", two);
-  await log.when("Startup taint removed", 2);
-  expect(server.node?.spec.taints).toEqual([taintOf(one, "NoSchedule")]);
+  await log.when(REMOVED, 2);
+  expect(server.node?.spec.taints).toEqual([stays]);
 });

@@ -13,34 +13,30 @@ const PACE = {
 
 test("a driver that CSINode lacks is not looked up without a pause while another one's taint is fought for", async () => {
   const log = recordLog();
-  const keeper = createTaintKeeper(WANTED, { log: log.logger, pace: PACE });
+  const keeper = createTaintKeeper(WANTED, log.logger, PACE);
   const store = createNodeStore(() => {});
   const taints = [FOUGHT, UNLISTED].map((driver) => ({
     key: startupTaintsOf(driver, WANTED)[0]?.key ?? "",
     effect: "NoSchedule",
   }));
   let revision = 0;
-  /** Somebody puts it back, whatever was patched away. */
+  /** Another client adds the taints again, whatever was removed. */
   const nodeAsEver = () => {
     revision += 1;
-    return {
-      kind: "done",
-      value: { uid: "1", resourceVersion: `${revision}`, taints, conditions: [] },
-    } as const;
+    const value = { uid: "1", resourceVersion: `${revision}`, taints, conditions: [] };
+    return { kind: "done", value } as const;
   };
   store.see(nodeAsEver().value);
   const registrations = [FOUGHT, UNLISTED].map((driver) => registrationIn("registered", driver));
   const looks: (number | undefined)[] = [];
   let patches = 0;
+  const patchNode = async () => {
+    patches += 1;
+    return nodeAsEver();
+  };
   for (let look = 0; look < 8; look += 1) {
     const outcome = await keeper.pass(registrations, {
-      api: {
-        getNode: async () => nodeAsEver(),
-        patchNode: async () => {
-          patches += 1;
-          return nodeAsEver();
-        },
-      } as never,
+      api: { patchNode } as never,
       store,
       signal: new AbortController().signal,
       now: Date.now(),

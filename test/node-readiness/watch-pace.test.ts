@@ -1,6 +1,8 @@
 import type { ApiFailure } from "../../src/node-readiness/api/failure";
 import type { WatchEvent } from "../../src/node-readiness/api/node-api";
+import { PACE } from "../../src/node-readiness/pace";
 
+const { watch: pace } = PACE;
 let watching: typeof import("../../src/node-readiness/node-watch");
 beforeAll(async () => {
   // Waits too go by the test's clock.
@@ -32,7 +34,7 @@ interface Ending {
 
 /** Opens watches that end so, for so long: how many, and how far apart the last ones were. */
 async function watchesIn(ms: number, endingOf: (watch: number) => Ending) {
-  const { createNodeStore, startNodeWatch, WATCH_PACE } = watching;
+  const { createNodeStore, startNodeWatch } = watching;
   const stop = new AbortController();
   const begun: number[] = [];
   const { ended } = startNodeWatch({
@@ -51,7 +53,7 @@ async function watchesIn(ms: number, endingOf: (watch: number) => Ending) {
       },
     } as never,
     store: createNodeStore(() => {}),
-    pace: WATCH_PACE,
+    pace,
     signal: stop.signal,
     onHealth: () => {},
     random: () => 0.5,
@@ -77,13 +79,12 @@ test.each<[string, Ending]>([
 ])("watches that %s are begun anew ever more slowly", async (_what, ending) => {
   const { count, lastPauseMs } = await watchesIn(10 * MINUTE_MS, () => ending);
   expect(count).toBeLessThan(50);
-  expect(lastPauseMs).toBeGreaterThanOrEqual(watching.WATCH_PACE.retry.maxMs / 2);
+  expect(lastPauseMs).toBeGreaterThanOrEqual(pace.retry.maxMs / 2);
 });
 
 test("a watch that ends when its time is over is begun anew soon, and after one that lasted all waits are short again", async () => {
-  const { spreadMs } = watching.WATCH_PACE;
   const { lastPauseMs } = await watchesIn(30 * MINUTE_MS, () => ({ afterMs: MINUTE_MS }));
-  expect(lastPauseMs).toBe(MINUTE_MS + spreadMs / 2);
+  expect(lastPauseMs).toBe(MINUTE_MS + pace.spreadMs / 2);
   const after = await watchesIn(10 * MINUTE_MS, (watch) => ({ afterMs: watch === 20 ? MINUTE_MS : 0 }));
   const short = await watchesIn(10 * MINUTE_MS, () => ({ afterMs: 0 }));
   expect(after.count).toBeGreaterThan(short.count);

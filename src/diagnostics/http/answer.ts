@@ -14,11 +14,10 @@ export interface HttpAnswer {
   readonly status: keyof typeof REASONS;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream ends with its connection. */
+  /** After a stream the connection ends. */
   readonly body: string | Readable;
 }
 
-/** An answer for people and probes. */
 export function textAnswer(
   status: HttpAnswer["status"],
   body: string,
@@ -27,7 +26,7 @@ export function textAnswer(
   return { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers }, body };
 }
 
-/** The head of an answer in HTTP/1.1, with the empty line that ends it; it says whether the connection stays open. */
+/** The head of an answer in HTTP/1.1, with the empty line behind it. After the last answer the connection ends. */
 export function answerHead(
   { status, headers, body }: HttpAnswer,
   { isLast }: { readonly isLast: boolean },

@@ -1,12 +1,12 @@
-/** A request, as far as a path that only reads needs it. */
+/** A request without its body, which no path reads. */
 export interface HttpRequest {
   readonly method: string;
   /** As it was sent, up to the question mark. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The media types that the client takes; empty where it names none. */
+  /** The Accept header; empty without one. */
   readonly accept: string;
-  /** Its connection takes no further request: the client says so, or a body follows, which is not read. */
+  /** The connection ends after it: the client asked for that, or a body follows. */
   readonly isLast: boolean;
 }
 
@@ -15,21 +15,18 @@ const REQUEST_LINE = new RegExp(`^(${TOKEN}) ([^\\x00-\\x20\\x7f]+) HTTP/1\\.([0
 const FIELD_NAME = new RegExp(`^${TOKEN}$`);
 /** Visible characters, spaces and tabs, and bytes beyond ASCII. */
 const FIELD_VALUE = /^[\t\P{Cc}\x80-\x9f]*$/u;
-/** Two of them would leave open which one counts. */
+/** Fields that a request may have once: servers and proxies could disagree about which one counts. */
 const ONCE: ReadonlySet<string> = new Set(["host", "content-length", "transfer-encoding"]);
 
-/** How many bytes at the beginning say whether it may become a request. */
-const METHOD_BYTES = 24;
-
-/** Whether a request may begin so: not TLS, not garbage. Who speaks another protocol is not waited for. */
+/** Whether a request may begin with these bytes. The server does not wait for clients of other protocols, as of TLS. */
 export function mayBeRequest(bytes: Buffer): boolean {
-  return /^[A-Z-]{1,23}(?: |$)/.test(bytes.toString("latin1", 0, METHOD_BYTES));
+  return /^[A-Z-]{1,23}(?: |$)/.test(bytes.toString("latin1", 0, 24));
 }
 
 /**
  * Reads the head of a request in HTTP/1.0 or 1.1, without the empty line that ends it (RFC 9112, sections 3 and 5).
- * Undefined for one to be answered with 400: malformed, folded, with bare line feeds, without the host that 1.1 demands,
- * or with two ways to tell where its body ends.
+ * Undefined for a bad request: malformed, folded, with bare line feeds, without the Host of HTTP/1.1, or with two lengths
+ * of its body.
  */
 export function parseRequestHead(text: string): HttpRequest | undefined {
   const [first = "", ...lines] = text.split("\r\n");
@@ -56,7 +53,7 @@ export function parseRequestHead(text: string): HttpRequest | undefined {
   };
 }
 
-/** Values by names in lower case, those of one name in one list; undefined if a line is malformed, or there are too many. */
+/** Values by lower-case names, those of one name joined. Undefined for a malformed line, or a repeated field of ONCE. */
 function parseFields(lines: readonly string[]): ReadonlyMap<string, string> | undefined {
   const fields = new Map<string, string>();
   for (const line of lines) {

@@ -1,9 +1,10 @@
 import { messageOf } from "../../base/errors";
 import { type ApiAccess, readSecret } from "../../node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../node-readiness/api/client";
+import type { Outcome } from "../../node-readiness/api/failure";
 import { fieldsOf } from "../../node-readiness/api/json";
 import type { NodeView } from "../../node-readiness/api/node";
-import { createNodeApi, type Outcome } from "../../node-readiness/api/node-api";
+import { createNodeApi } from "../../node-readiness/api/node-api";
 import { neededRules, type PolicyRule } from "../../node-readiness/rbac";
 import type { StartupTaint } from "../../node-readiness/startup-taint";
 
@@ -86,7 +87,7 @@ async function askForRights(
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     const answer = await client.call({ method: "POST", path, body }, new AbortController().signal);
     if (answer.kind === "failed") return answer;
-    const { allowed } = fieldsOf(fieldsOf(answer.object).status);
+    const { allowed } = fieldsOf(fieldsOf(answer.value).status);
     rights.push({ text: `${verb} ${full}`, allowed: allowed === true });
   }
   return { kind: "done", value: rights };

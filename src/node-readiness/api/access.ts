@@ -4,18 +4,18 @@ import { invalidOption } from "../../base/errors";
 import { kindOf, text } from "../../options/option-kinds";
 import { optional, optionsOf, required, variant } from "../../options/read-options";
 
-/** Something to prove oneself with: itself, or the file that has it, which is read anew for each call as it rotates. */
+/** A credential, or the file that holds it (read before each request, because it rotates). */
 export type Secret =
   | { readonly kind: "value"; readonly value: string }
   | { readonly kind: "file"; readonly path: string };
 
-/** Where the API server is, and how both sides prove who they are. */
+/** The address of an API server, and the credentials of both sides. */
 export interface ApiAccess {
-  /** `https://HOST:PORT`, perhaps with a path; an IPv6 address stands in brackets. */
+  /** `https://HOST:PORT`, optionally with a path; an IPv6 address is in brackets. */
   readonly server: string;
-  /** Who vouches for the server. Undefined: the authorities that Node knows. */
+  /** The CA of the server's certificate. Undefined: the CAs that Node trusts. */
   readonly authority: Secret | undefined;
-  /** The name in the server's certificate, where it is not the one in `server`. */
+  /** The name in the server's certificate, if it differs from the one in `server`. */
   readonly serverName?: string | undefined;
   readonly token?: Secret | undefined;
   readonly certificate?: Secret | undefined;
@@ -26,7 +26,7 @@ const secret = optional(
   variant<Secret>({ value: { value: required(text) }, file: { path: required(text) } }),
 );
 
-/** Whether it is the address of an API server: no query, no credentials in it, which would be ignored. */
+/** Whether this is an API server's address. A query or credentials in it would be ignored. */
 export function isServer(given: unknown): given is string {
   if (typeof given !== "string" || !URL.canParse(given)) return false;
   const { protocol, search, hash, username, password } = new URL(given);
@@ -35,7 +35,6 @@ export function isServer(given: unknown): given is string {
 
 const server = kindOf("https://HOST:PORT", (given) => (isServer(given) ? given : undefined));
 
-/** The way to an API server, checked. */
 export const apiAccess = optionsOf<ApiAccess>({
   server: required(server),
   authority: secret,
@@ -51,8 +50,8 @@ export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceacc
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The way of every pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, and the files of the service account.
- * Throws INVALID_OPTION outside of a pod; whether the files are there shows when they are needed.
+ * The access of a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, and the files of its service account in
+ * `folder`, which are read later. Throws INVALID_OPTION outside of a pod.
  */
 export function inClusterAccess(environment: Environment, folder = SERVICE_ACCOUNT_FOLDER): ApiAccess {
   if (typeof environment !== "object" || environment === null)
@@ -72,7 +71,7 @@ export function inClusterAccess(environment: Environment, folder = SERVICE_ACCOU
   };
 }
 
-/** A secret as it is now. Rejects where its file cannot be read, or is empty. */
+/** Reads a secret. Rejects if its file cannot be read, or is empty. */
 export async function readSecret(from: Secret | undefined): Promise<string | undefined> {
   if (from?.kind !== "file") return from?.value;
   const found = (await readFile(from.path, "utf8")).trim();

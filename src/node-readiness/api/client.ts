@@ -3,11 +3,9 @@ import { Agent, type RequestOptions, request } from "node:https";
 import { messageOf } from "../../base/errors";
 import { boundText } from "../../logging/escape";
 import { type ApiAccess, readSecret } from "./access";
-import { type ApiAnswer, type ApiFailure, failureOf } from "./failure";
+import { type ApiFailure, failureOf, type Outcome } from "./failure";
 import { parseJson, readAll, readJsonLines } from "./json";
-import { startTimeLimit } from "./time-limit";
 
-/** One call. */
 export interface ApiCall {
   readonly method: "GET" | "PATCH" | "POST";
   /** With its query. */
@@ -17,65 +15,59 @@ export interface ApiCall {
   readonly contentType?: string;
 }
 
-/** The API server, for the few calls that a node's readiness needs. */
-export interface ApiClient {
-  /** Never rejects: a failure is an answer too. Ended by `signal`, and after 10 s. */
-  call(call: ApiCall, signal: AbortSignal): Promise<ApiAnswer>;
-  /**
-   * Hands over each line of an answer that goes on, as a watch has it, until the server ends it, `signal` does, or
-   * nothing came for `idleMs`. Never rejects: resolves with what went wrong, undefined where nothing did.
-   */
-  follow(
-    path: string,
-    options: { readonly signal: AbortSignal; readonly idleMs: number; readonly onOpen: () => void },
-    onObject: (object: unknown) => void,
-  ): Promise<ApiFailure | undefined>;
-  /** Calls made since the start, watches among them. */
-  readonly calls: number;
-  close(): void;
+interface FollowOptions {
+  readonly signal: AbortSignal;
+  /** The longest time without a line. */
+  readonly idleMs: number;
+  readonly onOpen: () => void;
+  readonly onObject: (object: unknown) => void;
 }
 
+export type ApiClient = ReturnType<typeof createApiClient>;
+
 const CALL_TIMEOUT_MS = 10_000;
-/** A connection that is not used for so long is closed: steady state needs only the watch's. */
+/** An idle connection is closed after this time: in steady state only the watch needs one. */
 const UNUSED_MS = 10_000;
-/** The kernel finds out that the other side is gone. */
+/** TCP keepalive: the kernel finds out that the peer is gone. */
 const KEEP_ALIVE_AFTER_MS = 30_000;
 
 /**
- * Makes a client. TLS is verified, whatever NODE_TLS_REJECT_UNAUTHORIZED says; no redirect is followed and no proxy
- * asked, so that the token goes to the API server only. Files are read anew for each call, as they rotate.
+ * Makes a client. It verifies TLS, whatever NODE_TLS_REJECT_UNAUTHORIZED says, follows no redirect and uses no proxy, so
+ * that only the API server gets the token. It reads the files of `access` for each request, because they rotate.
  */
-export function createApiClient(access: ApiAccess): ApiClient {
+export function createApiClient(access: ApiAccess) {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 1, timeout: UNUSED_MS });
   const { protocol, hostname, port, pathname } = new URL(access.server);
   let calls = 0;
 
-  const optionsFor = async ({ method, path, body, contentType }: ApiCall): Promise<RequestOptions> => {
-    const [ca, token, cert, key] = await Promise.all(
-      [access.authority, access.token, access.certificate, access.key].map(readSecret),
-    );
-    return {
-      agent,
-      protocol,
-      hostname: hostname.replace(/^\[|\]$/g, ""),
-      port: port || 443,
-      path: `${pathname.replace(/\/+$/, "")}${path}`,
-      method,
-      headers: {
-        accept: "application/json",
-        "user-agent": "registrar",
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { "content-type": contentType ?? "application/json" }),
-      },
-      rejectUnauthorized: true,
-      minVersion: "TLSv1.2",
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined || key === undefined ? {} : { cert, key }),
-      ...(access.serverName ? { servername: access.serverName } : {}),
-    };
-  };
+  const optionsFor = ({ method, path, body, contentType }: ApiCall) =>
+    attempt<RequestOptions>("no-credentials", async () => {
+      const [ca, token, cert, key] = await Promise.all(
+        [access.authority, access.token, access.certificate, access.key].map(readSecret),
+      );
+      const value = {
+        agent,
+        protocol,
+        hostname: hostname.replace(/^\[|\]$/g, ""),
+        port: port || 443,
+        path: `${pathname.replace(/\/+$/, "")}${path}`,
+        method,
+        headers: {
+          accept: "application/json",
+          "user-agent": "registrar",
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { "content-type": contentType ?? "application/json" }),
+        },
+        rejectUnauthorized: true,
+        minVersion: "TLSv1.2" as const,
+        ...(ca !== undefined && { ca }),
+        ...(cert !== undefined && key !== undefined && { cert, key }),
+        ...(access.serverName && { servername: access.serverName }),
+      };
+      return { kind: "done", value };
+    });
 
-  /** Resolves with the head of the answer. Rejects when the request ends without one, or the server switches protocols. */
+  /** Resolves with the head of the answer. Rejects if the request ends without one, or the server switches protocols. */
   const send = (options: RequestOptions, body: unknown, signal: AbortSignal) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       calls += 1;
@@ -89,52 +81,36 @@ export function createApiClient(access: ApiAccess): ApiClient {
         .end(body === undefined ? undefined : JSON.stringify(body));
     });
 
-  const call: ApiClient["call"] = async (wanted, signal) => {
-    using limit = startTimeLimit(signal, CALL_TIMEOUT_MS, `no answer in ${CALL_TIMEOUT_MS / 1000} s`);
-    const ready = await attempt(() => optionsFor(wanted), "no-credentials");
-    if ("failure" in ready) return { kind: "failed", failure: ready.failure };
-    const answered = await attempt(
-      async () => {
-        const response = await send(ready.value, wanted.body, limit.signal);
-        return { response, body: await readAll(response) };
-      },
-      "unreachable",
-      limit.signal,
-    );
-    if ("failure" in answered) return { kind: "failed", failure: answered.failure };
-    return answerOf(answered.value.response, answered.value.body);
-  };
-
-  const follow: ApiClient["follow"] = async (path, { signal, idleMs, onOpen }, onObject) => {
-    const ready = await attempt(() => optionsFor({ method: "GET", path }), "no-credentials");
-    if ("failure" in ready) return ready.failure;
-    using limit = startTimeLimit(signal, idleMs, `nothing came in ${idleMs / 1000} s`);
-    const followed = await attempt(
-      async () => {
-        // On a connection of its own: the agent's are for calls, and it closes a silent one.
-        const response = await send({ ...ready.value, agent: false }, undefined, limit.signal);
+  return {
+    /** Sends a request. Never rejects; ends with `signal`, or after 10 s. */
+    call: async (wanted: ApiCall, signal: AbortSignal): Promise<Outcome<unknown>> => {
+      using limit = startTimeLimit(signal, CALL_TIMEOUT_MS, `no answer in ${CALL_TIMEOUT_MS / 1000} s`);
+      const options = await optionsFor(wanted);
+      if (options.kind === "failed") return options;
+      const ask = async () => readAnswer(await send(options.value, wanted.body, limit.signal));
+      return await attempt("unreachable", ask, limit.signal);
+    },
+    /** Passes on each JSON line of an answer, as in a watch. Never rejects: resolves with the failure that ended it. */
+    follow: async (path: string, { signal, idleMs, onOpen, onObject }: FollowOptions) => {
+      const options = await optionsFor({ method: "GET", path });
+      if (options.kind === "failed") return options.failure;
+      using limit = startTimeLimit(signal, idleMs, `nothing came in ${idleMs / 1000} s`);
+      const read = async (): Promise<Outcome<unknown>> => {
+        // On a connection of its own: the agent closes idle ones.
+        const response = await send({ ...options.value, agent: false }, undefined, limit.signal);
         response.socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
-        if (response.statusCode !== 200) {
-          const answer = answerOf(response, await readAll(response));
-          return answer.kind === "failed" ? answer.failure : undefined;
-        }
+        if (response.statusCode !== 200) return readAnswer(response);
         onOpen();
         for await (const object of readJsonLines(response)) {
           limit.refresh();
           onObject(object);
         }
-        return undefined;
-      },
-      "unreachable",
-      limit.signal,
-    );
-    if (signal.aborted) return undefined;
-    return "failure" in followed ? followed.failure : followed.value;
-  };
-
-  return {
-    call,
-    follow,
+        return { kind: "done", value: undefined };
+      };
+      const followed = await attempt("unreachable", read, limit.signal);
+      return followed.kind === "failed" && !signal.aborted ? followed.failure : undefined;
+    },
+    /** The number of requests since the start, watches included. */
     get calls() {
       return calls;
     },
@@ -142,27 +118,26 @@ export function createApiClient(access: ApiAccess): ApiClient {
   };
 }
 
-type Attempt<Value> = { readonly value: Value } | { readonly failure: ApiFailure };
-
 async function attempt<Value>(
-  work: () => Promise<Value>,
-  kind: "unreachable" | "no-credentials",
+  kind: ApiFailure["kind"],
+  work: () => Promise<Outcome<Value>>,
   signal?: AbortSignal,
-): Promise<Attempt<Value>> {
+): Promise<Outcome<Value>> {
   try {
-    return { value: await work() };
+    return await work();
   } catch (error) {
-    return { failure: { kind, message: messageOf(signal?.aborted ? signal.reason : error) } };
+    return { kind: "failed", failure: { kind, message: messageOf(signal?.aborted ? signal.reason : error) } };
   }
 }
 
-function answerOf(response: IncomingMessage, body: Buffer): ApiAnswer {
+async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> {
+  const body = await readAll(response);
   const { statusCode: code = 0, headers } = response;
   const type = headers["content-type"] ?? "no content type";
   const isGood = code >= 200 && code < 300;
-  const unexpected = (why: string): ApiAnswer => ({
-    kind: "failed",
-    failure: { kind: "unexpected", message: boundText(`HTTP status ${code}: ${why}`) },
+  const unexpected = (why: string) => ({
+    kind: "failed" as const,
+    failure: { kind: "unexpected" as const, message: boundText(`HTTP status ${code}: ${why}`) },
   });
   let object: unknown;
   if (/\bjson\b/.test(type)) {
@@ -172,6 +147,26 @@ function answerOf(response: IncomingMessage, body: Buffer): ApiAnswer {
       if (isGood) return unexpected(messageOf(error));
     }
   } else if (isGood) return unexpected(`the answer is not JSON but ${type}`);
-  if (isGood) return { kind: "answered", object };
+  if (isGood) return { kind: "done", value: object };
   return { kind: "failed", failure: failureOf(code, object, headers["retry-after"]) };
+}
+
+/**
+ * A signal that is aborted with `parent`, or after `limitMs`. Dispose of it: `parent` lives as long as the process and
+ * must not keep it. (Some versions of Node leak the signals that `AbortSignal.any` makes of such a parent.)
+ */
+function startTimeLimit(parent: AbortSignal, limitMs: number, reason: string) {
+  const controller = new AbortController();
+  const abort = () => controller.abort(parent.reason);
+  const timer = setTimeout(() => controller.abort(new Error(reason)), limitMs);
+  if (parent.aborted) abort();
+  parent.addEventListener("abort", abort, { once: true });
+  return {
+    signal: controller.signal,
+    refresh: () => void timer.refresh(),
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      parent.removeEventListener("abort", abort);
+    },
+  };
 }

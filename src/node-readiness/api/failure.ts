@@ -1,64 +1,61 @@
 import { boundText } from "../../logging/escape";
 import { fieldsOf } from "./json";
 
-/** Why a call to the API server came to nothing. */
-export type ApiFailure =
-  /** No answer: no connection, none that can be trusted, none in time. */
-  | { readonly kind: "unreachable"; readonly message: string }
-  /** What we would prove ourselves with cannot be read. */
-  | { readonly kind: "no-credentials"; readonly message: string }
-  /** The token or certificate does not count. */
-  | { readonly kind: "unauthorized"; readonly message: string }
-  /** RBAC or an admission policy says no. */
-  | { readonly kind: "forbidden"; readonly message: string }
-  /** The API server knows that there is no such object. */
-  | { readonly kind: "not-found"; readonly message: string }
-  /** Another client wrote in between, or the patch's test failed. */
-  | { readonly kind: "conflict"; readonly message: string }
-  /** The resource version is too old to watch from. */
-  | { readonly kind: "expired"; readonly message: string }
-  /** Overloaded, or not yet at work; `retryAfterMs` where it said so. */
-  | { readonly kind: "unavailable"; readonly message: string; readonly retryAfterMs: number | undefined }
-  | { readonly kind: "unexpected"; readonly message: string };
+/** Why a request to the API server failed. */
+export interface ApiFailure {
+  readonly kind: /** No answer: no connection, no certificate that can be trusted, or no answer in time. */
+    | "unreachable"
+    /** A file with the token or the certificate cannot be read. */
+    | "no-credentials"
+    /** The API server does not accept the token or certificate. */
+    | "unauthorized"
+    /** RBAC or an admission policy refused the request. */
+    | "forbidden"
+    | "not-found"
+    /** Another client wrote in between, or the patch's test failed. */
+    | "conflict"
+    /** The resource version is too old to watch from. */
+    | "expired"
+    | "unavailable"
+    | "unexpected";
+  readonly message: string;
+  /** The wait that the API server asked for, at most 60 s; only if `unavailable`. */
+  readonly retryAfterMs?: number | undefined;
+}
 
-/** What a call came to. */
-export type ApiAnswer =
-  | { readonly kind: "answered"; readonly object: unknown }
+/** The requested value, or why it is not available. */
+export type Outcome<Value> =
+  | { readonly kind: "done"; readonly value: Value }
   | { readonly kind: "failed"; readonly failure: ApiFailure };
 
 /** The longest wait that a server may ask for: a registrar that waits for hours looks dead. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** What a status code and, if there is one, a Status object mean (API conventions, "HTTP Status codes"). */
+/** API conventions, "HTTP Status codes". */
+const KINDS: Readonly<Record<number, ApiFailure["kind"]>> = {
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not-found",
+  409: "conflict",
+  410: "expired",
+  422: "conflict",
+  429: "unavailable",
+  503: "unavailable",
+  504: "unavailable",
+};
+
+/** Reads a status code and, if there is one, a Status object. */
 export function failureOf(code: number, body: unknown, retryAfter: string | undefined): ApiFailure {
-  const { kind, reason, message: told } = fieldsOf(body);
-  const isTold = typeof told === "string" && told !== "";
-  const message = boundText(isTold ? told : `HTTP status ${code}`);
-  const unexpected = {
-    kind: "unexpected",
-    message: isTold ? `HTTP status ${code}: ${message}` : message,
-  } as const;
+  const { kind: bodyKind, reason, message: given } = fieldsOf(body);
+  const hasMessage = typeof given === "string" && given !== "";
+  const message = boundText(hasMessage ? given : `HTTP status ${code}`);
+  const kind = KINDS[code];
+  // A missing object has consequences: a proxy that does not know the path must not be taken for the API server.
+  const isProxys404 = code === 404 && !(bodyKind === "Status" && reason === "NotFound");
+  if (kind === undefined || isProxys404)
+    return { kind: "unexpected", message: hasMessage ? `HTTP status ${code}: ${message}` : message };
+  if (kind !== "unavailable") return { kind, message };
   const seconds = Number(retryAfter);
-  const retryAfterMs =
-    retryAfter !== undefined && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
-  switch (code) {
-    case 401:
-      return { kind: "unauthorized", message };
-    case 403:
-      return { kind: "forbidden", message };
-    case 404:
-      // That an object is missing has consequences: a proxy that does not know the path must not say so.
-      return kind === "Status" && reason === "NotFound" ? { kind: "not-found", message } : unexpected;
-    case 409:
-    case 422:
-      return { kind: "conflict", message };
-    case 410:
-      return { kind: "expired", message };
-    case 429:
-    case 503:
-    case 504:
-      return { kind: "unavailable", message, retryAfterMs };
-    default:
-      return unexpected;
-  }
+  const isWait = retryAfter !== undefined && seconds >= 0;
+  return { kind, message, retryAfterMs: isWait ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined };
 }

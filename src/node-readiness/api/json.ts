@@ -1,6 +1,6 @@
-/** The longest answer, and the longest line of a watch: etcd takes objects up to 1.5 MB. */
-export const MAX_JSON_BYTES = 2 << 20;
-/** Arrays and objects in one text. An empty one takes 2 bytes of text and 70 of memory. */
+/** The longest answer, and the longest line of a watch: etcd limits objects to 1.5 MB. */
+const MAX_JSON_BYTES = 2 << 20;
+/** The most arrays and objects in one text: an empty one takes 2 bytes of text and 70 of memory. */
 const MAX_COLLECTIONS = 50_000;
 const OPENING_BYTES = [0x5b, 0x7b]; // [ and {
 
@@ -9,12 +9,11 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** The items of an array; no items for any other value. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Parses JSON. Throws for invalid JSON, and for a text whose value would take far more memory than the text. */
+/** Parses JSON. Throws for invalid JSON, and for more than 50,000 arrays and objects. */
 export function parseJson(bytes: Buffer): unknown {
   let collections = 0;
   for (const opening of OPENING_BYTES)
@@ -26,14 +25,14 @@ export function parseJson(bytes: Buffer): unknown {
   return JSON.parse(bytes.toString("utf8"));
 }
 
-/** Reads a stream to its end. Throws when it has more than `maxBytes`. */
-export async function readAll(source: AsyncIterable<Buffer>, maxBytes = MAX_JSON_BYTES): Promise<Buffer> {
+/** Reads a stream to its end. Throws if it has more than 2 MiB. */
+export async function readAll(source: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of source) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`);
+    if (bytes > MAX_JSON_BYTES) throw new Error(`the answer has more than ${MAX_JSON_BYTES} bytes`);
   }
   return Buffer.concat(chunks);
 }

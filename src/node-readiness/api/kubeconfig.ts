@@ -4,7 +4,7 @@ import { text } from "../../options/option-kinds";
 import { type ApiAccess, isServer, type Secret } from "./access";
 import { fieldsOf, listOf } from "./json";
 
-/** A parsed kubeconfig file, and its folder: paths in the file are relative to it. */
+/** A parsed kubeconfig file, and the folder of its relative paths. */
 export interface Kubeconfig {
   readonly config: unknown;
   readonly folder: string;
@@ -12,14 +12,14 @@ export interface Kubeconfig {
 
 /**
  * Reads the current context of a kubeconfig; `config` is the parsed file, paths in it are relative to `folder`. Throws
- * INVALID_OPTION when there is no such context, TLS is not verified, or the file asks for something unsupported.
+ * INVALID_OPTION if the context is missing, TLS is not verified, or a field is not supported.
  */
 export function accessFromKubeconfig(config: unknown, folder: string): ApiAccess {
   text.read(folder, "accessFromKubeconfig: folder");
   return accessFromKubeconfigs([{ config, folder }]);
 }
 
-/** The same for several files: the first that sets a value or has an entry of a name wins, as in client-go. */
+/** The same for several files: the first with a value, or an entry of a name, wins, as in client-go. */
 export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
   const current = files.map(({ config }) => wordOf(fieldsOf(config)["current-context"])).find(Boolean);
   const context = entryOf(files, "contexts", current, "context");
@@ -39,7 +39,7 @@ export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
     server,
     authority: secretOf(cluster, "certificate-authority"),
     serverName: wordOf(cluster.fields["tls-server-name"]),
-    // A file wins over a token beside it: it is the one that is renewed.
+    // A file wins over a token beside it, because only the file is renewed.
     token:
       secretOf(user, "token", "tokenFile") ??
       (token === undefined ? undefined : { kind: "value", value: token }),
@@ -53,7 +53,7 @@ interface Entry {
   readonly folder: string;
 }
 
-/** A text, undefined when it is empty: client-go takes an empty one as none. */
+/** A text. Like client-go, it treats an empty one as absent. */
 const wordOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
 function secretOf({ fields, folder }: Entry, name: string, fileName = name): Secret | undefined {

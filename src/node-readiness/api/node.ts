@@ -1,6 +1,6 @@
 import { fieldsOf, listOf } from "./json";
 
-/** One taint as the API server has it. Fields that we do not know are kept: a patch compares whole taints. */
+/** A taint of a Node, with all its fields: a patch compares whole taints. */
 export interface Taint {
   readonly key: string;
   readonly value?: string;
@@ -8,7 +8,6 @@ export interface Taint {
   readonly [field: string]: unknown;
 }
 
-/** One entry of a Node's `status.conditions`. */
 export interface NodeCondition {
   readonly type: string;
   readonly status: string;
@@ -18,16 +17,16 @@ export interface NodeCondition {
   readonly lastHeartbeatTime?: string;
 }
 
-/** What of a Node object matters here. */
+/** The fields of a Node that node readiness uses. */
 export interface NodeView {
-  /** Another one means that the Node was deleted and made anew. */
+  /** A new one after the Node was deleted and created again. */
   readonly uid: string;
   readonly resourceVersion: string;
   readonly taints: readonly Taint[];
   readonly conditions: readonly NodeCondition[];
 }
 
-/** Reads a Node object; undefined if it is another one. */
+/** Reads a Node; undefined for any other object. */
 export function parseNode(object: unknown): NodeView | undefined {
   const { kind, metadata, spec, status } = fieldsOf(object);
   const { uid, resourceVersion } = fieldsOf(metadata);
@@ -40,7 +39,6 @@ export function parseNode(object: unknown): NodeView | undefined {
   };
 }
 
-/** The drivers that a CSINode object lists. */
 export function driversIn(csiNode: unknown): readonly string[] {
   return listOf(fieldsOf(fieldsOf(csiNode).spec).drivers).flatMap((driver) => {
     const { name } = fieldsOf(driver);
@@ -49,8 +47,8 @@ export function driversIn(csiNode: unknown): readonly string[] {
 }
 
 /**
- * Whether a view of a Node is older than another of the same Node. Resource versions are whole numbers that grow
- * (KEP-5504); a server that counts otherwise gets no answer, and then a view only costs a patch that fails its test.
+ * Whether a view of a Node is older than another of the same Node. Resource versions are growing whole numbers
+ * (KEP-5504). Other versions never count as older: an old view then costs a patch that fails its test.
  */
 export function isOlder(view: NodeView, than: NodeView): boolean {
   const [one, other] = [view.resourceVersion, than.resourceVersion];

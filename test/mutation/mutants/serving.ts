@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant";
 
 /** Mutants of the HTTP endpoint, and of a driver that is served in this process. */
 export const SERVING_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/diagnostics/health.ts", ["test/diagnostics/health.test"], {
+  ...mutantsOf("src/diagnostics/routes.ts", ["test/diagnostics/health.test"], {
     "of several drivers, a broken one has all of them restarted":
       'answers.find(({ kind }) => kind === "ok") ?? ',
     "a node without drivers has its registrar restarted": [

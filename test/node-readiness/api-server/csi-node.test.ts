@@ -1,7 +1,7 @@
 import { eventually } from "../../support/eventually";
 import { DRIVER } from "../support/controlled-registrations";
 import { QUICK_PACE } from "../support/fixture";
-import { type Cluster, startCluster } from "./support/cluster";
+import { useCluster } from "./support/cluster";
 import { startKeeper } from "./support/keeper";
 
 const OTHER = "other.csi.example.com";
@@ -11,11 +11,7 @@ const PACE = {
   csiNode: { lookEveryMs: 50, graceMs: 50, again: { initialMs: 100, maxMs: 100 } },
 };
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = useCluster();
 beforeEach(() => cluster.writeCsiNode("node-1", [DRIVER, OTHER]));
 
 const deleteCsiNode = () => cluster.controlPlane.kubectl("delete", "csinode", "node-1");

@@ -31,9 +31,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-async function doctor(...words: readonly string[]) {
-  return doctorWith(folder.path, ...words);
-}
+const doctor = (...words: readonly string[]) => doctorWith(folder.path, ...words);
 
 async function doctorWith(kubectlFolder: string, ...words: readonly string[]) {
   const env = { PATH: `${kubectlFolder}:${process.env.PATH}`, FORCE_COLOR: "" };

@@ -4,13 +4,9 @@ import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doct
 import { healthyFacts } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { FOREIGN_TAINT } from "../support/fixture";
-import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+import { ACCOUNT, useCluster } from "./support/cluster";
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = useCluster();
 
 /** The driver that is registered in a healthy node's facts. */
 const TAINT = { key: "x.csi/agent-not-ready", effect: "NoSchedule" };
@@ -50,10 +46,8 @@ test("a Node that is not there, and a token that does not count", async () => {
     expect.stringMatching(/^ok/),
     expect.stringMatching(/^problem: node-9 is no Node of this cluster/),
   ]);
-  const access = {
-    ...(await cluster.accessFrom("node-1")),
-    token: { kind: "value", value: "not-a-token" } as const,
-  };
+  const token = { kind: "value", value: "not-a-token" } as const;
+  const access = { ...(await cluster.accessFrom("node-1")), token };
   expect(await doctor({ access: { kind: "known", access } })).toEqual([
     expect.stringMatching(
       /^problem: the API server does not answer as it should: Unauthorized -> see whether the token/,

@@ -1,30 +1,18 @@
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { DRIVER } from "../support/controlled-registrations";
-import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+import { ACCOUNT, useCluster } from "./support/cluster";
 import { condition, onStatus, patchNode, policyEnforced } from "./support/patch-node";
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-  await policyEnforced(cluster);
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = useCluster(policyEnforced);
 
 const patch = (body: object, options?: object) => patchNode(cluster, body, options);
 
 describe("what manifest writes for every driver of a node", () => {
   const nodeWide = async (...words: readonly string[]) => {
     const flags = ["--startup-taint={driver}/not-ready:NoExecute", "--node-condition={driver}/Ready"];
-    const { stdout } = await runCommand(
-      "manifest",
-      "--node-wide",
-      "--image=r:1",
-      `--name=${ACCOUNT}`,
-      ...flags,
-      ...words,
-    );
-    return stdout;
+    const fixed = ["--node-wide", "--image=r:1", `--name=${ACCOUNT}`];
+    return (await runCommand("manifest", ...fixed, ...flags, ...words)).stdout;
   };
   const removable = async (domains: readonly string[]) => {
     const removed: string[] = [];
@@ -33,7 +21,7 @@ describe("what manifest writes for every driver of a node", () => {
       const answer = await patch([{ op: "remove", path: "/spec/taints/0" }]);
       const written = await patch(condition(`${domain}/Ready`), onStatus);
       expect(written.kind).toBe(answer.kind);
-      if (answer.kind === "answered") removed.push(domain);
+      if (answer.kind === "done") removed.push(domain);
     }
     return removed;
   };
@@ -41,9 +29,8 @@ describe("what manifest writes for every driver of a node", () => {
 
   test("passes the API server's validation, and leaves out what a driver's name would make others'", async () => {
     await cluster.apply(await nodeWide());
-    const policy = await cluster.controlPlane.kubectl(
-      ...["get", "validatingadmissionpolicy", ACCOUNT, "-o", "json"],
-    );
+    const words = ["get", "validatingadmissionpolicy", ACCOUNT, "-o", "json"];
+    const policy = await cluster.controlPlane.kubectl(...words);
     expect(JSON.parse(policy).status?.typeChecking?.expressionWarnings ?? []).toEqual([]);
     await eventually(async () => expect(await removable([DRIVER])).toEqual([DRIVER]));
     expect(await removable(DOMAINS)).toEqual([DRIVER, "nfs.csi.k8s.io"]);

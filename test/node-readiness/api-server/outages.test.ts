@@ -2,19 +2,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually";
 import { DRIVER } from "../support/controlled-registrations";
-import { FOREIGN_TAINT, QUICK_PACE, STARTUP_TAINT } from "../support/fixture";
-import { ACCOUNT, type Cluster, startCluster } from "./support/cluster";
+import { FOREIGN_TAINT, IN_TROUBLE, STARTUP_TAINT, WELL_AGAIN } from "../support/fixture";
+import { ACCOUNT, useCluster } from "./support/cluster";
 import { startKeeper } from "./support/keeper";
 
-const IN_TROUBLE =
-  "API server does not do what the node's readiness needs, trying again; the registration stands";
-const WELL_AGAIN = "API server does what it is asked for again";
+const RULES =
+  '[{apiGroups: [""], resources: [nodes], verbs: [get, watch, patch]}, ' +
+  "{apiGroups: [storage.k8s.io], resources: [csinodes], verbs: [get]}]";
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = useCluster();
 beforeEach(async () => {
   await cluster.writeCsiNode("node-1", [DRIVER]);
   await cluster.setTaints("node-1", [FOREIGN_TAINT, STARTUP_TAINT]);
@@ -23,7 +19,7 @@ beforeEach(async () => {
 const taints = async () => (await cluster.node("node-1")).taints;
 
 test("the API server is killed and comes back: told once, the watch goes on, what is due is done", async () => {
-  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE });
+  await using keeper = await startKeeper(cluster);
   const { apiServer, ready } = cluster.controlPlane;
   await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(true));
   await apiServer.kill();
@@ -46,13 +42,10 @@ test("a role without the rule: told with the rule to paste; the rule is added an
   const { kubectl } = cluster.controlPlane;
   const removed = await kubectl("get", "clusterrolebinding", ACCOUNT, "-o", "json");
   await kubectl("delete", "clusterrolebinding", ACCOUNT);
-  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE });
+  await using keeper = await startKeeper(cluster);
   keeper.registrations.set("registered");
   const { fields } = await keeper.log.when(IN_TROUBLE);
-  expect(fields.check).toContain(
-    '[{apiGroups: [""], resources: [nodes], verbs: [get, watch, patch]}, ' +
-      "{apiGroups: [storage.k8s.io], resources: [csinodes], verbs: [get]}]",
-  );
+  expect(fields.check).toContain(RULES);
   await eventually(() => expect(keeper.readiness.status().api.failures.forbidden).toBeGreaterThan(3));
   expect(keeper.log.all(IN_TROUBLE)).toHaveLength(1);
 
@@ -64,32 +57,19 @@ test("a role without the rule: told with the rule to paste; the rule is added an
 
 test("the rules that are told are enough, as they are told", async () => {
   const { kubectl } = cluster.controlPlane;
-  const rules =
-    '[{apiGroups: [""], resources: [nodes], verbs: [get, watch, patch]}, {apiGroups: [storage.k8s.io], resources: [csinodes], verbs: [get]}]';
   const before = await kubectl("get", "clusterrole", ACCOUNT, "-o", "json");
   await kubectl("delete", "clusterrole", ACCOUNT);
   await cluster.apply(
-    `apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: ${ACCOUNT}}\nrules: ${rules}\n`,
+    `apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: ${ACCOUNT}}\nrules: ${RULES}\n`,
   );
-  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE });
+  await using keeper = await startKeeper(cluster);
   keeper.registrations.set("registered");
   await keeper.log.when("Startup taint removed");
-  const role = JSON.parse(before);
-  await cluster.apply(
-    JSON.stringify({
-      apiVersion: role.apiVersion,
-      kind: role.kind,
-      metadata: { name: ACCOUNT },
-      rules: role.rules,
-    }),
-  );
+  await cluster.apply(JSON.stringify({ ...JSON.parse(before), metadata: { name: ACCOUNT } }));
 });
 
 test("the policy refuses: told as a matter of the policy, and nothing is lost", async () => {
-  await using keeper = await startKeeper(cluster, {
-    pace: QUICK_PACE,
-    access: await cluster.accessFrom("node-2"),
-  });
+  await using keeper = await startKeeper(cluster, { access: await cluster.accessFrom("node-2") });
   keeper.registrations.set("registered");
   const { fields } = await keeper.log.when(IN_TROUBLE);
   expect(fields.err).toContain("a registrar may change its own node only");
@@ -98,7 +78,7 @@ test("the policy refuses: told as a matter of the policy, and nothing is lost", 
 });
 
 test("a node that is not there: told with what to check, and looked after once it is", async () => {
-  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE, nodeName: "node-3" });
+  await using keeper = await startKeeper(cluster, { nodeName: "node-3" });
   const { fields } = await keeper.log.when(IN_TROUBLE);
   expect(fields.check).toContain('is there a Node "node-3"? Its name must be');
   await cluster.apply(JSON.stringify({ kind: "Node", apiVersion: "v1", metadata: { name: "node-3" } }));
@@ -109,10 +89,8 @@ test("a token that is replaced in its file counts from the next call on", async 
   const path = join(cluster.folder, "token");
   const token = { kind: "file", path } as const;
   writeFileSync(path, "not-a-token");
-  await using keeper = await startKeeper(cluster, {
-    pace: QUICK_PACE,
-    access: { ...(await cluster.accessFrom("node-1")), token },
-  });
+  const access = { ...(await cluster.accessFrom("node-1")), token };
+  await using keeper = await startKeeper(cluster, { access });
   const { fields } = await keeper.log.when(IN_TROUBLE);
   expect(fields.check).toContain("is the token of this cluster");
   writeFileSync(path, `${await cluster.token("node-1")}\n`);
@@ -123,7 +101,7 @@ test("a token that is replaced in its file counts from the next call on", async 
 
 test("a server that the CA does not vouch for gets no token", async () => {
   const access = { ...(await cluster.accessFrom("node-1")), authority: undefined };
-  await using keeper = await startKeeper(cluster, { pace: QUICK_PACE, access });
+  await using keeper = await startKeeper(cluster, { access });
   const { fields } = await keeper.log.when(IN_TROUBLE);
   expect(String(fields.err)).toMatch(/certificate|self[- ]signed/i);
 });

@@ -2,9 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createApiClient } from "../../../src/node-readiness/api/client";
+import { createNodeApi } from "../../../src/node-readiness/api/node-api";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
-import { type Cluster, startCluster } from "./support/cluster";
+import { ACCOUNT, useCluster } from "./support/cluster";
 import { nodeFields } from "./support/node-fields";
 import {
   condition,
@@ -15,16 +16,16 @@ import {
   policyEnforced,
 } from "./support/patch-node";
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-  await policyEnforced(cluster);
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = useCluster(policyEnforced);
 
 const { signal } = new AbortController();
 const patch = (body: object, options?: PatchOptions) => patchNode(cluster, body, options);
 const OWN_CONDITION = `${DRIVER}/Registered`;
+const CONDITION = condition(OWN_CONDITION);
+const REMOVAL = { op: "remove", path: "/spec/taints/1" } as const;
+const EFFECT = "/spec/taints/0/effect";
+const effect = "NoExecute";
+const FORBIDDEN = { kind: "failed", failure: { kind: "forbidden" } };
 
 describe("the policy and RBAC that manifest writes", () => {
   beforeEach(async () => {
@@ -32,43 +33,28 @@ describe("the policy and RBAC that manifest writes", () => {
   });
 
   test("allow to remove the startup taint from the own node", async () => {
-    expect(await patch([{ op: "remove", path: "/spec/taints/1" }])).toMatchObject({ kind: "answered" });
+    expect(await patch([REMOVAL])).toMatchObject({ kind: "done" });
     expect((await cluster.node("node-1")).taints).toEqual([FOREIGN_TAINT]);
   });
 
   test("allow to set the own condition on the own node, and nobody's is lost", async () => {
-    expect(await patch(condition(OWN_CONDITION), onStatus)).toMatchObject({ kind: "answered" });
+    expect(await patch(condition(OWN_CONDITION), onStatus)).toMatchObject({ kind: "done" });
     const { conditions } = await cluster.node("node-1");
     expect(conditions).toMatchObject([{ type: OWN_CONDITION, status: "True" }]);
   });
 
   test.each<[string, object, PatchOptions, string]>([
-    [
-      "another node's taint",
-      [{ op: "remove", path: "/spec/taints/1" }],
-      { node: "node-2" },
-      "its own node only",
-    ],
-    [
-      "another node's condition",
-      condition(OWN_CONDITION),
-      { ...onStatus, node: "node-2" },
-      "its own node only",
-    ],
+    ["another node's taint", [REMOVAL], { node: "node-2" }, "its own node only"],
+    ["another node's condition", CONDITION, { ...onStatus, node: "node-2" }, "its own node only"],
     ["somebody else's taint", [{ op: "remove", path: "/spec/taints/0" }], {}, "its startup taints only"],
     ["all taints", [{ op: "remove", path: "/spec/taints" }], {}, "its startup taints only"],
     [
       "a new taint",
-      [{ op: "add", path: "/spec/taints/-", value: { key: "mine", effect: "NoExecute" } }],
+      [{ op: "add", path: "/spec/taints/-", value: { key: "mine", effect } }],
       {},
       "add no taint",
     ],
-    [
-      "another effect of a taint",
-      [{ op: "replace", path: "/spec/taints/0/effect", value: "NoSchedule" }],
-      {},
-      "add no taint",
-    ],
+    ["the effect of a taint", [{ op: "replace", path: EFFECT, value: "NoSchedule" }], {}, "add no taint"],
     ["a label", { metadata: { labels: { pool: "mine" } } }, merge, "nothing else of a node"],
     ["an annotation", { metadata: { annotations: { a: "b" } } }, merge, "nothing else of a node"],
     ["that it takes no pods", { spec: { unschedulable: true } }, merge, "nothing else of a node"],
@@ -83,7 +69,7 @@ describe("the policy and RBAC that manifest writes", () => {
   ])("refuse to change %s", async (_what, body, options, why) => {
     const before = await cluster.node(options?.node ?? "node-1");
     const answer = await patch(body, options);
-    expect(answer).toMatchObject({ kind: "failed", failure: { kind: "forbidden" } });
+    expect(answer).toMatchObject(FORBIDDEN);
     expect(JSON.stringify(answer)).toContain(why);
     expect(await cluster.node(options?.node ?? "node-1")).toEqual(before);
   });
@@ -92,16 +78,8 @@ describe("the policy and RBAC that manifest writes", () => {
     const fields = await nodeFields(cluster);
     expect(fields.length).toBeGreaterThan(30);
     const stored = async () => {
-      const { metadata, ...node } = JSON.parse(
-        await cluster.controlPlane.kubectl(
-          "get",
-          "node",
-          "node-2",
-          "-o",
-          "json",
-          "--show-managed-fields=false",
-        ),
-      );
+      const words = ["get", "node", "node-2", "-o", "json", "--show-managed-fields=false"];
+      const { metadata, ...node } = JSON.parse(await cluster.controlPlane.kubectl(...words));
       return { ...node, metadata: { ...metadata, resourceVersion: "" } };
     };
     const changed: string[] = [];
@@ -135,12 +113,11 @@ describe("the policy and RBAC that manifest writes", () => {
     const file = join(cluster.folder, "node.json");
     writeFileSync(file, JSON.stringify(applied));
     await controlPlane.kubectl("apply", "--server-side", "--field-manager=somebody", "-f", file);
-    const managers = async () =>
-      JSON.parse(
-        await controlPlane.kubectl("get", "node", "node-1", "-o", "json", "--show-managed-fields"),
-      ).metadata.managedFields.filter(
-        ({ operation }: { readonly operation: string }) => operation === "Apply",
-      );
+    const managers = async () => {
+      const words = ["get", "node", "node-1", "-o", "json", "--show-managed-fields"];
+      const { managedFields } = JSON.parse(await controlPlane.kubectl(...words)).metadata;
+      return managedFields.filter(({ operation }: { readonly operation: string }) => operation === "Apply");
+    };
     const before = await managers();
     expect(before).toHaveLength(1);
     const claim = (fields: object) => ({
@@ -151,10 +128,10 @@ describe("the policy and RBAC that manifest writes", () => {
       { "f:metadata": { "f:labels": { "f:mine": {}, "f:kubernetes.io/os": {} } } },
     ]) {
       const answer = await patch(claim(fields), { type: "merge-patch" });
-      expect(answer).toMatchObject({ kind: "failed", failure: { kind: "forbidden" } });
+      expect(answer).toMatchObject(FORBIDDEN);
       expect(await managers()).toEqual(before);
     }
-    expect(await patch([{ op: "remove", path: "/spec/taints/1" }])).toMatchObject({ kind: "answered" });
+    expect(await patch([REMOVAL])).toMatchObject({ kind: "done" });
   });
 
   test("let the startup taint go that somebody applied", async () => {
@@ -164,7 +141,7 @@ describe("the policy and RBAC that manifest writes", () => {
     writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "Node", metadata, spec }));
     const words = ["--server-side", "--force-conflicts", "--field-manager=somebody"];
     await cluster.controlPlane.kubectl("apply", ...words, "-f", file);
-    expect(await patch([{ op: "remove", path: "/spec/taints/1" }])).toMatchObject({ kind: "answered" });
+    expect(await patch([REMOVAL])).toMatchObject({ kind: "done" });
     expect((await cluster.node("node-1")).taints).toEqual([FOREIGN_TAINT]);
   });
 
@@ -173,36 +150,24 @@ describe("the policy and RBAC that manifest writes", () => {
     await cluster.writeStatus("node-1", condition("Ready").status);
     await patch(condition(OWN_CONDITION), onStatus);
     expect(await patch(remove("Ready"), onStatus)).toMatchObject({ failure: { kind: "forbidden" } });
-    expect(await patch(remove(OWN_CONDITION), onStatus)).toMatchObject({ kind: "answered" });
+    expect(await patch(remove(OWN_CONDITION), onStatus)).toMatchObject({ kind: "done" });
     expect((await cluster.node("node-1")).conditions).toMatchObject([{ type: "Ready" }]);
   });
 
   test("allow nothing else: no list of nodes, no other object", async () => {
     const client = createApiClient(await cluster.accessFrom("node-1"));
     for (const path of ["/api/v1/nodes", "/api/v1/pods", "/api/v1/namespaces/kube-system/secrets"])
-      expect(await client.call({ method: "GET", path }, signal)).toMatchObject({
-        kind: "failed",
-        failure: { kind: "forbidden" },
-      });
+      expect(await client.call({ method: "GET", path }, signal)).toMatchObject(FORBIDDEN);
     client.close();
   });
 
   test("hold a token that is bound to no pod to nothing", async () => {
-    const token = await cluster.controlPlane.kubectl(
-      ...["create", "token", "disk-csi-example-com-node", "--namespace=kube-system"],
-    );
+    const words = ["create", "token", ACCOUNT, "--namespace=kube-system"];
+    const token = await cluster.controlPlane.kubectl(...words);
     const access = await cluster.accessFrom("node-1");
     const client = createApiClient({ ...access, token: { kind: "value", value: token.trim() } });
-    const answer = await client.call(
-      {
-        method: "PATCH",
-        path: "/api/v1/nodes/node-1",
-        body: [{ op: "remove", path: "/spec/taints/1" }],
-        contentType: "application/json-patch+json",
-      },
-      signal,
-    );
-    expect(answer).toMatchObject({ kind: "failed", failure: { kind: "forbidden" } });
+    const answer = await createNodeApi(client, "node-1").patchNode([REMOVAL], signal);
+    expect(answer).toMatchObject(FORBIDDEN);
     client.close();
   });
 });

@@ -1,14 +1,10 @@
 import { eventually } from "../../support/eventually";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
-import { type Cluster, startCluster } from "./support/cluster";
+import { useCluster } from "./support/cluster";
 import { startKeeper } from "./support/keeper";
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+const cluster = useCluster();
 beforeEach(async () => {
   await cluster.writeCsiNode("node-1", []);
   await cluster.setTaints("node-1", [FOREIGN_TAINT, STARTUP_TAINT]);
@@ -65,13 +61,8 @@ test("a Node that is deleted and made anew, with its taint and no CSINode, is lo
   await kubectl("delete", "csinode", "node-1");
   await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(false));
 
-  const node = {
-    kind: "Node",
-    apiVersion: "v1",
-    metadata: { name: "node-1" },
-    spec: { taints: [STARTUP_TAINT] },
-  };
-  await cluster.apply(JSON.stringify(node));
+  const spec = { taints: [STARTUP_TAINT] };
+  await cluster.apply(JSON.stringify({ kind: "Node", apiVersion: "v1", metadata: { name: "node-1" }, spec }));
   await eventually(() =>
     expect(keeper.readiness.status().taints[0]?.hindrance).toBe("CSINode does not list the driver"),
   );
@@ -86,17 +77,21 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
   const pace = {
     taint: { unlisted: { initialMs: 50, maxMs: 50 }, fight: { initialMs: 1, maxMs: 1 } },
   };
-  const adminAccess = {
-    ...(await cluster.accessFrom("node-1")),
-    token: { kind: "value", value: cluster.controlPlane.adminToken } as const,
-  };
+  const token = { kind: "value", value: cluster.controlPlane.adminToken } as const;
+  const access = { ...(await cluster.accessFrom("node-1")), token };
   await cluster.writeCsiNode("node-1", [DRIVER, other]);
   await using ours = await startKeeper(cluster, { pace });
-  await using theirs = await startKeeper(cluster, { pace, access: adminAccess });
+  await using theirs = await startKeeper(cluster, { pace, access });
   theirs.registrations.remove(DRIVER);
   ours.registrations.set("registered");
   theirs.registrations.set("registered", other);
 
+  /** Resolves with whether the patch was accepted. */
+  const patchNode = async (type: string, body: object) => {
+    const contentType = `application/${type}+json`;
+    const call = { method: "PATCH", path: "/api/v1/nodes/node-1", body, contentType } as const;
+    return (await cluster.admin.call(call, new AbortController().signal)).kind === "done";
+  };
   let rude = true;
   let rewrites = 0;
   /** Reads all taints and writes all of them back with one of its own changed, if nobody was quicker. */
@@ -105,31 +100,19 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
       const node = await cluster.node("node-1");
       const kept = node.taints.filter(({ key }) => key !== "rude");
       const metadata = { resourceVersion: node.resourceVersion };
-      const body = {
-        metadata,
-        spec: { taints: [{ key: "rude", value: `${rewrites}`, effect: "NoExecute" }, ...kept] },
-      };
-      const path = "/api/v1/nodes/node-1";
-      const contentType = "application/merge-patch+json";
-      const written = await cluster.admin.call(
-        { method: "PATCH", path, body, contentType },
-        new AbortController().signal,
-      );
-      if (written.kind === "answered") rewrites += 1;
+      const taint = { key: "rude", value: `${rewrites}`, effect: "NoExecute" };
+      if (await patchNode("merge-patch", { metadata, spec: { taints: [taint, ...kept] } })) rewrites += 1;
     }
   })();
   /** Adds to the list what is not there, as a node group's manager does. */
   const putOn = async () => {
     for (;;) {
       const node = await cluster.node("node-1");
-      const body = [
+      const isPut = await patchNode("json-patch", [
         { op: "test", path: "/metadata/resourceVersion", value: node.resourceVersion },
         { op: "add", path: "/spec/taints", value: [...node.taints, STARTUP_TAINT, otherTaint] },
-      ];
-      const contentType = "application/json-patch+json";
-      const call = { method: "PATCH", path: "/api/v1/nodes/node-1", body, contentType } as const;
-      const put = await cluster.admin.call(call, new AbortController().signal);
-      if (put.kind === "answered") return;
+      ]);
+      if (isPut) return;
     }
   };
   await cluster.setTaints("node-1", [FOREIGN_TAINT]);

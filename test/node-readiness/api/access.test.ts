@@ -50,19 +50,17 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 test("a kubeconfig's current context leads the way", () => {
   const user = { token: "t" };
-  expect(accessFromKubeconfig(config({ ...SERVER, "tls-server-name": "kube" }, user), "/home")).toMatchObject(
-    {
-      server: "https://127.0.0.1:6443",
-      authority: { kind: "value", value: "CA" },
-      serverName: "kube",
-      token: { kind: "value", value: "t" },
-      certificate: undefined,
-    },
-  );
+  const named = { ...SERVER, "tls-server-name": "kube" };
+  expect(accessFromKubeconfig(config(named, user), "/home")).toMatchObject({
+    server: "https://127.0.0.1:6443",
+    authority: { kind: "value", value: "CA" },
+    serverName: "kube",
+    token: { kind: "value", value: "t" },
+    certificate: undefined,
+  });
   const files = { "client-certificate": "me.crt", "client-key-data": base64("KEY"), tokenFile: "/abs/token" };
-  expect(
-    accessFromKubeconfig(config({ server: "https://h", "certificate-authority": "ca.crt" }, files), "/home"),
-  ).toMatchObject({
+  const cluster = { server: "https://h", "certificate-authority": "ca.crt" };
+  expect(accessFromKubeconfig(config(cluster, files), "/home")).toMatchObject({
     authority: { kind: "file", path: "/home/ca.crt" },
     token: { kind: "file", path: "/abs/token" },
     certificate: { kind: "file", path: "/home/me.crt" },
@@ -105,18 +103,10 @@ test("KUBECONFIG may list files: the first that has an entry wins, each with its
 
 test.each<[string, unknown, string]>([
   ["no file at all", undefined, "no undefined among its contexts"],
-  [
-    "a context that is not there",
-    { ...config(SERVER, {}), "current-context": "x" },
-    'no "x" among its contexts',
-  ],
+  ["an unknown context", { ...config(SERVER, {}), "current-context": "x" }, 'no "x" among its contexts'],
   ["a cluster that is not there", { ...config(SERVER, {}), clusters: [] }, 'no "c" among its clusters'],
   ["plain HTTP", config({ server: "http://h" }, {}), 'must be https://HOST:PORT, not "http://h"'],
-  [
-    "an address without a host",
-    config({ server: "https://" }, {}),
-    'must be https://HOST:PORT, not "https://"',
-  ],
+  ["no host", config({ server: "https://" }, {}), 'must be https://HOST:PORT, not "https://"'],
   ["a server that is not proven", config({ ...SERVER, "insecure-skip-tls-verify": true }, {}), "is refused"],
   ["a program", config(SERVER, { exec: { command: "aws" } }), "exec is not supported"],
   ["a query", config({ server: "https://h/?a=b" }, {}), 'must be https://HOST:PORT, not "https://h/?a=b"'],

@@ -5,51 +5,49 @@ import type {
 
 export const DRIVER = "disk.csi.example.com";
 
-/** Registrations whose states a test sets. */
-export interface ControlledRegistrations extends ObservedRegistrations {
-  set(state: ObservedRegistration["state"], driverName?: string): void;
-  remove(driverName: string): void;
-  /** The drivers that were to be registered anew, in order. */
-  readonly reregistered: readonly string[];
-}
+type State = ObservedRegistration["state"];
 
-/** Makes one registration in a state, of a driver. */
-export function registrationIn(
-  state: ObservedRegistration["state"],
+/** A registration in a state, of a driver. */
+export const registrationIn = (
+  state: State,
   driverName: string | undefined = DRIVER,
-): ObservedRegistration {
-  return {
-    driverName,
-    state,
-    registeredAt: state === "registered" ? Date.now() : undefined,
-    refusal: state === "refused" ? "topology clash" : undefined,
-  };
-}
+): ObservedRegistration => ({
+  driverName,
+  state,
+  registeredAt: state === "registered" ? Date.now() : undefined,
+  refusal: state === "refused" ? "topology clash" : undefined,
+});
 
-/** Makes registrations, of which there is one at first: kubelet has not called. */
-export function createRegistrations(): ControlledRegistrations {
+export type ControlledRegistrations = ReturnType<typeof createRegistrations>;
+
+/** Makes registrations whose states a test sets; at first there is one, which waits for kubelet. */
+export function createRegistrations() {
   const byName = new Map([[DRIVER, registrationIn("listening")]]);
   const listeners = new Set<() => void>();
   const reregistered: string[] = [];
   const tell = () => {
     for (const listener of listeners) listener();
   };
-  return {
+  const observed: ObservedRegistrations = {
     all: () =>
       [...byName].map(([name, registration]) => ({
         ...registration,
         reregister: () => reregistered.push(name) > 0,
       })),
-    reregistered,
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    set: (state, driverName = DRIVER) => {
+  };
+  return {
+    ...observed,
+    /** The drivers that were registered anew, in order. */
+    reregistered: reregistered as readonly string[],
+    set: (state: State, driverName = DRIVER) => {
       byName.set(driverName, registrationIn(state, driverName));
       tell();
     },
-    remove: (driverName) => {
+    remove: (driverName: string) => {
       byName.delete(driverName);
       tell();
     },

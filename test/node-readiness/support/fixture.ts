@@ -1,42 +1,36 @@
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../../src/node-readiness/options";
-import {
-  type NodeReadiness,
-  type NodeReadinessPace,
-  runNodeReadiness,
-} from "../../../src/node-readiness/run-node-readiness";
-import { type RecordedLog, recordLog } from "../../support/recorded-log";
+import type { Pace } from "../../../src/node-readiness/pace";
+import { runNodeReadiness } from "../../../src/node-readiness/run-node-readiness";
+import { eventually } from "../../support/eventually";
+import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
 import { type Certificate, makeCertificate } from "./certificates";
-import { type ControlledRegistrations, createRegistrations } from "./controlled-registrations";
+import { createRegistrations } from "./controlled-registrations";
 import { NODE_NAME, type ScriptedApiServer, startScriptedApiServer } from "./scripted-api-server";
 
-/** A taint as a cloud's node group puts it on, and one that belongs to somebody else. */
+/** A taint as a cloud's node group adds it, and one that belongs to another client. */
 export const STARTUP_TAINT = { key: "disk.csi.example.com/agent-not-ready", effect: "NoSchedule" };
 export const FOREIGN_TAINT = { key: "dedicated", value: "gpu", effect: "NoExecute" };
 
-/** A server, registrations, and what listens to them. */
-export interface Fixture extends AsyncDisposable {
-  readonly server: ScriptedApiServer;
-  readonly registrations: ControlledRegistrations;
-  readonly log: RecordedLog;
-  readonly readiness: NodeReadiness;
-}
+export const IN_TROUBLE =
+  "API server does not do what the node's readiness needs, trying again; the registration stands";
+export const WELL_AGAIN = "API server does what it is asked for again";
 
-/** Nobody waits long in a test. */
-export const QUICK_PACE: NodeReadinessPace = {
+/** Short waits for tests. */
+export const QUICK_PACE = {
   watch: { retry: { initialMs: 10, maxMs: 50 }, lastsMs: 60_000, spreadMs: 10 },
   taint: { unlisted: { initialMs: 10, maxMs: 50 }, fight: { initialMs: 10, maxMs: 50 } },
 };
 
-/** Starts all of it; `prepare` sees the server first. */
+export type FixtureOptions = Partial<NodeReadinessOptions> & { readonly pace?: Partial<Pace> };
+export type Fixture = Awaited<ReturnType<typeof startFixture>>;
+
+/** Starts node readiness over controlled registrations and a scripted API server, which `prepare` sees first. */
 export async function startFixture(
-  certificate: Certificate,
-  { pace = QUICK_PACE, ...options }: Partial<NodeReadinessOptions> & { readonly pace?: NodeReadinessPace } = {
-    startupTaints: ["{driver}/agent-not-ready"],
-  },
+  { pace = QUICK_PACE, ...options }: FixtureOptions = { startupTaints: ["{driver}/agent-not-ready"] },
   prepare: (server: ScriptedApiServer) => void = () => {},
-): Promise<Fixture> {
-  const server = await startScriptedApiServer(certificate);
+) {
+  const server = await startServer();
   prepare(server);
   const registrations = createRegistrations();
   const log = recordLog();
@@ -50,6 +44,14 @@ export async function startFixture(
     registrations,
     log,
     readiness,
+    isWatching: () => eventually(() => expect(server.watches).toBe(1)),
+    /** Kubelet registers drivers, and CSINode lists them. */
+    register: (...drivers: readonly string[]) => {
+      server.listed = drivers;
+      for (const driver of drivers) registrations.set("registered", driver);
+    },
+    /** The kinds of the requests so far. */
+    kinds: () => server.requests.map(({ kind }) => kind),
     [Symbol.asyncDispose]: async () => {
       await readiness.close();
       await server[Symbol.asyncDispose]();
@@ -57,8 +59,15 @@ export async function startFixture(
   };
 }
 
+let certificate: Promise<Certificate> | undefined;
+
 /** A certificate for a whole file of tests. */
-export async function makeTestCertificate(): Promise<Certificate> {
-  await using folder = await createTempFolder();
-  return makeCertificate(folder.path, "api-server");
+export function makeTestCertificate(): Promise<Certificate> {
+  certificate ??= (async () => {
+    await using folder = await createTempFolder();
+    return makeCertificate(folder.path, "api-server");
+  })();
+  return certificate;
 }
+
+export const startServer = async (host?: string) => startScriptedApiServer(await makeTestCertificate(), host);

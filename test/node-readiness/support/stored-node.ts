@@ -9,24 +9,18 @@ export interface StoredNode {
   readonly status: { readonly conditions: readonly NodeCondition[] };
 }
 
-interface Operation {
-  readonly op: string;
-  readonly path: string;
-  readonly value?: unknown;
-}
-
-/** Applies a JSON Patch of tests and removals; undefined where a test fails. */
-export function applyJsonPatch(node: StoredNode, patch: readonly Operation[]): StoredNode | undefined {
-  const copy = JSON.parse(JSON.stringify(node)) as StoredNode;
+/** Applies a JSON Patch of tests and removals of taints; undefined if a test fails. */
+export function applyJsonPatch(
+  node: StoredNode,
+  patch: readonly { readonly op: string; readonly path: string; readonly value?: unknown }[],
+): StoredNode | undefined {
+  const taints = [...(node.spec.taints ?? [])];
   for (const { op, path, value } of patch) {
-    const keys = path.slice(1).split("/");
-    const last = keys.pop() ?? "";
-    // biome-ignore lint/suspicious/noExplicitAny: a patch may lead anywhere
-    const parent = keys.reduce<any>((object, key) => object?.[key], copy);
-    if (op === "test" && JSON.stringify(parent?.[last]) !== JSON.stringify(value)) return undefined;
-    if (op === "remove" && Array.isArray(parent)) parent.splice(Number(last), 1);
+    const place = Number(path.replace("/spec/taints/", ""));
+    if (op === "test" && JSON.stringify(taints[place]) !== JSON.stringify(value)) return undefined;
+    if (op === "remove") taints.splice(place, 1);
   }
-  return copy;
+  return { ...node, spec: { taints } };
 }
 
 /** Merges conditions by type, as the API server does with a strategic merge patch. */

@@ -4,60 +4,44 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ApiAccess } from "../../../../src/node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../../../src/node-readiness/api/client";
-import type { ApiAnswer } from "../../../../src/node-readiness/api/failure";
-import { driversIn, type NodeView, parseNode, type Taint } from "../../../../src/node-readiness/api/node";
-import { type ControlPlane, startControlPlane } from "../../../cluster/support/control-plane";
+import type { Outcome } from "../../../../src/node-readiness/api/failure";
+import { parseNode, type Taint } from "../../../../src/node-readiness/api/node";
+import { startControlPlane } from "../../../cluster/support/control-plane";
 import { createTempFolder } from "../../../support/temp-folder";
 import { DRIVER } from "../../support/controlled-registrations";
 
 const run = promisify(execFile);
 const ROOT = join(__dirname, "..", "..", "..", "..");
 
-export const NODES = ["node-1", "node-2"];
+const NODES = ["node-1", "node-2"];
 /** What `manifest` calls the service account, and where it puts it. */
 export const ACCOUNT = "disk-csi-example-com-node";
-export const NAMESPACE = "kube-system";
+const NAMESPACE = "kube-system";
+const MANIFEST = [
+  ...["--driver-name", DRIVER, "--image", "registrar:v1", "--driver-image", "driver:v1"],
+  ...["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"],
+];
 
 /** A real API server, in which `registrar manifest` was applied. */
-export interface Cluster extends AsyncDisposable {
-  readonly controlPlane: ControlPlane;
-  readonly folder: string;
-  /** As system:masters. */
-  readonly admin: ApiClient;
-  /** As kubelet of a node does it, with its own certificate: NodeRestriction watches. */
-  writeCsiNode(node: string, drivers: readonly string[], limit?: number): Promise<void>;
-  /** The same, for the Node's own status. */
-  writeStatus(node: string, status: object): Promise<void>;
-  listedDrivers(node: string): Promise<readonly string[]>;
-  node(name: string): Promise<NodeView>;
-  setTaints(node: string, taints: readonly Taint[]): Promise<void>;
-  /** With a token that is bound to a pod on this node. */
-  accessFrom(node: string): Promise<ApiAccess>;
-  token(node: string): Promise<string>;
-  /** Applies the YAML with server-side validation. */
-  apply(yaml: string): Promise<string>;
-}
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** What `registrar manifest` writes for the driver, with these words. */
-export async function writeManifest(...words: readonly string[]): Promise<string> {
-  const fixed = ["--driver-name", DRIVER, "--image", "registrar:v1", "--driver-image", "driver:v1"];
-  const { stdout } = await run(process.execPath, [
-    join(ROOT, "dist", "cli.js"),
-    "manifest",
-    ...fixed,
-    ...words,
-  ]);
-  return stdout;
+/** The cluster of a test file, there from its first test on; `prepare` sees it first. */
+export function useCluster(prepare: (cluster: Cluster) => Promise<unknown> = async () => {}): Cluster {
+  const cluster = {} as Cluster;
+  beforeAll(async () => {
+    await prepare(Object.assign(cluster, await startCluster()));
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+  return cluster;
 }
 
 /** Starts it, with two Nodes and on each a pod of the DaemonSet's service account. */
-export async function startCluster(
-  words: readonly string[] = [
-    "--startup-taint={driver}/agent-not-ready",
-    "--node-condition={driver}/Registered",
-  ],
-): Promise<Cluster> {
-  const yaml = await writeManifest(...words);
+async function startCluster() {
+  const { stdout: yaml } = await run(process.execPath, [
+    join(ROOT, "dist", "cli.js"),
+    "manifest",
+    ...MANIFEST,
+  ]);
   const folder = await createTempFolder();
   const controlPlane = await startControlPlane({ folder: folder.path, nodes: NODES });
   const authority = { kind: "file", path: controlPlane.caFile } as const;
@@ -67,11 +51,14 @@ export async function startCluster(
     token: { kind: "value", value: controlPlane.adminToken },
   });
   const { signal } = new AbortController();
-  const must = async (answer: Promise<ApiAnswer>): Promise<unknown> => {
+  const must = async (answer: Promise<Outcome<unknown>>): Promise<unknown> => {
     const got = await answer;
     if (got.kind === "failed") throw new Error(`${got.failure.kind}: ${got.failure.message}`);
-    return got.object;
+    return got.value;
   };
+  const read = (path: string) => must(admin.call({ method: "GET", path }, signal));
+  const patch = (client: ApiClient, path: string, type: string, body: object) =>
+    client.call({ method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
   const create = (path: string, body: object) => must(admin.call({ method: "POST", path, body }, signal));
   const kubelets = new Map<string, ApiClient>();
   for (const node of NODES) {
@@ -113,29 +100,35 @@ export async function startCluster(
     ).trim();
   };
   const node = async (name: string) => {
-    const view = parseNode(await must(admin.call({ method: "GET", path: `/api/v1/nodes/${name}` }, signal)));
+    const view = parseNode(await read(`/api/v1/nodes/${name}`));
     if (view === undefined) throw new Error(`no Node ${name}`);
     return view;
   };
   const csiNodePath = "/apis/storage.k8s.io/v1/csinodes";
+  const kubeletOf = (name: string) => {
+    const kubelet = kubelets.get(name);
+    if (kubelet === undefined) throw new Error(`no kubelet on ${name}`);
+    return kubelet;
+  };
 
   return {
     controlPlane,
     folder: folder.path,
+    /** As system:masters. */
     admin,
+    /** Applies YAML with server-side validation. */
     apply,
     token,
     node,
-    accessFrom: async (name) => ({
+    /** With a token that is bound to a pod on this node. */
+    accessFrom: async (name: string): Promise<ApiAccess> => ({
       server: controlPlane.url,
       authority,
       token: { kind: "value", value: await token(name) },
     }),
-    listedDrivers: async (name) =>
-      driversIn(await must(admin.call({ method: "GET", path: `${csiNodePath}/${name}` }, signal))),
-    writeCsiNode: async (name, drivers, limit) => {
-      const kubelet = kubelets.get(name);
-      if (kubelet === undefined) throw new Error(`no kubelet on ${name}`);
+    /** As kubelet of the node does it, with its own certificate: NodeRestriction watches. */
+    writeCsiNode: async (name: string, drivers: readonly string[], limit?: number) => {
+      const kubelet = kubeletOf(name);
       const { uid } = await node(name);
       const body = {
         kind: "CSINode",
@@ -146,33 +139,19 @@ export async function startCluster(
             name: driver,
             nodeID: name,
             topologyKeys: [],
-            ...(limit === undefined ? {} : { allocatable: { count: limit } }),
+            ...(limit !== undefined && { allocatable: { count: limit } }),
           })),
         },
       };
       const created = await kubelet.call({ method: "POST", path: csiNodePath, body }, signal);
-      if (created.kind === "answered") return;
-      const contentType = "application/merge-patch+json";
-      await must(
-        kubelet.call({ method: "PATCH", path: `${csiNodePath}/${name}`, body, contentType }, signal),
-      );
+      if (created.kind === "failed")
+        await must(patch(kubelet, `${csiNodePath}/${name}`, "merge-patch", body));
     },
-    writeStatus: async (name, status) => {
-      const kubelet = kubelets.get(name);
-      if (kubelet === undefined) throw new Error(`no kubelet on ${name}`);
-      const path = `/api/v1/nodes/${name}/status`;
-      const contentType = "application/strategic-merge-patch+json";
-      await must(kubelet.call({ method: "PATCH", path, body: { status }, contentType }, signal));
-    },
-    setTaints: async (name, taints) => {
-      const call = {
-        method: "PATCH",
-        path: `/api/v1/nodes/${name}`,
-        body: { spec: { taints } },
-        contentType: "application/merge-patch+json",
-      } as const;
-      await must(admin.call(call, signal));
-    },
+    /** The same, for the Node's own status. */
+    writeStatus: (name: string, status: object) =>
+      must(patch(kubeletOf(name), `/api/v1/nodes/${name}/status`, "strategic-merge-patch", { status })),
+    setTaints: (name: string, taints: readonly Taint[]) =>
+      must(patch(admin, `/api/v1/nodes/${name}`, "merge-patch", { spec: { taints } })),
     [Symbol.asyncDispose]: async () => {
       for (const client of [admin, ...kubelets.values()]) client.close();
       await controlPlane.close();

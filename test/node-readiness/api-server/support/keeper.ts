@@ -1,28 +1,12 @@
-import {
-  type NodeReadinessOptions,
-  resolveNodeReadinessOptions,
-} from "../../../../src/node-readiness/options";
-import {
-  type NodeReadiness,
-  type NodeReadinessPace,
-  runNodeReadiness,
-} from "../../../../src/node-readiness/run-node-readiness";
-import { type RecordedLog, recordLog } from "../../../support/recorded-log";
-import { type ControlledRegistrations, createRegistrations } from "../../support/controlled-registrations";
+import { resolveNodeReadinessOptions } from "../../../../src/node-readiness/options";
+import { runNodeReadiness } from "../../../../src/node-readiness/run-node-readiness";
+import { recordLog } from "../../../support/recorded-log";
+import { createRegistrations } from "../../support/controlled-registrations";
+import { type FixtureOptions, QUICK_PACE } from "../../support/fixture";
 import type { Cluster } from "./cluster";
 
-/** Node readiness of one node at a real API server, over registrations that a test controls. */
-export interface Keeper extends AsyncDisposable {
-  readonly registrations: ControlledRegistrations;
-  readonly log: RecordedLog;
-  readonly readiness: NodeReadiness;
-}
-
-/** Starts it on node-1, with the rights of a pod there. */
-export async function startKeeper(
-  cluster: Cluster,
-  { pace, ...options }: Partial<NodeReadinessOptions> & { readonly pace?: NodeReadinessPace } = {},
-): Promise<Keeper> {
+/** Starts node readiness of node-1, with the rights of a pod there, over registrations that a test controls. */
+export async function startKeeper(cluster: Cluster, { pace = QUICK_PACE, ...options }: FixtureOptions = {}) {
   const registrations = createRegistrations();
   const log = recordLog();
   const readiness = runNodeReadiness(

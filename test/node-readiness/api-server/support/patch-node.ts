@@ -1,5 +1,5 @@
 import { createApiClient } from "../../../../src/node-readiness/api/client";
-import type { ApiAnswer } from "../../../../src/node-readiness/api/failure";
+import type { Outcome } from "../../../../src/node-readiness/api/failure";
 import { eventually } from "../../../support/eventually";
 import type { Cluster } from "./cluster";
 
@@ -19,7 +19,7 @@ export async function patchNode(
   cluster: Cluster,
   body: object,
   { node = "node-1", from = "node-1", status = false, type = "json-patch" }: PatchOptions = {},
-): Promise<ApiAnswer> {
+): Promise<Outcome<unknown>> {
   const client = createApiClient(await cluster.accessFrom(from));
   const path = `/api/v1/nodes/${node}${status ? "/status" : ""}`;
   const call = { method: "PATCH", path, body, contentType: `application/${type}+json` } as const;
