@@ -1,20 +1,16 @@
 import { RegistrarError } from "../base/errors";
 
-/** The flags that set the library's options, the longer names first. */
-const FLAGS: readonly (readonly [option: RegExp, flag: string])[] = [
-  [/\bcsiAddress(?:es(?:\[\d+\])?)?\b/g, "csi-address"],
-  [/\bkubeletRegistrationPaths?(?:\[\d+\])?\b/g, "kubelet-registration-path"],
-  [/\bpluginRegistrationPath\b/g, "plugin-registration-path"],
-  [/\bdriverTimeoutMs\b/g, "driver-timeout"],
-  [/\btimeoutMs\b/g, "timeout"],
-  [/\bdriverGoneAfterMs\b/g, "driver-gone-after"],
-  [/\bonRegistrationFailure\b/g, "on-registration-failure"],
-];
+/** The library's options that flags set, in the singular, as an item of a list, and in milliseconds. */
+const OPTIONS =
+  /\b(csiAddress|kubeletRegistrationPath|pluginRegistrationPath|driverTimeout|timeout(?=Ms)|driverGoneAfter|onRegistrationFailure)(?:e?s)?(?:\[\d+\])?(?:Ms)?\b/g;
 
 /** The library's error about an option, rewritten to name the flag. Returns any other error unchanged. */
 export function inFlags(error: unknown): unknown {
   if (!(error instanceof RegistrarError) || error.code !== "INVALID_OPTION") return error;
-  const text = error.message.replace(/^start(?:Node)?Registrar: /, "");
-  const inWords = FLAGS.reduce((message, [option, flag]) => message.replace(option, flag), text);
-  return new RegistrarError(error.code, inWords, { cause: error.cause });
+  const text = error.message
+    .replace(/^start(?:Node)?Registrar: /, "")
+    .replace(OPTIONS, (_, option: string) =>
+      option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+    );
+  return new RegistrarError(error.code, text, { cause: error.cause });
 }

@@ -1,3 +1,4 @@
+import type { CamelCaseKey } from "yargs";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
 import { type GoCommandLine, type GoFlag, parseGoFlags } from "./go-flags";
@@ -100,12 +101,9 @@ export const flagTable = {
 
 type Row = FlagSpec<string, unknown>;
 type Rows = typeof flagTable.dropIn & typeof flagTable.ours & typeof flagTable.deprecated;
-type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : Name;
 type FieldOf<Name extends keyof Rows> = Rows[Name]["kind"] extends "duration"
-  ? `${CamelCase<Name>}Ms`
-  : CamelCase<Name>;
+  ? `${CamelCaseKey<Name>}Ms`
+  : CamelCaseKey<Name>;
 type ValueOf<Row> = Row extends FlagSpec<string, infer Value> ? Value : never;
 
 export type FlagName = keyof Rows;
@@ -121,10 +119,7 @@ export interface Flags extends Values {
   /** Given flags that still work, and what to use instead. */
   readonly deprecated: readonly { readonly flag: string; readonly advice: string }[];
   /** Every value given. Only the last one counts, except for patterns with `*`. */
-  readonly every: {
-    readonly csiAddress: readonly string[];
-    readonly kubeletRegistrationPath: readonly string[];
-  };
+  readonly every: Readonly<Record<"csiAddress" | "kubeletRegistrationPath", readonly string[]>>;
   /** The words after the flags. The official registrar ignores them silently, and every flag after them. */
   readonly rest: readonly string[];
 }
@@ -138,6 +133,10 @@ export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
   const { dropIn, ours, deprecated, removed } = flagTable;
   return new Map(Object.entries<GoFlag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
 }
+
+/** The flag nearest to an unknown one; undefined if none is near, or none unknown. */
+export const nearestFlag = (unknown: string | undefined) =>
+  unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
 
 /**
  * Reads the words after the program's name as the official registrar does, with its errors. A repeated flag replaces the
@@ -154,8 +153,7 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
     const former = settings.get(name);
     settings.set(name, Array.isArray(former) && Array.isArray(value) ? [...former, ...value] : value);
   }
-  const every = (flag: string) =>
-    line.settings.filter(([name]) => name === flag).map(([, value]) => String(value));
+  const every = (flag: string) => line.settings.filter(([name]) => name === flag).map(([, , text]) => text);
   const values = rows.map(([name, row]) => [fieldOf(name, row), settings.get(name) ?? defaultOf(row)]);
   return {
     kind: "flags",

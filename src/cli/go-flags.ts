@@ -15,8 +15,8 @@ export interface GoFlag {
 export type GoCommandLine =
   | {
       readonly kind: "parsed";
-      /** Flag and value in the order given: if a flag is repeated, the last value counts. */
-      readonly settings: readonly (readonly [name: string, value: unknown])[];
+      /** Flag, value and the text of the value in the order given: if a flag is repeated, the last value counts. */
+      readonly settings: readonly (readonly [name: string, value: unknown, text: string])[];
       /** The words after the flags: Go programs without commands ignore them. */
       readonly rest: readonly string[];
     }
@@ -30,7 +30,7 @@ export type GoCommandLine =
  */
 export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string, GoFlag>): GoCommandLine {
   const fail = (message: string, unknown?: string) => ({ kind: "error", message, unknown }) as const;
-  const settings: [string, unknown][] = [];
+  const settings: [string, unknown, string][] = [];
   const words = [...argv];
   while (words[0]?.startsWith("-") && words[0] !== "-") {
     const word = words.shift() ?? "";
@@ -51,7 +51,7 @@ export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string,
       const [sort, subject] = flag.boolean ? ["boolean value", ""] : ["value", "flag "];
       return fail(`invalid ${sort} ${quoteGo(text)} for ${subject}-${name}: ${parsed.error}`);
     }
-    settings.push([name, parsed.value]);
+    settings.push([name, parsed.value, text]);
   }
   return { kind: "parsed", settings, rest: words };
 }

@@ -1,8 +1,7 @@
 import { basename } from "node:path";
 import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
-import { OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
-import { nearestFlag } from "./meant-flag";
+import { nearestFlag, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
 import { memoryProblem } from "./memory-limit";
 import { print } from "./print";
 import { endOnSignals, missedSigterm } from "./signals";

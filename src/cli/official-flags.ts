@@ -1,7 +1,6 @@
 import { nearWord } from "../base/near-word";
 import { acceptedFlags, flagTable } from "./flags";
 import { type GoFlag, parseGoFlags } from "./go-flags";
-import { correctArgument } from "./meant-flag";
 
 /** A release of the official registrar as a number: v2.17 is 217. */
 export type OfficialRelease = number;
@@ -47,14 +46,15 @@ export function askOfficial(words: readonly string[], release: OfficialRelease |
   const line = parseGoFlags(words, known);
   if (line.kind === "parsed") {
     // Go keeps the last value of a repeated flag.
-    const alpha = [...new Map(line.settings)].find(([name, value]) => ALPHA_FLAGS.test(name) && value);
-    return alpha === undefined
-      ? { kind: "starts" }
-      : {
-          kind: "refused",
-          problem: `LoggingConfiguration is invalid: -${alpha[0]} needs the feature LoggingAlphaOptions`,
-          advice: `take --${alpha[0]} out, or take this registrar's image: the official one has no flag for that feature`,
-        };
+    const alpha = [...new Map(line.settings.map(([name, value]) => [name, value]))].find(
+      ([name, value]) => ALPHA_FLAGS.test(name) && value,
+    );
+    if (alpha === undefined) return { kind: "starts" };
+    return {
+      kind: "refused",
+      problem: `LoggingConfiguration is invalid: -${alpha[0]} needs the feature LoggingAlphaOptions`,
+      advice: `take --${alpha[0]} out, or take this registrar's image: the official one has no flag for that feature`,
+    };
   }
   if (line.kind === "help") return { kind: "starts" };
   const flag = line.unknown;
@@ -62,6 +62,10 @@ export function askOfficial(words: readonly string[], release: OfficialRelease |
     return { kind: "unclear", flag };
   return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) };
 }
+
+/** What to do about an argument with which a registrar does not start. */
+export const correctArgument = (meant?: string) =>
+  `correct that argument${meant === undefined ? "" : `: did you mean --${meant}?`}`;
 
 function adviceOn(flag: string | undefined, known: ReadonlyMap<string, GoFlag>): string {
   if (flag === undefined) return correctArgument();

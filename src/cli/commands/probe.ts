@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { attempt, messageOf } from "../../base/errors";
 import { bareCall } from "../../grpc/client/bare-call";
+import { fieldsOf } from "../../grpc/client/first-fields";
 import { fitsPattern, pairPatterns } from "../../host-path/path-pattern";
 import { plain } from "../../logging/escape";
 import { judgeDriverName } from "../../registrar/driver/driver-name";
@@ -169,23 +170,9 @@ const ENDPOINT_FIELD = 3;
 /** GetPluginInfoResponse.name (csi.proto). */
 const DRIVER_NAME_FIELD = 1;
 
-/** A field of a protobuf message that has texts only; empty if it is missing. */
+/** The text of a protobuf message's field; empty if it is missing. */
 function textIn(message: Buffer, wanted: number): string {
-  let at = 0;
-  const varint = () => {
-    let value = 0;
-    for (let shift = 0; at < message.length; shift += 7) {
-      const byte = message.readUInt8(at++);
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) break;
-    }
-    return value;
-  };
-  while (at < message.length) {
-    const field = varint() >>> 3;
-    const length = varint();
-    if (field === wanted) return message.toString("utf8", at, at + length);
-    at += length;
-  }
+  for (const { number, start, end } of fieldsOf(message))
+    if (number === wanted) return message.toString("utf8", start, end);
   return "";
 }

@@ -6,26 +6,32 @@ const MAX_FIELDS = 1_000;
  * a message that is not protobuf as it is, because its decoder says what is wrong with it.
  */
 export function firstFields(message: Buffer): Buffer {
-  let at = 0;
+  let fields = 0;
+  for (const { at } of fieldsOf(message)) if (fields++ === MAX_FIELDS) return message.subarray(0, at);
+  return message;
+}
+
+/** Where each field of a protobuf message and its value begin and end, up to anything that is no field. */
+export function* fieldsOf(message: Buffer) {
+  let end = 0;
   const varint = () => {
     let value = 0;
-    for (let factor = 1; at < message.length; factor *= 128) {
-      const byte = message[at++] as number;
+    for (let factor = 1; end < message.length; factor *= 128) {
+      const byte = message[end++] as number;
       value += (byte % 128) * factor;
       if (byte < 128) break;
     }
     return value;
   };
-  for (let fields = 0; at < message.length; fields++) {
-    if (fields === MAX_FIELDS) return message.subarray(0, at);
-    const wireType = varint() % 8;
+  while (end < message.length) {
+    const at = end;
+    const tag = varint();
+    const wireType = tag % 8;
+    const length = wireType === 2 ? varint() : { 0: 0, 1: 8, 5: 4 }[wireType];
+    if (length === undefined) return;
     if (wireType === 0) varint();
-    else if (wireType === 1) at += 8;
-    else if (wireType === 2) {
-      const length = varint(); // Moves `at`, so it comes first.
-      at += length;
-    } else if (wireType === 5) at += 4;
-    else return message;
+    const start = end;
+    end += length;
+    yield { at, number: Math.floor(tag / 8), start, end };
   }
-  return message;
 }

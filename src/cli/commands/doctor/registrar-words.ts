@@ -2,7 +2,7 @@ import type { Options } from "yargs";
 import { noSuchFlag } from "../../command-line";
 import { startProblemOf } from "../../flag-checks";
 import { acceptedFlags, parseFlags } from "../../flags";
-import { type GoFlag, parseGoFlags } from "../../go-flags";
+import { parseGoFlags } from "../../go-flags";
 
 /** The doctor's own flags. */
 type OwnFlags = Readonly<Record<string, Pick<Options, "type" | "array">>>;
@@ -31,26 +31,20 @@ export function startProblemIn(argv: readonly string[], own: OwnFlags): string |
 type Settings = readonly (readonly [name: string, text: string])[];
 
 /** The flags as they were typed, and the words after them. `-o` and `-f` are short for two of the doctor's own. */
-function readWords(argv: readonly string[], own: OwnFlags) {
+function readWords(
+  argv: readonly string[],
+  own: OwnFlags,
+): { readonly settings: Settings; readonly rest: readonly string[] } {
   const longer = argv.map((word) => word.replace(/^-o(?==|$)/, "--output").replace(/^-f(?==|$)/, "--file"));
-  const flags = new Map<string, GoFlag>();
-  for (const [name, { boolean, parse }] of acceptedFlags())
-    flags.set(name, {
-      boolean,
-      parse: (value) => {
-        const parsed = parse(value);
-        return "error" in parsed ? parsed : { value };
-      },
-    });
+  const flags = new Map(acceptedFlags());
   for (const [name, { type }] of Object.entries(own))
     flags.set(name, { boolean: type === "boolean", parse: (value) => ({ value }) });
   const line = parseGoFlags(longer, flags);
   // The command has answered a wish for help before.
   if (line.kind === "help") return { settings: [], rest: [] };
-  if (line.kind === "parsed") return { settings: line.settings as Settings, rest: line.rest };
-  throw new Error(
-    line.unknown === undefined ? line.message : noSuchFlag(line.unknown, [...flags.keys()], "doctor"),
-  );
+  if (line.kind === "error")
+    throw new Error(line.unknown ? noSuchFlag(line.unknown, [...flags.keys()], "doctor") : line.message);
+  return { settings: line.settings.map(([name, , text]) => [name, text]), rest: line.rest };
 }
 
 const wordsOf = (settings: Settings) => settings.map(([name, text]) => `--${name}=${text}`);

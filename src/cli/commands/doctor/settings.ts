@@ -2,10 +2,9 @@ import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { OfficialImage, RegistrarSettings } from "../../../doctor/manifest/deployment";
 import { parseCsiAddress } from "../../../unix/csi-address";
 import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../flag-checks";
-import { acceptedFlags, isProbeMode, parseFlags } from "../../flags";
+import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../flags";
 import { parseBool } from "../../go-values";
-import { correctArgument, nearestFlag } from "../../meant-flag";
-import { askOfficial } from "../../official-flags";
+import { askOfficial, correctArgument } from "../../official-flags";
 
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
 export function settingsOf(args: readonly string[], official?: OfficialImage): RegistrarSettings {
