@@ -4,7 +4,6 @@ import { parseDurationMs } from "./go-values";
 // The kinds of flags that our own commands have, as yargs declares them. The user sees what `coerce` throws after the
 // flag's name.
 
-/** Takes any text, also an empty one. */
 export const textFlag = (describe: string) => ({ type: "string", describe }) as const;
 
 /** Takes a text each time it is given; `parse` makes a value of each. */
@@ -31,7 +30,6 @@ export const choiceFlag = <Choice extends string>(describe: string, choices: rea
 
 export const switchFlag = (describe: string) => ({ type: "boolean", describe }) as const;
 
-/** The form of the output; the first one by default. */
 export const outputFlag = <const Form extends string>(
   describe: string,
   forms: readonly [Form, ...(readonly Form[])],
@@ -64,7 +62,6 @@ export function parseFault<Call extends string>(text: string, calls: readonly Ca
 /** How often a fault occurs; nothing given: at every call. */
 export const timesOf = (text?: string) => (text === undefined ? {} : { times: parseCount(text) });
 
-/** Throws unless the text is a duration of Go's, 0 or more; answers milliseconds. */
 export function parseDuration(text: string): number {
   const parsed = parseDurationMs(text);
   if ("value" in parsed && parsed.value >= 0) return parsed.value;

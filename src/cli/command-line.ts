@@ -3,14 +3,12 @@ import { messageOf, RegistrarError } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { print } from "./print";
 
-/** A command of ours as its user sees it. */
 export interface CommandLine<Flags extends FlagRows> {
   readonly name: string;
   readonly describe: string;
   readonly flags: Flags;
   /** Puts words of another grammar into that of our commands. Throws with what is wrong with them. */
   translate?(argv: readonly string[]): readonly string[];
-  /** Throws for valid flags that do not go together. */
   check?(flags: FlagValues<Flags>): void;
   /** Exit code when `run` throws a RegistrarError. Default 1. */
   readonly failureExitCode?: number;
@@ -107,7 +105,6 @@ async function parseWords(rows: FlagRows, words: readonly string[]): Promise<Arg
   });
 }
 
-/** The value of each flag, by its row. Throws with what is wrong and what to do. */
 function valuesOf(command: string, rows: FlagRows, { _: words, ...given }: Arguments): object {
   const advice = `see registrar ${command} --help`;
   const unknown = Object.keys(given).find((flag) => !Object.hasOwn(rows, flag));
@@ -132,7 +129,6 @@ function refuse(problem: string): never {
   throw new Error(problem);
 }
 
-/** The value of one flag. Throws with the flag's name. */
 function readFlag(flag: string, { array, coerce }: Options, given: unknown): unknown {
   if (given === undefined) return undefined;
   if (Array.isArray(given) && !array) refuse(`--${flag} is given more than once`);
@@ -144,7 +140,6 @@ function readFlag(flag: string, { array, coerce }: Options, given: unknown): unk
   }
 }
 
-/** `csi-address` as `csiAddress`. */
 export const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 export function noSuchFlag(flag: string, known: readonly string[], command: string): string {

@@ -1,10 +1,8 @@
 import { nearWord } from "../base/near-word";
 
-/** One of our commands beside the drop-in default. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** Runs with the words after the command's name; resolves with the exit code. */
   run(argv: readonly string[]): Promise<number>;
 }
 
@@ -47,7 +45,6 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-/** What people type out of habit, and what they mean. */
 const MEANT: readonly { readonly words: readonly string[]; readonly meant: string }[] = [
   { words: ["help"], meant: "--help" },
   { words: ["version"], meant: "--version" },

@@ -24,7 +24,6 @@ export function writeLine(line: string): void {
   process.stdout.write(`${escapeJson(line)}\n`);
 }
 
-/** `1.2 s`, `250 ms`, `0.4 ms`: a duration for people. */
 export function durationText(ms: number): string {
   if (ms >= 1000) return `${Math.round(ms / 100) / 10} s`;
   return ms >= 10 ? `${Math.round(ms)} ms` : `${Math.round(ms * 10) / 10} ms`;

@@ -9,7 +9,6 @@ import { inFlags } from "./flag-words";
 import type { Flags } from "./flags";
 import { isNodeWide, patternsOf } from "./paths";
 
-/** The listen address that the flags ask for; undefined for no HTTP server. */
 export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | undefined {
   if (healthPort > 0) return `:${healthPort}`;
   return httpEndpoint === "" ? undefined : httpEndpoint;
@@ -17,7 +16,6 @@ export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | un
 
 export const BOTH_PORTS = "Only one of `--health-port` and `--http-endpoint` can be set";
 
-/** Throws INVALID_OPTION for settings with which the HTTP server does not start. */
 export function checkHttpFlags(flags: Flags): void {
   const endpoint = httpEndpointOf(flags);
   if (endpoint === undefined) return;

@@ -114,9 +114,7 @@ export type Values = { readonly [Name in FlagName as FieldOf<Name>]: ValueOf<Row
 export interface Flags extends Values {
   /** The flags that were given, even with a value that equals the default. */
   readonly given: ReadonlySet<FlagName>;
-  /** Given flags that no longer have an effect. */
   readonly ignored: readonly string[];
-  /** Given flags that still work, and what to use instead. */
   readonly deprecated: readonly { readonly flag: string; readonly advice: string }[];
   /** Every value given. Only the last one counts, except for patterns with `*`. */
   readonly every: Readonly<Record<"csiAddress" | "kubeletRegistrationPath", readonly string[]>>;
@@ -134,7 +132,6 @@ export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
   return new Map(Object.entries<GoFlag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
 }
 
-/** The flag nearest to an unknown one; undefined if none is near, or none unknown. */
 export const nearestFlag = (unknown: string | undefined) =>
   unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
 
@@ -190,7 +187,6 @@ const PROBE_MODES = PROBES.map(({ mode }) => mode);
 /** The official registrar's probe, which proves nothing. */
 export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
-/** Whether the process probes a registrar instead of being one. */
 export function isProbeMode(mode: string): boolean {
   return mode === OFFICIAL_PROBE_MODE || PROBE_MODES.includes(mode);
 }

@@ -1,7 +1,6 @@
 import { quoteGo } from "../logging/escape";
 import type { Parsed } from "./go-values";
 
-/** What the grammar must know about a flag. */
 export interface GoFlag {
   /** A boolean has no value (its text is then `true`) or takes `=value`; it never takes the next word. */
   readonly boolean: boolean;

@@ -13,7 +13,6 @@ export async function createHelp(programName: string, width: number): Promise<Ar
     .wrap(width);
 }
 
-/** The registrar's help text in lines of at most `width` columns, from the table of flags. */
 export async function renderHelp(
   programName: string,
   width: number,

@@ -1,7 +1,6 @@
 import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
 import { textFlag } from "./command-flags";
 
-/** The registrar's own flags, where another command takes them. */
 export const NAME_LIST_FLAGS = {
   "allow-drivers": textFlag("the registrar's own: these names only, a,b=/path,..."),
   "deny-drivers": textFlag("the registrar's own: not these names, a,b,..."),

@@ -56,7 +56,6 @@ export async function nodeReadinessTarget(
   };
 }
 
-/** The name of this node. Throws INVALID_OPTION if neither the flag nor the environment has it. */
 export function nodeNameFrom(flag: string, environment: Environment): string {
   const name = flag || NODE_NAME_VARIABLES.map((variable) => environment[variable]).find(Boolean);
   if (name) return name;

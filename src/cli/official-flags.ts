@@ -40,7 +40,6 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   ]);
 }
 
-/** Whether the official registrar of a release starts with these words. `release` is undefined if unknown. */
 export function askOfficial(words: readonly string[], release: OfficialRelease | undefined): OfficialAnswer {
   const known = officialFlags(release);
   const line = parseGoFlags(words, known);
@@ -63,7 +62,6 @@ export function askOfficial(words: readonly string[], release: OfficialRelease |
   return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) };
 }
 
-/** What to do about an argument with which a registrar does not start. */
 export const correctArgument = (meant?: string) =>
   `correct that argument${meant === undefined ? "" : `: did you mean --${meant}?`}`;
 

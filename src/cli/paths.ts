@@ -8,12 +8,10 @@ import type { Flags } from "./flags";
 export const CONTAINER_DIRECTORY = "/registration";
 const ROOT_VARIABLE = "KUBELET_ROOT_DIR";
 
-/** Kubelet's own plugin registration directory on a node: in KUBELET_ROOT_DIR if that is set. */
 export function nodeDirectory(env: Readonly<Record<string, string | undefined>>): string {
   return join(env[ROOT_VARIABLE] || DEFAULT_KUBELET_ROOT, "plugins_registry");
 }
 
-/** Whether the paths are for every driver of a node. */
 export function isNodeWide({ every }: Pick<Flags, "every">): boolean {
   return [...every.csiAddress, ...every.kubeletRegistrationPath].some(isPattern);
 }
@@ -27,42 +25,35 @@ export function patternsOf({ every: { csiAddress, kubeletRegistrationPath } }: P
   };
 }
 
-/** The paths to work with. */
-export interface Paths {
-  readonly kind: "paths";
-  readonly kubeletRegistrationPath: string;
-  readonly pluginRegistrationPath: string;
-  /** What was filled in because this is not a DaemonSet's container: flag and value. */
-  readonly assumed: readonly { readonly flag: string; readonly value: string }[];
-}
+export type Paths = Extract<ReturnType<typeof resolvePaths>, { readonly kind: "paths" }>;
 
 /**
  * Decides where the registration socket goes and which path kubelet gets. In a container (/registration exists, or the
  * directory is given) by the official registrar's rules, with the required flag. Elsewhere the defaults are kubelet's own
- * directory and the CSI address.
+ * directory and the CSI address, which `assumed` lists.
  */
 export function resolvePaths(
   flags: Pick<Flags, "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "given">,
   onNode: string,
   isDirectory: (path: string) => boolean,
-): Paths | { readonly kind: "missing"; readonly message: string } {
+) {
   const { pluginRegistrationPath, given } = flags;
   if (given.has("plugin-registration-path") || isDirectory(CONTAINER_DIRECTORY)) {
     const { kubeletRegistrationPath } = flags;
-    if (kubeletRegistrationPath === "")
-      return { kind: "missing", message: "kubelet-registration-path is a required parameter" };
-    return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed: [] };
+    if (kubeletRegistrationPath === "") return missing("kubelet-registration-path is a required parameter");
+    return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed: [] } as const;
   }
-  if (!isDirectory(onNode)) {
-    const message =
+  if (!isDirectory(onNode))
+    return missing(
       `neither ${CONTAINER_DIRECTORY} (in a container) nor ${onNode} (on a node) is a folder: ` +
-      `name kubelet's plugin registration directory with --plugin-registration-path, or its root with ${ROOT_VARIABLE}, ` +
-      "or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR";
-    return { kind: "missing", message };
-  }
+        `name kubelet's plugin registration directory with --plugin-registration-path, or its root with ${ROOT_VARIABLE}, ` +
+        "or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR",
+    );
   const kubeletRegistrationPath = flags.kubeletRegistrationPath || parseCsiAddress(flags.csiAddress);
   const assumed = [{ flag: "plugin-registration-path", value: onNode }];
   if (flags.kubeletRegistrationPath === "")
     assumed.push({ flag: "kubelet-registration-path", value: kubeletRegistrationPath });
-  return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath: onNode, assumed };
+  return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath: onNode, assumed } as const;
 }
+
+const missing = (message: string) => ({ kind: "missing", message }) as const;

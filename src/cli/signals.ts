@@ -78,7 +78,6 @@ export async function untilAborted(signal: AbortSignal, ms = 0): Promise<void> {
   while (ms === 0 && !signal.aborted);
 }
 
-/** What was started, or undefined if it was stopped before. */
 export async function unlessStopped<Started>(starting: Promise<Started>): Promise<Started | undefined> {
   try {
     return await starting;

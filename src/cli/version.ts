@@ -1,4 +1,3 @@
-/** Filled in by the build. */
 declare const REGISTRAR_VERSION: string | undefined;
 
 /** This program's version with a leading `v`; `unknown`, as in the official registrar, if the build gave none. */

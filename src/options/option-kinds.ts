@@ -78,7 +78,6 @@ export const hostSocketPath: OptionKind<string> = kindOf(
   (given) => (isPath(given) && isAbsolute(given) && fitsSocketPath(given) ? given : undefined),
 );
 
-/** Texts by key, such as labels. */
 export const textsByKey: OptionKind<Readonly<Record<string, string>>> = {
   takes: "an object of texts",
   read: (given, name) => {

@@ -6,7 +6,6 @@ import { type OptionKind, oneOf } from "./option-kinds";
 /** One option: returns the value to use for what was given, or for undefined. */
 export type Option<Value> = (given: unknown, name: string) => Value;
 
-/** Every option that exists. */
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: Option<Options[Name]> };
 
 export const required =

@@ -9,7 +9,6 @@ import { createStoryteller, detectScreen } from "./demo/storyteller";
 /** 130 is a shell's code for a program that SIGINT ended. */
 const EXIT_CODES = { told: 0, missed: 1, interrupted: 130 } as const;
 
-/** Plays registrations with real processes and explains each step; resolves with the exit code. */
 export const runDemo = createCommand(
   {
     name: "demo",

@@ -22,7 +22,6 @@ import { unlessStopped, untilAborted, untilStopped } from "../signals";
 
 const WHAT_IT_IS_NOT = "it provisions, attaches and mounts nothing.";
 
-/** Serves a simulated CSI driver until a signal ends it; resolves with the exit code. */
 export const runDriver = createCommand(
   {
     name: "driver",

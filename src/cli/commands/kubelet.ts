@@ -50,7 +50,6 @@ const flags = {
   output: eventOutputFlag,
 } as const;
 
-/** Simulates a kubelet until a signal ends it; resolves with the exit code. */
 export const runKubelet = createCommand(
   {
     name: "kubelet",

@@ -5,7 +5,6 @@ import { writeLine } from "../event-lines";
 import { unlessStopped, untilStopped } from "../signals";
 import { createObjectPrinter } from "./kubelet/objects";
 
-/** Prints what driver-registrar wrote to the API server before kubelet registered drivers; resolves with the exit code. */
 export const runLegacy = createCommand(
   {
     name: "legacy",

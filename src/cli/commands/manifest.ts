@@ -77,7 +77,6 @@ const FOR_A_DRIVER = [
   ...["lifecycle-mode", "fs-group-policy", "storage-capacity", "storage-class", "node-readiness-rule"],
 ] as const;
 
-/** Writes Kubernetes objects as YAML: a driver's, or one registrar for all; resolves with the exit code. */
 export const runManifest = createCommand(
   {
     name: "manifest",
@@ -137,7 +136,6 @@ function parseParts(text: string): readonly Part[] {
   });
 }
 
-/** What the registrar needs for the node's readiness; undefined if not requested. Throws INVALID_OPTION. */
 function nodeAccessFrom(
   values: Values,
   { drivers, isNodeWide }: { readonly drivers: readonly string[] | undefined; readonly isNodeWide: boolean },

@@ -52,16 +52,12 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
   }
 }
 
-/** The drivers that the flags name. */
 interface Meant {
   readonly text: string;
   /** Whether a URI-encoded endpoint is such a driver's. */
   fits(endpoint: string): boolean;
   /** The drivers for which a healthy registrar would answer and none does; `mine` are those of `answers` that fit. */
-  findUnserved(
-    mine: readonly SelfReport[],
-    answers: readonly SelfReport[],
-  ): Promise<string | undefined> | undefined;
+  findUnserved(mine: readonly SelfReport[], answers: readonly SelfReport[]): Promise<string | undefined>;
 }
 
 function meantByPath({ csiAddress }: Flags, path: string): Meant {
@@ -130,7 +126,6 @@ function fail(reason: string): number {
   return 1;
 }
 
-/** What a registrar answers about itself and its driver. */
 interface SelfReport {
   readonly name: string;
   /** URI-encoded. */

@@ -77,7 +77,6 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
   }
 }
 
-/** Registers one driver, or every driver that it finds if a path has a `*`. */
 async function start(
   flags: Flags,
   paths: Paths,

@@ -16,12 +16,10 @@ import { print } from "../print";
 import { untilStopped } from "../signals";
 import { resolveTarget } from "./doctor/target";
 
-/** The states of a healthy driver. */
 const WELL = ["registered", "not-wanted"];
 const LOOK_EVERY_MS = 1_000;
 const EXIT_UNSEEN = 3;
 
-/** Asks the registrars of this node for their states and shows one row for each driver; resolves with the exit code. */
 export const runStatus = createCommand(
   {
     name: "status",
@@ -90,7 +88,6 @@ function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
   return `${(hasHeadings ? lines : lines.slice(1)).join("\n")}\n`;
 }
 
-/** Why registrations are unknown; undefined if their folder was read. */
 export function unseenRegistrations({ target: { hostRoot }, directory }: Facts): string | undefined {
   const { path } = directory;
   if (hostRoot !== undefined && !isFolder(hostRoot))
@@ -115,7 +112,6 @@ export function noDriver({ directory: { path } }: Facts): string {
   return `no driver in ${path}, ${isFolder(plugins) ? `nor in ${plugins}` : `and no ${plugins} here to look in`}`;
 }
 
-/** The rows to show a watcher: new and changed ones, and those of drivers that are gone. */
 export function rowChanges(
   rows: readonly DriverRow[],
   before: readonly DriverRow[],

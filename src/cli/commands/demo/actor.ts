@@ -1,33 +1,22 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { attempt } from "../../../base/errors";
-
-export interface Audience {
-  onLine(line: string): void;
-  /** Gets each line that is a JSON object. */
-  onObject(object: object): void;
-  /** Called when the process is gone and its output is read; `isUnasked`: without `stop` or `kill`. */
-  onEnd(how: string, isUnasked: boolean): void;
-}
 
 export type Actor = ReturnType<typeof startActor>;
 
 const GRACE_MS = 3_000;
 
 /**
- * Starts a process that reports what it does as JSON lines. It has a process group of its own: Ctrl-C reaches only
- * the demo, which then stops its actors itself.
+ * Starts a process. It has a process group of its own: Ctrl-C reaches only the demo, which then stops its actors itself.
+ * `onEnd` is called when the process is gone and its output is read; `isUnasked`: without `stop` or `kill`.
  */
-export function startActor([program = "", ...words]: readonly string[], audience: Audience) {
+export function startActor(
+  [program = "", ...words]: readonly string[],
+  onLine: (line: string) => void,
+  onEnd: (how: string, isUnasked: boolean) => void,
+) {
   const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   let isUnasked = true;
-  for (const input of [child.stdout, child.stderr])
-    createInterface({ input }).on("line", (line) => {
-      audience.onLine(line);
-      const object: unknown = attempt(() => JSON.parse(line));
-      if (typeof object === "object" && object !== null) audience.onObject(object);
-    });
-
+  for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", onLine);
   const gone = new Promise<void>((resolve) => {
     let problem: string | undefined;
     child.once("error", (error) => {
@@ -35,7 +24,7 @@ export function startActor([program = "", ...words]: readonly string[], audience
     });
     // Emitted after an error too, and after the last line.
     child.once("close", (code, signal) => {
-      audience.onEnd(problem ?? signal ?? `exit code ${code}`, isUnasked);
+      onEnd(problem ?? signal ?? `exit code ${code}`, isUnasked);
       resolve();
     });
   });

@@ -14,16 +14,18 @@ export interface LogLine {
   readonly [key: string]: unknown;
 }
 
+/** What the demo did. */
+export type Deed =
+  | { readonly kind: "chapter"; readonly title: string }
+  | { readonly kind: "deed"; readonly text: string }
+  | { readonly kind: "begin" | "end"; readonly lane: Role };
+
 /** Something that really happened: reported by a process, or done by the demo itself. */
 export type Happening = { readonly atMs: number } & (
   | { readonly kind: "driver"; readonly event: CsiDriverEvent }
   | { readonly kind: "kubelet"; readonly event: KubeletEvent }
   | { readonly kind: "registrar"; readonly role: RegistrarRole; readonly line: LogLine }
-  | { readonly kind: "started"; readonly role: Role }
-  | { readonly kind: "ended"; readonly role: Role }
-  /** What the demo did to them. */
-  | { readonly kind: "deed"; readonly text: string }
-  | { readonly kind: "chapter"; readonly title: string }
+  | Deed
 );
 
 /** Looks at a happening for something; undefined where it is not that. */
@@ -48,12 +50,13 @@ export const kubeletGot =
     return (event.result.answer ?? {}) as Answer;
   };
 
-/** Kubelet has ended a registration by reporting its status. */
 export const kubeletHasTold: Look<object> = kubeletGot("NotifyRegistrationStatus");
 
-/** A line of a registrar's log with this message and, where given, these fields. */
 export const registrarLogs =
-  (msg: string, { role = "registrar", ...fields }: LogOptions = {}): Look<LogLine> =>
+  (
+    msg: string,
+    { role = "registrar", ...fields }: { role?: RegistrarRole } & Partial<Record<LogField, string>> = {},
+  ): Look<LogLine> =>
   (happening) => {
     if (happening.kind !== "registrar" || happening.role !== role) return undefined;
     const { line } = happening;
@@ -61,10 +64,4 @@ export const registrarLogs =
     return line.msg === msg && fits ? line : undefined;
   };
 
-interface LogOptions {
-  readonly role?: RegistrarRole;
-  readonly from?: string;
-  readonly to?: string;
-  readonly reason?: string;
-  readonly status?: string;
-}
+type LogField = "from" | "to" | "reason" | "status";

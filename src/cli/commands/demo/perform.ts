@@ -1,16 +1,19 @@
 import { writeFileSync } from "node:fs";
 import { invalidOption, messageOf } from "../../../base/errors";
 import { kubeletHasTold } from "./happenings";
-import { createPlay, type Play, type PlayOptions } from "./play";
+import { createPlay, type PlayOptions } from "./play";
 import { registration, type Scenario } from "./scenarios";
 import { sequenceOf } from "./sequence";
 import { MissedStep, openStage, type StageOptions } from "./stage";
 import { renderSvg } from "./svg";
 
 export interface PerformanceOptions extends StageOptions, PlayOptions {
-  /** Path of the picture to save. */
   readonly svg?: string | undefined;
 }
+
+/** For a scenario that needs a registered driver and is played first. */
+const SETTING =
+  "The demo starts a kubelet, a CSI driver and a registrar, and waits until the driver is registered.";
 
 /**
  * Plays scenarios one after the other on one stage; `missed` if a step did not happen, which is written already. However
@@ -32,7 +35,10 @@ export async function perform(scenarios: readonly Scenario[], options: Performan
       teller.heading(scenarios.length > 1 ? `${index + 1}. ${title}` : title, about);
       timeline.add({ kind: "chapter", title, atMs: Date.now() });
       const play = createPlay(stage, startedAt, options);
-      if (index === 0 && scenario !== registration) await setTheScene(play);
+      if (index === 0 && scenario !== registration) {
+        await play.deed(SETTING, () => play.start("kubelet", "driver", "registrar"));
+        await play.expect("the driver to be registered", kubeletHasTold);
+      }
       await scenario.play(play);
     }
     return { ending: "told", tookMs: Date.now() - startedAt } as const;
@@ -47,19 +53,6 @@ export async function perform(scenarios: readonly Scenario[], options: Performan
     if (keep) teller.say(`\nKept: ${stage.folder}; its .log files have the output of each process.`);
     if (svg !== undefined) save(svg, renderSvg(sequenceOf(timeline.all(), startedAt)));
   }
-}
-
-/** For a scenario that needs a registered driver and is played first. */
-async function setTheScene({ deed, start, expect }: Play): Promise<void> {
-  await deed(
-    "The demo starts a kubelet, a CSI driver and a registrar, and waits until the driver is registered.",
-    () => {
-      start("kubelet");
-      start("driver");
-      start("registrar");
-    },
-  );
-  await expect("the driver to be registered", kubeletHasTold);
 }
 
 function save(path: string, text: string): void {

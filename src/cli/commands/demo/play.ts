@@ -9,7 +9,6 @@ const STEP_MS = 10_000;
 
 export interface PlayOptions {
   readonly teller: Storyteller;
-  /** How long a step may take. @default 10 s */
   readonly stepMs?: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -27,7 +26,6 @@ export function createPlay(stage: Stage, startedAt: number, options: PlayOptions
   let steps = 0;
   let deedAt = Date.now();
   let since = timeline.now();
-  /** The time of the latest step written. */
   let toldMs = 0;
 
   const see = async <Found>(awaited: string, look: Look<Found>) => {
@@ -52,7 +50,6 @@ export function createPlay(stage: Stage, startedAt: number, options: PlayOptions
 
   return {
     ...stage,
-    /** Announces what the demo does to the actors, and does it. */
     deed: async (text: string, act: () => void | Promise<void>) => {
       since = timeline.now();
       deedAt = Date.now();

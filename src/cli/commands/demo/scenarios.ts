@@ -3,7 +3,6 @@ import { durationText } from "../../event-lines";
 import { driverTells, kubeletGot, kubeletHasTold, kubeletTells, registrarLogs } from "./happenings";
 import type { Play } from "./play";
 
-/** One story: what is done, and what must follow. */
 export interface Scenario {
   readonly name: string;
   readonly title: string;
@@ -25,11 +24,9 @@ export const registration: Scenario = {
   ],
 
   async play({ deed, start, expect, step, show, short }) {
-    await deed("The demo starts a kubelet, a CSI driver and a registrar.", () => {
-      start("kubelet");
-      start("driver");
-      start("registrar");
-    });
+    await deed("The demo starts a kubelet, a CSI driver and a registrar.", () =>
+      start("kubelet", "driver", "registrar"),
+    );
     await step(
       "the driver to listen",
       driverTells("listening"),
@@ -227,7 +224,6 @@ const kubeletRestart: Scenario = {
   },
 };
 
-/** Every scenario, in the order in which they are played. */
 export const SCENARIOS: readonly Scenario[] = [
   registration,
   socketDeleted,

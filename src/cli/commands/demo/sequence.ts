@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/kubelet-events";
 import { nodeIdsOf } from "../../../simulator/node";
-import type { Happening, LogLine, RegistrarRole, Role } from "./happenings";
+import type { Deed, Happening, LogLine, RegistrarRole, Role } from "./happenings";
 
 export type Lane = Role | "API objects";
 
@@ -9,9 +9,7 @@ export type Lane = Role | "API objects";
 export type Row = Content & { readonly atMs: number };
 
 type Content =
-  | { readonly kind: "chapter"; readonly title: string }
-  | { readonly kind: "deed"; readonly text: string }
-  | { readonly kind: "begin" | "end"; readonly lane: Lane }
+  | Deed
   | { readonly kind: "note"; readonly lane: Lane; readonly text: string; readonly mood: Mood }
   | {
       readonly kind: "call";
@@ -42,14 +40,6 @@ const PUBLISHED = "Registration Server started";
 
 function contentOf(happening: Happening, owner: RegistrarRole): readonly Content[] {
   switch (happening.kind) {
-    case "chapter":
-      return [{ kind: "chapter", title: happening.title }];
-    case "deed":
-      return [{ kind: "deed", text: happening.text }];
-    case "started":
-      return [{ kind: "begin", lane: happening.role }];
-    case "ended":
-      return [{ kind: "end", lane: happening.role }];
     case "driver":
       return happening.event.kind === "listening"
         ? [note("driver", `listens on ${basename(happening.event.csiAddress)}`)]
@@ -58,6 +48,8 @@ function contentOf(happening: Happening, owner: RegistrarRole): readonly Content
       return registrarRows(happening.role, happening.line);
     case "kubelet":
       return kubeletRows(happening.event, owner);
+    default:
+      return [happening];
   }
 }
 

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { invalidOption, messageOf } from "../../../base/errors";
+import { attempt, invalidOption, messageOf } from "../../../base/errors";
 import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
@@ -22,7 +22,6 @@ export interface StageOptions {
   readonly cli: readonly string[];
   /** The registrar's program; it gets the official registrar's flags. */
   readonly registrar: readonly string[];
-  /** Keeps the folder, with the output of each process in it. */
   readonly keep: boolean;
 }
 
@@ -40,7 +39,6 @@ export function openStage({ cli, registrar, keep }: StageOptions) {
   const actors = new Map<Role, Actor>();
   const mishap = new AbortController();
 
-  const driverFacts = [`--topology=topology.${DRIVER_NAME}/zone=zone-a`, "--max-volumes=12", JSON_LINES];
   const registrarCommand = [
     ...registrar,
     `--csi-address=${csiAddress}`,
@@ -50,7 +48,10 @@ export function openStage({ cli, registrar, keep }: StageOptions) {
     "-v=5",
   ];
   const commands: Readonly<Record<Role, readonly string[]>> = {
-    driver: [...cli, "driver", `--csi-address=${csiAddress}`, `--name=${DRIVER_NAME}`, ...driverFacts],
+    driver: [
+      ...[...cli, "driver", `--csi-address=${csiAddress}`, `--name=${DRIVER_NAME}`],
+      ...[`--topology=topology.${DRIVER_NAME}/zone=zone-a`, "--max-volumes=12", JSON_LINES],
+    ],
     kubelet: [...cli, "kubelet", `--plugin-registration-path=${pluginDir}`, JSON_LINES],
     registrar: registrarCommand,
     "second registrar": registrarCommand,
@@ -58,19 +59,18 @@ export function openStage({ cli, registrar, keep }: StageOptions) {
 
   const start = (role: Role) => {
     let lastLine = "nothing";
-    timeline.add({ kind: "started", role, atMs: Date.now() });
-    const actor = startActor(commands[role], {
-      onObject: (object) => timeline.add(happeningOf(role, object)),
-      onLine: (line) => {
-        lastLine = escapeJson(line);
-        if (keep) appendFileSync(join(folder, `${role.replace(" ", "-")}.log`), `${line}\n`);
-      },
-      onEnd: (how, isUnasked) => {
-        timeline.add({ kind: "ended", role, atMs: Date.now() });
-        if (isUnasked) mishap.abort(new MissedStep(`the ${role} ended (${how}); its last line: ${lastLine}`));
-      },
-    });
-    actors.set(role, actor);
+    const onLine = (line: string) => {
+      lastLine = escapeJson(line);
+      if (keep) appendFileSync(join(folder, `${role.replace(" ", "-")}.log`), `${line}\n`);
+      const object: unknown = attempt(() => JSON.parse(line));
+      if (typeof object === "object" && object !== null) timeline.add(happeningOf(role, object));
+    };
+    const onEnd = (how: string, isUnasked: boolean) => {
+      timeline.add({ kind: "end", lane: role, atMs: Date.now() });
+      if (isUnasked) mishap.abort(new MissedStep(`the ${role} ended (${how}); its last line: ${lastLine}`));
+    };
+    timeline.add({ kind: "begin", lane: role, atMs: Date.now() });
+    actors.set(role, startActor(commands[role], onLine, onEnd));
   };
   const take = (role: Role): Actor => {
     const actor = actors.get(role);
@@ -85,7 +85,7 @@ export function openStage({ cli, registrar, keep }: StageOptions) {
     /** Aborted when an actor ended unasked; the reason names it and quotes its last line. */
     mishap: mishap.signal,
     short: (path: string) => relative(folder, path),
-    start,
+    start: (...roles: readonly Role[]) => roles.forEach(start),
     stop: (role: Role) => take(role).stop(),
     kill: (role: Role) => take(role).kill(),
     deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
@@ -106,13 +106,10 @@ function makeFolder(): string {
   }
 }
 
+/** What a process reports: an event, or a line of a registrar's log. */
 function happeningOf(role: Role, object: object): Happening {
-  if (role === "driver") {
-    const event = object as CsiDriverEvent;
-    return { kind: role, event, atMs: event.atMs };
-  }
-  if (role === "kubelet") {
-    const event = object as KubeletEvent;
+  if (role === "driver" || role === "kubelet") {
+    const event = object as CsiDriverEvent & KubeletEvent;
     return { kind: role, event, atMs: event.atMs };
   }
   const line = object as LogLine;

@@ -26,7 +26,6 @@ const HANGING = " ".repeat(15);
 
 export type Storyteller = ReturnType<typeof createStoryteller>;
 
-/** Writes the story to stdout. */
 export function createStoryteller({ colours, rewrites, columns }: Screen) {
   const styled = (style: Parameters<typeof styleText>[0], text: string) =>
     colours ? styleText(style, text, { validateStream: false }) : text;
@@ -38,9 +37,7 @@ export function createStoryteller({ colours, rewrites, columns }: Screen) {
       write(`\n${styled("bold", title)}\n${INDENT}${wrapped(about.join(" "), INDENT, columns)}\n`),
     /** What happened, `ms` milliseconds after the demo began. */
     step: (number: number, ms: number, text: string) => writeAt(ms, styled("green", String(number)), text),
-    /** What the demo does to its actors. */
     deed: (ms: number, text: string) => writeAt(ms, styled("yellow", "!"), text),
-    /** Lines as they are: YAML. */
     quote: (text: string) => write(`\n${text.trimEnd().replace(/^/gm, HANGING)}`),
     say: write,
     complain: (text: string) => write(`${INDENT}${styled("red", "✗")}  ${styled("red", text)}`),

@@ -17,7 +17,8 @@ const HEIGHTS: Readonly<Record<Row["kind"], number>> = {
 
 const LANES: readonly Lane[] = ["driver", "registrar", "second registrar", "kubelet", "API objects"];
 
-type Placed = { readonly row: Row; readonly top: number };
+/** A row and the height at which it begins. */
+type Placed = readonly [row: Row, top: number];
 
 /** The class of a lane's group: `currentColor` in it is the lane's colour. */
 const laneClass = (lane: Lane) => lane.replaceAll(" ", "-");
@@ -71,14 +72,13 @@ export function renderSvg(rows: readonly Row[]): string {
   const centre = (lane: Lane) => TIME_COLUMN + LANE_WIDTH * (lanes.indexOf(lane) + 0.5);
   const width = TIME_COLUMN + LANE_WIDTH * lanes.length + MARGIN;
   let top = MARGIN / 2;
-  const placed: Placed[] = rows.map((row, index) => {
-    const here = { row, top };
+  const placed = rows.map((row, index) => {
+    const here: Placed = [row, top];
     // Processes that end in a row share one line.
     top += row.kind === "end" && rows[index + 1]?.kind === "end" ? 0 : HEIGHTS[row.kind];
     return here;
   });
   const height = top + MARGIN;
-  const draw = { centre, lanes, width };
   const titles = rows.flatMap((row) => (row.kind === "chapter" ? [row.title] : []));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
@@ -86,7 +86,7 @@ export function renderSvg(rows: readonly Row[]): string {
     `<style>${STYLE}</style>`,
     `<rect class="paper" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10"/>`,
     ...lanes.flatMap((lane) => lifelines(lane, placed, height - MARGIN, centre(lane))),
-    ...placed.flatMap(({ row, top }) => [...timeText(row, top), ...drawRow(row, top, draw)]),
+    ...placed.flatMap(([row, top]) => drawRow(row, top, { centre, lanes, width })),
     "</svg>",
     "",
   ].join("\n");
@@ -104,7 +104,7 @@ function lifelines(lane: Lane, placed: readonly Placed[], bottom: number, x: num
       );
     from = undefined;
   };
-  for (const { row, top } of placed) {
+  for (const [row, top] of placed) {
     if (row.kind === "begin" && row.lane === lane) from = top;
     if (row.kind === "end" && row.lane === lane) {
       draw(top + 8);
@@ -128,6 +128,7 @@ function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): rea
       ];
     case "deed":
       return [
+        timeText(row, top + 21),
         `<rect class="band" x="${TIME_COLUMN}" y="${top + 5}" width="${width - TIME_COLUMN - MARGIN}" height="26" rx="6"/>`,
         text(TIME_COLUMN + 12, top + 22, "deed", row.text),
       ];
@@ -138,6 +139,7 @@ function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): rea
       const x = centre(row.lane);
       const noteWidth = Math.max(80, Math.round(row.text.length * CHARACTER) + 20);
       return [
+        timeText(row, top + 21),
         `<g class="${laneClass(row.lane)}">`,
         `<rect class="${row.mood}" x="${x - noteWidth / 2}" y="${top + 4}" width="${noteWidth}" height="24" rx="6" stroke="currentColor"/>`,
         text(x, top + 20, "note", row.text),
@@ -145,7 +147,7 @@ function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): rea
       ];
     }
     case "call":
-      return arrow(row, centre(row.from), centre(row.to), top + 22);
+      return [timeText(row, top + 26), ...arrow(row, centre(row.from), centre(row.to), top + 22)];
   }
 }
 
@@ -179,11 +181,8 @@ function arrow(
   ];
 }
 
-function timeText(row: Row, top: number): readonly string[] {
-  if (row.kind === "chapter" || row.kind === "begin" || row.kind === "end") return [];
-  const y = top + (row.kind === "call" ? 26 : 21);
-  return [text(TIME_COLUMN - 16, y, "time", `${(row.atMs / 1000).toFixed(2)} s`)];
-}
+const timeText = ({ atMs }: Row, y: number) =>
+  text(TIME_COLUMN - 16, y, "time", `${(atMs / 1000).toFixed(2)} s`);
 
 function text(x: number, y: number, style: string, content: string): string {
   return `<text x="${x}" y="${y}" class="${style}">${escapeXml(content)}</text>`;

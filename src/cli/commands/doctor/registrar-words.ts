@@ -4,7 +4,6 @@ import { startProblemOf } from "../../flag-checks";
 import { acceptedFlags, parseFlags } from "../../flags";
 import { parseGoFlags } from "../../go-flags";
 
-/** The doctor's own flags. */
 type OwnFlags = Readonly<Record<string, Pick<Options, "type" | "array">>>;
 
 /**

@@ -4,19 +4,13 @@ import type { Target } from "../../../doctor/node/facts";
 import { KNOWN_DIRECTORIES } from "../../../doctor/rules/registration-directory";
 import { isPattern } from "../../../host-path/path-pattern";
 import { isFolder } from "../../../unix/files";
+import { flagTable } from "../../flags";
 import { CONTAINER_DIRECTORY } from "../../paths";
 
-/** The registrar's default. */
-const DEFAULT_CSI_ADDRESS = "/run/csi/socket";
-
+const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
 const NODE_FILES = { exists: existsSync, isDirectory: isFolder };
 
-export interface TargetFlags {
-  readonly csiAddress?: string | undefined;
-  readonly kubeletRegistrationPath?: string | undefined;
-  readonly pluginRegistrationPath?: string | undefined;
-  readonly hostRoot?: string | undefined;
-}
+type TargetFlag = "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "hostRoot";
 
 /**
  * What to look at. Without flags: the registrar's default driver socket, if it exists; the directory of a container, else
@@ -24,7 +18,7 @@ export interface TargetFlags {
  * kubelet registration path is the driver's socket.
  */
 export function resolveTarget(
-  flags: TargetFlags,
+  flags: Readonly<Partial<Record<TargetFlag, string | undefined>>>,
   onNode: string,
   fileSystem: { exists(path: string): boolean; isDirectory(path: string): boolean } = NODE_FILES,
 ): Target {
@@ -51,7 +45,6 @@ export function resolveTarget(
   };
 }
 
-/** Undefined for a pattern and for an empty path. */
 function onePath(path: string | undefined): string | undefined {
   return path === "" || (path !== undefined && isPattern(path)) ? undefined : path;
 }

@@ -7,7 +7,6 @@ import { writeLine } from "../../event-lines";
 export const PRINTABLE = ["node", "csinode", "csidriver"] as const;
 export type Printable = (typeof PRINTABLE)[number];
 
-/** Reads `node,csinode`. */
 export function parsePrintable(text: string): readonly Printable[] {
   return text.split(",").map((name) => parseChoice(name.trim(), PRINTABLE));
 }
@@ -27,7 +26,6 @@ export async function createObjectPrinter() {
 const NO_CSI_DRIVER =
   "Kubelet does not write CSIDriver objects, it reads them. Without one it uses these defaults:";
 
-/** Prints those of the `printed` kinds that a step of kubelet changed. */
 export function printChanged(event: KubeletEvent, printed: readonly Printable[], print: PrintObject): void {
   if (event.kind === "node-changed" && printed.includes("node")) print(event.node);
   if (event.kind === "csi-node-changed" && printed.includes("csinode")) print(event.csiNode);
