@@ -25,6 +25,7 @@ const NODE_WIDE = ["--csi-address=/p/*/s", "--kubelet-registration-path=/h/*/s"]
 
 test.each([
   `--v=5 --csi-address=/csi/csi.sock --kubelet-registration-path=${HOST_SOCKET} --http-endpoint=:9809`,
+  "--log-flush-frequency=1s --log-text-info-buffer-size=1Ki --log-json-info-buffer-size=2M --automaxprocs",
   "--enable-pprof --http-endpoint=localhost:9809",
   "--enable-pprof --http-endpoint=[::1]:9809",
   "--csi-address=unix:///csi/csi.sock",

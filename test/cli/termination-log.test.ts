@@ -9,24 +9,15 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 
 const path = () => folder.at("termination-log");
-const content = () => readFileSync(path(), "utf8");
 
-test("writes the reason into the file that the container runtime made", () => {
-  writeFileSync(path(), "");
-  writeTerminationLog(path(), "kubelet refused the driver: no", { create: false });
-  expect(content()).toBe("kubelet refused the driver: no\n");
-});
-
-test("replaces what was there, also by less", () => {
-  writeFileSync(path(), "a former and much longer reason");
-  writeTerminationLog(path(), "no", { create: false });
-  expect(content()).toBe("no\n");
-});
-
-test("writes no more than kubelet reads", () => {
-  writeFileSync(path(), "");
-  writeTerminationLog(path(), "r".repeat(10_000), { create: false });
-  expect(content()).toBe("r".repeat(4096));
+test.each([
+  ["the file that the container runtime made", "", "no", "no\n"],
+  ["what was there, also by less", "a former and much longer reason", "no", "no\n"],
+  ["no more than kubelet reads", "", "r".repeat(10_000), "r".repeat(4096)],
+])("a reason replaces %s", (_what, before, reason, after) => {
+  writeFileSync(path(), before);
+  writeTerminationLog(path(), reason, { create: false });
+  expect(readFileSync(path(), "utf8")).toBe(after);
 });
 
 test.each([

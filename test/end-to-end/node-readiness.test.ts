@@ -10,8 +10,8 @@ import {
   startScriptedApiServer,
 } from "../node-readiness/support/scripted-api-server";
 import { eventually } from "../support/eventually";
-import { askHttp } from "../support/http";
-import { DRIVER, nodeTest, onNode, registered, type TestNode } from "./support/node";
+import { httpOf } from "./support/http";
+import { DRIVER, nodeTest, onNode, registered, registrarArguments, type TestNode } from "./support/node";
 
 let certificate: Certificate;
 let server: ScriptedApiServer;
@@ -44,16 +44,10 @@ const TAINT_FLAG = "--remove-startup-taint={driver}/agent-not-ready";
 /** Flags and variables of another test must not count. */
 const NO_POD = { KUBECONFIG: "", NODE_NAME: "", KUBE_NODE_NAME: "", KUBERNETES_SERVICE_HOST: "" };
 const start = (node: TestNode, flags: readonly string[], env: NodeJS.ProcessEnv) =>
-  node.cli(
-    [
-      `--csi-address=${node.csiAddress}`,
-      `--kubelet-registration-path=${node.csiAddress}`,
-      `--plugin-registration-path=${node.pluginDir}`,
-      `--termination-log=${node.terminationLogPath}`,
-      ...flags,
-    ],
-    { ...NO_POD, ...env },
-  );
+  node.cli([...registrarArguments(node), `--termination-log=${node.terminationLogPath}`, ...flags], {
+    ...NO_POD,
+    ...env,
+  });
 
 nodeTest("the taint goes after kubelet's registration status, and the endpoints tell", async (node) => {
   server.setTaints([FOREIGN_TAINT, STARTUP_TAINT]);
@@ -62,28 +56,27 @@ nodeTest("the taint goes after kubelet's registration status, and the endpoints 
     [TAINT_FLAG, "--node-condition={driver}/Registered", "--http-endpoint=127.0.0.1:0", "-v=5"],
     { KUBECONFIG: kubeconfig, KUBE_NODE_NAME: NODE_NAME },
   );
-  const { fields } = await registrar.line("HTTP server started");
-  const port = Number(fields.port);
+  const http = await httpOf(registrar);
   await eventually(() => expect(server.watches).toBe(1));
   await node.driver();
   const kubelet = await node.kubelet();
   await registered(kubelet);
   await eventually(async () =>
-    expect((await askHttp(port, "/readyz?verbose")).body).toContain(
+    expect((await http.get("/readyz?verbose")).body).toContain(
       `[-]node-readiness failed (does not count): taint ${STARTUP_TAINT.key}:NoSchedule is still on: CSINode does not list`,
     ),
   );
-  await eventually(async () => expect((await askHttp(port, "/readyz")).status).toBe(200));
-  expect((await askHttp(port, "/readyz?require=node-readiness")).status).toBe(503);
-  expect((await askHttp(port, "/metrics")).body).toContain(
+  await eventually(async () => expect((await http.get("/readyz")).status).toBe(200));
+  expect((await http.get("/readyz?require=node-readiness")).status).toBe(503);
+  expect((await http.get("/metrics")).body).toContain(
     `registrar_startup_taint_overdue{driver_name="${DRIVER}",taint="${STARTUP_TAINT.key}"} 1`,
   );
   server.listed = [DRIVER];
   await registrar.line("Startup taint removed");
   await registrar.line("Node condition set");
   expect(server.node?.spec.taints).toEqual([FOREIGN_TAINT]);
-  expect((await askHttp(port, "/readyz?require=node-readiness")).status).toBe(200);
-  const page = await askHttp(port, "/statusz", { headers: { accept: "application/json" } });
+  expect((await http.get("/readyz?require=node-readiness")).status).toBe(200);
+  const page = await http.get("/statusz", { headers: { accept: "application/json" } });
   expect(JSON.parse(page.body).nodeReadiness).toMatchObject({
     node: NODE_NAME,
     taints: [{ driverName: DRIVER, present: false, removals: 1 }],
@@ -116,16 +109,9 @@ nodeTest("doctor with the registrar's arguments says what keeps the taint on", a
   server.listed = [DRIVER];
   server.denied = ["patch nodes"];
   await node.driver();
-  const words = [
-    `--csi-address=${node.csiAddress}`,
-    `--kubelet-registration-path=${node.csiAddress}`,
-    `--plugin-registration-path=${node.pluginDir}`,
-    "--output=json",
-    "--timeout=1m",
-  ];
   const doctor = async (...flags: readonly string[]) => {
     const env = { ...NO_POD, KUBECONFIG: kubeconfig, NODE_NAME };
-    using command = startCommand(["doctor", ...words, ...flags], env);
+    using command = startCommand(["doctor", ...registrarArguments(node), "--output=json", ...flags], env);
     await command.exitCode();
     const { findings } = JSON.parse(command.lines.join("\n"));
     return findings.filter(({ code }: { code: string }) => ["CSI001", "CSI021"].includes(code));

@@ -1,14 +1,13 @@
-import { askHttp, type HttpAnswer } from "../../support/http";
+import { askHttp } from "../../support/http";
 import type { CliProcess } from "./process";
 
-export interface HttpClient {
-  readonly port: number;
-  get(path: string, options?: Parameters<typeof askHttp>[2]): Promise<HttpAnswer>;
-}
+export type HttpClient = Awaited<ReturnType<typeof httpOf>>;
 
 /** A client of the port on which the registrar says that it listens. */
-export async function httpOf(registrar: CliProcess): Promise<HttpClient> {
-  const { fields } = await registrar.line("HTTP server started");
-  const port = Number(fields.port);
-  return { port, get: (path, options) => askHttp(port, path, options) };
+export async function httpOf(registrar: CliProcess) {
+  const port = Number((await registrar.line("HTTP server started")).fields.port);
+  return {
+    port,
+    get: (path: string, options?: Parameters<typeof askHttp>[2]) => askHttp(port, path, options),
+  };
 }

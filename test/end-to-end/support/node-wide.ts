@@ -1,22 +1,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { CsiDriverOptions, SimulatedCsiDriver, SimulatedKubelet } from "../../../src/testing";
+import type { CsiDriverOptions, SimulatedKubelet } from "../../../src/testing";
 import type { LogLine } from "./log-line";
 import { registered, registrarArguments, type TestNode } from "./node";
 import type { CliProcess, LineOptions } from "./process";
 
-/** The drivers of one node, each with a folder of its own, and a registrar of all of them. */
-export interface DriverFolders {
-  /** Starts a driver in a folder, under the folder's name unless told otherwise. */
-  add(folder: string, options?: Partial<CsiDriverOptions>): Promise<SimulatedCsiDriver>;
-  /** Removes a driver's folder with all that is in it, as an uninstallation does. */
-  remove(folder: string): void;
-  /** The folder of all of them. */
-  readonly folder: string;
-  /** Path of a driver's socket. */
-  csiAddress(folder: string): string;
-  registrar(...flags: readonly string[]): CliProcess;
-}
+export type DriverFolders = ReturnType<typeof driverFoldersOf>;
 
 /** The registration sockets on a node; names with a dot are there for moments only. */
 export const socketsIn = (node: TestNode) => node.visibleFiles();
@@ -37,19 +26,22 @@ export const reached = (registrar: CliProcess, driver: string, state: string, nt
 export const nameOf = (number: number) => `driver-${number}.csi.example.com`;
 export const namesOf = (count: number) => Array.from({ length: count }, (_, number) => nameOf(number));
 
-/** Where the drivers of a node live; nothing is made before the first one comes. */
-export function driverFoldersOf(node: TestNode): DriverFolders {
+/** The drivers of one node, each with a folder of its own, and a registrar of all of them. */
+export function driverFoldersOf(node: TestNode) {
   const plugins = join(dirname(node.csiAddress), "plugins");
   const csiAddress = (folder: string) => join(plugins, folder, "csi.sock");
   return {
     folder: plugins,
     csiAddress,
-    add: (folder, options) => {
+    /** Starts a driver in a folder, under the folder's name unless told otherwise. */
+    add: (folder: string, options?: Partial<CsiDriverOptions>) => {
       mkdirSync(join(plugins, folder), { recursive: true });
       return node.driver({ csiAddress: csiAddress(folder), name: folder, ...options });
     },
-    remove: (folder) => rmSync(join(plugins, folder), { recursive: true }),
-    registrar: (...flags) => node.cli([...registrarArguments(node, csiAddress("*")), ...flags]),
+    /** Removes a driver's folder with all that is in it, as an uninstallation does. */
+    remove: (folder: string) => rmSync(join(plugins, folder), { recursive: true }),
+    registrar: (...flags: readonly string[]) =>
+      node.cli([...registrarArguments(node, csiAddress("*")), ...flags]),
   };
 }
 

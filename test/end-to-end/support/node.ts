@@ -2,21 +2,11 @@ import { writeFileSync } from "node:fs";
 import type { SimulatedKubelet } from "../../../src/testing";
 import { createTestNode as createNode, type TestNode as Node } from "../../support/registrar-node";
 import { told } from "../../support/told";
-import { type CliProcess, type Launch, patience, startCli } from "./process";
+import { patience, startCli } from "./process";
 
 export const DRIVER = "disk.csi.example.com";
 
-/** A node with registrars that are processes. */
-export interface TestNode extends Omit<Node, "socketPath"> {
-  /** Where the registration socket of DRIVER belongs. */
-  readonly socketPath: string;
-  /** Starts the registrar with the three flags of every chart, and these. A slow machine is no slow driver to it. */
-  registrar(...flags: readonly string[]): CliProcess;
-  /** Starts the CLI with these arguments only. */
-  cli(args: readonly string[], env?: NodeJS.ProcessEnv, launch?: Launch): CliProcess;
-  /** An empty file, as kubelet makes it before a container starts. */
-  readonly terminationLogPath: string;
-}
+export type TestNode = Awaited<ReturnType<typeof createTestNode>>;
 
 /**
  * A test on a node of its own, on which nothing runs at first. Whatever it starts is ended afterwards and the folder
@@ -36,17 +26,22 @@ export function onNode<Row extends readonly unknown[]>(
   };
 }
 
-async function createTestNode(): Promise<TestNode> {
+/** A node with registrars that are processes. */
+async function createTestNode() {
   const node = await createNode({ driverName: DRIVER, reconcilePeriodMs: 50 });
   const terminationLogPath = node.at("termination-log");
   writeFileSync(terminationLogPath, "");
-  const cli: TestNode["cli"] = (args, env, launch) => node.keep(startCli(args, env, launch));
+  /** Starts the CLI with these arguments only. */
+  const cli = (...call: Parameters<typeof startCli>) => node.keep(startCli(...call));
   return {
     ...node,
+    /** Where the registration socket of DRIVER belongs. */
     socketPath: node.socketPath(),
+    /** An empty file, as kubelet makes it before a container starts. */
     terminationLogPath,
     cli,
-    registrar: (...flags) => cli([...registrarArguments(node), ...flags]),
+    /** Starts the registrar with the three flags of every chart, and these. A slow machine is no slow driver to it. */
+    registrar: (...flags: readonly string[]) => cli([...registrarArguments(node), ...flags]),
   };
 }
 

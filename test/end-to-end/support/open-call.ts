@@ -3,15 +3,8 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { patience } from "./process";
 
-/** A GetInfo call of which the server has the head, and still waits for the request. */
-export interface OpenCall {
-  /** Sends the request; resolves with the gRPC status of the answer. */
-  finish(): Promise<string>;
-  close(): void;
-}
-
-/** Begins a call on a registration socket and leaves it running; resolves when the server knows of it. */
-export async function openCall(socketPath: string): Promise<OpenCall> {
+/** Begins a GetInfo call and leaves it running; resolves when the server has its head, and waits for the request. */
+export async function openCall(socketPath: string) {
   const session = connectHttp2("http://localhost", { createConnection: () => connect({ path: socketPath }) });
   session.on("error", () => {});
   const call = session.request({
@@ -28,6 +21,7 @@ export async function openCall(socketPath: string): Promise<OpenCall> {
       session.ping((error) => (error ? reject(error) : resolve()));
     });
   return {
+    /** Sends the request; resolves with the gRPC status of the answer. */
     finish: async () => {
       const trailers = once(call, "trailers", patience());
       call.resume().end(Buffer.alloc(5)); // one gRPC frame: not compressed, no bytes

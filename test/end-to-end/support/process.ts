@@ -14,24 +14,7 @@ export interface LineOptions {
   readonly nth?: number;
 }
 
-/** The built CLI as a process. */
-export interface CliProcess extends AsyncDisposable {
-  readonly pid: number;
-  /** Lines of its log so far, those with this message only. */
-  lines(message?: string): readonly LogLine[];
-  /** Resolves with the line that has this message, now or as soon as it comes. */
-  line(message: string, options?: LineOptions): Promise<LogLine>;
-  /** Resolves when the log says that the registration came to this state, for the nth time. */
-  reached(state: string, nth?: number): Promise<LogLine>;
-  /** All of stderr, and of stdout, so far. */
-  readonly stderr: string;
-  readonly stdout: string;
-  kill(signal: NodeJS.Signals): void;
-  /** How it ended; by itself, or by a signal that the test sent. */
-  exit(): Promise<Exit>;
-  /** SIGTERM, and how it ended. */
-  stop(): Promise<Exit>;
-}
+export type CliProcess = ReturnType<typeof startCli>;
 
 /** How the CLI is started where it is not by its file alone. */
 export interface Launch {
@@ -49,7 +32,7 @@ export function startCli(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   { command: [command = "", ...words], pidOf }: Launch = { command: registrarCommand() },
-): CliProcess {
+) {
   const child = spawnProcess(command, [...words, ...args], { env, lifeMs: LONGEST_LIFE_MS });
   const log = createHistory<LogLine>(`the log of the registrar (${args.join(" ")})`);
   child.stderr.follow((text) => {
@@ -59,11 +42,13 @@ export function startCli(
   child.exited.then(({ code, signal }) => log.end(`it ended with ${signal ?? code}`));
   let isExpectedToEnd = false;
 
-  const line: CliProcess["line"] = (message, { where = () => true, nth = 1 } = {}) => {
+  /** Resolves with the line that has this message, now or as soon as it comes. */
+  const line = (message: string, { where = () => true, nth = 1 }: LineOptions = {}) => {
     let count = 0;
     return log.waitFor((one) => one.message === message && where(one) && ++count === nth);
   };
 
+  /** How it ended; by itself, or by a signal that the test sent. */
   const exit = async () => {
     isExpectedToEnd = true;
     return child.exited;
@@ -74,11 +59,19 @@ export function startCli(
     else if (child.exit() === undefined) process.kill(pidOf(child.pid), signal);
   };
 
-  const cli: CliProcess = {
+  const stop = () => {
+    send("SIGTERM");
+    return exit();
+  };
+
+  return {
     pid: child.pid,
-    lines: (message) => log.all().filter((one) => message === undefined || one.message === message),
+    /** Lines of its log so far, those with this message only. */
+    lines: (message?: string): readonly LogLine[] =>
+      log.all().filter((one) => message === undefined || one.message === message),
     line,
-    reached: (state, nth = 1) =>
+    /** Resolves when the log says that the registration came to this state, for the nth time. */
+    reached: (state: string, nth = 1) =>
       line("Registration state changed", { where: ({ fields }) => fields.to === state, nth }),
     get stderr() {
       return child.stderr.text();
@@ -86,26 +79,23 @@ export function startCli(
     get stdout() {
       return child.stdout.text();
     },
-    kill: (signal) => {
+    kill: (signal: NodeJS.Signals) => {
       isExpectedToEnd ||= signal !== "SIGSTOP" && signal !== "SIGCONT";
       send(signal);
     },
     exit,
-    stop: () => {
-      send("SIGTERM");
-      return exit();
-    },
+    stop,
     [Symbol.asyncDispose]: async () => {
-      if (child.exit() && !isExpectedToEnd) throw new Error(`the registrar ended unasked:\n${cli.stderr}`);
+      if (child.exit() && !isExpectedToEnd)
+        throw new Error(`the registrar ended unasked:\n${child.stderr.text()}`);
       if (child.exit()) return;
       try {
         send("SIGCONT");
-        const { code } = await cli.stop();
-        if (code !== 0) throw new Error(`the registrar did not end well:\n${cli.stderr}`);
+        const { code } = await stop();
+        if (code !== 0) throw new Error(`the registrar did not end well:\n${child.stderr.text()}`);
       } finally {
         child.signal("SIGKILL");
       }
     },
   };
-  return cli;
 }
