@@ -56,9 +56,8 @@ const MEANT: readonly { readonly words: readonly string[]; readonly meant: strin
 ];
 
 /**
- * The usage error for a first word that looks like a command; undefined for any other, such as a path, which ends the
- * flags in Go's grammar. A drop-in user loses nothing: the official registrar always fails on a line that starts with a
- * plain word, because it sets no flag and --kubelet-registration-path is required.
+ * The usage error for a first word that looks like a command; undefined for any other, such as a path. A drop-in user
+ * loses nothing: the official registrar takes the word for the end of the flags, and lacks its required flag.
  */
 export function correctCommand(firstWord: string | undefined): string | undefined {
   if (firstWord === undefined || !/^[a-z][a-z-]*$/i.test(firstWord) || /^(?:true|false)$/i.test(firstWord))

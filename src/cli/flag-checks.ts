@@ -16,7 +16,7 @@ export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | un
 
 export const BOTH_PORTS = "Only one of `--health-port` and `--http-endpoint` can be set";
 
-export function checkHttpFlags(flags: Flags): void {
+function checkHttpFlags(flags: Flags): void {
   const endpoint = httpEndpointOf(flags);
   if (endpoint === undefined) return;
   parseListenAddress(endpoint);
@@ -28,8 +28,12 @@ export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags)
   return removeStartupTaint.length > 0 || nodeCondition !== "";
 }
 
-/** Throws INVALID_OPTION for impossible waits. The library refuses them too, but as milliseconds, not as durations. */
-export function checkWaitFlags(flags: Flags): void {
+/**
+ * Throws INVALID_OPTION for settings with which the HTTP server does not start, and for impossible waits. The library
+ * refuses those too, but as milliseconds, not as durations.
+ */
+export function checkFlags(flags: Flags): void {
+  checkHttpFlags(flags);
   if (!(flags.timeoutMs > 0)) throw invalidOption("timeout must be more than 0: no call could ever succeed");
   checkWait("timeout", flags.timeoutMs);
   checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");
@@ -42,22 +46,18 @@ function checkWait(flag: string, ms: number, hint = ""): void {
   if (ms > LONGEST_WAIT_MS) throw invalidOption(`${flag} must be 24 days at most${hint}`);
 }
 
-/**
- * Why the registrar would not start with these flags, by its own checks; undefined if it would. Required flags may be
- * missing: doctor needs fewer.
- */
+/** Why the registrar would not start with these flags; undefined if it would. Required ones may be missing. */
 export function startProblemOf(flags: Flags): string | undefined {
   const logging = resolveLogging(flags);
   if (logging.kind === "invalid") return `LoggingConfiguration is invalid: ${logging.error}`;
   if (flags.healthPort > 0 && flags.httpEndpoint !== "") return BOTH_PORTS;
   const kubeletRegistrationPath = flags.kubeletRegistrationPath || "/not-told";
   try {
-    checkHttpFlags(flags);
+    checkFlags(flags);
     if (isNodeWide(flags)) {
       const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
       pairPatterns(csiAddresses, kubeletRegistrationPaths);
     }
-    checkWaitFlags(flags);
     const { csiAddress, pluginRegistrationPath } = flags;
     resolveOptions({ csiAddress, kubeletRegistrationPath, pluginRegistrationPath });
     return undefined;

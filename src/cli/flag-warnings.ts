@@ -17,10 +17,7 @@ const LOOKS_SPECIAL = /[?[{]/;
 
 const dashed = (flags: readonly string[]) => flags.map((flag) => `--${flag}`).join(" ");
 
-/**
- * Logs once what was assumed, what is deprecated or ignored, and what looks wrong. Never exits. `mounts` are those of
- * this process by default.
- */
+/** Logs what was assumed, what is deprecated or ignored, and what looks wrong. By default `mounts` are this process's. */
 export function warnAboutFlags(
   flags: Flags,
   paths: Paths,
@@ -118,7 +115,6 @@ export function adviceOnHostPaths(
   return addresses.flatMap((csiAddress, index) => {
     const kubeletRegistrationPath = endpoints[index];
     if (kubeletRegistrationPath === undefined) return [];
-    // An invalid address is reported elsewhere.
     const csiSocketPath = attempt(() => parseCsiAddress(csiAddress));
     if (csiSocketPath !== undefined && !isPattern(csiSocketPath) && !mayBeSocket(csiSocketPath)) return [];
     const facts = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };

@@ -122,7 +122,6 @@ export interface Flags extends Values {
   readonly rest: readonly string[];
 }
 
-/** `message` is the official's first line on stderr; its help follows there. The exit code is 2, for help 0. */
 export type ParsedFlags =
   | { readonly kind: "flags"; readonly flags: Flags }
   | Exclude<GoCommandLine, { readonly kind: "parsed" }>;
@@ -200,10 +199,7 @@ function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecat
   return advices.filter(({ flag }) => settings.has(flag));
 }
 
-/**
- * Any mode but a probe's is a normal run, as with the official registrar. A mistyped probe is refused: as a normal run it
- * would take the registration away from the registrar that it should probe.
- */
+/** Any mode but a probe's is a normal run. A mistyped probe is refused: it would take the registration away. */
 function parseMode(text: string): Parsed<string> {
   const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
   if (text === "" || modes.includes(text)) return { value: text };

@@ -7,10 +7,7 @@ export interface GoFlag {
   readonly parse: (text: string) => Parsed<unknown>;
 }
 
-/**
- * What a command line says. `message` is the official's first line on stderr, its exit code is 2; `unknown` is the name
- * of a flag that does not exist.
- */
+/** `message` is the official's first line on stderr, its exit code is 2; `unknown` is a flag that does not exist. */
 export type GoCommandLine =
   | {
       readonly kind: "parsed";

@@ -35,10 +35,7 @@ export async function prepareNodeReadiness(
     startNodeReadiness(observeRegistrations(registrations), options, { logger });
 }
 
-/**
- * What doctor asks the API server about, with the same flags and environment; an unknown name or server is no error.
- * Rejects with INVALID_OPTION for taints and conditions with which the registrar does not start.
- */
+/** What doctor asks the API server about. Rejects with INVALID_OPTION for taints and conditions that are refused. */
 export async function nodeReadinessTarget(
   flags: Pick<Flags, "removeStartupTaint" | "nodeCondition" | "nodeName">,
   environment: Environment,

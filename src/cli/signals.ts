@@ -37,10 +37,7 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   return controller.signal;
 }
 
-/**
- * Lets the kernel end the process at a signal, also while JavaScript is busy, for work that leaves nothing behind.
- * Process 1 keeps its handlers: see {@link endOnSignals}.
- */
+/** Lets the kernel end the process at a signal, also while JavaScript is busy. Process 1 needs its handlers. */
 export function endBySignals(): void {
   if (process.pid !== 1) for (const name of STOP_SIGNALS) process.removeAllListeners(name);
 }

@@ -45,10 +45,7 @@ export const runDemo = createCommand(
   },
 );
 
-/**
- * Aborted by any signal that asks to stop, and when stdout is closed. A second signal changes nothing: the actors
- * must be stopped first, which takes seconds.
- */
+/** A second signal changes nothing: the actors must be stopped first, which takes seconds. */
 function untilInterrupted(): AbortSignal {
   const controller = new AbortController();
   const interrupt = () => controller.abort();

@@ -9,13 +9,7 @@ import type { NodeRegistrar } from "../../registrar/start-node-registrar";
 import { startSidecar } from "../../registrar/start-registrar";
 import { isFolder } from "../../unix/files";
 import { createCliLogger } from "../cli-logger";
-import {
-  BOTH_PORTS,
-  checkHttpFlags,
-  checkWaitFlags,
-  httpEndpointOf,
-  wantsNodeReadiness,
-} from "../flag-checks";
+import { BOTH_PORTS, checkFlags, httpEndpointOf, wantsNodeReadiness } from "../flag-checks";
 import { warnAboutFlags, warnAboutWords } from "../flag-warnings";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
@@ -26,10 +20,7 @@ import { abortOnSignals } from "../signals";
 import { writeTerminationLog } from "../termination-log";
 import { version } from "../version";
 
-/**
- * The default command: registers drivers until a signal or a failure ends it. Resolves with the exit code: 0 after a
- * signal, 1 after a failure, whose reason is in the log and in the termination log.
- */
+/** Registers drivers until it is ended: by a signal, which is exit code 0, or by a failure, which is 1. */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
   const logger = await createCliLogger(logging);
   const log = logger.named("register");
@@ -53,8 +44,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     log.info("Version", { version, node: process.version });
     log.info("Running node-driver-registrar", { mode: flags.mode });
     if (flags.healthPort > 0 && flags.httpEndpoint !== "") return fail(undefined, BOTH_PORTS);
-    checkHttpFlags(flags);
-    checkWaitFlags(flags);
+    checkFlags(flags);
     warnAboutFlags(flags, paths, log);
 
     const keepNodeReady = wantsNodeReadiness(flags)

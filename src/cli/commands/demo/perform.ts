@@ -1,15 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { invalidOption, messageOf } from "../../../base/errors";
 import { kubeletHasTold } from "./happenings";
-import { createPlay, type PlayOptions } from "./play";
+import { createPlay } from "./play";
 import { registration, type Scenario } from "./scenarios";
 import { sequenceOf } from "./sequence";
-import { MissedStep, openStage, type StageOptions } from "./stage";
+import { type DemoOptions, MissedStep, openStage } from "./stage";
 import { renderSvg } from "./svg";
-
-export interface PerformanceOptions extends StageOptions, PlayOptions {
-  readonly svg?: string | undefined;
-}
 
 /** For a scenario that needs a registered driver and is played first. */
 const SETTING =
@@ -19,7 +15,7 @@ const SETTING =
  * Plays scenarios one after the other on one stage; `missed` if a step did not happen, which is written already. However
  * it ends, it leaves no process and, unless kept, no file.
  */
-export async function perform(scenarios: readonly Scenario[], options: PerformanceOptions) {
+export async function perform(scenarios: readonly Scenario[], options: DemoOptions) {
   const { teller, svg, signal, keep } = options;
   // Checked before anything is played, so that a path that cannot be written fails at once.
   if (svg !== undefined) save(svg, "");

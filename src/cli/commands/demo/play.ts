@@ -1,17 +1,7 @@
 import { pause } from "../../../base/pause";
 import { durationText } from "../../event-lines";
 import type { Look } from "./happenings";
-import { MissedStep, type Stage } from "./stage";
-import type { Storyteller } from "./storyteller";
-
-/** How long a step may take. A registration takes a second or two; this is for a busy machine. */
-const STEP_MS = 10_000;
-
-export interface PlayOptions {
-  readonly teller: Storyteller;
-  readonly stepMs?: number | undefined;
-  readonly signal: AbortSignal;
-}
+import { type DemoOptions, MissedStep, type Stage } from "./stage";
 
 export type Play = ReturnType<typeof createPlay>;
 
@@ -19,8 +9,8 @@ export type Play = ReturnType<typeof createPlay>;
  * What one scenario works with. Steps count from the latest deed on. What does not happen within `stepMs`, and an actor
  * that ends unasked, reject with MissedStep. `startedAt` is when the demo began, in milliseconds since 1970.
  */
-export function createPlay(stage: Stage, startedAt: number, options: PlayOptions) {
-  const { teller, stepMs = STEP_MS, signal } = options;
+export function createPlay(stage: Stage, startedAt: number, options: DemoOptions) {
+  const { teller, stepMs = 10_000, signal } = options;
   const { timeline } = stage;
   const interrupted = AbortSignal.any([signal, stage.mishap]);
   let steps = 0;

@@ -1,34 +1,44 @@
+import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { createInterface } from "node:readline";
 import { attempt, invalidOption, messageOf } from "../../../base/errors";
 import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
 import type { KubeletEvent } from "../../../simulator/kubelet-events";
-import { type Actor, startActor } from "./actor";
 import type { Happening, LogLine, Role } from "./happenings";
+import type { Storyteller } from "./storyteller";
 import { createTimeline } from "./timeline";
 
 const DRIVER_NAME = "demo.csi";
 const JSON_LINES = "--output=json";
+const GRACE_MS = 3_000;
 
 export class MissedStep extends Error {
   override readonly name = "MissedStep";
 }
 
-export interface StageOptions {
+export interface DemoOptions {
   /** Our own program. */
   readonly cli: readonly string[];
   /** The registrar's program; it gets the official registrar's flags. */
   readonly registrar: readonly string[];
+  /** Keeps the folder, with the output of each process in it. */
   readonly keep: boolean;
+  /** Path of the picture to save. */
+  readonly svg?: string | undefined;
+  readonly teller: Storyteller;
+  /** How long a step may take. A registration takes a second or two; the default of 10 s is for a busy machine. */
+  readonly stepMs?: number | undefined;
+  readonly signal: AbortSignal;
 }
 
 export type Stage = ReturnType<typeof openStage>;
 
 /** A folder that stands for a node, and the processes on it: none yet. Throws INVALID_OPTION if it cannot be made. */
-export function openStage({ cli, registrar, keep }: StageOptions) {
+export function openStage({ cli, registrar, keep }: DemoOptions) {
   const folder = makeFolder();
   const csiAddress = join(folder, "plugins", DRIVER_NAME, "csi.sock");
   const pluginDir = join(folder, "plugins_registry");
@@ -36,7 +46,7 @@ export function openStage({ cli, registrar, keep }: StageOptions) {
   mkdirSync(pluginDir);
 
   const timeline = createTimeline();
-  const actors = new Map<Role, Actor>();
+  const actors = new Map<Role, ReturnType<typeof startActor>>();
   const mishap = new AbortController();
 
   const registrarCommand = [
@@ -72,7 +82,7 @@ export function openStage({ cli, registrar, keep }: StageOptions) {
     timeline.add({ kind: "begin", lane: role, atMs: Date.now() });
     actors.set(role, startActor(commands[role], onLine, onEnd));
   };
-  const take = (role: Role): Actor => {
+  const take = (role: Role) => {
     const actor = actors.get(role);
     if (actor === undefined) throw new Error(`there is no ${role} on stage`);
     actors.delete(role);
@@ -114,4 +124,41 @@ function happeningOf(role: Role, object: object): Happening {
   }
   const line = object as LogLine;
   return { kind: "registrar", role, line, atMs: line.ts };
+}
+
+/**
+ * Starts a process. It has a process group of its own: Ctrl-C reaches only the demo, which then stops its actors itself.
+ * `onEnd` is called when the process is gone and its output is read; `isUnasked`: without `stop` or `kill`.
+ */
+function startActor(
+  [program = "", ...words]: readonly string[],
+  onLine: (line: string) => void,
+  onEnd: (how: string, isUnasked: boolean) => void,
+) {
+  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let isUnasked = true;
+  for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", onLine);
+  const gone = new Promise<void>((resolve) => {
+    let problem: string | undefined;
+    child.once("error", (error) => {
+      problem = error.message;
+    });
+    // Emitted after an error too, and after the last line.
+    child.once("close", (code, signal) => {
+      onEnd(problem ?? signal ?? `exit code ${code}`, isUnasked);
+      resolve();
+    });
+  });
+  const endBy = async (signal: NodeJS.Signals) => {
+    isUnasked = false;
+    child.kill(signal);
+    const force = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+    await gone;
+    clearTimeout(force);
+  };
+  return {
+    /** Sends SIGTERM, as when a pod is deleted, and SIGKILL after 3 s; resolves when the process is gone. */
+    stop: () => endBy("SIGTERM"),
+    kill: () => endBy("SIGKILL"),
+  };
 }

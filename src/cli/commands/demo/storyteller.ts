@@ -1,19 +1,13 @@
 import { styleText } from "node:util";
 import { wrap } from "../../../doctor/findings/columns";
 
-export interface Screen {
-  readonly colours: boolean;
-  readonly rewrites: boolean;
-  readonly columns: number;
-}
-
 const WIDTH = 110;
 
 /** A terminal gets a progress line, and colours unless NO_COLOR is set (https://no-color.org); all else plain text. */
 export function detectScreen(
   { isTTY, columns = WIDTH }: { readonly isTTY?: boolean; readonly columns?: number },
   env: Readonly<Record<string, string | undefined>>,
-): Screen {
+) {
   const rewrites = isTTY === true && env.TERM !== "dumb";
   return { rewrites, colours: rewrites && !env.NO_COLOR, columns: Math.min(columns, WIDTH) };
 }
@@ -26,7 +20,7 @@ const HANGING = " ".repeat(15);
 
 export type Storyteller = ReturnType<typeof createStoryteller>;
 
-export function createStoryteller({ colours, rewrites, columns }: Screen) {
+export function createStoryteller({ colours, rewrites, columns }: ReturnType<typeof detectScreen>) {
   const styled = (style: Parameters<typeof styleText>[0], text: string) =>
     colours ? styleText(style, text, { validateStream: false }) : text;
   const write = (text: string) => process.stdout.write(`${text}\n`);
