@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { attempt } from "../base/errors";
 import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
 import { nearestFlag, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
@@ -72,12 +73,9 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** `process.cwd` throws in a removed working directory. */
 function leaveRemovedDirectory(): void {
-  try {
-    process.cwd();
-  } catch {
-    process.chdir("/");
-    printError("registrar: the working directory was removed: relative paths begin at / instead");
-  }
+  if (attempt(process.cwd) !== undefined) return;
+  process.chdir("/");
+  printError("registrar: the working directory was removed: relative paths begin at / instead");
 }
 
 function printError(text: string): void {

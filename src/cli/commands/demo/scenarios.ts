@@ -7,7 +7,7 @@ export interface Scenario {
   readonly name: string;
   readonly title: string;
   /** What a newcomer must know to follow it, in a few short lines. */
-  readonly about: readonly string[];
+  readonly about: string;
   /** Plays it. The first scenario starts with no process, the others with a registered driver; each ends with one. */
   play(play: Play): Promise<void>;
 }
@@ -18,10 +18,9 @@ const KUBELET_ROUND_MS = 1_100;
 export const registration: Scenario = {
   name: "registration",
   title: "A driver is registered, from its start to the CSINode object",
-  about: [
-    "Before kubelet can mount a CSI driver's volumes, it must know that the driver exists and where it listens. The",
+  about:
+    "Before kubelet can mount a CSI driver's volumes, it must know that the driver exists and where it listens. The " +
     "registrar runs beside the driver and tells kubelet. There are two sockets: the driver's and the registrar's.",
-  ],
 
   async play({ deed, start, expect, step, show, short }) {
     await deed("The demo starts a kubelet, a CSI driver and a registrar.", () =>
@@ -74,10 +73,9 @@ export const registration: Scenario = {
 const socketDeleted: Scenario = {
   name: "socket-deleted",
   title: "The registration socket is deleted",
-  about: [
-    "When a registration socket is gone, kubelet takes the driver for gone. Cleanup scripts delete sockets, and so do",
+  about:
+    "When a registration socket is gone, kubelet takes the driver for gone. Cleanup scripts delete sockets, and so do " +
     "other registrars when they stop. This registrar watches its socket and puts it back.",
-  ],
 
   async play({ deed, deleteRegistrationSocket, step, expect }) {
     await deed("The demo deletes the registration socket.", deleteRegistrationSocket);
@@ -109,10 +107,9 @@ const socketDeleted: Scenario = {
 const driverRestart: Scenario = {
   name: "driver-restart",
   title: "The driver crashes and comes back",
-  about: [
-    "Kubelet dials the driver again for each call, so a driver that is back on the same socket needs no new",
+  about:
+    "Kubelet dials the driver again for each call, so a driver that is back on the same socket needs no new " +
     "registration. The registrar sees the driver go and come back, and leaves its own socket in place.",
-  ],
 
   async play({ deed, kill, start, step, calm }) {
     await deed("The demo kills the driver. Its socket file stays behind, and no process listens on it.", () =>
@@ -148,10 +145,9 @@ const driverRestart: Scenario = {
 const secondRegistrar: Scenario = {
   name: "second-registrar",
   title: "A second registrar comes and goes",
-  about: [
-    "In a rolling update two pods of one driver can overlap. Both registrars want the same socket path. The newer",
+  about:
+    "In a rolling update two pods of one driver can overlap. Both registrars want the same socket path. The newer " +
     "one gets it. The older one leaves it alone, even when it stops, and takes over when the newer one is gone.",
-  ],
 
   async play({ deed, start, stop, expect, step }) {
     const role = "second registrar";
@@ -197,10 +193,9 @@ const secondRegistrar: Scenario = {
 const kubeletRestart: Scenario = {
   name: "kubelet-restart",
   title: "Kubelet restarts",
-  about: [
-    "A kubelet that has just started knows no driver. It scans its plugin registration directory and asks every registrar",
+  about:
+    "A kubelet that has just started knows no driver. It scans its plugin registration directory and asks every registrar " +
     "that it finds there, so the registrar must answer again, at any time.",
-  ],
 
   async play({ deed, kill, start, step, expect, short }) {
     await deed("The demo kills kubelet.", () => kill("kubelet"));

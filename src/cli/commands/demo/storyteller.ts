@@ -27,8 +27,8 @@ export function createStoryteller({ colours, rewrites, columns }: ReturnType<typ
   const writeAt = (ms: number, sign: string, text: string) =>
     write(`${INDENT}${sign}  ${styled("dim", secondsText(ms))}  ${wrapped(text, HANGING, columns)}`);
   return {
-    heading: (title: string, about: readonly string[]) =>
-      write(`\n${styled("bold", title)}\n${INDENT}${wrapped(about.join(" "), INDENT, columns)}\n`),
+    heading: (title: string, about: string) =>
+      write(`\n${styled("bold", title)}\n${INDENT}${wrapped(about, INDENT, columns)}\n`),
     /** What happened, `ms` milliseconds after the demo began. */
     step: (number: number, ms: number, text: string) => writeAt(ms, styled("green", String(number)), text),
     deed: (ms: number, text: string) => writeAt(ms, styled("yellow", "!"), text),

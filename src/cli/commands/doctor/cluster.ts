@@ -20,6 +20,7 @@ const OF_A_NODE = [
 ];
 const OF_A_CLUSTER = ["node", "driver", "context"];
 
+/** Throws for flags of which some are for a cluster and some for a node. */
 export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void {
   const isGiven = (flag: string) => flags[camelCase(flag)] !== undefined;
   const wrong = (flags.cluster ? OF_A_NODE : OF_A_CLUSTER).find(isGiven);
@@ -65,6 +66,7 @@ export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promis
   return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs });
 }
 
+/** One line on a terminal that counts the objects read so far. */
 function createProgress() {
   const counts = new Map<string, number>();
   const isShown = process.stderr.isTTY;

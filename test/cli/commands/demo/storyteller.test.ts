@@ -40,7 +40,7 @@ test("a long text goes on under its beginning", () => {
 
 test("a pipe gets no escape and no progress line", () => {
   const text = written(plain, (teller) => {
-    teller.heading("Title", ["About", "it."]);
+    teller.heading("Title", "About it.");
     teller.waitFor("kubelet")();
     teller.complain("in vain");
   });
