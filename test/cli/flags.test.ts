@@ -145,11 +145,6 @@ test.each([
   for (const { advice } of deprecated) expect(advice).toMatch(/--|\/healthz/);
 });
 
-test("a boolean takes no next word: what follows is left over, as with the official", () => {
-  const flags = flagsOf("--enable-pprof", "true", "--v=5");
-  expect(flags).toMatchObject({ enablePprof: true, v: 0, rest: ["true", "--v=5"] });
-});
-
 test.each([[], ["="], ["=1"], ["=true"]])("--automaxprocs%s is true", (value = "") => {
   expect(flagsOf(`--automaxprocs${value}`).automaxprocs).toBe(true);
 });

@@ -59,12 +59,16 @@ test.each<NodeJS.Signals>(["SIGINT", "SIGTERM"])("%s ends it with 130, and leave
   }),
 );
 
-test("a registrar that ends makes the demo fail, and leaves nothing", () =>
-  withDemo(["--registrar", "false"], async (demo, folder) => {
+test.each([
+  ["false", "exit code 1"],
+  ["/nowhere/registrar", "spawn /nowhere/registrar ENOENT"],
+])("with the registrar %s the demo fails, and leaves nothing", (registrar, how) =>
+  withDemo(["--registrar", registrar], async (demo, folder) => {
     expect(await demo.exitCode()).toBe(1);
-    expect(demo.lines.at(-1)).toMatch(/the registrar ended \(exit code 1\)/);
+    expect(demo.lines.at(-1)).toContain(`the registrar ended (${how})`);
     expect([readdirSync(folder.path), processesIn(folder)]).toEqual([[], []]);
-  }));
+  }),
+);
 
 test("a picture that cannot be saved is a mistake told at once", async () => {
   const { status, stdout, stderr } = await runCommand("demo", "--svg", "/nowhere/x.svg");

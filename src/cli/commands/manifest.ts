@@ -39,10 +39,7 @@ const flags = {
     defaultDescription: "/var/lib/kubelet",
     conflicts: "distribution",
   },
-  "plugin-folder": {
-    ...textFlag("folder of the driver's socket"),
-    defaultDescription: "the driver's name",
-  },
+  "plugin-folder": { ...textFlag("folder of the driver's socket"), defaultDescription: "the driver's name" },
   "http-port": { ...countFlag("port for health and metrics"), default: "9809" },
   "attach-required": switchFlag("volumes are attached before they are mounted"),
   "pod-info-on-mount": switchFlag("pass the pod's name to the driver; on with inline volumes"),

@@ -126,19 +126,16 @@ function fail(reason: string): number {
   return 1;
 }
 
-interface SelfReport {
-  readonly name: string;
-  /** URI-encoded. */
-  readonly endpoint: string;
-  /** Undefined: a registrar other than ours, such as the official one. */
-  readonly state: string | undefined;
-}
+type SelfReport = Awaited<ReturnType<typeof askRegistrar>>;
 
 /** A driver that takes longer counts as slow: a probe itself has one second by default. */
 const QUICK_DRIVER_MS = 300;
 
-/** GetInfo marked as a self-check: our registrars answer it with headers about themselves. */
-async function askRegistrar(socketPath: string, timeoutMs: number): Promise<SelfReport> {
+/**
+ * GetInfo marked as a self-check: our registrars answer it with headers about themselves. The endpoint is URI-encoded;
+ * `state` is undefined for a registrar other than ours, such as the official one.
+ */
+async function askRegistrar(socketPath: string, timeoutMs: number) {
   const { headers, message } = await bareCall(socketPath, "/pluginregistration.Registration/GetInfo", {
     timeoutMs,
     fields: { [SELF_CHECK_KEY]: "1" },
