@@ -170,11 +170,6 @@ test.each([
   expect(parseFlags([word, "--help"])).toMatchObject({ kind: "error", message });
 });
 
-test("help is asked for before and after other flags", () => {
-  expect(parseFlags(["--help"])).toEqual({ kind: "help" });
-  expect(parseFlags(["--v=5", "-h", "-x"])).toEqual({ kind: "help" });
-});
-
 test.each(["", "constructor", "registration", "node-register", "kubelet", "normal", "probes-are-off"])(
   "the mode %j is a normal run, as it is to the official",
   (mode) => {

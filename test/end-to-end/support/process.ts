@@ -1,9 +1,7 @@
-import { type Exit, LONGEST_LIFE_MS, spawnProcess } from "../../support/child-process";
+import { LONGEST_LIFE_MS, spawnProcess } from "../../support/child-process";
 import { createHistory, PATIENCE_MS } from "../../support/history";
 import { registrarCommand } from "../../support/registrar-command";
 import { type LogLine, parseLogLine } from "./log-line";
-
-export type { Exit };
 
 /** How long to wait for anything: never part of what is tested. */
 export const patience = (ms = PATIENCE_MS) => ({ signal: AbortSignal.timeout(ms) });

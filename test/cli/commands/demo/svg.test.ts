@@ -11,9 +11,6 @@ const rows: readonly Row[] = [
   { kind: "note", lane: "kubelet", text: "x.csi is deregistered", mood: "bad", atMs: 30 },
 ];
 
-/** Elements by their name and the attributes that a test asks for. */
-const elements = (svg: string, name: string) => svg.match(new RegExp(`<${name} [^>]*>`, "g")) ?? [];
-
 test("every element is closed and every text escaped", () => {
   const svg = renderSvg(rows);
   const open: string[] = [];
@@ -44,9 +41,8 @@ test("only those on stage have a lifeline, and the API objects", () => {
 });
 
 test("the lifeline of an ended process is crossed and stops there", () => {
-  const bottoms = elements(renderSvg(rows), "line")
-    .filter((line) => line.includes("stroke-opacity"))
-    .map((line) => Number(/y2="([\d.]+)"/.exec(line)?.[1]));
+  const lifelines = renderSvg(rows).matchAll(/<line [^>]*y2="([\d.]+)"[^>]*stroke-opacity/g);
+  const bottoms = Array.from(lifelines, ([, y2]) => Number(y2));
   const [driver = 0, kubelet = 0, objects = 0] = bottoms;
   expect(driver).toBeLessThan(kubelet);
   expect(kubelet).toBe(objects);
