@@ -54,7 +54,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   });
 
   const log = createEventLog(`the simulated CSI driver ${driver.name}`, CSI_DRIVER_EVENTS, driver);
-  const faults = createFaultScript(driver.faults);
+  const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   const services = { driver, faults, emit: log.append };
   const server = startGrpcServer({
     log: logger,

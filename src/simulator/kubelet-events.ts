@@ -3,7 +3,7 @@ import type { NodeInfo, PluginInfo } from "../grpc/protos";
 import type { SimulatedVersion } from "../kubelet-rules/versions";
 import type { CsiNodeObject } from "./csi-node";
 import type { WithoutTime } from "./event-stream";
-import type { KubeletFault } from "./kubelet-faults";
+import type { KubeletFault } from "./kubelet-options";
 import type { NodeObject } from "./node";
 
 /** What kubelet does on a socket: connecting, and the three unary calls of a registration. */

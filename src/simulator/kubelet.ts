@@ -5,16 +5,15 @@ import { behaviourOf, type PluginType } from "../kubelet-rules/versions";
 import { callbackOf, text } from "../options/option-kinds";
 import { optional, readOptions } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
-import { createCaller } from "./calls";
 import type { CsiNodeObject } from "./csi-node";
 import { createCsiRegistrationHandler } from "./csi-registration-handler";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "./event-stream";
 import { createFaultScript } from "./faults";
-import type { KubeletContext } from "./kubelet-context";
-import { type DeregistrationCause, KUBELET_EVENTS, type KubeletEvent } from "./kubelet-events";
-import type { KubeletFault } from "./kubelet-faults";
+import { createCaller, type KubeletContext } from "./kubelet-context";
+import { KUBELET_EVENTS, type KubeletEvent } from "./kubelet-events";
 import {
   KUBELET_FAULTS,
+  type KubeletFault,
   type KubeletOptions,
   type ResolvedKubeletOptions,
   resolveKubeletOptions,
@@ -176,22 +175,19 @@ function startKubeletProcess(
   surroundings: Omit<KubeletContext, "call" | "signal">,
 ) {
   const { pluginRegistrationPath, nodeName, version, simulated } = options;
-  const { behaviour, faults, emit } = surroundings;
+  const { behaviour, emit } = surroundings;
   const killed = new AbortController();
   // Each running call listens to it, and there may be a call for each socket.
   setMaxListeners(0, killed.signal);
   const { signal } = killed;
-  const context = { ...surroundings, call: createCaller({ emit, faults, signal }), signal };
-
-  const onDeregister = (driverName: string, because: DeregistrationCause) =>
-    emit({ kind: "deregistered", driverName, because });
-  const handlerOf: Readonly<Record<PluginType, () => PluginHandler>> = {
-    CSIPlugin: () => createCsiRegistrationHandler(context),
-    DRAPlugin: () => createDraHandler(onDeregister),
-    DevicePlugin: () => createDeviceHandler(onDeregister),
+  const context = { ...surroundings, call: createCaller({ ...surroundings, signal }), signal };
+  const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
+    CSIPlugin: createCsiRegistrationHandler(context),
+    DRAPlugin: createDraHandler(emit),
+    DevicePlugin: createDeviceHandler(emit),
   };
   const handlers = new Map<string, PluginHandler>(
-    behaviour.pluginTypes.map((type) => [type, handlerOf[type]()]),
+    behaviour.pluginTypes.map((type) => [type, handlerOf[type]]),
   );
 
   emit({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
