@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createKeeper, type Keeper } from "../../../bench/keeper";
 import { programPath } from "./build";
-import { type ControlPlane, startControlPlane } from "./control-plane";
+import { startControlPlane } from "./control-plane";
 import { type DriverRecord, recordDrivers } from "./driver-record";
 import { IMAGES } from "./images";
-import { type Node, startNode } from "./node";
+import { startNode } from "./node";
 import { until } from "./patience";
 import { startProxy } from "./proxy";
 
@@ -24,10 +24,7 @@ export interface Client {
 }
 
 /** What only a cluster of our own lets one touch. */
-export interface Inside {
-  readonly controlPlane: ControlPlane;
-  readonly node: Node;
-}
+export type Inside = Awaited<ReturnType<typeof startInside>>;
 
 /** A Kubernetes to try things in, with the suite's images on its node. */
 export interface Cluster extends Client, AsyncDisposable {
@@ -66,7 +63,7 @@ export async function startCluster(): Promise<Cluster> {
   }
 }
 
-async function startInside(keep: Keeper["keep"]): Promise<Inside> {
+async function startInside(keep: Keeper["keep"]) {
   const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
   const name = "node-1";
   const controlPlane = keep(
