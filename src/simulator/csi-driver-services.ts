@@ -12,20 +12,20 @@ import {
 } from "../grpc/protos";
 import type { ServiceHost } from "../grpc/server/server";
 import { unaryHandler } from "../grpc/server/unary-handler";
-import type { CsiAnswerResult, EmitCsiDriverEvent } from "./csi-driver-events";
+import type { CsiAnswerResult, CsiDriverEvent } from "./csi-driver-events";
 import {
   CSI_METHODS,
   type CsiDriverFault,
   type CsiMethod,
   type ResolvedCsiDriverOptions,
 } from "./csi-driver-options";
+import type { WithoutTime } from "./event-stream";
 import type { FaultScript } from "./faults";
 
-/** What the services answer, and where they report it. */
-export interface CsiDriverServicesOptions {
+interface CsiDriverServicesOptions {
   readonly driver: ResolvedCsiDriverOptions;
   readonly faults: FaultScript<CsiDriverFault>;
-  readonly emit: EmitCsiDriverEvent;
+  readonly emit: (event: WithoutTime<CsiDriverEvent>) => void;
 }
 
 /** Adds the Identity service and the part of the Node service that registration needs. */

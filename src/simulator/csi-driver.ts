@@ -22,11 +22,9 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
   readonly options: ResolvedCsiDriverOptions;
   /** What GetPluginInfo says. */
   readonly name: string;
-  /** Where it listens, absolute. */
   readonly csiAddress: string;
   /** The same, as what a registration calls it. */
   readonly endpoint: string;
-  /** Every call and its answer. */
   readonly events: EventStream<CsiDriverEvent>;
   /** Replaces the active faults. */
   setFaults(faults: readonly CsiDriverFault[]): void;

@@ -7,7 +7,6 @@ interface Fault {
   readonly times?: number;
 }
 
-/** The active faults, each for as often as it says. */
 export type FaultScript<AnyFault extends Fault> = ReturnType<typeof createFaultScript<AnyFault>>;
 
 /** Calls `onTaken` with each fault that is used. */
@@ -16,7 +15,6 @@ export function createFaultScript<AnyFault extends Fault>(
   onTaken: (fault: AnyFault) => void = () => {},
 ) {
   let armed: { readonly fault: AnyFault; left: number }[] = [];
-  /** Replaces all of them. */
   const set = (faults: readonly AnyFault[]): void => {
     armed = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }));
   };

@@ -7,7 +7,6 @@ import type { CallResult, Emit, KubeletCall } from "./kubelet-events";
 import type { KubeletFault, KubeletTimings } from "./kubelet-options";
 import type { NodeInfoManager } from "./node-info-manager";
 
-/** What the parts of one kubelet process work with. */
 export interface KubeletContext {
   readonly behaviour: KubeletBehaviour;
   readonly timings: KubeletTimings;
@@ -19,7 +18,6 @@ export interface KubeletContext {
   readonly signal: AbortSignal;
 }
 
-/** How one call ended. */
 export type Called<Answer> =
   | { readonly kind: "ok"; readonly answer: Answer }
   | { readonly kind: "error"; readonly error: string };

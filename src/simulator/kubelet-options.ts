@@ -27,7 +27,6 @@ export type KubeletFault =
       readonly times?: number;
     }
   | {
-      /** Waits this long before a call. */
       readonly kind: "slow";
       readonly before: "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
       readonly delayMs: number;
@@ -38,7 +37,6 @@ export type KubeletFault =
   /** Sees sockets but never calls: a kubelet that watches another directory. */
   | { readonly kind: "never-call" };
 
-/** How to simulate a kubelet. */
 export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
   /** The plugin registration directory to watch; created if it is missing. */
   readonly pluginRegistrationPath: string;
@@ -69,13 +67,10 @@ export interface KubeletTimings {
   readonly notifyMs: number;
   /** `csiTimeout` in `csi_plugin.go`. */
   readonly nodeGetInfoMs: number;
-  /** The wait after a first failure. */
   readonly backoffInitialMs: number;
-  /** The longest wait. */
   readonly backoffMaxMs: number;
 }
 
-/** Options with every default filled in. */
 export interface ResolvedKubeletOptions extends Omit<Resolved<KubeletOptions>, "reconcilePeriodMs"> {
   /** What is simulated for `version`. */
   readonly simulated: SimulatedVersion;
@@ -99,7 +94,6 @@ const timings = optionsOf<Omit<KubeletTimings, "reconcilePeriodMs">>({
   backoffMaxMs: timing(122_000),
 });
 
-/** The faults of a kubelet, checked. */
 export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
   variant<KubeletFault>({
     refuse: {

@@ -37,7 +37,6 @@ export interface SimulatedKubelet extends AsyncDisposable {
   readonly options: ResolvedKubeletOptions;
   /** The directory that it watches, absolute. */
   readonly pluginRegistrationPath: string;
-  /** Every step it takes. */
   readonly events: EventStream<KubeletEvent>;
   /** Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. */
   registered(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"registered">>;
@@ -45,9 +44,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
   /** Resolves with the driver's refusal: the latest, if no success followed it, else the next. */
   refused(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"refused">>;
-  /** The Node as it is now. */
   node(): NodeObject;
-  /** The CSINode as it is now. */
   csiNode(): CsiNodeObject;
   /** Replaces the active faults. */
   setFaults(faults: readonly KubeletFault[]): void;

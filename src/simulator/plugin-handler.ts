@@ -1,6 +1,5 @@
 import type { DeregistrationCause, IntroducedPlugin } from "./kubelet-events";
 
-/** A plugin and the versions that it offers. */
 export interface OfferedPlugin extends IntroducedPlugin {
   readonly versions: readonly string[];
 }
