@@ -36,7 +36,6 @@ const answering =
     Promise.resolve(answer(request)).then((response) => callback(null, response), callback);
   };
 
-/** A driver of folders. */
 function createDriver() {
   const published: Readonly<Record<string, string>>[] = [];
   const addServices = (server: Server) => {

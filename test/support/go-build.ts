@@ -7,19 +7,15 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export interface GoBuild {
-  /** The arguments of `go build`. */
   readonly args: readonly string[];
   /** What decides, besides the sources, whether something was built before. */
   readonly key: readonly string[];
-  /** Which files of the folder count. */
   readonly isSource: (name: string) => boolean;
   /** Where it is written of what inputs was built. */
   readonly stamp: string;
-  /** Is called when a build starts. */
   readonly onStart: () => void;
 }
 
-/** Makes what builds the Go programs of a folder. */
 export function createGoBuilder(sources: string) {
   /** One go command: its trimmed output. Rejects with go's own words. */
   const go = async (args: readonly string[]) => {

@@ -19,7 +19,6 @@ const LINKER_FLAGS = [
 
 const go = createGoBuilder(SOURCES);
 
-/** Where {@link buildPrograms} puts a program. */
 export const programPath = (program: Program): string => join(BIN, program);
 
 /**

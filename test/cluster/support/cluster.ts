@@ -15,7 +15,6 @@ import { startProxy } from "./proxy";
 const run = promisify(execFile);
 const ADDRESS = "192.168.99.1";
 
-/** What talks to an API server. */
 export type Client = ReturnType<typeof createClient>;
 
 /** What only a cluster of our own lets one touch. */

@@ -103,7 +103,6 @@ export async function startControlPlane(options: ControlPlaneOptions) {
       ...(address.startsWith("127.") ? ["--endpoint-reconciler-type=none"] : []),
       `--cert-dir=${pki}`,
     );
-    /** Resolves when the API server answers that it is ready. */
     const ready = () =>
       until(
         async () => {

@@ -60,7 +60,6 @@ export async function recordDrivers(proxy: string, node: string) {
     }
   }
   const isListed = (driver: string) => moments.at(-1)?.drivers.has(driver) ?? false;
-  /** The moment of the last change. */
   const lastChange = (driver: string) => {
     const now = isListed(driver);
     const before = moments.findLastIndex(({ drivers }) => drivers.has(driver) !== now);

@@ -47,7 +47,6 @@ export async function startNode(options: NodeOptions) {
     [...enter, "sh", join(__dirname, "enter-node.sh"), folder, kubernetes, "init", "/bin/sleep", "infinity"],
     join(logs, "node.log"),
   );
-  /** The command that runs a program on the node. */
   const inside = (command: readonly string[]) => {
     const target = `--target=${childOf(machine.pid)}`;
     return ["nsenter", target, ...NAMESPACES, "--", "env", "TMPDIR=/run/tmp", ...command];
@@ -112,7 +111,6 @@ export async function startNode(options: NodeOptions) {
       await close();
       await forgetGroups();
     },
-    /** Starts the node again after its power was cut. */
     boot: async () => {
       await machine.start();
       await entered();

@@ -47,7 +47,6 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
   const label = `app.kubernetes.io/name=${name}`;
   const { kubectl, kubectlWith, record } = cluster;
   const made: string[] = [];
-  /** The pods of the node plugin, oldest first. */
   const listPods = async () => {
     const list = await cluster.get<{ items: Pod[] }>(
       `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=${encodeURIComponent(label)}`,
@@ -69,7 +68,6 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     plugin,
     pods: listPods,
     status,
-    /** Ends a container's first process on the node. */
     killContainer: async (container: ContainerName): Promise<void> => {
       const { containerID = "" } = await status(container);
       await insideOf(cluster).node.killContainer(containerID);

@@ -7,7 +7,6 @@ export type Program = "kubelet" | "csidriver" | "probe" | "manifestcheck";
 const go = createGoBuilder(programFolder);
 const binFolder = join(__dirname, "..", "bin");
 
-/** Where {@link buildPrograms} puts a program. */
 export function programPath(program: Program, version: string): string {
   return join(binFolder, version, program);
 }

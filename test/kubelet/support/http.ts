@@ -7,9 +7,7 @@ export async function httpOf(registrar: Registrar) {
   const line = await registrar.says('"HTTP server started"');
   const port = Number(/port=(\d+)/.exec(line)?.[1]);
   return {
-    /** The status of one answer. */
     status: async (path: string) => (await askHttp(port, path)).status,
-    /** Asks until the answer has this status. */
     eventually: (path: string, status: number) =>
       eventually(async () => expect(await askHttp(port, path)).toMatchObject({ status })),
   };

@@ -28,7 +28,6 @@ export async function createConsumer() {
   return {
     folder: folder.path,
     write: (file: string, text: string) => writeFile(folder.at(file), text),
-    /** Runs Node in the project's folder. */
     node: (args: readonly string[], options?: Omit<RunOptions, "cwd">) =>
       run(process.execPath, args, { ...options, cwd: folder.path }),
     /** Checks files of the project as strictly as TypeScript can. */
