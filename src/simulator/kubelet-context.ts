@@ -3,7 +3,7 @@ import type { NodeInfo, PluginInfo } from "../grpc/protos";
 import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import type { FaultScript } from "./faults";
 import { goRpcError } from "./go-text";
-import type { CallResult, Emit, KubeletCall } from "./kubelet-events";
+import type { CallResult, DeregistrationCause, Emit, IntroducedPlugin, KubeletCall } from "./kubelet-events";
 import type { KubeletFault, KubeletTimings } from "./kubelet-options";
 import type { NodeInfoManager } from "./node-info-manager";
 
@@ -16,6 +16,20 @@ export interface KubeletContext {
   readonly call: ReturnType<typeof createCaller>;
   /** Once aborted, calls end and nothing more is reported: this kubelet is gone. */
   readonly signal: AbortSignal;
+}
+
+export interface OfferedPlugin extends IntroducedPlugin {
+  readonly versions: readonly string[];
+}
+
+/** Why kubelet refuses a plugin, in kubelet's words; undefined: kubelet accepts it. */
+export type Refusal = string | undefined;
+
+/** What kubelet does with plugins of one type: `PluginHandler` in `pkg/kubelet/pluginmanager/cache/types.go`. */
+export interface PluginHandler {
+  validate(plugin: OfferedPlugin): Refusal;
+  register(plugin: OfferedPlugin): Promise<Refusal>;
+  deregister(plugin: Pick<IntroducedPlugin, "driverName" | "endpoint">, because: DeregistrationCause): void;
 }
 
 export type Called<Answer> =

@@ -9,7 +9,7 @@ import type { CsiNodeObject } from "./csi-node";
 import { createCsiRegistrationHandler } from "./csi-registration-handler";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "./event-stream";
 import { createFaultScript } from "./faults";
-import { createCaller, type KubeletContext } from "./kubelet-context";
+import { createCaller, type KubeletContext, type PluginHandler } from "./kubelet-context";
 import { KUBELET_EVENTS, type KubeletEvent } from "./kubelet-events";
 import {
   KUBELET_FAULTS,
@@ -22,7 +22,6 @@ import { tellLastStep } from "./last-step";
 import type { NodeObject } from "./node";
 import { createNodeInfoManager } from "./node-info-manager";
 import { createDeviceHandler, createDraHandler } from "./other-plugin-handlers";
-import type { PluginHandler } from "./plugin-handler";
 import { startPluginManager } from "./plugin-manager";
 
 /** One kind of event of a simulated kubelet. */

@@ -3,9 +3,8 @@ import { callUnary } from "../grpc/client/unary";
 import { protos, type RegistrationStatus } from "../grpc/protos";
 import { authorityFor } from "../kubelet-rules/versions";
 import { connected, createKubeletClient } from "./kubelet-client";
-import type { Called, KubeletContext } from "./kubelet-context";
+import type { Called, KubeletContext, PluginHandler, Refusal } from "./kubelet-context";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./kubelet-events";
-import type { PluginHandler, Refusal } from "./plugin-handler";
 import type { DesiredPlugin } from "./plugin-watcher";
 
 export type ActualPlugin = DesiredPlugin & IntroducedPlugin;

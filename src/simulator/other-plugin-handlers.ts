@@ -1,7 +1,7 @@
 import { goQuote, goQuotedList } from "../kubelet-rules/go-quote";
 import { isExtendedResource } from "../kubelet-rules/resource-name";
+import type { PluginHandler } from "./kubelet-context";
 import type { Emit } from "./kubelet-events";
-import type { PluginHandler } from "./plugin-handler";
 
 /** The gRPC services that kubelets since 1.34 call: `servicesSupportedByKubelet` in `pkg/kubelet/cm/dra/plugin`. */
 const DRA_SERVICES: readonly string[] = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];
