@@ -30,7 +30,11 @@ export type {
   KubeletEvent,
   RefusalStage,
 } from "./simulator/kubelet-events";
-export type { KubeletFault } from "./simulator/kubelet-faults";
-export type { KubeletOptions, KubeletTimings, ResolvedKubeletOptions } from "./simulator/kubelet-options";
+export type {
+  KubeletFault,
+  KubeletOptions,
+  KubeletTimings,
+  ResolvedKubeletOptions,
+} from "./simulator/kubelet-options";
 export type { NodeObject } from "./simulator/node";
 export type { ResolvedSimulatorOptions, SimulatorOptions } from "./simulator/simulator-options";

@@ -1,8 +1,6 @@
 import type { KindsOf } from "../base/event-source";
 import type { CsiDriverFault, CsiMethod } from "./csi-driver-options";
-import type { WithoutTime } from "./event-stream";
 
-/** One step of a simulated CSI driver. */
 export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "listening"; readonly csiAddress: string }
   /** A request arrived: its method's name and its `:authority`, both as its client sent them. */
@@ -25,8 +23,4 @@ export const CSI_DRIVER_EVENTS: KindsOf<CsiDriverEvent> = {
   stopped: true,
 };
 
-/** How a call was answered. */
 export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
-
-/** Where the parts of a simulated driver report what they do. */
-export type EmitCsiDriverEvent = (event: WithoutTime<CsiDriverEvent>) => void;

@@ -14,7 +14,6 @@ import { optional, readOptions, required, variant } from "../options/read-option
 import type { Resolved, ResolvedStartOptions } from "../options/start-options";
 import { faultTimes, type SimulatorOptions, simulatorOptions } from "./simulator-options";
 
-/** The calls that the simulated CSI driver answers. */
 export type CsiMethod = (typeof CSI_METHODS)[number];
 
 export const CSI_METHODS = [
@@ -25,14 +24,11 @@ export const CSI_METHODS = [
   "NodeGetInfo",
 ] as const;
 
-/** A gRPC status that means failure. */
 type FailureCode = Exclude<keyof typeof status, "OK">;
 
 /** Something that a simulated CSI driver does wrong on request. */
 export type CsiDriverFault =
-  /** Answers this much later. */
   | { readonly kind: "slow"; readonly method: CsiMethod; readonly delayMs: number; readonly times?: number }
-  /** Answers with this status. */
   | {
       readonly kind: "error";
       readonly method: CsiMethod;
@@ -46,7 +42,6 @@ export type CsiDriverFault =
   /** Probe says that the driver is still starting. */
   | { readonly kind: "not-ready"; readonly times?: number };
 
-/** How to simulate a CSI driver. */
 export interface CsiDriverOptions extends SimulatorOptions<CsiDriverFault> {
   /**
    * Where to listen: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its folder must exist; a socket left there is replaced.
@@ -66,7 +61,6 @@ export interface CsiDriverOptions extends SimulatorOptions<CsiDriverFault> {
   readonly listenAfterMs?: number | undefined;
 }
 
-/** Options with every default filled in. */
 export type ResolvedCsiDriverOptions = Resolved<CsiDriverOptions>;
 
 const method = required(oneOf(CSI_METHODS));
@@ -77,7 +71,6 @@ const failureCode = kindOf('the name of a gRPC status, such as "UNAVAILABLE"', (
     : undefined,
 );
 
-/** The faults of a driver, checked. */
 export const CSI_DRIVER_FAULTS: OptionKind<readonly CsiDriverFault[]> = listOf(
   variant<CsiDriverFault>({
     slow: { method, delayMs: required(milliseconds({ orZero: true })), times: faultTimes },

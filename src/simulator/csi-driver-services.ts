@@ -12,25 +12,25 @@ import {
 } from "../grpc/protos";
 import type { ServiceHost } from "../grpc/server/server";
 import { unaryHandler } from "../grpc/server/unary-handler";
-import type { CsiAnswerResult, EmitCsiDriverEvent } from "./csi-driver-events";
+import type { CsiAnswerResult, CsiDriverEvent } from "./csi-driver-events";
 import {
   CSI_METHODS,
   type CsiDriverFault,
   type CsiMethod,
   type ResolvedCsiDriverOptions,
 } from "./csi-driver-options";
+import type { WithoutTime } from "./event-stream";
 import type { FaultScript } from "./faults";
 
-/** What the services answer, and where they report it. */
-export interface CsiDriverServicesOptions {
+interface CsiDriverServicesOptions {
   readonly driver: ResolvedCsiDriverOptions;
   readonly faults: FaultScript<CsiDriverFault>;
-  readonly emit: EmitCsiDriverEvent;
+  readonly emit: (event: WithoutTime<CsiDriverEvent>) => void;
 }
 
 /** Adds the Identity service and the part of the Node service that registration needs. */
 export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServicesOptions): void {
-  const { driver, faults, emit } = options;
+  const { driver, faults } = options;
   const hasTopology = Object.keys(driver.topology).length > 0;
 
   const answers = {
@@ -42,11 +42,7 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
     GetPluginCapabilities: (): PluginCapabilities => ({
       capabilities: hasTopology ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
     }),
-    Probe: (): ProbeResponse => {
-      const starting = faults.take("not-ready");
-      if (starting) emit({ kind: "fault-applied", fault: starting });
-      return { ready: { value: starting === undefined } };
-    },
+    Probe: (): ProbeResponse => ({ ready: { value: faults.take("not-ready") === undefined } }),
     NodeGetCapabilities: (): NodeCapabilities => ({ capabilities: [] }),
     NodeGetInfo: (): NodeInfo => ({
       nodeId: driver.nodeId,
@@ -83,24 +79,18 @@ function scripted(method: CsiMethod, answer: () => object, options: CsiDriverSer
 /** Plays the faults of one call; throws the error that the call should end with. */
 async function misbehave(
   method: CsiMethod,
-  { faults, emit }: CsiDriverServicesOptions,
+  { faults }: CsiDriverServicesOptions,
   peerGone: AbortSignal,
 ): Promise<void> {
   const here = (fault: { readonly method: CsiMethod }) => fault.method === method;
   const slow = faults.take("slow", here);
-  if (slow) {
-    emit({ kind: "fault-applied", fault: slow });
-    await delay(slow.delayMs, undefined, { signal: peerGone });
-  }
-  const hang = faults.take("hang", here);
-  if (hang) {
-    emit({ kind: "fault-applied", fault: hang });
+  if (slow) await delay(slow.delayMs, undefined, { signal: peerGone });
+  if (faults.take("hang", here)) {
     if (!peerGone.aborted) await once(peerGone, "abort");
     throw new Error("the caller gave up");
   }
   const failing = faults.take("error", here);
   if (failing) {
-    emit({ kind: "fault-applied", fault: failing });
     const message = failing.message ?? `simulated ${failing.code} of ${method}`;
     throw Object.assign(new Error(message), { code: status[failing.code] });
   }

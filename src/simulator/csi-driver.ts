@@ -22,11 +22,9 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
   readonly options: ResolvedCsiDriverOptions;
   /** What GetPluginInfo says. */
   readonly name: string;
-  /** Where it listens, absolute. */
   readonly csiAddress: string;
   /** The same, as what a registration calls it. */
   readonly endpoint: string;
-  /** Every call and its answer. */
   readonly events: EventStream<CsiDriverEvent>;
   /** Replaces the active faults. */
   setFaults(faults: readonly CsiDriverFault[]): void;
@@ -54,7 +52,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   });
 
   const log = createEventLog(`the simulated CSI driver ${driver.name}`, CSI_DRIVER_EVENTS, driver);
-  const faults = createFaultScript(driver.faults);
+  const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   const services = { driver, faults, emit: log.append };
   const server = startGrpcServer({
     log: logger,

@@ -23,7 +23,6 @@ export interface CsiNodeDriver {
   readonly allocatable?: { readonly count: number };
 }
 
-/** What a driver reported about itself on this node. */
 export interface DriverOnNode {
   readonly name: string;
   readonly nodeId: string;

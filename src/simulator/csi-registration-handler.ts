@@ -5,9 +5,8 @@ import { type Version, validateVersions } from "../kubelet-rules/driver-versions
 import { authorityFor } from "../kubelet-rules/versions";
 import { MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
 import { createKubeletClient } from "./kubelet-client";
-import type { KubeletContext } from "./kubelet-context";
+import type { KubeletContext, OfferedPlugin, PluginHandler } from "./kubelet-context";
 import type { DeregistrationCause } from "./kubelet-events";
-import type { OfferedPlugin, PluginHandler } from "./plugin-handler";
 
 const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 

@@ -5,9 +5,7 @@ import { isPromise } from "../base/guarded-call";
 import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
 import { type OptionTable, optional, readOptions } from "../options/read-options";
 
-/** What every event of the simulator has. */
 export interface SimulatorEvent {
-  /** Which event; each kind has its own fields. */
   readonly kind: string;
   /** When it happened, in milliseconds since 1970. */
   readonly atMs: number;
@@ -17,7 +15,6 @@ export interface SimulatorEvent {
 export interface WaitOptions {
   /** The limit, in milliseconds. @default the `waitTimeoutMs` of the simulated part */
   readonly timeoutMs?: number | undefined;
-  /** Gives up when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 

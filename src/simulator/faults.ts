@@ -7,12 +7,14 @@ interface Fault {
   readonly times?: number;
 }
 
-/** The active faults, each for as often as it says. */
 export type FaultScript<AnyFault extends Fault> = ReturnType<typeof createFaultScript<AnyFault>>;
 
-export function createFaultScript<AnyFault extends Fault>(initial: readonly AnyFault[]) {
+/** Calls `onTaken` with each fault that is used. */
+export function createFaultScript<AnyFault extends Fault>(
+  initial: readonly AnyFault[],
+  onTaken: (fault: AnyFault) => void = () => {},
+) {
   let armed: { readonly fault: AnyFault; left: number }[] = [];
-  /** Replaces all of them. */
   const set = (faults: readonly AnyFault[]): void => {
     armed = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }));
   };
@@ -28,6 +30,7 @@ export function createFaultScript<AnyFault extends Fault>(initial: readonly AnyF
       const entry = armed.find(({ fault, left }) => left > 0 && fault.kind === kind && fits(fault as Wanted));
       if (entry === undefined) return undefined;
       entry.left -= 1;
+      onTaken(entry.fault);
       return entry.fault as Wanted;
     },
   };

@@ -3,13 +3,12 @@ import type { NodeInfo, PluginInfo } from "../grpc/protos";
 import type { SimulatedVersion } from "../kubelet-rules/versions";
 import type { CsiNodeObject } from "./csi-node";
 import type { WithoutTime } from "./event-stream";
-import type { KubeletFault } from "./kubelet-faults";
+import type { KubeletFault } from "./kubelet-options";
 import type { NodeObject } from "./node";
 
 /** What kubelet does on a socket: connecting, and the three unary calls of a registration. */
 export type KubeletCall = "dial" | "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
 
-/** How a call ended. */
 export type CallResult =
   | { readonly kind: "ok"; readonly answer?: PluginInfo | NodeInfo }
   /** The error as kubelet's gRPC library words it. */
@@ -109,13 +108,11 @@ export const KUBELET_EVENTS: KindsOf<KubeletEvent> = {
   "fault-applied": true,
 };
 
-/** Where the parts of a simulated kubelet report what they do. */
 export type Emit = (event: WithoutTime<KubeletEvent>) => void;
 
 /** What failed: no handler for such plugins, versions or names that are not acceptable, or the registration itself. */
 export type RefusalStage = "no-handler" | "validation" | "registration";
 
-/** Why kubelet no longer has a driver registered. */
 export type DeregistrationCause =
   | "socket-gone"
   | "socket-replaced"

@@ -11,10 +11,32 @@ import {
 } from "../options/option-kinds";
 import { optional, optionsOf, readOptions, required, variant } from "../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../options/start-options";
-import type { KubeletFault } from "./kubelet-faults";
 import { faultTimes, type SimulatorOptions, simulatorOptions } from "./simulator-options";
 
-/** How to simulate a kubelet. */
+/** Something that a simulated kubelet does wrong, or against the plugin, on request. */
+export type KubeletFault =
+  | {
+      /** Refuses with this text, as kubelet does when the API server is away or a check fails. */
+      readonly kind: "refuse";
+      readonly reason: string;
+      /** Where it fails. Kubelets up to 1.35 never retry after `registration` (the default), but do after `validation`. */
+      readonly stage?: "validation" | "registration";
+      /** Only this driver. Default: any. */
+      readonly driverName?: string;
+      /** How often. Default: until the faults are changed. */
+      readonly times?: number;
+    }
+  | {
+      readonly kind: "slow";
+      readonly before: "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
+      readonly delayMs: number;
+      readonly times?: number;
+    }
+  /** The connection breaks before the status report: the driver is in use, but its registrar does not know. */
+  | { readonly kind: "drop-before-notice"; readonly driverName?: string; readonly times?: number }
+  /** Sees sockets but never calls: a kubelet that watches another directory. */
+  | { readonly kind: "never-call" };
+
 export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
   /** The plugin registration directory to watch; created if it is missing. */
   readonly pluginRegistrationPath: string;
@@ -45,13 +67,10 @@ export interface KubeletTimings {
   readonly notifyMs: number;
   /** `csiTimeout` in `csi_plugin.go`. */
   readonly nodeGetInfoMs: number;
-  /** The wait after a first failure. */
   readonly backoffInitialMs: number;
-  /** The longest wait. */
   readonly backoffMaxMs: number;
 }
 
-/** Options with every default filled in. */
 export interface ResolvedKubeletOptions extends Omit<Resolved<KubeletOptions>, "reconcilePeriodMs"> {
   /** What is simulated for `version`. */
   readonly simulated: SimulatedVersion;
@@ -75,7 +94,6 @@ const timings = optionsOf<Omit<KubeletTimings, "reconcilePeriodMs">>({
   backoffMaxMs: timing(122_000),
 });
 
-/** The faults of a kubelet, checked. */
 export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
   variant<KubeletFault>({
     refuse: {

@@ -5,16 +5,15 @@ import { behaviourOf, type PluginType } from "../kubelet-rules/versions";
 import { callbackOf, text } from "../options/option-kinds";
 import { optional, readOptions } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
-import { createCaller } from "./calls";
 import type { CsiNodeObject } from "./csi-node";
 import { createCsiRegistrationHandler } from "./csi-registration-handler";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "./event-stream";
 import { createFaultScript } from "./faults";
-import type { KubeletContext } from "./kubelet-context";
-import { type DeregistrationCause, KUBELET_EVENTS, type KubeletEvent } from "./kubelet-events";
-import type { KubeletFault } from "./kubelet-faults";
+import { createCaller, type KubeletContext, type PluginHandler } from "./kubelet-context";
+import { KUBELET_EVENTS, type KubeletEvent } from "./kubelet-events";
 import {
   KUBELET_FAULTS,
+  type KubeletFault,
   type KubeletOptions,
   type ResolvedKubeletOptions,
   resolveKubeletOptions,
@@ -23,7 +22,6 @@ import { tellLastStep } from "./last-step";
 import type { NodeObject } from "./node";
 import { createNodeInfoManager } from "./node-info-manager";
 import { createDeviceHandler, createDraHandler } from "./other-plugin-handlers";
-import type { PluginHandler } from "./plugin-handler";
 import { startPluginManager } from "./plugin-manager";
 
 /** One kind of event of a simulated kubelet. */
@@ -38,7 +36,6 @@ export interface SimulatedKubelet extends AsyncDisposable {
   readonly options: ResolvedKubeletOptions;
   /** The directory that it watches, absolute. */
   readonly pluginRegistrationPath: string;
-  /** Every step it takes. */
   readonly events: EventStream<KubeletEvent>;
   /** Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. */
   registered(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"registered">>;
@@ -46,9 +43,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
   /** Resolves with the driver's refusal: the latest, if no success followed it, else the next. */
   refused(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"refused">>;
-  /** The Node as it is now. */
   node(): NodeObject;
-  /** The CSINode as it is now. */
   csiNode(): CsiNodeObject;
   /** Replaces the active faults. */
   setFaults(faults: readonly KubeletFault[]): void;
@@ -176,22 +171,19 @@ function startKubeletProcess(
   surroundings: Omit<KubeletContext, "call" | "signal">,
 ) {
   const { pluginRegistrationPath, nodeName, version, simulated } = options;
-  const { behaviour, faults, emit } = surroundings;
+  const { behaviour, emit } = surroundings;
   const killed = new AbortController();
   // Each running call listens to it, and there may be a call for each socket.
   setMaxListeners(0, killed.signal);
   const { signal } = killed;
-  const context = { ...surroundings, call: createCaller({ emit, faults, signal }), signal };
-
-  const onDeregister = (driverName: string, because: DeregistrationCause) =>
-    emit({ kind: "deregistered", driverName, because });
-  const handlerOf: Readonly<Record<PluginType, () => PluginHandler>> = {
-    CSIPlugin: () => createCsiRegistrationHandler(context),
-    DRAPlugin: () => createDraHandler(onDeregister),
-    DevicePlugin: () => createDeviceHandler(onDeregister),
+  const context = { ...surroundings, call: createCaller({ ...surroundings, signal }), signal };
+  const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
+    CSIPlugin: createCsiRegistrationHandler(context),
+    DRAPlugin: createDraHandler(emit),
+    DevicePlugin: createDeviceHandler(emit),
   };
   const handlers = new Map<string, PluginHandler>(
-    behaviour.pluginTypes.map((type) => [type, handlerOf[type]()]),
+    behaviour.pluginTypes.map((type) => [type, handlerOf[type]]),
   );
 
   emit({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });

@@ -13,7 +13,6 @@ export interface NodeObject {
   };
 }
 
-/** A node without any driver. */
 export function createNode(name: string, uid: string, labels: Readonly<Record<string, string>>): NodeObject {
   return { apiVersion: "v1", kind: "Node", metadata: { name, uid, annotations: {}, labels } };
 }

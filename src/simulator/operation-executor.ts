@@ -44,7 +44,6 @@ export function createOperationExecutor(
       running.set(socketPath, ended);
       return undefined;
     },
-    /** Resolves when nothing runs. */
     idle: async (): Promise<void> => {
       await Promise.all(running.values());
     },

@@ -3,17 +3,13 @@ import { callUnary } from "../grpc/client/unary";
 import { protos, type RegistrationStatus } from "../grpc/protos";
 import { authorityFor } from "../kubelet-rules/versions";
 import { connected, createKubeletClient } from "./kubelet-client";
-import type { Called, KubeletContext } from "./kubelet-context";
+import type { Called, KubeletContext, PluginHandler, Refusal } from "./kubelet-context";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./kubelet-events";
-import type { PluginHandler, Refusal } from "./plugin-handler";
 import type { DesiredPlugin } from "./plugin-watcher";
 
-/** A plugin that kubelet has registered. */
 export type ActualPlugin = DesiredPlugin & IntroducedPlugin;
 
-/** What operations work with. */
 export interface OperationContext extends KubeletContext {
-  /** By plugin type. */
   readonly handlers: ReadonlyMap<string, PluginHandler>;
   /** The actual state of world, by socket path. */
   readonly actual: Map<string, ActualPlugin>;
@@ -149,7 +145,6 @@ function refusalByFault({ introduced, context }: Attempt, wanted: "validation" |
   return fault?.reason;
 }
 
-/** Whether a fault broke the connection just now. */
 function isDropped({ client, introduced, context }: Attempt): boolean {
   const { driverName: name, socketPath } = introduced;
   const fault = context.faults.take("drop-before-notice", ({ driverName = name }) => driverName === name);

@@ -1,9 +1,7 @@
 import { goQuote, goQuotedList } from "../kubelet-rules/go-quote";
 import { isExtendedResource } from "../kubelet-rules/resource-name";
-import type { DeregistrationCause } from "./kubelet-events";
-import type { PluginHandler } from "./plugin-handler";
-
-type OnDeregister = (name: string, because: DeregistrationCause) => void;
+import type { PluginHandler } from "./kubelet-context";
+import type { Emit } from "./kubelet-events";
 
 /** The gRPC services that kubelets since 1.34 call: `servicesSupportedByKubelet` in `pkg/kubelet/cm/dra/plugin`. */
 const DRA_SERVICES: readonly string[] = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];
@@ -12,7 +10,7 @@ const DRA_SERVICES: readonly string[] = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];
  * Kubelet's handler for DRA drivers, as far as a registration sees it: it calls no driver and prepares no claim.
  * Source: `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
  */
-export function createDraHandler(onDeregister: OnDeregister): PluginHandler {
+export function createDraHandler(emit: Emit): PluginHandler {
   /** A driver may have several plugins, each with an endpoint of its own. */
   const registered = new Set<string>();
   const keyOf = (name: string, endpoint: string) => JSON.stringify([name, endpoint]);
@@ -28,8 +26,8 @@ export function createDraHandler(onDeregister: OnDeregister): PluginHandler {
       registered.add(keyOf(name, endpoint));
       return undefined;
     },
-    deregister: ({ driverName: name, endpoint }, because) => {
-      if (registered.delete(keyOf(name, endpoint))) onDeregister(name, because);
+    deregister: ({ driverName, endpoint }, because) => {
+      if (registered.delete(keyOf(driverName, endpoint))) emit({ kind: "deregistered", driverName, because });
     },
   };
 }
@@ -47,7 +45,7 @@ const DEVICE_PLUGIN_VERSION = "v1beta1";
  * Kubelet's handler for device plugins, as far as a registration sees it: it calls no plugin and allocates no device.
  * Source: `pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go`.
  */
-export function createDeviceHandler(onDeregister: OnDeregister): PluginHandler {
+export function createDeviceHandler(emit: Emit): PluginHandler {
   return {
     validate: ({ driverName: name, versions }) => {
       if (!versions.includes(DEVICE_PLUGIN_VERSION))
@@ -57,6 +55,6 @@ export function createDeviceHandler(onDeregister: OnDeregister): PluginHandler {
       return undefined;
     },
     register: async () => undefined,
-    deregister: ({ driverName: name }, because) => onDeregister(name, because),
+    deregister: ({ driverName }, because) => emit({ kind: "deregistered", driverName, because }),
   };
 }

@@ -5,7 +5,6 @@ import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import { namesIn } from "../unix/files";
 import type { Emit } from "./kubelet-events";
 
-/** A socket that the plugin watcher sees. */
 export interface DesiredPlugin {
   readonly socketPath: string;
   /** Grows whenever a socket is created on the path: kubelet has a UUID for it, older ones a timestamp. */

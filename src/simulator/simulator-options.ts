@@ -8,7 +8,6 @@ import {
 } from "../options/start-options";
 import { WAIT_TIMEOUT_MS } from "./event-stream";
 
-/** What every simulated part takes besides its own options. */
 export interface SimulatorOptions<Fault> extends StartOptions {
   /** What goes wrong on request. @default nothing */
   readonly faults?: readonly Fault[] | undefined;
@@ -16,10 +15,8 @@ export interface SimulatorOptions<Fault> extends StartOptions {
   readonly waitTimeoutMs?: number | undefined;
 }
 
-/** The same with every default filled in. */
 export type ResolvedSimulatorOptions<Fault> = Resolved<SimulatorOptions<Fault>>;
 
-/** The table of it, by the kind of its faults. */
 export function simulatorOptions<Fault>(
   faults: OptionKind<readonly Fault[]>,
 ): OptionTable<ResolvedSimulatorOptions<Fault> & ResolvedStartOptions> {
@@ -30,5 +27,4 @@ export function simulatorOptions<Fault>(
   };
 }
 
-/** How often a fault occurs. */
 export const faultTimes = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));

@@ -19,7 +19,6 @@ export const isThere = (path: string): boolean => existsSync(join(ROOT, path));
 
 const FENCE = /^```(\w*)\n(.*?)^```$/gms;
 
-/** What stands in the fences of one language. */
 export function fencesIn(text: string, language: string): readonly string[] {
   return Array.from(text.matchAll(FENCE))
     .filter(([, name]) => name === language)
@@ -35,7 +34,6 @@ export function codeIn(text: string): readonly string[] {
 /** What a cell has in backticks, as one text. */
 export const codeOf = (cell = ""): string => codeIn(cell).join();
 
-/** Where the links of a document lead. */
 export function linksIn(text: string): readonly string[] {
   const links = text.replace(FENCE, "").matchAll(/\]\(([^)\s]+)\)/g);
   return Array.from(links, ([, target = ""]) => target);

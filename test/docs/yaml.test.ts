@@ -15,7 +15,6 @@ const PIECES = [
 ];
 
 type Tree = { readonly [key: string]: unknown };
-/** Every object in a tree, however deep. */
 function objectsIn(value: unknown): readonly Tree[] {
   if (Array.isArray(value)) return value.flatMap(objectsIn);
   if (typeof value !== "object" || value === null) return [];

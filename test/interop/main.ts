@@ -8,7 +8,7 @@ import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "../matrix/nodes";
 import { packageJson, ROOT } from "../package/support/packed-package";
-import { DRIVERS, type Driver, grpcGoOf } from "./drivers";
+import { DRIVERS, type Driver } from "./drivers";
 import { type Cell, interopText } from "./page";
 import { type Parties, playRegistration } from "./registration";
 
@@ -47,8 +47,8 @@ async function main(): Promise<void> {
 
   for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version, say);
   const drivers: Driver[] = [];
-  for (const { name, prepare } of DRIVERS)
-    if (names.includes(name)) drivers.push({ name, ...(await prepare()) });
+  for (const { prepare, ...driver } of DRIVERS)
+    if (names.includes(driver.name)) drivers.push({ ...driver, command: await prepare() });
   const nodes: NodeRelease[] = [];
   for (const line of values.node ?? NODE_LINES) nodes.push(await fetchNode(line, say));
   await using installation = await installPackage();
@@ -63,10 +63,7 @@ async function main(): Promise<void> {
   const day = new Date().toISOString().slice(0, 10);
   const place = `Linux ${release().split("-")[0]}, ${process.arch}`;
   const summary = `Played on ${day} in ${seconds} s, on ${place}: registrar ${packageJson.version}`;
-  const figures = interopText(cells, summary, [
-    ...kubelets.map((version) => [`Kubelet ${version}`, `grpc-go ${grpcGoOf(version)}`] as const),
-    ...drivers.map(({ name, description }) => [name, description] as const),
-  ]);
+  const figures = interopText(cells, summary);
   say(`\n${figures}`);
   if (cells.some(({ outcome }) => outcome === "failed")) throw new Error("a registration failed");
   if (values.kubelet || values.node || values.driver) return;

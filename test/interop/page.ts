@@ -9,24 +9,13 @@ export interface Cell {
   readonly outcome: Outcome | "failed";
 }
 
-/**
- * The part of docs/measurements.md that a run writes. `summary` says when, where and with which registrar it was played,
- * `parties` what each party is made of.
- */
-export function interopText(
-  cells: readonly Cell[],
-  summary: string,
-  parties: readonly (readonly [name: string, madeOf: string])[],
-): string {
+/** The part of docs/measurements.md that a run writes. `summary` says when, where and with which registrar it was played. */
+export function interopText(cells: readonly Cell[], summary: string): string {
   const counts = (["registered", "refused", "failed"] as const).map(
     (outcome) => `${cells.filter((cell) => cell.outcome === outcome).length} ${outcome}`,
   );
   const nodes = [...new Set(cells.map(({ node }) => node))];
-  return [
-    `${summary}, Node ${nodes.join(", ")}. Of ${cells.length}: ${counts.join(", ")}.`,
-    table(cells),
-    grid(["", "Made of"], parties),
-  ].join("\n\n");
+  return `${summary}, Node ${nodes.join(", ")}. Of ${cells.length}: ${counts.join(", ")}.\n\n${table(cells)}`;
 }
 
 /** A row for each kubelet, a column for each driver. A Node is named only where it differs from the others. */

@@ -1,5 +1,4 @@
-import { startCsiDriver } from "./support/csi-driver";
-import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
+import { replaceDriver, startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { nodeIds } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
 import { PUBLISHED } from "./support/registrar";
@@ -13,10 +12,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using node = await startNode(version);
     await using pod = await startRegisteredPod(node, { name, nodeId: "before" });
 
-    await pod.driver.kill();
-    await pod.registrar.says("Lost connection");
-    const endpoint = pod.paths.kubeletRegistrationPath;
-    await using _returned = await startCsiDriver({ endpoint, name, nodeId: "after" });
+    await using _returned = await replaceDriver(pod, { name, nodeId: "after" });
     await pod.registrar.says("Connection restored");
     await settled(node);
 
@@ -36,10 +32,7 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     });
     await pod.registrar.reached("registered");
 
-    await pod.driver.kill();
-    await pod.registrar.says("Lost connection");
-    const endpoint = pod.paths.kubeletRegistrationPath;
-    await using _returned = await startCsiDriver({ endpoint, name, nodeId: "after", maxVolumes: 16 });
+    await using _returned = await replaceDriver(pod, { name, nodeId: "after", maxVolumes: 16 });
 
     await pod.registrar.reached("registered", 2);
     expect(await node.kubelet.registered(name)).toMatchObject({
@@ -54,13 +47,8 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     await using node = await startNode(version);
     await using pod = await startRegisteredPod(node, { name });
 
-    await pod.driver.kill();
-    await pod.registrar.says("Lost connection");
     const renamed = "new.csi.example.com";
-    await using _returned = await startCsiDriver({
-      endpoint: pod.paths.kubeletRegistrationPath,
-      name: renamed,
-    });
+    await using _returned = await replaceDriver(pod, { name: renamed });
 
     await node.kubelet.registered(renamed);
     await node.kubelet.deregistered(name);

@@ -1,5 +1,4 @@
-import { startCsiDriver } from "./support/csi-driver";
-import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
+import { replaceDriver, startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
@@ -34,13 +33,8 @@ describe.each(kubeletVersions())("kubelet %s, --on-registration-failure=retry", 
     await using pod = await startDriverPod(node, wrong, [RETRY]);
     await pod.registrar.says("hint=\"the driver's topology differs from a label the node has");
 
-    await pod.driver.kill();
-    const endpoint = pod.paths.kubeletRegistrationPath;
-    await using _corrected = await startCsiDriver({
-      ...wrong,
-      topology: { "example.com/zone": "z1" },
-      endpoint,
-    });
+    const right = { ...wrong, topology: { "example.com/zone": "z1" } };
+    await using _corrected = await replaceDriver(pod, right);
 
     await pod.registrar.reached("registered");
     await node.kubelet.registered(wrong.name);

@@ -21,6 +21,7 @@ afterEach(() => client.close());
 const start = (options: Partial<CsiDriverOptions> = {}, signal?: AbortSignal) =>
   folder.driver({ ...options, signal });
 const getPluginInfo = () => callUnary(client, identity.GetPluginInfo, {}, bounds);
+const probe = () => callUnary(client, identity.Probe, {}, bounds);
 
 test("answers with what it was given", async () => {
   await start({ vendorVersion: "1.2", nodeId: "n7", topology: { zone: "a" }, maxVolumes: 39 });
@@ -30,7 +31,7 @@ test("answers with what it was given", async () => {
     maxVolumesPerNode: 39,
     accessibleTopology: { segments: { zone: "a" } },
   });
-  await expect(callUnary(client, identity.Probe, {}, bounds)).resolves.toEqual({ ready: { value: true } });
+  await expect(probe()).resolves.toEqual({ ready: { value: true } });
   await expect(callUnary(client, identity.GetPluginCapabilities, {}, bounds)).resolves.toMatchObject({
     capabilities: [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }],
   });
@@ -61,8 +62,8 @@ test("fails as often as it is told to, and can be told anew", async () => {
   await expect(getPluginInfo()).rejects.toMatchObject({ code: 14, details: "starting" });
   await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
   setFaults([{ kind: "not-ready", times: 1 }]);
-  await expect(callUnary(client, identity.Probe, {}, bounds)).resolves.toEqual({ ready: { value: false } });
-  await expect(callUnary(client, identity.Probe, {}, bounds)).resolves.toEqual({ ready: { value: true } });
+  await expect(probe()).resolves.toEqual({ ready: { value: false } });
+  await expect(probe()).resolves.toEqual({ ready: { value: true } });
 });
 
 test("hangs until its client gives up, and answers late", async () => {
@@ -126,14 +127,10 @@ test("its signal closes it", async () => {
 
 test("does not take the place of a file, nor a path that is too long or has no folder", async () => {
   writeFileSync(folder.csiAddress, "precious");
-  await expect(start()).rejects.toMatchObject({
-    code: "SOCKET_UNUSABLE",
-    message: expect.stringContaining("is not a socket"),
-  });
-  await expect(start({ csiAddress: `${folder.csiAddress}${"x".repeat(100)}` })).rejects.toMatchObject({
-    code: "INVALID_OPTION",
-  });
-  await expect(start({ csiAddress: `${folder.pluginDir}/no/such/folder` })).rejects.toMatchObject({
-    code: "SOCKET_UNUSABLE",
-  });
+  const message = expect.stringContaining("is not a socket");
+  await expect(start()).rejects.toMatchObject({ code: "SOCKET_UNUSABLE", message });
+  const tooLong = start({ csiAddress: `${folder.csiAddress}${"x".repeat(100)}` });
+  await expect(tooLong).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  const folderless = start({ csiAddress: `${folder.pluginDir}/no/such/folder` });
+  await expect(folderless).rejects.toMatchObject({ code: "SOCKET_UNUSABLE" });
 });

@@ -4,6 +4,8 @@ type Event = { readonly atMs: number } & (
   | { readonly kind: "tick"; readonly count: number }
   | { readonly kind: "tock" }
 );
+/** What an error looks like. */
+const failure = (code: string, text: string) => ({ code, message: expect.stringContaining(text) });
 const makeLog = () => createEventLog<Event>("the clock", { tick: true, tock: true });
 
 test("when() takes what happened already, or only what comes", async () => {
@@ -29,15 +31,9 @@ test("who waits is told that the caller gave up, or that nothing will come", asy
   const givenUp = log.stream.when("tock", { signal: caller.signal });
   const inVain = log.stream.when("tock");
   caller.abort();
-  await expect(givenUp).rejects.toMatchObject({
-    code: "ABORTED",
-    message: expect.stringContaining("gave up"),
-  });
+  await expect(givenUp).rejects.toMatchObject(failure("ABORTED", "gave up"));
   log.end();
-  await expect(inVain).rejects.toMatchObject({
-    code: "ABORTED",
-    message: expect.stringContaining("the clock was closed"),
-  });
+  await expect(inVain).rejects.toMatchObject(failure("ABORTED", "the clock was closed"));
   await expect(log.stream.when("tock")).rejects.toMatchObject({ code: "ABORTED" });
 });
 
@@ -57,11 +53,10 @@ test.each([
   [{ timeoutMs: 0 }, "when: timeoutMs is 0; it takes milliseconds"],
   [{ where: "x" }, 'when: where is "x"; it takes a function'],
   [{ from: "end" }, 'when: from is "end"; it takes one of "start", "now"'],
+  [{ timeoutMs: 2 ** 31 }, "when: timeoutMs is 2147483648; it takes milliseconds"],
 ])("a wait with %j is refused", async (options, message) => {
-  await expect(makeLog().stream.when("tick", options as never)).rejects.toMatchObject({
-    code: "INVALID_OPTION",
-    message: expect.stringContaining(message),
-  });
+  const wait = makeLog().stream.when("tick", options as never);
+  await expect(wait).rejects.toMatchObject(failure("INVALID_OPTION", message));
 });
 
 test("a kind that there is not is refused, with the nearest one", async () => {
@@ -89,7 +84,7 @@ test("a `where` that gives a promise is refused: it would fit everything", async
   const where = (async () => false) as unknown as () => boolean;
   const waiting = log.stream.when("tick", { where });
   log.append({ kind: "tick", count: 1 });
-  const refused = { code: "INVALID_OPTION", message: expect.stringContaining("where gave a promise") };
+  const refused = failure("INVALID_OPTION", "where gave a promise");
   await expect(waiting).rejects.toMatchObject(refused);
   await expect(log.stream.when("tick", { where })).rejects.toMatchObject(refused);
 });
@@ -112,9 +107,6 @@ test("a wait ends at its limit, and says what was seen", async () => {
   await expect(log.stream.when("tock", { timeoutMs: 2 })).rejects.toMatchObject({
     code: "TIMEOUT",
     message: expect.stringMatching(/did not come within 2 ms; seen: … tick, tick, tick, tick, tick, tick$/),
-  });
-  await expect(log.stream.when("tock", { timeoutMs: 2 ** 31 })).rejects.toMatchObject({
-    code: "INVALID_OPTION",
   });
 });
 

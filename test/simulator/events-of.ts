@@ -1,7 +1,6 @@
 import type { KubeletEventOf } from "../../src/simulator/kubelet";
 import type { KubeletEvent } from "../../src/simulator/kubelet-events";
 
-/** The events of these kinds so far. */
 export function eventsOf<Kind extends KubeletEvent["kind"]>(
   { events }: { readonly events: { history(): readonly KubeletEvent[] } },
   kind: Kind,

@@ -9,7 +9,6 @@ import { observeRequests } from "../../src/simulator/request-observer";
 type FakeRegistrarEvent = { readonly atMs: number } & (
   | { readonly kind: "called"; readonly method: string; readonly authority: string }
   | { readonly kind: "notified"; readonly registered: boolean; readonly error: string }
-  /** A connection has ended. */
   | { readonly kind: "left" }
 );
 
@@ -62,7 +61,6 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions) {
     connection.once("close", () => log.append({ kind: "left" }));
     server.accept(connection);
   });
-  /** Removes the socket and stops. */
   const close = (): Promise<void> => {
     socket.withdraw();
     return server.close({ graceMs: 0 });

@@ -1,60 +1,57 @@
-import { eachTest } from "../support/each-test";
+import { createEventLog } from "../../src/simulator/event-stream";
+import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet-events";
+import { tellLastStep } from "../../src/simulator/last-step";
 import { createTestNode } from "../support/registrar-node";
-import { told } from "../support/told";
 
-const node = eachTest(createTestNode);
+type Step = Parameters<ReturnType<typeof createEventLog<KubeletEvent>>["append"]>[0];
 
-type Kubelet = Awaited<ReturnType<typeof node.kubelet>>;
+const socketPath = "/reg/x.sock";
+const plugin = { socketPath, driverName: "x.csi", pluginType: "CSIPlugin", endpoint: "/x" };
+const seen: Step = { kind: "socket-seen", socketPath, generation: 1, replaced: false };
+const calling = (call: "NodeGetInfo" | "NotifyRegistrationStatus"): Step => ({
+  kind: "calling",
+  call,
+  socketPath,
+});
+const registered: Step = { kind: "registered", ...plugin };
+const notified: Step = {
+  kind: "called",
+  call: "NotifyRegistrationStatus",
+  socketPath,
+  durationMs: 1,
+  result: { kind: "ok" },
+};
+const gone: Step = { kind: "deregistered", driverName: "x.csi", because: "socket-gone" };
+const refusal = { kind: "failed", socketPath, error: "no such node", backoffMs: 1, retries: true } as const;
 
-/** What somebody is told who waited for the driver's registration until the kubelet was where the test wants it. */
-async function giveUpWhen(kubelet: Kubelet, reached: Promise<unknown>): Promise<string> {
-  const giveUp = new AbortController();
-  const waiting = kubelet.registered("x.csi", { signal: giveUp.signal }).catch(({ message }) => message);
-  await reached;
-  giveUp.abort();
-  return waiting;
-}
+test.each<[told: string, ...Step[]]>([
+  ["it has seen no socket in /reg"],
+  [
+    "it has seen /reg/x.sock and not called yet",
+    seen,
+    { kind: "waiting", socketPath, because: { kind: "never-call" } },
+  ],
+  ["/reg/x.sock is gone", seen, { kind: "socket-gone", socketPath }],
+  ["NodeGetInfo on /reg/x.sock has not ended yet", seen, calling("NodeGetInfo")],
+  ["no such node", seen, refusal],
+  [
+    "NotifyRegistrationStatus on /reg/x.sock has not ended yet",
+    registered,
+    calling("NotifyRegistrationStatus"),
+  ],
+  // What the registrar was told is no step of its own.
+  ["it has registered x.csi", registered, calling("NotifyRegistrationStatus"), notified],
+  ["it has deregistered x.csi: socket-gone", registered, gone],
+])("says: %s", (told, ...steps) => {
+  const log = createEventLog("kubelet", KUBELET_EVENTS);
+  steps.forEach(log.append);
+  expect(tellLastStep(log.stream.history(), "/reg")).toBe(told);
+});
 
-test("says that there was no socket", async () => {
+test("a wait that was given up tells the last step", async () => {
+  await using node = await createTestNode();
   const kubelet = await node.kubelet();
-  expect(await giveUpWhen(kubelet, Promise.resolve())).toBe(
+  await expect(kubelet.registered("x.csi", { signal: AbortSignal.abort() })).rejects.toThrow(
     `"registered" of the simulated kubelet did not happen: the caller gave up; it has seen no socket in ${node.pluginDir}`,
   );
-});
-
-test("says that kubelet has not called", async () => {
-  const kubelet = await node.kubelet({ faults: [{ kind: "never-call" }] });
-  await node.plugin();
-  expect(await giveUpWhen(kubelet, kubelet.events.when("socket-seen"))).toContain(
-    `; it has seen ${node.socketPath()} and not called yet`,
-  );
-});
-
-test("says which call hangs", async () => {
-  const { kubelet } = await node.all({ driver: { faults: [{ kind: "hang", method: "NodeGetInfo" }] } });
-  const asking = kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });
-  expect(await giveUpWhen(kubelet, asking)).toContain(
-    `; NodeGetInfo on ${node.csiAddress} has not ended yet`,
-  );
-});
-
-test("says why kubelet refused", async () => {
-  const { kubelet } = await node.all({
-    kubelet: { faults: [{ kind: "refuse", reason: "no such node", times: 1 }] },
-  });
-  expect(await giveUpWhen(kubelet, kubelet.events.when("failed"))).toContain("no such node");
-});
-
-test("says which driver was registered, not that its registrar was told", async () => {
-  const { kubelet } = await node.all({ driver: { name: "y.csi" }, plugin: { info: { name: "y.csi" } } });
-  await told(kubelet, await kubelet.registered("y.csi"));
-  expect(await giveUpWhen(kubelet, Promise.resolve())).toContain("; it has registered y.csi");
-});
-
-test("says that the driver was registered, and is no more", async () => {
-  const { kubelet, registrar } = await node.all();
-  await told(kubelet, await kubelet.registered("x.csi"));
-  await registrar.close();
-  await kubelet.deregistered("x.csi");
-  expect(await giveUpWhen(kubelet, Promise.resolve())).toContain("; it has deregistered x.csi: socket-gone");
 });

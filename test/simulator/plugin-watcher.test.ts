@@ -146,14 +146,6 @@ test("keeps a socket that a file was renamed over, as kubelet does, until the fi
   await log.stream.when("socket-gone");
 });
 
-test("loses a socket in whose place a file was written", async () => {
-  await watchSocket("a");
-  unlinkSync(path("a"));
-  writeFileSync(path("a"), "");
-  await caughtUp();
-  expect(desired()).toEqual(["end 2"]);
-});
-
 test.each([
   [true, ["a 1"]],
   [false, []],
@@ -168,18 +160,26 @@ test.each([
   },
 );
 
-test("a chmod is no creation", async () => {
+test.each<[what: string, found: string[], act: () => void]>([
+  ["a chmod is no creation", ["a 1", "end 2"], () => chmodSync(path("a"), 0o700)],
+  [
+    "a renamed socket stays under its old name too, as in kubelet",
+    ["a 1", "b 2", "end 3"],
+    () => renameSync(path("a"), path("b")),
+  ],
+  [
+    "a file in the place of a removed socket ends it",
+    ["end 2"],
+    () => {
+      unlinkSync(path("a"));
+      writeFileSync(path("a"), "");
+    },
+  ],
+])("%s", async (_what, found, act) => {
   await watchSocket("a");
-  chmodSync(path("a"), 0o700);
+  act();
   await caughtUp();
-  expect(desired()).toEqual(["a 1", "end 2"]);
-});
-
-test("overlooks that a socket was renamed, as kubelet does", async () => {
-  await watchSocket("a");
-  renameSync(path("a"), path("b"));
-  await caughtUp();
-  expect(desired()).toEqual(["a 1", "b 2", "end 3"]);
+  expect(desired()).toEqual(found);
 });
 
 test("a socket that was renamed and comes back is a creation", async () => {

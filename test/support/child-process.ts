@@ -6,7 +6,6 @@ import { createHistory } from "./history";
 
 /** A process that outlived its test is killed after this long, whatever happened to the test. */
 export const LONGEST_LIFE_MS = 180_000;
-/** How long SIGTERM may take. */
 const GRACE_MS = 5_000;
 
 export interface Exit {
@@ -22,13 +21,11 @@ export type ChildProcess<T = string> = ReturnType<typeof spawnParsed<T>>;
 
 export interface SpawnOptions {
   readonly cwd?: string;
-  /** Environment variables beside ours. */
   readonly env?: NodeJS.ProcessEnv;
   /** When it is killed. @default never */
   readonly lifeMs?: number;
 }
 
-/** Spawns a program. */
 export function spawnProcess(command: string, args: readonly string[], options: SpawnOptions = {}) {
   return spawnParsed(command, args, String, options);
 }
@@ -82,7 +79,6 @@ function spawnParsed<T>(
     spawned,
     /** Resolves once it ended and all its output was read; never rejects. */
     exited,
-    /** How it ended, if it has. */
     exit: () => ended,
     signal: (name: NodeJS.Signals) => void child.kill(name),
     writeLine: (line: string) => void child.stdin.write(`${line}\n`),

@@ -18,7 +18,6 @@ export interface SetChanges {
   readonly image?: string;
 }
 
-/** A DaemonSet with a driver and its registrar. */
 export function daemonSet(driver: string, changes: SetChanges = {}) {
   const { name = `${shortOf(driver)}-node`, namespace = NAMESPACE, folder = driver } = changes;
   const { path = pathOf(folder), driverArgs = [], image = "registrar:v1" } = changes;

@@ -38,7 +38,6 @@ export function controlWaits({ fromMs = 2_500 } = {}) {
     return { ...real, setTimeout: wait };
   });
   return {
-    /** The waits that are being held, in milliseconds. */
     pending: (): readonly number[] => held.map(({ ms }) => ms),
     /** Ends one wait of `ms`, as soon as there is one; some of it may have passed when it began. */
     end: (ms: number) =>

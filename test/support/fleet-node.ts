@@ -27,7 +27,6 @@ export async function createFleetNode() {
   return {
     ...node,
     options,
-    /** The driver socket in a folder. */
     csiAddress,
     /** The registration sockets there are; names with a dot are there for moments only. */
     sockets: node.visibleFiles,
@@ -38,7 +37,6 @@ export async function createFleetNode() {
         await startScriptedDriver(csiAddress(name), ...(answers.length > 0 ? answers : [{ name }])),
       );
     },
-    /** Removes a driver's folder and all that is in it. */
     remove: (name: string): void => rmSync(at("plugins", name), { recursive: true }),
   };
 }

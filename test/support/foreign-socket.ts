@@ -30,7 +30,6 @@ export async function listenInPlace(path: string, onConnection: (socket: Socket)
     return ending;
   };
   return {
-    /** How many connections are open. */
     openConnections: () => sockets.size,
     endConnections,
     kill,
@@ -48,7 +47,6 @@ export async function startForeignSocket(path: string, onConnection: (socket: So
     socket.resume();
     onConnection(socket);
   });
-  /** How many connections it has had. */
   return { ...listener, connections: () => connections };
 }
 

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 
-/** Jest's global teardown. */
 export default function globalTeardown(): void {
   const { REGISTRAR_RUN_FOLDER } = process.env;
   if (REGISTRAR_RUN_FOLDER === undefined) return;

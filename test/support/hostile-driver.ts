@@ -34,7 +34,6 @@ export function onCall(
   };
 }
 
-/** Answers every call with these frames. */
 export function answering(...parts: readonly ((streamId: number) => Buffer)[]): Behaviour {
   return onCall((connection, streamId) => {
     for (const part of parts) connection.write(part(streamId));
@@ -84,7 +83,6 @@ export function message(
   return Buffer.concat([prefix, bytes]);
 }
 
-/** GetPluginInfo's answer in protobuf. */
 export function identityBytes(identity: Partial<PluginIdentity>): Buffer {
   const whole = { name: "", vendorVersion: "", manifest: {}, ...identity };
   return protos.identity.GetPluginInfo.responseSerialize(whole);

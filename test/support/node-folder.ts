@@ -8,15 +8,12 @@ export async function createNodeFolder() {
   const folder = await createTempFolder();
   const pluginDir = folder.at("reg");
   mkdirSync(pluginDir);
-  /** What is in the plugin registration directory. */
   const files = (): readonly string[] => (existsSync(pluginDir) ? readdirSync(pluginDir) : []);
   return {
     ...folder,
     /** Where the one driver that most tests have listens. */
     csiAddress: folder.at("csi.sock"),
-    /** The plugin registration directory, which is there. */
     pluginDir,
-    /** Where a driver's registration socket belongs. */
     socketPathOf: (driverName: string) => folder.at("reg", `${driverName}-reg.sock`),
     files,
     /** What kubelet sees of it, sorted: names with a leading dot are there for moments only. */

@@ -8,7 +8,6 @@ export function recordLog(verbosity = 10) {
   const history = createHistory<LogRecord>("the log");
   return {
     records: history.all(),
-    /** The records with this message so far. */
     all: (message: string) => history.all().filter((record) => record.message === message),
     /** Resolves with record number `count` of this message, be it there already or still to come. */
     when: (message: string, count = 1) => {

@@ -38,7 +38,6 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
     parts.push(part);
     return part;
   };
-  /** Starts a simulated driver at `csiAddress`. */
   const driver = async (options: Partial<CsiDriverOptions> = {}) =>
     keep(await startCsiDriver({ csiAddress, name: driverName, nodeId: "n1", ...options }));
   /** Starts a simulated kubelet that looks more often than a real one, and waits longer for an answer. */
@@ -52,7 +51,6 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
         waitTimeoutMs: PATIENCE_MS,
       }),
     );
-  /** Starts a plugin that only answers. */
   const plugin = async ({ info, ...options }: Partial<FakeRegistrarOptions> = {}) =>
     keep(
       await startFakeRegistrar({
@@ -65,14 +63,12 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
     ...folder,
     pluginRegistrationPath,
     options,
-    /** Where the registration socket of a driver belongs. */
     socketPath,
     /** Ends something with the node. */
     keep,
     driver,
     kubelet,
     plugin,
-    /** Starts all three. */
     all: async (
       options: {
         readonly kubelet?: Partial<KubeletOptions>;

@@ -4,11 +4,7 @@ import { type PluginIdentity, protos } from "../../src/grpc/protos";
 import { listenInPlace } from "./foreign-socket";
 
 /** What the driver does about one GetPluginInfo call. */
-export type Answer =
-  | Partial<PluginIdentity>
-  | { readonly code: number; readonly details?: string }
-  /** Never answers. */
-  | "hang";
+export type Answer = Partial<PluginIdentity> | { readonly code: number; readonly details?: string } | "hang";
 
 export type ScriptedDriver = Awaited<ReturnType<typeof startScriptedDriver>>;
 
@@ -54,7 +50,6 @@ export async function startScriptedDriver(socketPath: string, ...answers: readon
     ...listener,
     /** The `:authority` of each GetPluginInfo call so far. */
     authorities: authorities as readonly string[],
-    /** Resolves when GetPluginInfo was called this often. */
     called: (times: number) =>
       new Promise<void>((resolve) => {
         wake = () => {

@@ -9,7 +9,6 @@ export async function createTempFolder() {
   const path = await mkdtemp(join(tmpdir(), "r-"));
   return {
     path,
-    /** The path of something in it. */
     at: (...names: readonly string[]) => join(path, ...names),
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };

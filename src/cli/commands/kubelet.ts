@@ -1,6 +1,6 @@
 import { type KubeletVersion, simulatedVersion } from "../../kubelet-rules/versions";
 import { startKubelet } from "../../simulator/kubelet";
-import type { KubeletFault } from "../../simulator/kubelet-faults";
+import type { KubeletFault } from "../../simulator/kubelet-options";
 import {
   choiceFlag,
   countFlag,

@@ -23,11 +23,9 @@ export interface ListFailure {
 /** A reference to one of the items keeps all of them in memory. */
 export interface ListPage {
   readonly items: readonly unknown[];
-  /** The API server's time. */
   readonly dateMs: number;
 }
 
-/** The lists of an API server. */
 export interface ListApi extends Disposable {
   /** Calls `onPage` with page after page. Never rejects. */
   list(request: ListRequest, onPage: (page: ListPage) => void): Promise<ListFailure | undefined>;
@@ -139,7 +137,6 @@ async function readAnswer(response: IncomingMessage, maxBytes: number) {
     /** The parsed JSON, or the text. */
     body: isJson && bytes <= maxBytes ? (JSON.parse(raw) as unknown) : raw,
     dateMs: Date.parse(headers.date ?? "") || Date.now(),
-    /** The server is too busy. */
     retryAfterMs: isBusy && seconds >= 0 ? seconds * 1000 : undefined,
   };
 }

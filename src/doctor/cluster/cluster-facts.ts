@@ -5,7 +5,6 @@ import { nameDrivers, type RegistrarUnit } from "./driver-names";
 import { placesIn } from "./places";
 import type { ClusterReading } from "./read-cluster";
 
-/** What the checks of a cluster judge. */
 export type ClusterFacts = ReturnType<typeof conclude>;
 
 /** These compare objects of one file. In a cluster the pods on a node are compared. */

@@ -72,7 +72,6 @@ function socketPathsOf({ settings, mounts }: Deployment): readonly string[] {
   return [onHost(settings.csiAddress, mounts) ?? [], settings.kubeletRegistrationPath].flat();
 }
 
-/** The nodes on which a pod of the DaemonSet works. */
 function nodesOf({ uid }: RegistrarSet, { pods }: Hints): readonly string[] {
   return pods.flatMap(({ setUid, node, trouble }) =>
     setUid === uid && trouble === undefined && node !== undefined ? [node] : [],

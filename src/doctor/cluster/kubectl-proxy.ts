@@ -12,12 +12,6 @@ export interface KubectlOptions {
   readonly onMessage: (line: string) => void;
 }
 
-/** A connection to the API server with kubectl's credentials. */
-export interface KubectlProxy extends AsyncDisposable {
-  /** A unix socket in a folder that only this user may enter. */
-  readonly socketPath: string;
-}
-
 /** The proxy refuses every request that could change the cluster. */
 const WRITES = "^(POST|PUT|PATCH|DELETE)$";
 const SERVING = /^Starting to serve on /m;
@@ -41,10 +35,9 @@ const NOT_FOUND = 127;
 
 /**
  * Starts `kubectl proxy` and resolves when it serves. Rejects with INVALID_OPTION if there is no kubectl, or it ends, as
- * without such a context or file. Leaves no process and no file behind, also when this process is killed.
+ * without such a context or file. `socketPath`: a unix socket in a folder that only this user may enter. Leaves no process and no file behind, also when this process is killed.
  */
-export async function startKubectlProxy(options: KubectlOptions): Promise<KubectlProxy> {
-  const { context, kubeconfig, onMessage } = options;
+export async function startKubectlProxy({ context, kubeconfig, onMessage }: KubectlOptions) {
   const folder = makeFolder();
   const socketPath = join(folder, "api.sock");
   const words = [

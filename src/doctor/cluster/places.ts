@@ -26,7 +26,6 @@ export interface PlaceState extends Pick<PodTrouble, "restarts"> {
   readonly reason: string | null;
 }
 
-/** A driver on a node. */
 export interface Place {
   readonly driver: string;
   /** Undefined: the pod has no node yet. */
@@ -42,7 +41,6 @@ export interface Place {
 /** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
 
-/** A place without its state. */
 interface Draft extends Pick<Place, "driver" | "node"> {
   readonly pods: { readonly pod: RegistrarPod; readonly unit: RegistrarUnit }[];
   need?: Need;

@@ -135,7 +135,6 @@ export async function readCluster(
   const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
   return {
     target,
-    /** The API server's time. */
     nowMs: nowMs ?? Date.now(),
     sets,
     unreadObjects,

@@ -31,13 +31,11 @@ export function readNeedEvent(object: unknown) {
   return driver === undefined || kind !== "Pod" ? undefined : { podUid: text(uid), driver };
 }
 
-/** What waits for a driver on a node. */
 export interface Need {
   readonly node: string;
   readonly driver: string;
   /** `NAMESPACE/NAME` of the pods that wait for a volume. */
   readonly pods: string[];
-  /** The number of VolumeAttachments. */
   attachments: number;
 }
 

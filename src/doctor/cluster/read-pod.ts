@@ -28,7 +28,6 @@ export interface PodTrouble {
   };
 }
 
-/** A pod of a DaemonSet with a registrar. */
 export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
 
 /** Undefined for a pod of another owner, and for one that is being deleted. */

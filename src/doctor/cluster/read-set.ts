@@ -2,7 +2,6 @@ import { nameOf, type ReadSettings } from "../manifest/deployment";
 import { deploymentsIn } from "../manifest/read-deployments";
 import { list, numberOrNone, text, tree } from "../rules/objects";
 
-/** A DaemonSet whose pods have a registrar. */
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a DaemonSet without a registrar. Throws INVALID_OPTION for one that cannot be judged. */

@@ -31,7 +31,6 @@ export function reportOnCluster(reading: ClusterReading) {
   };
 }
 
-/** A row for each driver in the whole cluster. */
 function driverRows({ units, places, csiDrivers }: ClusterFacts) {
   const unitsOf = grouped(units, ({ driver }) => driver.name);
   const placesOf = grouped(places, ({ driver }) => driver);
@@ -64,7 +63,6 @@ function placeRow({ node, driver, state, pod, isListed, need }: Place, code: str
     pod: pod?.name ?? null,
     /** Whether CSINode has it; null: it may not be read. */
     csiNode: isListed ?? null,
-    /** Pods that wait for its volumes there. */
     waitingPods: need?.pods ?? [],
     volumeAttachments: need?.attachments ?? 0,
   };

@@ -14,7 +14,6 @@ const NODE_GET_INFO_FACTOR = 10;
 
 const NOT_ASKED = { kind: "not-asked" } as const;
 
-/** Asks a driver for its name and version. */
 export async function askIdentity(socket: SocketFacts, timeoutMs: number): Promise<Answer<PluginIdentity>> {
   if (socket.kind !== "accepting") return NOT_ASKED;
   return withClient(socket.path, (client) =>

@@ -27,7 +27,6 @@ export interface Target {
 /** `mode`: permission bits. */
 export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
 
-/** What is at a path where a unix socket belongs. */
 export type SocketFacts = {
   readonly path: string;
   /** Device and inode of a socket, which two paths may share. */
@@ -121,16 +120,13 @@ export type SelinuxFacts =
       readonly label: string | undefined;
     };
 
-/** Everything that the doctor saw; the checks say what it means. */
 export interface Facts {
   readonly target: Target;
-  /** The driver at `csiSocketPath`. */
   readonly driver: DriverFacts | undefined;
   /** The kubelet registration path, judged by the mounts; undefined without it, and without a socket to judge it by. */
   readonly hostPath: HostPathVerdict | undefined;
   /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
   readonly found: readonly DriverFacts[];
-  /** Dead sockets that fit a pattern. */
   readonly deadSockets: readonly SocketFacts[];
   /** What is at the kubelet registration path, seen from here. */
   readonly kubeletPath: SocketFacts | undefined;

@@ -8,7 +8,6 @@ export function answerIn<Value>(answer: Answer<Value>): Value | undefined {
   return answer.kind === "answered" ? answer.value : undefined;
 }
 
-/** The name that a driver answers to GetPluginInfo. */
 export function nameTold({ identity }: Pick<DriverFacts, "identity">): string | undefined {
   return answerIn(identity)?.name;
 }
@@ -75,7 +74,6 @@ export function unwantedReason(driver: DriverFacts, facts: Facts): string | unde
   return whyUnwanted(name, driver.socket.path, facts.target.names);
 }
 
-/** Whether a registration socket answers for a driver. */
 export function isRegistered(driver: DriverFacts, { registrations }: Facts): boolean {
   return registrations.some(({ info, endpoint }) => {
     if (info.kind !== "answered") return false;

@@ -19,12 +19,8 @@ export interface NodeReadinessTarget {
 
 type Unknown = { readonly kind: "unknown"; readonly why: string };
 
-/** One thing that RBAC must allow, and whether it does. */
-export interface Right {
-  /** As in a role: `patch nodes/status`. */
-  readonly text: string;
-  readonly allowed: boolean;
-}
+/** What RBAC must allow, as in a role: `patch nodes/status`. */
+export type Rights = Readonly<Record<"allowed" | "denied", readonly string[]>>;
 
 /** `not-asked`: the node's name or the API server is unknown. */
 export type NodeReadinessFacts = { readonly target: NodeReadinessTarget } & (
@@ -33,9 +29,8 @@ export type NodeReadinessFacts = { readonly target: NodeReadinessTarget } & (
   | {
       readonly kind: "asked";
       readonly nodeName: string;
-      readonly rights: Outcome<readonly Right[]>;
+      readonly rights: Outcome<Rights>;
       readonly node: Outcome<NodeView>;
-      /** The drivers that CSINode lists. */
       readonly listed: Outcome<readonly string[]>;
     }
 );
@@ -72,11 +67,11 @@ async function askForRights(
   client: ApiClient,
   rules: readonly PolicyRule[],
   nodeName: string,
-): Promise<Outcome<readonly Right[]>> {
+): Promise<Outcome<Rights>> {
   const wanted = rules.flatMap(({ apiGroups: [group], resources: [full = ""], verbs }) =>
     verbs.map((verb) => ({ group, full, verb })),
   );
-  const rights: Right[] = [];
+  const rights = { allowed: [] as string[], denied: [] as string[] };
   for (const { group, full, verb } of wanted) {
     const [resource, subresource] = full.split("/");
     const body = {
@@ -88,7 +83,7 @@ async function askForRights(
     const answer = await client.call({ method: "POST", path, body }, new AbortController().signal);
     if (answer.kind === "failed") return answer;
     const { allowed } = fieldsOf(fieldsOf(answer.value).status);
-    rights.push({ text: `${verb} ${full}`, allowed: allowed === true });
+    rights[allowed === true ? "allowed" : "denied"].push(`${verb} ${full}`);
   }
   return { kind: "done", value: rights };
 }

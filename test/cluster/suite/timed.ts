@@ -34,7 +34,6 @@ describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i",
   });
 });
 
-/** Who plays at the same time. */
 function groupsOf({ alone }: Scenario): readonly (readonly Contestant[])[] {
   return alone ? CONTESTANTS.map((one) => [one]) : [CONTESTANTS];
 }

@@ -3,7 +3,6 @@ import { containerOf, EXAMPLE, exampleObjects, OURS, podWith } from "../support/
 import { type Change, createStage } from "../support/stage";
 import { cluster } from "../support/use-cluster";
 
-/** A static volume, and a claim for it. */
 const STATIC_VOLUME = [
   {
     apiVersion: "v1",

@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { createGoBuilder } from "../../support/go-build";
 
 /** All of Kubernetes and etcd; what runs in pods. */
 export type Program = "kubernetes" | "podprogram";
@@ -20,9 +17,8 @@ const LINKER_FLAGS = [
   `-X ${VERSION_PACKAGE}.gitMinor=${KUBERNETES_VERSION.split(".")[1]}`,
 ].join(" ");
 
-const run = promisify(execFile);
+const go = createGoBuilder(SOURCES);
 
-/** Where {@link buildPrograms} puts a program. */
 export const programPath = (program: Program): string => join(BIN, program);
 
 /**
@@ -33,36 +29,18 @@ export async function buildPrograms(
   announce: (text: string) => void,
   programs: readonly Program[] = ["kubernetes", "podprogram"],
 ): Promise<void> {
-  const goVersion = await go(["env", "GOVERSION"]).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-    throw new Error("Go is needed to build Kubernetes: no go command is in PATH");
-  });
+  const goVersion = await go.version("Go is needed to build Kubernetes");
   const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${LINKER_FLAGS}`];
   for (const program of programs) {
-    const stamp = join(BIN, `${program}.sha256`);
-    const inputs = await hashInputs(program, [goVersion, ...flags]);
-    if ((await readFile(stamp, "utf8").catch(() => "")) === inputs) continue;
     const patience =
       program === "kubernetes" ? `, of ${KUBERNETES_VERSION}: half an hour the first time` : "";
-    announce(`building the program ${program} with ${goVersion}${patience}`);
-    await mkdir(BIN, { recursive: true });
-    await go(["build", ...flags, "-o", programPath(program), `./${program}`]);
-    await writeFile(stamp, inputs);
+    await go.build({
+      args: [...flags, "-o", programPath(program), `./${program}`],
+      key: [goVersion, ...flags],
+      isSource: (name) =>
+        /^go\.(mod|sum)$/.test(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
+      stamp: join(BIN, `${program}.sha256`),
+      onStart: () => announce(`building the program ${program} with ${goVersion}${patience}`),
+    });
   }
-}
-
-async function hashInputs(program: Program, command: readonly string[]): Promise<string> {
-  const files = (await readdir(SOURCES, { recursive: true })).filter(
-    (name) => /^go\.(mod|sum)$/.test(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
-  );
-  const hash = createHash("sha256").update(command.join("\0"));
-  for (const name of files.sort()) hash.update(`\0${name}\0`).update(await readFile(join(SOURCES, name)));
-  return hash.digest("hex");
-}
-
-/** One go command in the programs' folder: its trimmed output. Rejects with go's own words. */
-async function go(args: readonly string[]): Promise<string> {
-  const env = { ...process.env, CGO_ENABLED: "0", GOWORK: "off" };
-  const { stdout } = await run("go", args, { cwd: SOURCES, env, maxBuffer: 1 << 24 });
-  return stdout.trim();
 }

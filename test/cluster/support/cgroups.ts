@@ -1,28 +1,23 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A control group of ours in each hierarchy of the machine, below which everything of a cluster runs. */
-export interface ClusterGroup {
-  readonly version: 1 | 2;
-  /** The folders of the groups, one for each hierarchy. */
-  readonly folders: readonly string[];
-  /** What is mounted below /sys/fs/cgroup within the cluster, as arguments of enter-cluster.sh: `NAME=OPTIONS`. */
-  readonly hierarchies: readonly string[];
-}
-
 interface Hierarchy {
   readonly mountPoint: string;
   readonly root: string;
   readonly options: readonly string[];
 }
 
-/** Makes the groups. They are empty folders of the kernel's until something enters them. */
-export function makeClusterGroup(name: string): ClusterGroup {
+/**
+ * Makes a control group in each hierarchy of the machine, below which everything of a cluster runs: empty folders of the
+ * kernel's until something enters them. `hierarchies` is what is mounted below /sys/fs/cgroup within the cluster, as
+ * arguments of enter-cluster.sh: `NAME=OPTIONS`.
+ */
+export function makeClusterGroup(name: string) {
   const v1 = mounted("cgroup");
   return v1.some(({ options }) => options.includes("memory")) ? makeV1(name, v1) : makeV2(name);
 }
 
-function makeV1(name: string, hierarchies: readonly Hierarchy[]): ClusterGroup {
+function makeV1(name: string, hierarchies: readonly Hierarchy[]) {
   const own = new Map(
     linesOf("/proc/self/cgroup").map((line) => {
       const [, controllers = "", path = "/"] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
@@ -54,7 +49,7 @@ function makeV1(name: string, hierarchies: readonly Hierarchy[]): ClusterGroup {
 }
 
 /** Below the root of the hierarchy: only there may a group beside processes have controllers. */
-function makeV2(name: string): ClusterGroup {
+function makeV2(name: string) {
   const [hierarchy] = mounted("cgroup2");
   if (!hierarchy) throw new Error("no cgroup hierarchy is mounted");
   const folder = join(hierarchy.mountPoint, name);

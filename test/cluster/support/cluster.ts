@@ -5,55 +5,40 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createKeeper, type Keeper } from "../../../bench/keeper";
 import { programPath } from "./build";
-import { type ControlPlane, startControlPlane } from "./control-plane";
-import { type DriverRecord, recordDrivers } from "./driver-record";
+import { startControlPlane } from "./control-plane";
+import { recordDrivers } from "./driver-record";
 import { IMAGES } from "./images";
-import { type Node, startNode } from "./node";
+import { startNode } from "./node";
 import { until } from "./patience";
 import { startProxy } from "./proxy";
 
 const run = promisify(execFile);
 const ADDRESS = "192.168.99.1";
 
-/** What talks to an API server. */
-export interface Client {
-  /** kubectl as an administrator: its output. Rejects with its own words. */
-  kubectl(...words: readonly string[]): Promise<string>;
-  /** As kubectl, with objects for its stdin; answers both of its outputs. */
-  kubectlWith(objects: readonly object[], ...words: readonly string[]): Promise<string>;
-}
+export type Client = ReturnType<typeof createClient>;
 
 /** What only a cluster of our own lets one touch. */
-export interface Inside {
-  readonly controlPlane: ControlPlane;
-  readonly node: Node;
-}
+export type Inside = Awaited<ReturnType<typeof startInside>>;
 
 /** A Kubernetes to try things in, with the suite's images on its node. */
-export interface Cluster extends Client, AsyncDisposable {
-  /** Where DaemonSets put their pods, and what is watched. */
-  readonly nodeName: string;
-  /** An object or a list, by its path; rejects where there is none. */
-  get<Object>(path: string): Promise<Object>;
-  /** What CSINode lists, from the start. */
-  readonly record: DriverRecord;
-  readonly inside?: Inside;
-}
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 /** Whether the suite has a cluster of its own, rather than that of KUBECONFIG. */
 export const isOwn = process.env.CLUSTER_FOLDER !== undefined;
 const KUBECTL = isOwn ? ([programPath("kubernetes"), "kubectl"] as const) : (["kubectl"] as const);
 
 /** Resolves when the node is ready for pods; leaves nothing running when it rejects. */
-export async function startCluster(): Promise<Cluster> {
+export async function startCluster() {
   const { keep, ...keeper } = createKeeper();
   try {
     const inside = isOwn ? await startInside(keep) : undefined;
     const kubeconfig = inside?.controlPlane.kubeconfig("admin") ?? process.env.KUBECONFIG ?? "";
     const client = createClient(kubeconfig);
+    /** Where DaemonSets put their pods, and what is watched. */
     const nodeName = await readyNode(client);
     const proxy = keep(await startProxy([...KUBECTL, `--kubeconfig=${kubeconfig}`]));
     const record = keep(await recordDrivers(proxy.url, nodeName));
+    /** An object or a list, by its path; rejects where there is none. */
     const get = async <Object>(path: string) => {
       const answer = await fetch(`${proxy.url}${path}`);
       if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
@@ -66,7 +51,7 @@ export async function startCluster(): Promise<Cluster> {
   }
 }
 
-async function startInside(keep: Keeper["keep"]): Promise<Inside> {
+async function startInside(keep: Keeper["keep"]) {
   const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
   const name = "node-1";
   const controlPlane = keep(
@@ -84,14 +69,16 @@ async function startInside(keep: Keeper["keep"]): Promise<Inside> {
   return { controlPlane, node };
 }
 
-function createClient(kubeconfig: string): Client {
+function createClient(kubeconfig: string) {
   const [program, ...first] = [...KUBECTL, `--kubeconfig=${kubeconfig}`];
   return {
-    kubectl: async (...words) => {
+    /** kubectl as an administrator: its output. Rejects with its own words. */
+    kubectl: async (...words: readonly string[]): Promise<string> => {
       const { stdout } = await run(program, [...first, ...words], { maxBuffer: 1 << 26 });
       return stdout;
     },
-    kubectlWith: async (objects, ...words) => {
+    /** As kubectl, with objects for its stdin; answers both of its outputs. */
+    kubectlWith: async (objects: readonly object[], ...words: readonly string[]): Promise<string> => {
       const child = spawn(program, [...first, ...words, "--filename=-"], { stdio: "pipe" });
       const said: string[] = [];
       for (const output of [child.stdout, child.stderr])

@@ -29,25 +29,10 @@ export interface ControlPlaneOptions {
 }
 
 /** etcd and kube-apiserver with RBAC, the Node authorizer, NodeRestriction and ValidatingAdmissionPolicy. */
-export interface ControlPlane extends AsyncDisposable {
-  /** `https://ADDRESS:PORT`. */
-  readonly url: string;
-  /** The authority's certificate, a file. */
-  readonly caFile: string;
-  /** A bearer token of an administrator. */
-  readonly adminToken: string;
-  /** The kubeconfig of `admin`, `kube-scheduler`, `node-NAME` and so on, as the certificates are called; a file. */
-  kubeconfig(identity: string): string;
-  /** Runs kubectl as an administrator: its output. Rejects with its own words. */
-  kubectl(...words: readonly string[]): Promise<string>;
-  readonly apiServer: Part;
-  /** Resolves when the API server answers that it is ready. */
-  ready(): Promise<void>;
-  close(): Promise<void>;
-}
+export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>;
 
 /** Resolves when the API server is ready and RBAC's own roles exist; leaves no process behind when it rejects. */
-export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+export async function startControlPlane(options: ControlPlaneOptions) {
   const { folder, address = "127.0.0.1", nodes = [], forPods = false } = options;
   const kubernetes = programPath("kubernetes");
   const pki = join(folder, "pki");
@@ -70,11 +55,13 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     parts.unshift(part);
     return part;
   };
+  /** The kubeconfig of `admin`, `kube-scheduler`, `node-NAME` and so on, as the certificates are called; a file. */
   const kubeconfig = (identity: string) => {
     const file = at(`${identity}.kubeconfig`);
     writeFileSync(file, kubeconfigText(url, at("ca.crt"), at(`${identity}.crt`), at(`${identity}.key`)));
     return file;
   };
+  /** Runs kubectl as an administrator: its output. Rejects with its own words. */
   const kubectl = async (...words: readonly string[]) => {
     const { stdout } = await run(kubernetes, ["kubectl", `--kubeconfig=${kubeconfig("admin")}`, ...words], {
       env: { PATH: process.env.PATH, HOME: folder },

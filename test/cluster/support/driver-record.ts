@@ -1,15 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /** What the API server says is registered on a node, over time: CSINode, watched. */
-export interface DriverRecord extends AsyncDisposable {
-  isListed(driver: string): boolean;
-  /** Since when the driver is what it is now, listed or not, as performance.now() counts. */
-  since(driver: string): number;
-  /** The API server's revision with which it came to be what it is now. */
-  revision(driver: string): string;
-  /** For how long of the time between two moments the driver was not listed, in milliseconds. */
-  missingMs(driver: string, from: number, to: number): number;
-}
+export type DriverRecord = Awaited<ReturnType<typeof recordDrivers>>;
 
 interface Moment {
   readonly at: number;
@@ -23,7 +15,7 @@ interface CSINode {
 }
 
 /** Resolves when the first state is known; `proxy` is an API server without credentials. */
-export async function recordDrivers(proxy: string, node: string): Promise<DriverRecord> {
+export async function recordDrivers(proxy: string, node: string) {
   const moments: Moment[] = [];
   const stopping = new AbortController();
   const url = `${proxy}/apis/storage.k8s.io/v1/csinodes`;
@@ -68,7 +60,6 @@ export async function recordDrivers(proxy: string, node: string): Promise<Driver
     }
   }
   const isListed = (driver: string) => moments.at(-1)?.drivers.has(driver) ?? false;
-  /** The moment of the last change. */
   const lastChange = (driver: string) => {
     const now = isListed(driver);
     const before = moments.findLastIndex(({ drivers }) => drivers.has(driver) !== now);
@@ -76,9 +67,12 @@ export async function recordDrivers(proxy: string, node: string): Promise<Driver
   };
   return {
     isListed,
-    since: (driver) => lastChange(driver)?.at ?? Number.NaN,
-    revision: (driver) => lastChange(driver)?.revision ?? "",
-    missingMs: (driver, from, to) =>
+    /** Since when the driver is what it is now, listed or not, as performance.now() counts. */
+    since: (driver: string) => lastChange(driver)?.at ?? Number.NaN,
+    /** The API server's revision with which it came to be what it is now. */
+    revision: (driver: string) => lastChange(driver)?.revision ?? "",
+    /** For how long of the time between two moments the driver was not listed, in milliseconds. */
+    missingMs: (driver: string, from: number, to: number) =>
       moments.reduce((sum, { at, drivers }, index) => {
         if (drivers.has(driver)) return sum;
         const ends = Math.min(moments[index + 1]?.at ?? to, to);

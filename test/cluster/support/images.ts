@@ -96,7 +96,6 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
   return made;
 }
 
-/** Of all files below the paths, by name and content. */
 function hashOf(paths: readonly string[]): string {
   const hash = createHash("sha256").update("docker-archive");
   for (const path of paths) {

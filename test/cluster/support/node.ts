@@ -24,26 +24,13 @@ export interface NodeOptions {
 }
 
 /** A node of one's own: containerd and kubelet in namespaces, inside those of the cluster. */
-export interface Node extends AsyncDisposable {
-  readonly name: string;
-  readonly kubelet: Part;
-  readonly containerd: Part;
-  /** A path of the node as this process sees it: `/var/lib/kubelet` and so on; nothing outside `/var`. */
-  at(path: string): string;
-  /** Runs a program on the node: its output. */
-  run(...command: readonly string[]): Promise<string>;
-  /** Ends a container's first process, by the ID that its status has. */
-  killContainer(containerId: string): Promise<unknown>;
-  /** Everything on the node ends between two instructions; its files stay as they are, sockets too. */
-  cutPower(): Promise<void>;
-  /** Starts the node again after its power was cut. */
-  boot(): Promise<void>;
-}
+export type Node = Awaited<ReturnType<typeof startNode>>;
 
-export async function startNode(options: NodeOptions): Promise<Node> {
+export async function startNode(options: NodeOptions) {
   const { folder, controlPlane, images } = options;
   const name = folder.split("/").at(-1) ?? "";
   const logs = join(folder, "logs");
+  /** A path of the node as this process sees it: `/var/lib/kubelet` and so on; nothing outside `/var`. */
   const at = (path: string) => join(folder, path);
   for (const path of ["logs", "var/lib/kubelet", "var/lib/cni"]) mkdirSync(at(path), { recursive: true });
   writeFileSync(at("var/lib/containerd.toml"), containerdConfiguration(RUNTIME_SOCKET, options.sandboxImage));
@@ -60,11 +47,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     [...enter, "sh", join(__dirname, "enter-node.sh"), folder, kubernetes, "init", "/bin/sleep", "infinity"],
     join(logs, "node.log"),
   );
-  /** The command that runs a program on the node. */
   const inside = (command: readonly string[]) => {
     const target = `--target=${childOf(machine.pid)}`;
     return ["nsenter", target, ...NAMESPACES, "--", "env", "TMPDIR=/run/tmp", ...command];
   };
+  /** Runs a program on the node: its output. */
   const runInside = async (...command: readonly string[]) => {
     const [program = "", ...words] = inside(command);
     const { stdout } = await run(program, words, { maxBuffer: 1 << 26 });
@@ -113,11 +100,13 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     containerd,
     at,
     run: runInside,
-    killContainer: (containerId) =>
+    /** Ends a container's first process, by the ID that its status has. */
+    killContainer: (containerId: string) =>
       runInside(
         ...["ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL"],
         containerId.replace("containerd://", ""),
       ),
+    /** Everything on the node ends between two instructions; its files stay as they are, sockets too. */
     cutPower: async () => {
       await close();
       await forgetGroups();

@@ -88,7 +88,6 @@ export function podWithVolume(name: string, driver: string, tolerations = TOLERA
   return podWith(name, { csi: { driver, volumeAttributes: { size: "1Mi" } } }, tolerations);
 }
 
-/** A pod that writes a text to a volume and reads it. */
 export function podWith(name: string, volume: object, tolerations = TOLERATES_ALL): object {
   return {
     apiVersion: "v1",

@@ -3,20 +3,7 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 
 /** A long-running program of the cluster that can be killed and started again; what it writes goes to a file. */
-export interface Part extends AsyncDisposable {
-  /** The process of this life, as this machine counts. */
-  readonly pid: number;
-  /** The last lines of what it wrote, for an error's text. */
-  lastWords(): string;
-  /** Resolves when this life ended; never rejects. */
-  readonly exited: Promise<void>;
-  /** Ends it at once, as the kernel's out-of-memory killer does; resolves when it is gone. */
-  kill(): Promise<void>;
-  /** Starts the same command again; the former life must have ended. */
-  start(): Promise<void>;
-  /** SIGTERM, and SIGKILL if that does not help within 10 s; resolves when it ended. */
-  close(): Promise<void>;
-}
+export type Part = Awaited<ReturnType<typeof startPart>>;
 
 /**
  * Resolves when the program runs; rejects when it cannot be executed. A `command` that is a function is asked anew at
@@ -26,7 +13,7 @@ export async function startPart(
   command: readonly string[] | (() => readonly string[]),
   logFile: string,
   programOf: (spawned: number) => number = (spawned) => spawned,
-): Promise<Part> {
+) {
   let life = await live();
 
   async function live() {
@@ -42,10 +29,12 @@ export async function startPart(
     const { pid = 0, exitCode, signalCode } = life.child;
     if (exitCode === null && signalCode === null) process.kill(programOf(pid), name);
   }
+  /** Ends it at once, as the kernel's out-of-memory killer does; resolves when it is gone. */
   async function kill(): Promise<void> {
     signal("SIGKILL");
     await life.exited;
   }
+  /** SIGTERM, and SIGKILL if that does not help within 10 s; resolves when it ended. */
   async function close(): Promise<void> {
     const forced = setTimeout(() => signal("SIGKILL"), 10_000);
     signal("SIGTERM");
@@ -53,15 +42,19 @@ export async function startPart(
     clearTimeout(forced);
   }
   return {
+    /** The last lines of what it wrote, for an error's text. */
     lastWords: () => readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-15).join("\n"),
-    get pid() {
+    /** The process of this life, as this machine counts. */
+    get pid(): number {
       return life.child.pid ?? 0;
     },
-    get exited() {
+    /** Resolves when this life ended; never rejects. */
+    get exited(): Promise<void> {
       return life.exited;
     },
     kill,
-    start: async () => {
+    /** Starts the same command again; the former life must have ended. */
+    start: async (): Promise<void> => {
       await life.exited;
       life = await live();
     },

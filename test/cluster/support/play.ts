@@ -39,7 +39,6 @@ export interface Role {
   readonly leadMs?: number;
 }
 
-/** A contestant in a role, with a node plugin of its own. */
 export interface Player extends Stage {
   readonly role: Role;
 }

@@ -22,7 +22,6 @@ export interface MountTries {
   readonly podMs: readonly number[];
 }
 
-/** As {@link keepOutcome}. */
 export function keepTries(tries: MountTries): void {
   const { title, podMs } = tries;
   keep(`${title}: ${tries.failedMounts} of ${tries.tries} with FailedMount, pod ${seconds(podMs)}`, tries);
@@ -34,7 +33,6 @@ export function readOutcomes(file: string): readonly Outcome[] {
   return lines.map((line) => JSON.parse(line) as Outcome);
 }
 
-/** The rows of pods that came before their driver. */
 export function triesTable(lines: readonly object[]): string {
   const rows = lines
     .filter((line): line is MountTries => "failedMounts" in line)

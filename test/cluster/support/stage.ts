@@ -37,26 +37,12 @@ export interface ContainerStatus {
 export type Change = (daemonSet: DaemonSet) => void;
 
 /** A node plugin on the cluster's node, and what one can do to it. */
-export interface Stage extends AsyncDisposable {
-  readonly cluster: Cluster;
-  readonly contestant: Contestant;
-  readonly plugin: Plugin;
-  /** The pods of the node plugin, oldest first. */
-  pods(): Promise<readonly Pod[]>;
-  /** A container of the newest pod. */
-  status(container: "registrar" | "hostpath"): Promise<ContainerStatus>;
-  /** Ends a container's first process on the node. */
-  killContainer(container: "registrar" | "hostpath"): Promise<void>;
-  /** Applies the DaemonSet, changed, with the stage's registrar or another, and with another CSIDriver. */
-  apply(change?: Change, contestant?: Contestant, csiDriver?: object): Promise<void>;
-  /** Resolves when CSINode lists the driver and the containers run. */
-  registered(limitMs?: number): Promise<void>;
-  /** Makes a pod with a volume of the driver; resolves when it runs, rejects when it does not within the limit. */
-  mountsVolume(name: string, limitMs?: number): Promise<void>;
-}
+export type Stage = ReturnType<typeof createStage>;
+
+type ContainerName = "registrar" | "hostpath";
 
 /** A stage with nothing on it yet. Disposing of it takes everything away that it made. */
-export function createStage(cluster: Cluster, contestant: Contestant, plugin: Plugin = EXAMPLE): Stage {
+export function createStage(cluster: Cluster, contestant: Contestant, plugin: Plugin = EXAMPLE) {
   const { driver, daemonSet: name } = plugin;
   const label = `app.kubernetes.io/name=${name}`;
   const { kubectl, kubectlWith, record } = cluster;
@@ -67,7 +53,8 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     );
     return list.items;
   };
-  const status: Stage["status"] = async (container) => {
+  /** A container of the newest pod. */
+  const status = async (container: ContainerName): Promise<ContainerStatus> => {
     const found = (await listPods())
       .filter(({ metadata }) => !metadata.deletionTimestamp)
       .at(-1)
@@ -81,17 +68,23 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     plugin,
     pods: listPods,
     status,
-    killContainer: async (container) => {
+    killContainer: async (container: ContainerName): Promise<void> => {
       const { containerID = "" } = await status(container);
       await insideOf(cluster).node.killContainer(containerID);
     },
-    apply: async (change, other = contestant, csiDriver = exampleObjects(other, plugin)[0]) => {
+    /** Applies the DaemonSet, changed, with the stage's registrar or another, and with another CSIDriver. */
+    apply: async (
+      change?: Change,
+      other = contestant,
+      csiDriver = exampleObjects(other, plugin)[0],
+    ): Promise<void> => {
       const [, daemonSet] = exampleObjects(other, plugin);
       change?.(daemonSet);
       const strictly = ["--server-side", "--force-conflicts", "--validate=strict"];
       await kubectlWith([csiDriver, daemonSet], "apply", ...strictly);
     },
-    registered: (limitMs = 90_000) =>
+    /** Resolves when CSINode lists the driver and the containers run. */
+    registered: (limitMs = 90_000): Promise<void> =>
       until(
         async () => {
           if (!record.isListed(driver)) throw new Error("CSINode does not list the driver");
@@ -100,7 +93,8 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
         },
         { what: `${driver} is registered`, limitMs },
       ),
-    mountsVolume: async (pod, limitMs = 90_000) => {
+    /** Makes a pod with a volume of the driver; resolves when it runs, rejects when it does not within the limit. */
+    mountsVolume: async (pod: string, limitMs = 90_000): Promise<void> => {
       made.push(pod);
       await kubectlWith([podWithVolume(pod, driver)], "apply");
       await until(

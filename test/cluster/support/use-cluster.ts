@@ -6,7 +6,6 @@ import { type Change, createStage, type Stage } from "./stage";
 /** The one cluster of the suite, which runs from the first test to the last. */
 const shared: { cluster?: Cluster } = {};
 
-/** Starts it before the tests and ends it after them. */
 export function useCluster(): void {
   beforeAll(async () => {
     shared.cluster = await startCluster();

@@ -40,7 +40,6 @@ const DAEMON_SETS = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`;
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
 export const STORAGE = "/apis/storage.k8s.io/v1";
 
-/** Creates a DaemonSet, and its pods on these nodes. */
 export async function deploy(
   writer: ClusterWriter,
   set: ReturnType<typeof daemonSet>,

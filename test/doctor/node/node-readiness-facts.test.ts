@@ -29,12 +29,10 @@ test("asks for each right that the registrar needs, and reads the Node and CSINo
     listed: { kind: "done", value: ["disk.csi.example.com"] },
     rights: {
       kind: "done",
-      value: ["get nodes", "watch nodes", "patch nodes", "patch nodes/status", "get csinodes"].map(
-        (text) => ({
-          text,
-          allowed: text !== "patch nodes/status",
-        }),
-      ),
+      value: {
+        allowed: ["get nodes", "watch nodes", "patch nodes", "get csinodes"],
+        denied: ["patch nodes/status"],
+      },
     },
   });
   const kinds = new Set(server.requests.map(({ kind }) => kind));

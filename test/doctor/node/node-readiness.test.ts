@@ -19,7 +19,7 @@ function asked(changes: Partial<Asked> = {}, taints: readonly Taint[] = []): Nod
     target: TARGET,
     kind: "asked",
     nodeName: "node-1",
-    rights: { kind: "done", value: RIGHTS.map((text) => ({ text, allowed: true })) },
+    rights: without(),
     node: { kind: "done", value: { uid: "1", resourceVersion: "1", taints, conditions: [] } },
     listed: { kind: "done", value: ["x.csi"] },
     ...changes,
@@ -28,7 +28,7 @@ function asked(changes: Partial<Asked> = {}, taints: readonly Taint[] = []): Nod
 const failed = (failure: ApiFailure) => ({ kind: "failed", failure }) as const;
 const without = (...denied: readonly string[]) => ({
   kind: "done" as const,
-  value: RIGHTS.map((text) => ({ text, allowed: !denied.includes(text) })),
+  value: { allowed: RIGHTS.filter((right) => !denied.includes(right)), denied },
 });
 const notAsked = (changes: Partial<NodeReadinessTarget>): NodeReadinessFacts => ({
   target: { ...TARGET, ...changes },

@@ -33,7 +33,6 @@ interface ScriptedNodeOptions {
   readonly folder: string;
   readonly pluginDir: string;
   readonly kubelet: RunningKubelet;
-  /** All that happens, for scripts to wait for. */
   readonly steps: History<Step>;
   readonly onStep: (step: Step) => void;
 }
@@ -85,9 +84,7 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     });
     return {
       ...running,
-      /** Resolves when kubelet starts to register it. */
       dialled: () => until(kubeletStep.starts(path, "register"), 1, since),
-      /** Resolves when kubelet has registered it for the nth time. */
       registered: async (nth = 1) => {
         const told = await until(registrarStep.registered(path), nth, since);
         await until(registrarStep.left(path), 1, told);
@@ -134,7 +131,6 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
       return started;
     },
     refuse: kubelet.refuse,
-    /** Kills kubelet and starts it anew. */
     restart: () => whileDown(async () => {}),
     /** Acts in between. Kubelet deals with all that it leaves in its first round. */
     whileDown,

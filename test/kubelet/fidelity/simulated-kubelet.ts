@@ -3,7 +3,6 @@ import { PATIENCE_MS } from "../../support/history";
 import { kubeletStep, type Step } from "./step";
 import type { TestedKubelet } from "./tested-kubelet";
 
-/** The simulator, as the kubelet of this version. */
 export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
   return {
     name: `simulated kubelet ${version}`,

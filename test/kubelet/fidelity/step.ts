@@ -24,7 +24,6 @@ const step = (about: string, what: string, times: Pick<Step, "atMs" | "waitMs"> 
   ...times,
 });
 
-/** What kubelet does about the socket at a path. */
 export const kubeletStep = {
   sees: (path: string) => step(kubeletOn(path), SEES),
   misses: (path: string) => step(kubeletOn(path), MISSES),

@@ -10,7 +10,6 @@ export interface TestedKubelet {
 }
 
 export interface TestedKubeletOptions {
-  /** The plugin registration directory, which is there. */
   readonly pluginDir: string;
   /** Which call is to be given up after kubelet's own time. */
   readonly hangs: Scenario["hangs"];

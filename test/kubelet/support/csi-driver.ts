@@ -8,9 +8,7 @@ export interface CsiDriverOptions {
   readonly name: string;
   /** The node's ID in the driver's words. @default the driver's name and "-node" */
   readonly nodeId?: string;
-  /** Volumes that fit on the node. @default not reported */
   readonly maxVolumes?: number;
-  /** Topology segments. @default none */
   readonly topology?: Readonly<Record<string, string>>;
 }
 

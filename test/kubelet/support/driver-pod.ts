@@ -26,7 +26,17 @@ export async function startDriverPod(
   }
 }
 
-/** The same, registered as far as the registrar knows. */
+/** Kills the pod's driver and, once the registrar noticed, starts another one in its place. */
+export async function replaceDriver(
+  { driver, registrar, paths }: Awaited<ReturnType<typeof startDriverPod>>,
+  options: Omit<CsiDriverOptions, "endpoint">,
+) {
+  await driver.kill();
+  await registrar.says("Lost connection");
+  return startCsiDriver({ endpoint: paths.kubeletRegistrationPath, ...options });
+}
+
+/** A driver's pod that is registered as far as the registrar knows. */
 export async function startRegisteredPod(...args: Parameters<typeof startDriverPod>) {
   const pod = await startDriverPod(...args);
   await pod.registrar.reached("registered");

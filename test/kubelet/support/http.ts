@@ -2,20 +2,13 @@ import { eventually } from "../../support/eventually";
 import { askHttp } from "../../support/http";
 import type { Registrar } from "./registrar";
 
-export interface HttpClient {
-  /** The status of one answer. */
-  readonly status: (path: string) => Promise<number>;
-  /** Asks until the answer has this status. */
-  readonly eventually: (path: string, status: number) => Promise<void>;
-}
-
 /** A client of the port that the registrar says it listens on. */
-export async function httpOf(registrar: Registrar): Promise<HttpClient> {
+export async function httpOf(registrar: Registrar) {
   const line = await registrar.says('"HTTP server started"');
   const port = Number(/port=(\d+)/.exec(line)?.[1]);
   return {
-    status: async (path) => (await askHttp(port, path)).status,
-    eventually: (path, status) =>
+    status: async (path: string) => (await askHttp(port, path)).status,
+    eventually: (path: string, status: number) =>
       eventually(async () => expect(await askHttp(port, path)).toMatchObject({ status })),
   };
 }

@@ -36,7 +36,6 @@ export interface HandlerEvent {
   readonly error: string | null;
 }
 
-/** The lines that program/kubelet prints. */
 export type KubeletEvent =
   | ({ readonly event: "started" | "objects" } & ApiObjects)
   | HandlerEvent
@@ -54,7 +53,6 @@ export type KubeletCommand =
 export interface KubeletOptions {
   /** A release among program/versions. */
   readonly version: string;
-  /** The plugin registration directory. */
   readonly pluginDir: string;
   /** What an earlier kubelet left on the API server. @default a new Node and no CSINode */
   readonly objects?: ApiObjects;
@@ -111,7 +109,6 @@ async function startOne({ version, pluginDir, objects: left, processors = 0 }: K
     events,
     /** Kubelet's own log, by line. */
     log,
-    /** The objects as they are now. */
     objects,
     /** The driver's entry in CSINode, once it is there and the Node's annotation has the driver's node ID too. */
     registered: async (driver: string): Promise<CsiNodeDriver> => {

@@ -1,7 +1,6 @@
-import { mkdir, rm, symlink } from "node:fs/promises";
+import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createNodeFolder as createFolder } from "../../support/node-folder";
-import { removeFolder } from "../../support/remove-folder";
 import { startKubelet } from "./kubelet";
 
 export type NodeFolder = Awaited<ReturnType<typeof createNodeFolder>>;
@@ -46,7 +45,10 @@ export async function createNodeFolder() {
       return { kubeletRegistrationPath, csiAddress, registrationSocketPath, args };
     },
     /** Takes the plugin registration directory away as a whole: file by file a registrar would put its socket back. */
-    removePluginDirectory: async () => removeFolder(pluginDir),
+    removePluginDirectory: async () => {
+      await rename(pluginDir, `${pluginDir}-gone`);
+      await rm(`${pluginDir}-gone`, { recursive: true });
+    },
     /** The names in the plugin registration directory that kubelet does not pass over. */
     visibleSockets: async () => folder.visibleFiles(),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),

@@ -26,7 +26,6 @@ export async function startRegistrar(
       let times = 0;
       await log.waitFor((line) => isIt(line) && ++times === nth);
     },
-    /** How many lines of the log have this text. */
     count: (text: string) => log.all().filter((line) => line.includes(text)).length,
   };
 }

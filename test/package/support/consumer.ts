@@ -3,17 +3,10 @@ import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempFolder } from "../../support/temp-folder";
 import { packPackage, ROOT } from "./packed-package";
-import { type Finished, type RunOptions, run } from "./run";
+import { type RunOptions, run } from "./run";
 
 /** A project that uses the packed package. */
-export interface Consumer extends AsyncDisposable {
-  readonly folder: string;
-  write(file: string, text: string): Promise<void>;
-  /** Runs Node in the project's folder. */
-  node(args: readonly string[], options?: Omit<RunOptions, "cwd">): Promise<Finished>;
-  /** Checks files of the project as strictly as TypeScript can. */
-  checkTypes(files: readonly string[], moduleOptions: readonly string[]): Promise<Finished>;
-}
+export type Consumer = Awaited<ReturnType<typeof createConsumer>>;
 
 /**
  * The packages that npm installs with this one, by the lock file: no development package, so that a
@@ -27,16 +20,18 @@ export function packagesOfUsers(): readonly string[] {
 }
 
 /** Makes a project in which the package is installed. What it needs is copied from ours: nothing is downloaded. */
-export async function createConsumer(): Promise<Consumer> {
+export async function createConsumer() {
   const folder = await createTempFolder();
   await using packed = await packPackage();
   for (const path of packagesOfUsers()) await cp(join(ROOT, path), folder.at(path), { recursive: true });
   await packed.unpack(folder.at("node_modules", "registrar"));
   return {
     folder: folder.path,
-    write: (file, text) => writeFile(folder.at(file), text),
-    node: (args, options) => run(process.execPath, args, { ...options, cwd: folder.path }),
-    checkTypes: (files, moduleOptions) => {
+    write: (file: string, text: string) => writeFile(folder.at(file), text),
+    node: (args: readonly string[], options?: Omit<RunOptions, "cwd">) =>
+      run(process.execPath, args, { ...options, cwd: folder.path }),
+    /** Checks files of the project as strictly as TypeScript can. */
+    checkTypes: (files: readonly string[], moduleOptions: readonly string[]) => {
       const strictly = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
       const withUs = ["--skipLibCheck", "false", "--target", "es2022", "--types", "node", "--singleThreaded"];
       const tsc = join(ROOT, "node_modules", ".bin", "tsc");

@@ -17,19 +17,10 @@ export interface PackageJson {
 export const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 /** The package as `npm run package` makes it of what is built. */
-export interface PackedPackage extends AsyncDisposable {
-  /** Path of the file that would be published. */
-  readonly tarball: string;
-  /** Paths in the package, sorted. */
-  readonly files: readonly string[];
-  readonly packedBytes: number;
-  readonly unpackedBytes: number;
-  /** Puts it into a folder, as an installation does, without its dependencies. */
-  unpack(folder: string): Promise<void>;
-}
+export type PackedPackage = Awaited<ReturnType<typeof packPackage>>;
 
 /** Packs the project without building it. */
-export async function packPackage(): Promise<PackedPackage> {
+export async function packPackage() {
   const folder = await createTempFolder();
   const json = await pack(folder.path);
   const [told] = JSON.parse(json) as readonly {
@@ -43,11 +34,14 @@ export async function packPackage(): Promise<PackedPackage> {
   if (!files.includes("dist/index.js")) throw new Error("nothing is built: npm run build");
   const tarball = folder.at(told.filename);
   return {
+    /** Path of the file that would be published. */
     tarball,
+    /** Paths in the package, sorted. */
     files,
     packedBytes: told.size,
     unpackedBytes: told.unpackedSize,
-    unpack: async (into) => {
+    /** Puts it into a folder, as an installation does, without its dependencies. */
+    unpack: async (into: string) => {
       await mkdir(into, { recursive: true });
       succeeded(await run("tar", ["-xzf", tarball, "-C", into, "--strip-components=1"], { cwd: into }));
     },

@@ -10,7 +10,6 @@ export interface Finished {
 
 export interface RunOptions {
   readonly cwd: string;
-  /** Environment variables beside ours. */
   readonly env?: NodeJS.ProcessEnv;
   /** When it is killed. @default 90 s: a command that is not done by then hangs */
   readonly withinMs?: number;

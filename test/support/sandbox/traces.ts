@@ -12,13 +12,8 @@ export function tracesIn(root: string): readonly string[] {
   });
 }
 
-/** The names that something happened to in a folder. */
-interface NameWatch extends Disposable {
-  /** All of them, when all that happened is noted. */
-  end(): Promise<readonly string[]>;
-}
-
-export function watchNames(folder: string): NameWatch {
+/** Watches to which names in a folder something happens. */
+export function watchNames(folder: string) {
   const names = new Set<string>();
   const last = join(folder, "the-end");
   const watcher = watch(folder);
@@ -29,7 +24,8 @@ export function watchNames(folder: string): NameWatch {
     });
   });
   return {
-    end: async () => {
+    /** All of them, when all that happened is noted. */
+    end: async (): Promise<readonly string[]> => {
       // Events come in order: what is before this one has been noted when it is.
       mkdirSync(last);
       await done;

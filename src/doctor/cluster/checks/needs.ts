@@ -60,7 +60,6 @@ export const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _f
   problem(driver, `is waited for by ${whoWaits(places)}`, "repair what keeps the driver away"),
 );
 
-/** The number of pods that are named. */
 const NAMED = 3;
 
 function whoWaits(places: readonly Place[]): string {

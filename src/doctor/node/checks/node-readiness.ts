@@ -44,14 +44,12 @@ type Asked = Extract<NodeReadinessFacts, { readonly kind: "asked" }>;
 
 function judgeRights({ rights, target }: Asked): Verdicts {
   if (rights.kind === "failed") return judgeFailure(rights.failure);
-  const texts = (allowed: boolean) =>
-    rights.value.filter((right) => right.allowed === allowed).map(({ text }) => text);
-  if (texts(false).length === 0)
-    return ok("the service account", `may do what is needed: ${texts(true).join(", ")}`);
+  const { allowed, denied } = rights.value;
+  if (denied.length === 0) return ok("the service account", `may do what is needed: ${allowed.join(", ")}`);
   const rules = neededRules({ taints: target.startupTaints.length > 0, condition: target.hasCondition });
   return problem(
     "the service account",
-    `may not ${texts(false).join(", ")}`,
+    `may not ${denied.join(", ")}`,
     `bind it to a ClusterRole with these rules: ${rulesText(rules)}`,
     CAUSE,
   );

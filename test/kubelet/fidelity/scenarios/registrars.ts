@@ -101,12 +101,10 @@ async function deadSocket(node: ScriptedNode): Promise<ScriptedRegistrar> {
   });
 }
 
-/** Does so at each call of the method. */
 function always(method: Method, act: Before): Before {
   return (called, cut) => (called === method ? act(called, cut) : undefined);
 }
 
-/** Does so at the first call of the method. */
 function atFirst(method: Method, act: Before): Before {
   let calls = 0;
   return always(method, (called, cut) => (calls++ === 0 ? act(called, cut) : undefined));

@@ -1,0 +1,50 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export interface GoBuild {
+  readonly args: readonly string[];
+  /** What decides, besides the sources, whether something was built before. */
+  readonly key: readonly string[];
+  readonly isSource: (name: string) => boolean;
+  /** Where it is written of what inputs was built. */
+  readonly stamp: string;
+  readonly onStart: () => void;
+}
+
+export function createGoBuilder(sources: string) {
+  /** One go command: its trimmed output. Rejects with go's own words. */
+  const go = async (args: readonly string[]) => {
+    const env = { ...process.env, CGO_ENABLED: "0", GOWORK: "off" };
+    const { stdout } = await run("go", args, { cwd: sources, env, maxBuffer: 1 << 24 });
+    return stdout.trim();
+  };
+
+  const hashInputs = async ({ key, isSource }: GoBuild) => {
+    const files = (await readdir(sources, { recursive: true })).filter(isSource);
+    const hash = createHash("sha256").update(key.join("\0"));
+    for (const name of files.sort()) hash.update(`\0${name}\0`).update(await readFile(join(sources, name)));
+    return hash.digest("hex");
+  };
+
+  return {
+    /** The version of the go command, such as `go1.26.8`; `needed` begins the error where there is none. */
+    version: (needed: string): Promise<string> =>
+      go(["env", "GOVERSION"]).catch((error: NodeJS.ErrnoException) => {
+        throw error.code === "ENOENT" ? new Error(`${needed}: no go command is in PATH`) : error;
+      }),
+    /** Builds, unless the very same inputs were built before. */
+    build: async (build: GoBuild): Promise<void> => {
+      const inputs = await hashInputs(build);
+      if ((await readFile(build.stamp, "utf8").catch(() => "")) === inputs) return;
+      build.onStart();
+      await mkdir(dirname(build.stamp), { recursive: true });
+      await go(["build", ...build.args]);
+      await writeFile(build.stamp, inputs);
+    },
+  };
+}
