@@ -52,10 +52,11 @@ export function warnAboutFlags(
 
 /** Among the words may be a flag that is missed: `--enable-pprof true` ends the flags. */
 export function warnAboutWords({ rest }: Pick<Flags, "rest">, parentLog: Logger): void {
+  const log = parentLog.named("flag-warnings");
   if (rest.length > 0)
-    parentLog
-      .named("flag-warnings")
-      .warn("Words behind the flags are ignored, and so is every flag among them", { words: rest.join(" ") });
+    log.warn("Words behind the flags are ignored, and so is every flag among them", {
+      words: rest.join(" "),
+    });
 }
 
 function warnAboutPatterns(flags: Flags, log: Logger): void {
