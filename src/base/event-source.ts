@@ -34,6 +34,8 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
 
 /** The end that emits. */
 export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
+  /** What listeners get of it. */
+  readonly forListeners: Events<Event>;
   /** The requested kind. Throws INVALID_OPTION, with `whose` in front, for an unknown one. */
   checkKind(given: unknown, whose: string): Event["kind"];
   emit(event: Event): void;
@@ -112,11 +114,15 @@ export function createEventSource<Event extends KindOfEvent>(
     return iterator;
   };
 
-  return {
-    checkKind,
+  const forListeners: Events<Event> = {
     subscribe: subscribe as Events<Event>["subscribe"],
     iterate,
     [Symbol.asyncIterator]: () => iterate(),
+  };
+  return {
+    ...forListeners,
+    forListeners,
+    checkKind,
     emit: (event) => {
       for (const listener of [...listeners]) {
         if (listeners.has(listener))

@@ -4,9 +4,8 @@ import { adviceOnHostPath } from "../host-path/advice";
 import type { Mount } from "../host-path/mounts";
 import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
-import { parseCsiAddress } from "../unix/csi-address";
 import { isFolder, statsOf } from "../unix/files";
-import { MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
+import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../unix/socket-path";
 import type { FlagName, Flags } from "./flags";
 import { isNodeWide, type Paths } from "./paths";
 

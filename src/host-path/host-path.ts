@@ -41,13 +41,13 @@ export type HostPathVerdict =
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const { csiSocketPath, pluginRegistrationPath, mounts } = question;
-  const told = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
+  const given = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
   const socket = placeOf(csiSocketPath, mounts);
   const registry = placeOf(pluginRegistrationPath, mounts);
-  if (socket === undefined || !told.startsWith("/")) return { kind: "unknown" };
+  if (socket === undefined || !given.startsWith("/")) return { kind: "unknown" };
   const { path } = socket;
   if (path.includes("/kubernetes.io~empty-dir/"))
-    return told === path ? { kind: "fits" } : { kind: "empty-dir" };
+    return given === path ? { kind: "fits" } : { kind: "empty-dir" };
   if (socket.fileSystem === "overlay" && registry?.isMountPoint && registry.fileSystem !== "overlay")
     return { kind: "not-mounted", folder: parentOf(csiSocketPath) };
   if (socket.isWholeFileSystem && socket.mountPoint === parentOf(csiSocketPath)) return { kind: "unknown" };
@@ -61,16 +61,17 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   if (isInKnownRoot(path) || isHostsRoot(socket.device, mounts)) hostPath = path;
   else if (isHost) hostPath = csiSocketPath;
   else if (subvolume && isWithin(path, subvolume)) hostPath = path.slice(subvolume.length);
-  if (told === hostPath || (told === csiSocketPath && isHost)) return { kind: "fits" };
+  if (given === hostPath || (given === csiSocketPath && isHost)) return { kind: "fits" };
   if (socket.fileSystem === "overlay") return { kind: "unknown" };
 
-  const toldRoot = inRoot !== undefined && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;
-  const isContainers = told === csiSocketPath && hostPath !== undefined;
+  const givenRoot =
+    inRoot !== undefined && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;
+  const isContainers = given === csiSocketPath && hostPath !== undefined;
   // No kubelet has / for its root.
-  if (told.endsWith(path) && !isContainers && toldRoot !== "") return { kind: "ends-alike", path };
+  if (given.endsWith(path) && !isContainers && givenRoot !== "") return { kind: "ends-alike", path };
   const isRootLike = (other: string) =>
     roots.includes(other) || (!knownRoot && baseOf(other) === baseOf(root ?? ""));
-  if (toldRoot && isRootLike(toldRoot)) return { kind: "unknown" };
+  if (givenRoot && isRootLike(givenRoot)) return { kind: "unknown" };
   return hostPath === undefined
     ? { kind: "differs-on-disk", path, inKubeletRoot: inRoot }
     : { kind: "differs", hostPath };

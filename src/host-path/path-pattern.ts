@@ -1,5 +1,5 @@
 import { invalidOption } from "../base/errors";
-import { parseCsiAddress } from "../unix/csi-address";
+import { parseCsiAddress } from "../unix/socket-path";
 
 /** A path in which a `*` stands for part of a segment; at most one in each segment. */
 export interface PathPattern {

@@ -190,9 +190,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     get all() {
       return [...members.values()].map(({ registration }) => registration);
     },
-    subscribe: events.subscribe,
-    iterate: events.iterate,
-    [Symbol.asyncIterator]: events[Symbol.asyncIterator],
+    ...events.forListeners,
     closed,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),

@@ -19,8 +19,13 @@ import {
   START_OPTIONS,
   type StartOptions,
 } from "../../options/start-options";
-import { absoluteCsiAddress, parseCsiAddress } from "../../unix/csi-address";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../../unix/socket-path";
+import {
+  absoluteCsiAddress,
+  fitsSocketPath,
+  MAX_SOCKET_PATH_BYTES,
+  parseCsiAddress,
+  pathInUnixAddress,
+} from "../../unix/socket-path";
 
 export type { PluginType };
 

@@ -173,9 +173,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     pluginRegistrationPath: options.pluginRegistrationPath,
     status,
     selfCheck,
-    subscribe: events.subscribe,
-    iterate: events.iterate,
-    [Symbol.asyncIterator]: events[Symbol.asyncIterator],
+    ...events.forListeners,
     get ready() {
       withPlace = markPlace();
       return ready;

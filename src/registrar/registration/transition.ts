@@ -22,11 +22,12 @@ export interface Moment {
 
 /**
  * The state that follows from an event: a pure function. Returns the same object if the event says nothing new in that
- * state, so that late and repeated events are harmless. Each case has every way out of its state except `stop`, which
- * leads from each to `stopping`.
+ * state, so that late and repeated events are harmless. Each case has every way out of its state except `stop` and
+ * `driver-renamed`, which lead to the same state from each.
  */
 export function transition(state: RegistrationState, event: LoopEvent, now: Moment): RegistrationState {
   if (event.kind === "stop") return stop(state, event);
+  if (event.kind === "driver-renamed") return rename(state, event.driverName);
   switch (state.kind) {
     case "waiting":
       return event.kind === "driver-named" ? publish(newFacts(event.driverName), event.kind) : state;
@@ -42,8 +43,6 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
           });
         case "socket-taken":
           return standBy({ ...state.facts, alias: event.alias }, event.kind);
-        case "driver-renamed":
-          return publish(renamed(state.facts, event.driverName), event.kind);
         default:
           return state;
       }
@@ -55,14 +54,7 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
       return whileInPlace(state, event, now);
 
     case "standby":
-      switch (event.kind) {
-        case "peer-gone":
-          return publish(state.facts, event.kind);
-        case "driver-renamed":
-          return publish(renamed(state.facts, event.driverName), event.kind);
-        default:
-          return state;
-      }
+      return event.kind === "peer-gone" ? publish(state.facts, event.kind) : state;
 
     case "stopping":
       return event.kind === "closed"
@@ -85,7 +77,7 @@ export function mayReregister(state: RegistrationState): boolean {
 /** Every way out of the four states in which our socket is in place: a lost socket has the same remedy in each. */
 function whileInPlace(
   state: InPlaceState,
-  event: Exclude<LoopEvent, { kind: "stop" }>,
+  event: Exclude<LoopEvent, { kind: "stop" | "driver-renamed" }>,
   now: Moment,
 ): RegistrationState {
   const { facts } = state;
@@ -121,9 +113,6 @@ function whileInPlace(
       if (event.kind === "reregister" && state.kind !== "registered") return state;
       if (state.askedAtMs === undefined) return publish(facts, event.kind);
       return state.again ? state : { ...state, again: event.kind };
-
-    case "driver-renamed":
-      return publish(renamed(facts, event.driverName), event.kind);
 
     case "socket-gone":
     case "socket-dead":
@@ -176,8 +165,10 @@ function newFacts(driverName: string): DriverFacts {
   };
 }
 
-function renamed(facts: DriverFacts, driverName: string): DriverFacts {
-  return { ...facts, driverName, alias: undefined, foundDeadSocket: false, refusals: undefined };
+function rename(state: RegistrationState, driverName: string): RegistrationState {
+  if (state.kind === "waiting" || state.kind === "stopping" || state.kind === "stopped") return state;
+  const forgotten = { alias: undefined, foundDeadSocket: false, refusals: undefined };
+  return publish({ ...state.facts, ...forgotten, driverName }, "driver-renamed");
 }
 
 function countRefusal(former: Refusals | undefined, text: string): Refusals {
