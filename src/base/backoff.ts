@@ -40,9 +40,8 @@ export function backoffMs(backoff: Backoff, attempt: number, random: () => numbe
 
 /** How often the log says that we still wait: each pace for `linesAtPace` lines, the last one for ever. */
 export const REMINDERS = {
-  /** For a socket that accepts connections: at first as often as csi-lib-utils says so. */
+  /** At first as often as csi-lib-utils says so. */
   connect: { pacesMs: [10_000, 60_000, 600_000, 3_600_000], linesAtPace: 6 },
-  /** For a call of kubelet's. */
   kubeletSilent: { pacesMs: [30_000, 120_000, 600_000, 3_600_000], linesAtPace: 1 },
 } as const;
 

@@ -2,12 +2,10 @@ import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
 import { readWord } from "./refuse-option";
 
-/** A union of events has a field `kind`. */
 export interface KindOfEvent {
   readonly kind: string;
 }
 
-/** The events of a union that have this kind. */
 export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Extract<
   Event,
   { readonly kind: Kind }
@@ -32,7 +30,6 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
   iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
 }
 
-/** The end that emits. */
 export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
   /** What listeners get of it. */
   readonly forListeners: Events<Event>;

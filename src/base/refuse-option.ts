@@ -39,7 +39,6 @@ function withArticle(type: string): string {
   return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-/** What an option with these values takes. */
 export const wordsTaken = (words: readonly string[]): string =>
   `one of ${words.map((word) => JSON.stringify(word)).join(", ")}`;
 

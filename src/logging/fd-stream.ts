@@ -35,7 +35,6 @@ export function createFdStream(fd: number): LineStream {
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
         }
       }
-      // A line that was lost as a whole changes nothing.
       if (rest.length < length) isTorn = rest.length > 0;
     },
   };

@@ -6,7 +6,6 @@ export function statsOf(path: string): Stats | undefined {
   return attempt(() => statSync(path));
 }
 
-/** Whether this process sees a folder there. */
 export function isFolder(path: string): boolean {
   return statsOf(path)?.isDirectory() ?? false;
 }

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { attempt, messageOf } from "../../base/errors";
 import { bareCall } from "../../grpc/client/bare-call";
-import { fitsPattern, pairPatterns } from "../../host-path/path-pattern";
+import { matchPattern, pairPatterns } from "../../host-path/path-pattern";
 import { plain } from "../../logging/escape";
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { socketsFitting } from "../../registrar/node-wide/discovery";
@@ -82,7 +82,7 @@ function meantByPatterns(flags: Flags): Meant {
     text: kubeletRegistrationPaths.join(" "),
     fits: (endpoint) => {
       const path = attempt(() => decodeURI(endpoint)) ?? endpoint;
-      return pairs.some((pair) => fitsPattern(path, pair.kubeletRegistrationPath));
+      return pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, path));
     },
     findUnserved: async (mine, answers) => {
       if (mine.some(({ state }) => state !== undefined)) return undefined;

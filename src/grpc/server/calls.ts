@@ -136,7 +136,7 @@ export function createServerCalls(options: ServerCallsOptions) {
   }
 
   const unfinishedBytes = () =>
-    [...running.values()].reduce((sum, call) => sum + (call.requestEnded ? 0 : call.request.bytes), 0);
+    [...running.values()].reduce((sum, call) => sum + (call.requestEnded ? 0 : call.request.bytes()), 0);
 
   /** A client's frame may name a stream that has ended, but not one that never began. */
   const mustHaveBegun = (streamId: number, what: string) => {
@@ -145,16 +145,10 @@ export function createServerCalls(options: ServerCallsOptions) {
 
   return {
     /** Whether a whole request for a served method ever arrived. */
-    get everCalled() {
-      return everCalled;
-    },
-    get running() {
-      return running.size;
-    },
+    everCalled: () => everCalled,
+    running: () => running.size,
     unfinishedBytes,
-    get newestStream() {
-      return newestStream;
-    },
+    newestStream: () => newestStream,
     isRunning: (streamId: number): boolean => running.has(streamId),
 
     /** A whole header block: the head of a call, or trailers, also of a call that has ended. */
@@ -189,7 +183,6 @@ export function createServerCalls(options: ServerCallsOptions) {
         fail(streamId, false, TOO_MUCH);
     },
 
-    /** No more content comes on this stream. */
     end: endRequest,
 
     /** The client has given a call up. */
@@ -213,7 +206,6 @@ export function createServerCalls(options: ServerCallsOptions) {
       isClosed = true;
     },
 
-    /** The connection is gone. */
     abort(): void {
       isClosed = true;
       for (const { peerGone } of running.values()) peerGone.abort();

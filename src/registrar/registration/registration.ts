@@ -20,7 +20,7 @@ import { isStateChange, mayReregister } from "./transition";
 export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   /** The driver's name; undefined before it told it. */
   readonly name: string | undefined;
-  /** What kubelet gets, and how the registration behaves, every default filled in. */
+  /** Every default filled in. */
   readonly options: RegistrationLoopOptions;
   /** The driver's socket as kubelet sees it; the same as `kubeletRegistrationPath`. */
   readonly endpoint: string;
@@ -53,10 +53,8 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   close(): Promise<RegistrationOutcome>;
 }
 
-/** How many changes of state are remembered. */
 export const HISTORY_LENGTH = 50;
 
-/** What a registration needs besides its options. */
 export interface RegistrationParts {
   readonly csiAddress: string | undefined;
   /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
