@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
 import { isWithin, type Mount, placeOf } from "./mounts";
 
@@ -49,8 +50,8 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   if (path.includes("/kubernetes.io~empty-dir/"))
     return given === path ? { kind: "fits" } : { kind: "empty-dir" };
   if (socket.fileSystem === "overlay" && registry?.isMountPoint && registry.fileSystem !== "overlay")
-    return { kind: "not-mounted", folder: parentOf(csiSocketPath) };
-  if (socket.isWholeFileSystem && socket.mountPoint === parentOf(csiSocketPath)) return { kind: "unknown" };
+    return { kind: "not-mounted", folder: dirname(csiSocketPath) };
+  if (socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath)) return { kind: "unknown" };
   const root = registry?.device === socket.device ? kubeletRootOf(registry.path) : undefined;
   const inRoot = root !== undefined && isWithin(path, root) ? path.slice(root.length) : undefined;
   const knownRoot = roots.find((known) => root?.endsWith(known));
@@ -70,7 +71,7 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   // No kubelet has / for its root.
   if (given.endsWith(path) && !isContainers && givenRoot !== "") return { kind: "ends-alike", path };
   const isRootLike = (other: string) =>
-    roots.includes(other) || (!knownRoot && baseOf(other) === baseOf(root ?? ""));
+    roots.includes(other) || (!knownRoot && basename(other) === basename(root ?? ""));
   if (givenRoot && isRootLike(givenRoot)) return { kind: "unknown" };
   return hostPath === undefined
     ? { kind: "differs-on-disk", path, inKubeletRoot: inRoot }
@@ -95,12 +96,13 @@ export function explainHostPath(
       };
     case "differs-on-disk": {
       const { path, inKubeletRoot } = verdict;
+      const whatRootIs = `the root is kubelet's --root-dir, or else ${DEFAULT_KUBELET_ROOT}`;
+      const host = inKubeletRoot
+        ? `<kubelet root>${inKubeletRoot}; ${whatRootIs}`
+        : `<where the host mounts that disk>${path}`;
       return {
         problem: `on its disk the driver's socket is ${path}; ${UNSEEN_MOUNT}`,
-        fix:
-          inKubeletRoot === undefined
-            ? `--kubelet-registration-path=<where the host mounts that disk>${path}`
-            : `--kubelet-registration-path=<kubelet root>${inKubeletRoot}; the root is kubelet's --root-dir, or else ${DEFAULT_KUBELET_ROOT}`,
+        fix: `--kubelet-registration-path=${host}`,
       };
     }
     case "empty-dir":
@@ -143,6 +145,3 @@ function kubeletRootOf(path: string): string | undefined {
   const tail = "/plugins_registry";
   return path.endsWith(tail) ? path.slice(0, -tail.length) : undefined;
 }
-
-const parentOf = (path: string) => path.slice(0, path.lastIndexOf("/")) || "/";
-const baseOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);

@@ -5,7 +5,6 @@ import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
-import { recordLog } from "../support/recorded-log";
 import { createTestNode, ENDPOINT } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 
@@ -67,13 +66,6 @@ test.each<[Partial<RegistrationOptions>, string, string]>([
 
 test("the longest endpoint that fits is taken", async () => {
   await using _registration = await start({ endpoint: `/${"a".repeat(106)}` });
-});
-
-test("an odd name is warned of, and announced", async () => {
-  const { logger, all } = recordLog();
-  await using _registration = await start({ name: "a_b", logger });
-  expect(all("CSI driver name breaks the CSI specification")).toHaveLength(1);
-  expect(files()).toContain("a_b-reg.sock");
 });
 
 test("rejects and leaves nothing behind where the socket cannot be put in place", () =>

@@ -67,12 +67,9 @@ export function callUnary<Request, Response>(
       { deadline: Date.now() + options.timeoutMs },
       (error, response) => {
         signal?.removeEventListener("abort", cancel);
-        if (error) {
-          const isLate = !signal?.aborted && performance.now() - startedAt >= options.timeoutMs;
-          reject(understood(error, options.timeoutMs, isLate));
-        } else {
-          resolve(boundTexts(response as Response, MAX_ANSWER_TEXT_LENGTH));
-        }
+        const isLate = !signal?.aborted && performance.now() - startedAt >= options.timeoutMs;
+        if (error) reject(understood(error, options.timeoutMs, isLate));
+        else resolve(boundTexts(response as Response, MAX_ANSWER_TEXT_LENGTH));
       },
     );
     signal?.addEventListener("abort", cancel, { once: true });

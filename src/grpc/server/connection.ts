@@ -72,12 +72,11 @@ export function createClientConnection(socket: Socket, serving: Serving, listene
     if (flags & FrameFlag.END_STREAM) calls.end(streamId);
   }
 
-  function applySettings({ flags, streamId }: FrameHeader, payload: Buffer): void {
+  function applySettings({ flags, streamId, length }: FrameHeader, payload: Buffer): void {
     if (streamId !== 0) refuse("SETTINGS of a stream");
-    if (flags & FrameFlag.ACK) {
-      if (payload.length > 0) refuse("an acknowledgement of SETTINGS that says something");
-      return;
-    }
+    const isAck = (flags & FrameFlag.ACK) !== 0;
+    if (isAck && length > 0) refuse("an acknowledgement of SETTINGS that says something");
+    if (isAck) return;
     for (const window of parseInitialWindows(payload)) calls.resize(window);
     if (isGreeted) write(SETTINGS_ACK);
   }

@@ -14,7 +14,6 @@ export interface DriverTrouble {
   readonly text: string;
 }
 
-/** What is known of the driver itself, at this moment. */
 export interface DriverHealth {
   /** What the driver last answered; undefined before it answered. */
   readonly identity: PluginIdentity | undefined;

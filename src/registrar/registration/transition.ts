@@ -12,11 +12,9 @@ import type {
 /** After so many repeats of the same text a refusal will hardly pass: from then on the slowest pace. */
 export const SLOW_AFTER_REPEATS = 3;
 
-/** What a transition depends on besides state and event. */
+/** Milliseconds of `performance.now()`, and a number from 0 to 1 for the jitter of a wait. */
 export interface Moment {
-  /** Milliseconds of `performance.now()`. */
   readonly nowMs: number;
-  /** 0 to 1, for the jitter of a wait. */
   readonly random: number;
 }
 
@@ -87,12 +85,11 @@ function whileInPlace(
       if (state.kind === "registered") return { ...state, askedAtMs: now.nowMs };
       return { kind: "asked", facts, askedAtMs: now.nowMs, again: state.again };
 
-    case "accepted":
-      if (state.kind === "registered" && state.askedAtMs === undefined) return state;
-      return {
-        ...inPlace("registered", { ...facts, everRegistered: true, refusals: undefined }),
-        again: state.again,
-      };
+    case "accepted": {
+      if (mayReregister(state)) return state;
+      const registered = inPlace("registered", { ...facts, everRegistered: true, refusals: undefined });
+      return { ...registered, again: state.again };
+    }
 
     case "refused": {
       if (state.kind === "refused") return state;
