@@ -8,7 +8,6 @@ export interface Backoff {
   readonly jitter?: number;
 }
 
-/** Every pace at which something is tried again. */
 export const BACKOFF = {
   /** Connecting to a socket: quick at first, because a server binds its socket before it listens. */
   connect: { initialMs: 1, maxMs: 5_000 },

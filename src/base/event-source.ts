@@ -36,7 +36,6 @@ export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
   /** The requested kind. Throws INVALID_OPTION, with `whose` in front, for an unknown one. */
   checkKind(given: unknown, whose: string): Event["kind"];
   emit(event: Event): void;
-  /** Ends all iterations. */
   end(): void;
 }
 

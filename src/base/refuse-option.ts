@@ -31,7 +31,6 @@ export function show(given: unknown): string {
 /** Whether it is an object with fields, not a Map, Date, promise or the like. */
 export const isObject = (given: unknown): given is object => typeOf(given) === "Object";
 
-/** Such as `Map`, `Array`, `Null`. */
 const typeOf = (given: unknown) => Object.prototype.toString.call(given).slice("[object ".length, -1);
 
 function withArticle(type: string): string {

@@ -6,7 +6,6 @@ import { isWithin, type Mount, placeOf } from "./mounts";
 export interface DriverPaths {
   /** As this process sees it; undefined where the driver runs in this process. */
   readonly csiSocketPath?: string | undefined;
-  /** The path that kubelet gets. */
   readonly kubeletRegistrationPath: string;
   /** Kubelet's plugin registration directory as this process sees it. */
   readonly pluginRegistrationPath: string;

@@ -63,7 +63,6 @@ export function validateVersions(
 
 export const formatVersion = (version: Version): string => version.join(".");
 
-/** The version, or why it is invalid. */
 function parseVersion(text: string): Version | string {
   const numbers = /^\s*v?(?<numbers>[0-9]+(?:\.[0-9]+)*)/.exec(text)?.groups?.numbers;
   if (numbers === undefined) return `could not parse ${goQuote(text)} as version`;

@@ -3,7 +3,6 @@ import { errnoOf } from "../base/errors";
 
 /** Where finished log lines go, such as `process.stderr`. */
 export interface LineStream {
-  /** Takes one line with its line feed. */
   write(line: string): unknown;
 }
 

@@ -33,12 +33,7 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
   await registration.ready;
   expect(registration.status()).toMatchObject({
     state: "registered",
-    history: [
-      { event: { kind: "driver-named" } },
-      { to: "listening" },
-      { to: "asked" },
-      { to: "registered" },
-    ],
+    history: [{ to: "publishing" }, { to: "listening" }, { to: "asked" }, { to: "registered" }],
     registrationSocketPath: node.socketPath(name),
     tally: { getInfoCalls: 1, accepted: 1 },
   });

@@ -9,7 +9,6 @@ import { createOwningClient } from "./owned-connections";
 export interface UnaryCallOptions {
   /** Deadline of this call in milliseconds from now; 0 or less has passed already. */
   readonly timeoutMs: number;
-  /** Cancels the call when aborted. */
   readonly signal?: AbortSignal | undefined;
   /** Request metadata: lower-case keys. */
   readonly metadata?: Readonly<Record<string, string>>;

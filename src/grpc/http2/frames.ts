@@ -43,7 +43,6 @@ export interface FrameHeader {
   readonly type: number;
   readonly flags: number;
   readonly streamId: number;
-  /** The header as it was sent. */
   readonly bytes: Buffer;
 }
 

@@ -9,12 +9,9 @@ import { createSendWindows } from "./send-windows";
 import { answerOf, type CallFailure, type ServedMethod } from "./unary-handler";
 import { createUnaryRequest, type UnaryRequest, withMessagePrefix } from "./unary-request";
 
-/** What all connections of a server share. */
 export interface Serving {
   readonly limits: GrpcServerLimits;
-  /** By path. */
   readonly methods: ReadonlyMap<string, ServedMethod>;
-  /** Bytes of unfinished requests on all connections. */
   readonly unfinishedOfAll: () => number;
 }
 
@@ -185,7 +182,6 @@ export function createServerCalls(options: ServerCallsOptions) {
 
     end: endRequest,
 
-    /** The client has given a call up. */
     reset(streamId: number): void {
       mustHaveBegun(streamId, "RST_STREAM");
       const call = running.get(streamId);

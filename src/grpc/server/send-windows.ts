@@ -36,7 +36,6 @@ export function createSendWindows(write: (frame: Buffer) => void) {
     open(streamId: number): void {
       streams.set(streamId, { window: initial, unsent: Buffer.alloc(0), sent: () => {} });
     },
-    /** Drops what still waits. */
     close(streamId: number): void {
       streams.delete(streamId);
     },

@@ -35,7 +35,6 @@ export interface ConnectionTally {
   readonly cutBeforeCall: number;
   /** Closed because the client broke HTTP/2 or a bound. */
   readonly rejected: number;
-  /** Why the last one was rejected. */
   readonly lastRejection?: string;
 }
 

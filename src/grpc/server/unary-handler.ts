@@ -52,7 +52,6 @@ export interface ServedMethod {
   readonly handle: UnaryHandler;
 }
 
-/** The response's bytes, or the failure. */
 export async function answerOf(
   method: ServedMethod,
   message: Buffer,

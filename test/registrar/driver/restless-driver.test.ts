@@ -2,6 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../support/controlled-waits";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
+import { recordLog } from "../../support/recorded-log";
 import { startScriptedDriver } from "../../support/scripted-driver";
 import { createTempFolder } from "../../support/temp-folder";
 
@@ -10,7 +11,7 @@ const LONGEST_MS = 10_000;
 /** A connection that lived so long was no early loss. */
 const STEADY_AFTER_MS = 10_000;
 const waits = controlWaits({ fromMs: FIRST_MS / 2 });
-const loading = import("../../support/watched-driver");
+const loading = import("../../../src/registrar/driver/watch-driver");
 const x = { name: "x.csi" };
 
 const folder = eachTest(createTempFolder);
@@ -20,16 +21,33 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
+/** Watches the driver, and counts its answers. */
 async function startWatching() {
-  const watch = (await loading).watchAt(csiSocketPath);
-  /** Resolves with the waits that are held, or with none when the driver has answered this often before. */
-  const heldBeforeAnswer = (times: number) =>
-    eventually(() => {
-      const held = waits.pending();
-      expect(held.length > 0 || watch.answered.length >= times).toBe(true);
-      return held;
-    });
-  return { ...watch, heldBeforeAnswer };
+  const { watchCsiDriver } = await loading;
+  const stop = new AbortController();
+  const log = recordLog();
+  let answers = 0;
+  const watching = watchCsiDriver(
+    { csiSocketPath, timeoutMs: 5_000, driverTimeoutMs: 0 },
+    { log: log.logger, signal: stop.signal },
+    { onAnswered: () => answers++, onLost: () => {}, onCall: () => {} },
+  );
+  return {
+    log,
+    answers: () => answers,
+    untilAnswered: (times: number) => eventually(() => expect(answers).toBe(times)),
+    /** Resolves with the waits that are held, or with none when the driver has answered this often before. */
+    heldBeforeAnswer: (times: number) =>
+      eventually(() => {
+        const held = waits.pending();
+        expect(held.length > 0 || answers >= times).toBe(true);
+        return held;
+      }),
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await watching;
+    },
+  };
 }
 
 /** As if so much time had passed. */
@@ -55,7 +73,7 @@ test("a driver whose connections do not last is reconnected to at a growing dist
       return held;
     });
     if (ms !== undefined) {
-      expect(watch.answered).toHaveLength(time + 1);
+      expect(watch.answers()).toBe(time + 1);
       await waits.end(ms);
     }
     await watch.untilAnswered(time + 2);
