@@ -8,7 +8,6 @@ export interface Backoff {
   readonly jitter?: number;
 }
 
-/** Every pace at which something is tried again. */
 export const BACKOFF = {
   /** Connecting to a socket: quick at first, because a server binds its socket before it listens. */
   connect: { initialMs: 1, maxMs: 5_000 },
@@ -40,9 +39,8 @@ export function backoffMs(backoff: Backoff, attempt: number, random: () => numbe
 
 /** How often the log says that we still wait: each pace for `linesAtPace` lines, the last one for ever. */
 export const REMINDERS = {
-  /** For a socket that accepts connections: at first as often as csi-lib-utils says so. */
+  /** At first as often as csi-lib-utils says so. */
   connect: { pacesMs: [10_000, 60_000, 600_000, 3_600_000], linesAtPace: 6 },
-  /** For a call of kubelet's. */
   kubeletSilent: { pacesMs: [30_000, 120_000, 600_000, 3_600_000], linesAtPace: 1 },
 } as const;
 

@@ -30,7 +30,6 @@ export class RegistrarError extends Error {
   }
 }
 
-/** The error for an option, flag or argument that cannot be used as given. */
 export function invalidOption(message: string, options?: { readonly cause?: unknown }): RegistrarError {
   return new RegistrarError("INVALID_OPTION", message, options);
 }

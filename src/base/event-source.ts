@@ -2,12 +2,10 @@ import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
 import { readWord } from "./refuse-option";
 
-/** A union of events has a field `kind`. */
 export interface KindOfEvent {
   readonly kind: string;
 }
 
-/** The events of a union that have this kind. */
 export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Extract<
   Event,
   { readonly kind: Kind }
@@ -32,12 +30,12 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
   iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
 }
 
-/** The end that emits. */
 export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
+  /** What listeners get of it. */
+  readonly forListeners: Events<Event>;
   /** The requested kind. Throws INVALID_OPTION, with `whose` in front, for an unknown one. */
   checkKind(given: unknown, whose: string): Event["kind"];
   emit(event: Event): void;
-  /** Ends all iterations. */
   end(): void;
 }
 
@@ -112,11 +110,15 @@ export function createEventSource<Event extends KindOfEvent>(
     return iterator;
   };
 
-  return {
-    checkKind,
+  const forListeners: Events<Event> = {
     subscribe: subscribe as Events<Event>["subscribe"],
     iterate,
     [Symbol.asyncIterator]: () => iterate(),
+  };
+  return {
+    ...forListeners,
+    forListeners,
+    checkKind,
     emit: (event) => {
       for (const listener of [...listeners]) {
         if (listeners.has(listener))

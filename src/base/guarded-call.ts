@@ -16,6 +16,5 @@ export function guardedCall<Value>(
   }
 }
 
-/** Whether the value is a promise. */
 export const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof (Object(value) as Partial<Promise<unknown>>).then === "function";

@@ -31,7 +31,6 @@ export function show(given: unknown): string {
 /** Whether it is an object with fields, not a Map, Date, promise or the like. */
 export const isObject = (given: unknown): given is object => typeOf(given) === "Object";
 
-/** Such as `Map`, `Array`, `Null`. */
 const typeOf = (given: unknown) => Object.prototype.toString.call(given).slice("[object ".length, -1);
 
 function withArticle(type: string): string {
@@ -39,7 +38,6 @@ function withArticle(type: string): string {
   return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-/** What an option with these values takes. */
 export const wordsTaken = (words: readonly string[]): string =>
   `one of ${words.map((word) => JSON.stringify(word)).join(", ")}`;
 

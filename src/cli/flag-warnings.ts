@@ -4,9 +4,8 @@ import { adviceOnHostPath } from "../host-path/advice";
 import type { Mount } from "../host-path/mounts";
 import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
-import { parseCsiAddress } from "../unix/csi-address";
 import { isFolder, statsOf } from "../unix/files";
-import { MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
+import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../unix/socket-path";
 import type { FlagName, Flags } from "./flags";
 import { isNodeWide, type Paths } from "./paths";
 
@@ -49,10 +48,11 @@ export function warnAboutFlags(
 
 /** Among the words may be a flag that is missed: `--enable-pprof true` ends the flags. */
 export function warnAboutWords({ rest }: Pick<Flags, "rest">, parentLog: Logger): void {
+  const log = parentLog.named("flag-warnings");
   if (rest.length > 0)
-    parentLog
-      .named("flag-warnings")
-      .warn("Words behind the flags are ignored, and so is every flag among them", { words: rest.join(" ") });
+    log.warn("Words behind the flags are ignored, and so is every flag among them", {
+      words: rest.join(" "),
+    });
 }
 
 function warnAboutPatterns(flags: Flags, log: Logger): void {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
 import { isPattern } from "../host-path/path-pattern";
-import { parseCsiAddress } from "../unix/csi-address";
+import { parseCsiAddress } from "../unix/socket-path";
 import type { Flags } from "./flags";
 
 /** Where DaemonSets mount the plugin registration directory in the registrar's container. */

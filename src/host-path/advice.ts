@@ -48,15 +48,15 @@ function mountedMatches(
 ): readonly Paths[] {
   const segments = segmentsOf(pattern);
   const stars = segments.filter(isPattern).length;
-  const toldSegments = segmentsOf(kubeletRegistrationPath);
-  if (toldSegments.filter(isPattern).length !== stars) return [];
+  const hostSegments = segmentsOf(kubeletRegistrationPath);
+  if (hostSegments.filter(isPattern).length !== stars) return [];
   return mounts.flatMap(({ mountPoint }) => {
     const captures = matchSegments(segments, segmentsOf(mountPoint)) ?? [];
     if (captures.length === 0) return [];
     const filled = [...captures, ...Array<string>(stars - captures.length).fill("*")];
     return {
       csiSocketPath: fillPattern({ segments }, filled),
-      kubeletRegistrationPath: fillPattern({ segments: toldSegments }, filled),
+      kubeletRegistrationPath: fillPattern({ segments: hostSegments }, filled),
     };
   });
 }

@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
 import { isWithin, type Mount, placeOf } from "./mounts";
 
@@ -5,7 +6,6 @@ import { isWithin, type Mount, placeOf } from "./mounts";
 export interface DriverPaths {
   /** As this process sees it; undefined where the driver runs in this process. */
   readonly csiSocketPath?: string | undefined;
-  /** The path that kubelet gets. */
   readonly kubeletRegistrationPath: string;
   /** Kubelet's plugin registration directory as this process sees it. */
   readonly pluginRegistrationPath: string;
@@ -41,16 +41,16 @@ export type HostPathVerdict =
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const { csiSocketPath, pluginRegistrationPath, mounts } = question;
-  const told = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
+  const given = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
   const socket = placeOf(csiSocketPath, mounts);
   const registry = placeOf(pluginRegistrationPath, mounts);
-  if (socket === undefined || !told.startsWith("/")) return { kind: "unknown" };
+  if (socket === undefined || !given.startsWith("/")) return { kind: "unknown" };
   const { path } = socket;
   if (path.includes("/kubernetes.io~empty-dir/"))
-    return told === path ? { kind: "fits" } : { kind: "empty-dir" };
+    return given === path ? { kind: "fits" } : { kind: "empty-dir" };
   if (socket.fileSystem === "overlay" && registry?.isMountPoint && registry.fileSystem !== "overlay")
-    return { kind: "not-mounted", folder: parentOf(csiSocketPath) };
-  if (socket.isWholeFileSystem && socket.mountPoint === parentOf(csiSocketPath)) return { kind: "unknown" };
+    return { kind: "not-mounted", folder: dirname(csiSocketPath) };
+  if (socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath)) return { kind: "unknown" };
   const root = registry?.device === socket.device ? kubeletRootOf(registry.path) : undefined;
   const inRoot = root !== undefined && isWithin(path, root) ? path.slice(root.length) : undefined;
   const knownRoot = roots.find((known) => root?.endsWith(known));
@@ -61,16 +61,17 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   if (isInKnownRoot(path) || isHostsRoot(socket.device, mounts)) hostPath = path;
   else if (isHost) hostPath = csiSocketPath;
   else if (subvolume && isWithin(path, subvolume)) hostPath = path.slice(subvolume.length);
-  if (told === hostPath || (told === csiSocketPath && isHost)) return { kind: "fits" };
+  if (given === hostPath || (given === csiSocketPath && isHost)) return { kind: "fits" };
   if (socket.fileSystem === "overlay") return { kind: "unknown" };
 
-  const toldRoot = inRoot !== undefined && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;
-  const isContainers = told === csiSocketPath && hostPath !== undefined;
+  const givenRoot =
+    inRoot !== undefined && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;
+  const isContainers = given === csiSocketPath && hostPath !== undefined;
   // No kubelet has / for its root.
-  if (told.endsWith(path) && !isContainers && toldRoot !== "") return { kind: "ends-alike", path };
+  if (given.endsWith(path) && !isContainers && givenRoot !== "") return { kind: "ends-alike", path };
   const isRootLike = (other: string) =>
-    roots.includes(other) || (!knownRoot && baseOf(other) === baseOf(root ?? ""));
-  if (toldRoot && isRootLike(toldRoot)) return { kind: "unknown" };
+    roots.includes(other) || (!knownRoot && basename(other) === basename(root ?? ""));
+  if (givenRoot && isRootLike(givenRoot)) return { kind: "unknown" };
   return hostPath === undefined
     ? { kind: "differs-on-disk", path, inKubeletRoot: inRoot }
     : { kind: "differs", hostPath };
@@ -94,12 +95,13 @@ export function explainHostPath(
       };
     case "differs-on-disk": {
       const { path, inKubeletRoot } = verdict;
+      const whatRootIs = `the root is kubelet's --root-dir, or else ${DEFAULT_KUBELET_ROOT}`;
+      const host = inKubeletRoot
+        ? `<kubelet root>${inKubeletRoot}; ${whatRootIs}`
+        : `<where the host mounts that disk>${path}`;
       return {
         problem: `on its disk the driver's socket is ${path}; ${UNSEEN_MOUNT}`,
-        fix:
-          inKubeletRoot === undefined
-            ? `--kubelet-registration-path=<where the host mounts that disk>${path}`
-            : `--kubelet-registration-path=<kubelet root>${inKubeletRoot}; the root is kubelet's --root-dir, or else ${DEFAULT_KUBELET_ROOT}`,
+        fix: `--kubelet-registration-path=${host}`,
       };
     }
     case "empty-dir":
@@ -142,6 +144,3 @@ function kubeletRootOf(path: string): string | undefined {
   const tail = "/plugins_registry";
   return path.endsWith(tail) ? path.slice(0, -tail.length) : undefined;
 }
-
-const parentOf = (path: string) => path.slice(0, path.lastIndexOf("/")) || "/";
-const baseOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);

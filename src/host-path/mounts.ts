@@ -50,7 +50,6 @@ export function placeOf(path: string, mounts: readonly Mount[]): Place | undefin
   };
 }
 
-/** Whether `path` is `folder` or lies somewhere in it; both absolute. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }

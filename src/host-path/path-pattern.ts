@@ -1,10 +1,9 @@
 import { invalidOption } from "../base/errors";
-import { parseCsiAddress } from "../unix/csi-address";
+import { parseCsiAddress } from "../unix/socket-path";
 
 /** A path in which a `*` stands for part of a segment; at most one in each segment. */
 export interface PathPattern {
   readonly text: string;
-  /** What lies between the slashes, from the root on. */
   readonly segments: readonly string[];
   /** How many segments have a `*`. */
   readonly stars: number;
@@ -48,9 +47,10 @@ export function matchSegments(
   return captures.flatMap((capture, index) => (isPattern(segments[index] ?? "") ? [capture ?? ""] : []));
 }
 
-export function fitsPattern(path: string, { segments }: PathPattern): boolean {
+/** What a pattern's stars stand for in a path; undefined if the path does not fit. */
+export function matchPattern({ segments }: PathPattern, path: string): readonly string[] | undefined {
   const names = segmentsOf(path);
-  return names.length === segments.length && matchSegments(segments, names) !== undefined;
+  return names.length === segments.length ? matchSegments(segments, names) : undefined;
 }
 
 /** The path that results when the stars stand for `captures`, in their order. */
@@ -62,7 +62,6 @@ export function fillPattern(
   return `/${segments.map((segment) => segment.replace("*", () => captures[next++] ?? "")).join("/")}`;
 }
 
-/** A driver socket pattern and what it is called on the host. */
 export interface PatternPair {
   readonly csiAddress: PathPattern;
   readonly kubeletRegistrationPath: PathPattern;

@@ -2,7 +2,6 @@ import { messageOf, RegistrarError } from "../base/errors";
 import { goQuote, goQuotedList } from "./go-quote";
 import type { VersionsWording } from "./versions";
 
-/** A version as its numbers. */
 export type Version = readonly number[];
 
 /**
@@ -21,18 +20,15 @@ export function highestSupportedVersion(
     if (typeof version === "string") problem = version;
     else if ((version[0] ?? 0) <= 1 && (highest === undefined || isLess(highest, version))) highest = version;
   }
+  const refuse = (text: string) => new RegistrarError("REFUSED", text);
   if (highest === undefined) {
-    const list = versions.join(" ");
     const by = wording === "by-driver" ? " by this driver" : "";
-    const text = `could not find a highest supported version from versions ([${list}]) reported${by}: ${problem}`;
-    throw new RegistrarError("REFUSED", text);
+    const list = `([${versions.join(" ")}]) reported${by}`;
+    throw refuse(`could not find a highest supported version from versions ${list}: ${problem}`);
   }
-  if (highest[0] !== 1) {
-    const by = wording === "by-driver" ? " by driver" : "";
-    const text = `highest supported version reported${by} is ${formatVersion(highest)}, must be v1.x`;
-    throw new RegistrarError("REFUSED", text);
-  }
-  return highest;
+  if (highest[0] === 1) return highest;
+  const by = wording === "by-driver" ? " by driver" : "";
+  throw refuse(`highest supported version reported${by} is ${formatVersion(highest)}, must be v1.x`);
 }
 
 /**
@@ -65,19 +61,16 @@ export function validateVersions(
   return offered;
 }
 
-/** `1.0.0`. */
 export const formatVersion = (version: Version): string => version.join(".");
 
-/** The version, or why it is invalid. */
 function parseVersion(text: string): Version | string {
   const numbers = /^\s*v?(?<numbers>[0-9]+(?:\.[0-9]+)*)/.exec(text)?.groups?.numbers;
   if (numbers === undefined) return `could not parse ${goQuote(text)} as version`;
   const components = numbers.split(".");
   const [major = ""] = components;
   if (components.length < 2) return `illegal version string ${goQuote(text)}`;
-  if (major.startsWith("0") && major !== "0") {
+  if (major.startsWith("0") && major !== "0")
     return `illegal zero-prefixed version component ${goQuote(major)} in ${goQuote(text)}`;
-  }
   return components.map(Number);
 }
 

@@ -3,20 +3,17 @@ export type SimulatedVersion = "1.20" | "1.24" | "1.28" | "1.35" | "1.36";
 
 export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = ["1.20", "1.24", "1.28", "1.35", "1.36"];
 
-/** A kubelet's version, such as `1.30` or `v1.30.4`; from 1.13 on, which introduced plugin registration. */
+/** A kubelet's version, such as `1.30` or `v1.30.4`. */
 export type KubeletVersion = `${"" | "v"}1.${number}` | `${"" | "v"}1.${number}.${number}`;
 
-/** The first minor version whose kubelet looks for registration sockets. */
-const FIRST_MINOR = 13;
-
 /**
- * The simulated kubelet that behaves like this version; undefined before 1.13. What changed between them: 1.26 calls
- * drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.36 tries again.
+ * The simulated kubelet that behaves like this version; undefined before 1.13, which introduced plugin registration.
+ * What changed between them: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.36 tries again.
  */
 export function simulatedVersion(version: string): SimulatedVersion | undefined {
   const [, digits] = /^v?1\.(\d{1,3})(?:\.\d+)?$/.exec(version) ?? [];
   const minor = Number(digits);
-  if (!(minor >= FIRST_MINOR)) return undefined;
+  if (!(minor >= 13)) return undefined;
   if (minor <= 20) return "1.20";
   if (minor <= 25) return "1.24";
   if (minor <= 28) return "1.28";
@@ -32,7 +29,6 @@ type AuthorityStyle = "localhost" | "encoded-path" | "path";
 /** Whether kubelet's refusal of versions says who reported them. */
 export type VersionsWording = "by-driver" | "by-any";
 
-/** What differs between kubelets, as far as a plugin can see it. */
 export interface KubeletBehaviour {
   /**
    * On the registration socket: `pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go` gives no

@@ -21,14 +21,10 @@ export function escapeGo(text: string): string {
 }
 
 /** The same with quotes as they are. */
-export function plain(text: string): string {
-  return escapeGo(text).replaceAll('\\"', '"');
-}
+export const plain = (text: string): string => escapeGo(text).replaceAll('\\"', '"');
 
 /** The text as Go's `%q` prints it. A lone surrogate, which Go strings cannot hold, becomes `\ud800`. */
-export function quoteGo(text: string): string {
-  return `"${escapeGo(text)}"`;
-}
+export const quoteGo = (text: string): string => `"${escapeGo(text)}"`;
 
 /**
  * The same JSON with unprintable characters escaped, except line feeds. `JSON.stringify` leaves DEL, C1 controls, format
@@ -65,9 +61,7 @@ export function boundTexts(value: unknown, max?: number): unknown {
 }
 
 /** The text as one line that controls no terminal. */
-export function escapeUnprintable(text: string): string {
-  return escapeJson(text).replaceAll("\n", "\\n");
-}
+export const escapeUnprintable = (text: string): string => escapeJson(text).replaceAll("\n", "\\n");
 
 function escapeCodePoint(character: string): string {
   if (character === '"' || character === "\\") return `\\${character}`;
@@ -78,10 +72,6 @@ function escapeCodePoint(character: string): string {
   return codePoint > 0xffff ? `\\U${hex(codePoint, 8)}` : escapeUnit(character);
 }
 
-function escapeUnit(unit: string): string {
-  return `\\u${hex(unit.charCodeAt(0), 4)}`;
-}
+const escapeUnit = (unit: string) => `\\u${hex(unit.charCodeAt(0), 4)}`;
 
-function hex(value: number, digits: number): string {
-  return value.toString(16).padStart(digits, "0");
-}
+const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");

@@ -3,7 +3,6 @@ import { errnoOf } from "../base/errors";
 
 /** Where finished log lines go, such as `process.stderr`. */
 export interface LineStream {
-  /** Takes one line with its line feed. */
   write(line: string): unknown;
 }
 
@@ -35,7 +34,6 @@ export function createFdStream(fd: number): LineStream {
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
         }
       }
-      // A line that was lost as a whole changes nothing.
       if (rest.length < length) isTorn = rest.length > 0;
     },
   };

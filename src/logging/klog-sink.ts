@@ -14,7 +14,7 @@ export interface KlogSinkOptions extends Pick<LoggingConfig, "verbosity" | "vmod
   readonly now?: (() => number) | undefined;
 }
 
-/** Writes log records in klog's text format or in component-base's JSON, one line each, at once. */
+/** Writes one line for each record, at once. */
 export function createKlogSink(options: KlogSinkOptions): LogSink {
   const { lineOf, verbosity, stream, infoStream = stream, now = Date.now } = options;
   const fileVerbosity = createFileVerbosity(options.vmodule);

@@ -53,6 +53,4 @@ function jsonText(value: object | null): string {
   }
 }
 
-function digits(value: number, width: number): string {
-  return String(value).padStart(width, "0");
-}
+const digits = (value: number, width: number) => String(value).padStart(width, "0");

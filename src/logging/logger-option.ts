@@ -21,16 +21,13 @@ export type LoggerOption = Logger | PinoLike | ConsoleLike;
 
 /** Info lines of higher verbosity are debug lines in pino; `console` does not get them. */
 const MOST_INFO_VERBOSITY = 2;
-/** Each call, and its answer. */
 const TRACE_VERBOSITY = 5;
 
-/** Whether it can be logged to. */
 export function isLoggerOption(given: unknown): given is LoggerOption {
   const { info, warn, error } = Object(given) as Partial<ConsoleLike>;
   return [info, warn, error].every((write) => typeof write === "function");
 }
 
-/** The logger to write to; without one nothing is logged. */
 export function resolveLogger(given: LoggerOption | undefined): Logger {
   if (given === undefined) return silentLogger;
   if (isGuarded(given)) return given;

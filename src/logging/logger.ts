@@ -1,10 +1,8 @@
 import { invalidOption } from "../base/errors";
 import { guardedCall } from "../base/guarded-call";
 
-/** Key/value pairs of one log line, in the order given. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** One log line before it is formatted. */
 export interface LogRecord {
   readonly severity: "info" | "warning" | "error";
   /** klog's verbosity of an info line: 0 is always written, 5 is for debugging. Always 0 for warnings and errors. */

@@ -1,7 +1,6 @@
 import { quoteGo } from "./escape";
 import type { VmoduleRule } from "./vmodule";
 
-/** The logging flags after parsing. */
 export interface LoggingFlags {
   readonly loggingFormat: string;
   /** Only validated: lines are written at once. */
@@ -12,7 +11,6 @@ export interface LoggingFlags {
   readonly logJsonSplitStream: boolean;
 }
 
-/** How to log, complete for the sink. */
 export interface LoggingConfig {
   readonly format: "text" | "json";
   /** The highest verbosity of an info line, as klog's `-v`. */
@@ -40,16 +38,12 @@ export function resolveLogging(flags: LoggingFlags): LoggingResolution {
     const value = quoteGo(goDuration(logFlushFrequencyMs));
     problems.push(`flushFrequency: Invalid value: ${value}: Must be greater than zero`);
   }
-  if (!isFormat(format)) {
-    problems.push(`format: Invalid value: ${quoteGo(format)}: Unsupported log format`);
-  }
+  if (!isFormat(format)) problems.push(`format: Invalid value: ${quoteGo(format)}: Unsupported log format`);
   // As the original has it: an empty format is unsupported, yet does not also forbid vmodule.
-  if (vmodule.length > 0 && format !== "text" && format !== "") {
+  if (vmodule.length > 0 && format !== "text" && format !== "")
     problems.push("vmodule: Forbidden: Only supported for text log format");
-  }
-  if (problems.length > 0 || !isFormat(format)) {
+  if (problems.length > 0 || !isFormat(format))
     return { kind: "invalid", error: problems.length === 1 ? problems.join() : `[${problems.join(", ")}]` };
-  }
   const splitStream = format === "text" ? flags.logTextSplitStream : flags.logJsonSplitStream;
   return { kind: "valid", config: { format, verbosity, vmodule, splitStream } };
 }

@@ -4,11 +4,6 @@ import type { LogRecord, LogSink } from "./logger";
 const MAX_REMEMBERED = 64;
 const INTERVAL_MS = 60_000;
 
-interface Memory {
-  readonly silentUntilMs: number;
-  readonly leftOut: number;
-}
-
 /**
  * A sink that keeps a lasting fault from flooding the log: of equal warnings or errors (same place, message, error
  * and fields) it writes the first at once, then at most one a minute, with `repeated`, the number of equal lines left out
@@ -18,11 +13,11 @@ interface Memory {
  * and writes a forgotten one again.
  */
 export function limitRepeats(sink: LogSink): LogSink {
-  const memories = new Map<string, Memory>();
+  const memories = new Map<string, { readonly silentUntilMs: number; readonly leftOut: number }>();
 
-  const remember = (key: string, memory: Memory) => {
+  const remember = (key: string, silentUntilMs: number, leftOut: number) => {
     memories.delete(key);
-    memories.set(key, memory);
+    memories.set(key, { silentUntilMs, leftOut });
     const [oldest = key] = memories.keys();
     if (memories.size > MAX_REMEMBERED) memories.delete(oldest);
   };
@@ -35,14 +30,13 @@ export function limitRepeats(sink: LogSink): LogSink {
       const nowMs = performance.now();
       const memory = memories.get(key);
       if (memory !== undefined && nowMs < memory.silentUntilMs)
-        return remember(key, { ...memory, leftOut: memory.leftOut + 1 });
-      remember(key, { silentUntilMs: nowMs + INTERVAL_MS, leftOut: 0 });
+        return remember(key, memory.silentUntilMs, memory.leftOut + 1);
+      remember(key, nowMs + INTERVAL_MS, 0);
       const repeated = memory?.leftOut;
       sink.write(repeated ? { ...record, fields: { ...record.fields, repeated } } : record);
     },
   };
 }
 
-function keyOf(record: LogRecord): string {
-  return `${record.severity} ${record.file}:${record.line} ${klogMessage(record)}`;
-}
+const keyOf = (record: LogRecord) =>
+  `${record.severity} ${record.file}:${record.line} ${klogMessage(record)}`;

@@ -42,8 +42,9 @@ export interface NodeReadiness extends AsyncDisposable {
 export function runNodeReadiness(
   registrations: ObservedRegistrations,
   { nodeName, access, startupTaints, condition, conditionDelayMs }: ResolvedNodeReadinessOptions,
-  { log, pace }: { readonly log: Logger; readonly pace?: Partial<Pace> | undefined },
+  { log: parentLog, pace }: { readonly log: Logger; readonly pace?: Partial<Pace> | undefined },
 ): NodeReadiness {
+  const log = parentLog.named("node-readiness");
   const paces = { ...PACE, ...pace };
   const stop = new AbortController();
   const { signal } = stop;
@@ -69,13 +70,11 @@ export function runNodeReadiness(
     const names = [...new Set(all.flatMap(({ driverName }) => driverName ?? []))];
     const refused = names.filter((name) => templates.some((one) => fillIn(one, name) === undefined));
     for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
-      log
-        .named("node-readiness")
-        .warn("Driver's name is that of others, its taints and conditions are left alone", {
-          csiDriverName,
-          names: templates.join(", "),
-          check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
-        });
+      log.warn("Driver's name is that of others, its taints and conditions are left alone", {
+        csiDriverName,
+        names: templates.join(", "),
+        check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
+      });
     warned = refused;
   };
 

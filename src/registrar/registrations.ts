@@ -1,7 +1,6 @@
 import type { RegistrarEvent } from "./model/events";
 import type { Registration } from "./registration/registration";
 
-/** An event of one of several registrations. */
 export type RegistrationsEvent = RegistrarEvent & { readonly registration: Registration };
 
 /** The registrations of one process: one of a sidecar, or one for each driver of a node. */
@@ -13,7 +12,6 @@ export interface Registrations {
   subscribe(listener: (event: RegistrationsEvent) => unknown): () => void;
 }
 
-/** A single registration as a list of one. */
 export function only(registration: Registration): Registrations {
   return {
     scope: "one-driver",

@@ -120,10 +120,8 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     member.phase = "failed";
     const failures = performance.now() - member.sinceMs < STEADY_AFTER_MS ? member.failures : 0;
     const waitMs = backoffMs(BACKOFF.failedDriver, failures);
-    log.info("Trying again later, or when the CSI driver restarts", {
-      csiAddress,
-      after: `${waitMs / 1000}s`,
-    });
+    const after = `${waitMs / 1000}s`;
+    log.info("Trying again later, or when the CSI driver restarts", { csiAddress, after });
     member.timer = setTimeout(() => startOver(failures + 1), waitMs);
   };
 
@@ -160,10 +158,9 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
         onGone: (captures, what) => {
           const member = members.get(fillPattern(csiAddress, captures));
           if (member === undefined) return;
-          if (what === "folder") return leave(member, "its folder is gone");
           const isKnown = member.phase === "serving" && member.registration.status().identity !== undefined;
-          if (isKnown) expectDeparture(member);
-          else leave(member, "its socket is gone");
+          if (what === "socket" && isKnown) expectDeparture(member);
+          else leave(member, `its ${what} is gone`);
         },
       },
     );
@@ -190,9 +187,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     get all() {
       return [...members.values()].map(({ registration }) => registration);
     },
-    subscribe: events.subscribe,
-    iterate: events.iterate,
-    [Symbol.asyncIterator]: events[Symbol.asyncIterator],
+    ...events.forListeners,
     closed,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),

@@ -43,7 +43,7 @@ function start({ signal, logger: log, ...resolved }: ReturnType<typeof resolveOp
   return registerDriver(resolved, { signal, log });
 }
 
-/** What a registration needs besides its options; the node-wide registrar sets more than the sidecar. */
+/** The node-wide registrar sets more than the sidecar. */
 interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" | "isWanted"> {
   readonly signal?: AbortSignal | undefined;
   readonly log: Logger;
@@ -58,15 +58,9 @@ export function registerDriver(
   const log = parentLog.named("registrar");
   const events = createEventSource<RegistrarEvent>(REGISTRAR_EVENTS, logListenerError(log));
   const driver = createDriverFollower(options, { log, events, ...wishes });
+  const parts = { csiAddress: options.csiAddress, followDriver: driver.follow, driver: driver.status };
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },
-    {
-      csiAddress: options.csiAddress,
-      followDriver: driver.follow,
-      driver: driver.status,
-      events,
-      log,
-      signal,
-    },
+    { ...parts, events, log, signal },
   );
 }

@@ -26,24 +26,24 @@ export async function keepListening(
   const stop = new AbortController();
   let socket = await listenOnSocketFile(path, onConnection);
   const watch = watchPath(path, log);
-  let told = "";
-  const tellOnce = (problem: string, tell: () => void) => {
-    if (problem !== told) tell();
-    told = problem;
+  let logged = "";
+  const logOnce = (problem: string, write: () => void) => {
+    if (problem !== logged) write();
+    logged = problem;
   };
 
   const lookAfter = async (): Promise<void> => {
     if (socket.isInPlace()) return;
     if ((await tryConnect(path)) === undefined) {
       const message = "Another process listens on the driver's socket, waiting until it ends";
-      tellOnce("taken", () => log.warn(message, { csiAddress: path }));
+      logOnce("taken", () => log.warn(message, { csiAddress: path }));
       return;
     }
     if (stop.signal.aborted) return;
     const next = await listenOnSocketFile(path, onConnection);
     socket.abandon();
     socket = next;
-    told = "";
+    logged = "";
     log.warn("The driver's socket was not there any more, listening again", { csiAddress: path });
   };
 
@@ -52,11 +52,10 @@ export async function keepListening(
       await watch.wait(stop.signal, LOOK_EVERY_MS);
       if (stop.signal.aborted) return;
       watch.rearm();
-      await lookAfter().catch((error: unknown) =>
-        tellOnce(messageOf(error), () =>
-          log.error(error, "Cannot listen on the driver's socket again", { csiAddress: path }),
-        ),
-      );
+      await lookAfter().catch((error: unknown) => {
+        const message = "Cannot listen on the driver's socket again";
+        logOnce(messageOf(error), () => log.error(error, message, { csiAddress: path }));
+      });
     }
   })();
 

@@ -28,7 +28,6 @@ const serverOptions = kindOf("an object with options of grpc-js' Server", (given
   isObject(given) ? (given as ServerOptions) : undefined,
 );
 
-/** Fills defaults and checks. Throws INVALID_OPTION. */
 export function resolveServingOptions(
   options: CsiServingOptions,
 ): ResolvedCsiServingOptions & ResolvedStartOptions {

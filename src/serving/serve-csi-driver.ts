@@ -109,7 +109,7 @@ function refusePromise(returned: unknown): void {
   throw invalidOption("serveCsiDriver: addServices is async; it must have added them when it returns");
 }
 
-/** Asks over its socket, as kubelet would: a driver that does not answer must not be registered. */
+/** A driver that does not answer on its socket must not be registered. */
 async function askItsName(
   { csiAddress }: ResolvedCsiServingOptions,
   signal: AbortSignal | undefined,

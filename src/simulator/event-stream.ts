@@ -129,9 +129,7 @@ export function createEventLog<Event extends SimulatorEvent>(
       if (kind !== undefined) source.checkKind(kind, "history");
       return history.filter((event) => kind === undefined || event.kind === kind) as never;
     },
-    subscribe: source.subscribe,
-    iterate: source.iterate,
-    [Symbol.asyncIterator]: source[Symbol.asyncIterator],
+    ...source.forListeners,
     when: (kind, options = {}) => quietly(wait(kind, options)),
   };
   return {

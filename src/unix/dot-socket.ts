@@ -94,14 +94,12 @@ export async function sweepDotSockets(folder: string, now: () => number = Date.n
 }
 
 /** Random letters and digits. */
-export function randomWord(length: number): string {
-  const number = randomInt(36 ** length);
-  return number.toString(36).padStart(length, "0");
-}
+export const randomWord = (length: number): string =>
+  randomInt(36 ** length)
+    .toString(36)
+    .padStart(length, "0");
 
-function removeQuietly(path: string): void {
-  attempt(() => rmSync(path, { force: true }));
-}
+const removeQuietly = (path: string) => attempt(() => rmSync(path, { force: true }));
 
 /** SOCKET_UNUSABLE with the reason behind its errno, for a socket in `folder`. */
 export function socketUnusable(problem: string, folder: string, error: unknown): RegistrarError {

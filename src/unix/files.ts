@@ -2,14 +2,9 @@ import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { attempt, errnoOf } from "../base/errors";
 
 /** The file at a path, behind symbolic links; undefined if it does not exist or stat fails. */
-export function statsOf(path: string): Stats | undefined {
-  return attempt(() => statSync(path));
-}
+export const statsOf = (path: string): Stats | undefined => attempt(() => statSync(path));
 
-/** Whether this process sees a folder there. */
-export function isFolder(path: string): boolean {
-  return statsOf(path)?.isDirectory() ?? false;
-}
+export const isFolder = (path: string): boolean => statsOf(path)?.isDirectory() ?? false;
 
 /** The file at a path, or the symbolic link; `gone` if it does not exist, `blocked` if lstat fails. */
 export function linkStatsOf(path: string): Stats | "gone" | "blocked" {
@@ -26,20 +21,16 @@ export function isSocketFile(path: string): boolean {
   return typeof stats === "object" && stats.isSocket();
 }
 
-/** Whether both are one file: the same device and inode. A file removed in between may lend its inode to the next. */
-export function isSameFile(one: Stats, other: Stats): boolean {
-  return one.dev === other.dev && one.ino === other.ino;
-}
+/** Whether both are one file. A file removed in between may lend its inode to the next. */
+export const isSameFile = (one: Stats, other: Stats): boolean =>
+  one.dev === other.dev && one.ino === other.ino;
 
 /**
  * Whether both are one socket file. Because an inode number is soon used again, the mtime counts too; not the ctime, which
  * changes with the number of links.
  */
-export function isSameSocket(one: Stats, other: Stats): boolean {
-  return isSameFile(one, other) && one.mtimeMs === other.mtimeMs;
-}
+export const isSameSocket = (one: Stats, other: Stats): boolean =>
+  isSameFile(one, other) && one.mtimeMs === other.mtimeMs;
 
 /** The names in a folder; none if it cannot be read. */
-export function namesIn(folder: string): readonly string[] {
-  return attempt(() => readdirSync(folder)) ?? [];
-}
+export const namesIn = (folder: string): readonly string[] => attempt(() => readdirSync(folder)) ?? [];

@@ -27,7 +27,6 @@ export async function listenOnSocketFile(path: string, onConnection: (connection
     return typeof now === "object" && isSameFile(now, stats);
   };
   return {
-    /** Whether the file still is this socket's. */
     isInPlace,
     /** Accepts no more, and removes the file if it is still this socket's. */
     withdraw: (): void => {
@@ -35,8 +34,6 @@ export async function listenOnSocketFile(path: string, onConnection: (connection
       if (isInPlace()) rmSync(path, { force: true });
     },
     /** Accepts no more, and leaves the file behind like a killed process. */
-    abandon: (): void => {
-      server.close();
-    },
+    abandon: (): void => void server.close(),
   };
 }

@@ -1,4 +1,5 @@
-import { RegistrarError } from "../base/errors";
+import { resolve } from "node:path";
+import { invalidOption, RegistrarError } from "../base/errors";
 
 /** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv silently cuts a longer path. */
 export const MAX_SOCKET_PATH_BYTES = 107;
@@ -27,4 +28,19 @@ export function pathInUnixAddress(address: string): string | undefined {
     : /^unix:(?:\/\/|(?!\/\/))(?<path>[^@].*)$/s.exec(address)?.groups?.path;
   // To gRPC two slashes at the beginning name a host; to Linux they are one.
   return path?.includes("\0") ? undefined : path?.replace(/^\/{2,}/, "/");
+}
+
+/** The path in a `--csi-address`. Throws INVALID_OPTION unless it is the address of a unix socket. */
+export function parseCsiAddress(address: string): string {
+  const path = pathInUnixAddress(address);
+  if (path !== undefined) return path;
+  throw invalidOption(
+    `csi-address ${JSON.stringify(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,
+  );
+}
+
+/** The same address with an absolute path, so that a later `chdir` changes nothing. */
+export function absoluteCsiAddress(address: string): string {
+  const path = pathInUnixAddress(address);
+  return path === undefined || path.startsWith("/") ? address : resolve(path);
 }

@@ -60,12 +60,12 @@ test("a long text is cut to its bound, and a second bound changes nothing", () =
 
 test("each text of a value is cut, names of fields too", () => {
   const [long, cut] = ["y".repeat(41), boundText("y".repeat(41), 40)];
-  const value = { text: long, list: [long, 1], map: { [long]: "z" }, none: null, flag: true };
-  expect(boundTexts(value, 40)).toEqual({
-    text: cut,
-    list: [cut, 1],
-    map: { [cut]: "z" },
+  const valueWith = (text: string) => ({
+    text,
+    list: [text, 1],
+    map: { [text]: "z" },
     none: null,
     flag: true,
   });
+  expect(boundTexts(valueWith(long), 40)).toEqual(valueWith(cut));
 });

@@ -64,8 +64,8 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: "src/host-path/host-path.ts",
-    from: "const toldRoot = inRoot !== undefined && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;",
-    to: "const toldRoot = true && told.endsWith(inRoot) ? told.slice(0, -inRoot.length) : undefined;",
+    from: "const givenRoot = inRoot !== undefined && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;",
+    to: "const givenRoot = true && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;",
     why: 'only a path that ends with "undefined" shows the difference',
   },
   ...["if (PLAIN_TEXT.test(text)) return text;", "if (PLAIN_JSON.test(json)) return json;"].map((from) => ({

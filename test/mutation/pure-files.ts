@@ -21,7 +21,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored(`${REGISTRATION}/hints`),
   mirrored(`${MODEL}/inbox`),
   mirrored(`${MODEL}/tally`),
-  mirrored("unix/csi-address"),
+  mirrored("unix/socket-path"),
   mirrored("host-path/path-pattern"),
   mirrored("registrar/driver/driver-name"),
   mirrored("registrar/driver/driver-presence"),

@@ -2,7 +2,6 @@ import { readdirSync } from "node:fs";
 import { createLogger } from "../../src/logging/logger";
 import type { LoggerOption } from "../../src/logging/logger-option";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
-import { startRegistrar } from "../../src/registrar/start-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { registerOnce } from "../support/fake-kubelet";
@@ -29,13 +28,8 @@ const later = async () => broken();
 
 test.each<[string, LoggerOption]>([
   ["a sink that throws", createLogger({ enabled: () => true, write: broken })],
-  ["a sink that throws when asked", createLogger({ enabled: broken, write: broken })],
   ["a sink that rejects", createLogger({ enabled: () => true, write: later })],
   ["a console that throws", { info: broken, warn: broken, error: broken }],
-  [
-    "a pino that throws",
-    { child: broken, info: broken, warn: broken, error: broken, debug: broken, trace: later },
-  ],
 ])("with %s", (_what, logger) =>
   expectNothingLeft(async () => {
     const registration = await start(logger);
@@ -65,18 +59,6 @@ test("listeners that throw or reject, and loops that break off: the log has what
     expect(told.length).toBeGreaterThan(5);
     expect(told).toContainEqual(["error", "Error: the disk is full", { event: "state-changed" }]);
     expect(files()).toEqual([]);
-  }));
-
-test("the same at a driver that runs elsewhere", () =>
-  expectNothingLeft(async () => {
-    await using _driver = await startScriptedDriver(node.csiAddress, { name });
-    const log = recordLog();
-    const registrar = await startRegistrar({ ...node.options, logger: log.logger });
-    registrar.subscribe("driver-answered", broken);
-    registrar.subscribe("published", () => void registerOnce(node.socketPath(name)));
-    await registrar.ready;
-    expect(await registrar.close()).toEqual({ kind: "stopped" });
-    expect(log.all(FAILED)).toHaveLength(1);
   }));
 
 test("the same at all drivers of a node, whose events end with it", () =>

@@ -5,7 +5,6 @@ import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
-import { recordLog } from "../support/recorded-log";
 import { createTestNode, ENDPOINT } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 
@@ -34,12 +33,7 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
   await registration.ready;
   expect(registration.status()).toMatchObject({
     state: "registered",
-    history: [
-      { event: { kind: "driver-named" } },
-      { to: "listening" },
-      { to: "asked" },
-      { to: "registered" },
-    ],
+    history: [{ to: "publishing" }, { to: "listening" }, { to: "asked" }, { to: "registered" }],
     registrationSocketPath: node.socketPath(name),
     tally: { getInfoCalls: 1, accepted: 1 },
   });
@@ -67,13 +61,6 @@ test.each<[Partial<RegistrationOptions>, string, string]>([
 
 test("the longest endpoint that fits is taken", async () => {
   await using _registration = await start({ endpoint: `/${"a".repeat(106)}` });
-});
-
-test("an odd name is warned of, and announced", async () => {
-  const { logger, all } = recordLog();
-  await using _registration = await start({ name: "a_b", logger });
-  expect(all("CSI driver name breaks the CSI specification")).toHaveLength(1);
-  expect(files()).toContain("a_b-reg.sock");
 });
 
 test("rejects and leaves nothing behind where the socket cannot be put in place", () =>

@@ -15,11 +15,14 @@ beforeEach(() => {
 });
 
 const AGAIN = "The driver's socket was not there any more, listening again";
+const keep = async () => {
+  const log = recordLog();
+  return { log, socket: await keepListening(path, (connection) => connection.destroy(), log.logger) };
+};
 
 test("a socket that somebody removes is put back, leaves nothing of the former one, and goes at the end", () =>
   expectNothingLeft(async () => {
-    const log = recordLog();
-    const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
+    const { log, socket } = await keep();
     unlinkSync(path);
     await log.when(AGAIN);
     expect(await tryConnect(path)).toBeUndefined();
@@ -28,8 +31,7 @@ test("a socket that somebody removes is put back, leaves nothing of the former o
   }));
 
 test("its folder may be made anew", async () => {
-  const log = recordLog();
-  const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
+  const { log, socket } = await keep();
   renameSync(folder.at("csi"), folder.at("former"));
   mkdirSync(folder.at("csi"));
   await log.when(AGAIN);
@@ -38,8 +40,7 @@ test("its folder may be made anew", async () => {
 });
 
 test("another driver's socket is left alone as long as it lives, and then there is ours again", async () => {
-  const log = recordLog();
-  const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
+  const { log, socket } = await keep();
   const other = await listenOnSocketFile(path, (connection) => connection.destroy());
   await log.when("Another process listens on the driver's socket, waiting until it ends");
   expect(other.isInPlace()).toBe(true);
@@ -51,8 +52,7 @@ test("another driver's socket is left alone as long as it lives, and then there 
 });
 
 test("another driver's socket stays when ours ends", async () => {
-  const log = recordLog();
-  const socket = await keepListening(path, (connection) => connection.destroy(), log.logger);
+  const { socket } = await keep();
   const other = await listenOnSocketFile(path, (connection) => connection.destroy());
   await socket.withdraw();
   expect(other.isInPlace()).toBe(true);

@@ -1,14 +1,11 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { Server } from "node:net";
 import { bindDotSocket, sweepDotSockets } from "../../src/unix/dot-socket";
+import { eachTest } from "../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 const later = () => Date.now() + 60_000;
 

@@ -1,15 +1,12 @@
 import { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
 import { silentLogger } from "../../src/logging/logger";
 import { type PathWatch, watchPath } from "../../src/unix/path-watch";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { countInotifyWatches, expectNothingLeft } from "../support/resources";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 const startWatch = (path: string): PathWatch & Disposable => {
   const watch = watchPath(path, silentLogger);

@@ -10,7 +10,7 @@ import type { Target } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
 import { escapeJson } from "../../logging/escape";
-import { parseCsiAddress } from "../../unix/csi-address";
+import { parseCsiAddress } from "../../unix/socket-path";
 import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";

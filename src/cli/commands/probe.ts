@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { attempt, messageOf } from "../../base/errors";
 import { bareCall } from "../../grpc/client/bare-call";
 import { fieldsOf } from "../../grpc/client/first-fields";
-import { fitsPattern, pairPatterns } from "../../host-path/path-pattern";
+import { matchPattern, pairPatterns } from "../../host-path/path-pattern";
 import { plain } from "../../logging/escape";
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { socketsFitting } from "../../registrar/node-wide/discovery";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/registration/self-check";
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
-import { parseCsiAddress } from "../../unix/csi-address";
 import { isFolder } from "../../unix/files";
+import { parseCsiAddress } from "../../unix/socket-path";
 import { inFlags } from "../flag-words";
 import type { Flags } from "../flags";
 import { nameListsFrom } from "../name-lists";
@@ -79,7 +79,7 @@ function meantByPatterns(flags: Flags): Meant {
     text: kubeletRegistrationPaths.join(" "),
     fits: (endpoint) => {
       const path = attempt(() => decodeURI(endpoint)) ?? endpoint;
-      return pairs.some((pair) => fitsPattern(path, pair.kubeletRegistrationPath));
+      return pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, path));
     },
     findUnserved: async (mine, answers) => {
       if (mine.some(({ state }) => state !== undefined)) return undefined;

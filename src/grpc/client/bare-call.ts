@@ -3,7 +3,6 @@ import { connect } from "node:net";
 import { MAX_MESSAGE_BYTES, MESSAGE_PREFIX_BYTES } from "../http2/frames";
 import { guardConnection } from "./guarded-connection";
 
-/** What a server answers. */
 interface BareAnswer {
   readonly headers: IncomingHttpHeaders;
   readonly grpcStatus: string;

@@ -9,7 +9,6 @@ import { createOwningClient } from "./owned-connections";
 export interface UnaryCallOptions {
   /** Deadline of this call in milliseconds from now; 0 or less has passed already. */
   readonly timeoutMs: number;
-  /** Cancels the call when aborted. */
   readonly signal?: AbortSignal | undefined;
   /** Request metadata: lower-case keys. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -67,12 +66,9 @@ export function callUnary<Request, Response>(
       { deadline: Date.now() + options.timeoutMs },
       (error, response) => {
         signal?.removeEventListener("abort", cancel);
-        if (error) {
-          const isLate = !signal?.aborted && performance.now() - startedAt >= options.timeoutMs;
-          reject(understood(error, options.timeoutMs, isLate));
-        } else {
-          resolve(boundTexts(response as Response, MAX_ANSWER_TEXT_LENGTH));
-        }
+        const isLate = !signal?.aborted && performance.now() - startedAt >= options.timeoutMs;
+        if (error) reject(understood(error, options.timeoutMs, isLate));
+        else resolve(boundTexts(response as Response, MAX_ANSWER_TEXT_LENGTH));
       },
     );
     signal?.addEventListener("abort", cancel, { once: true });

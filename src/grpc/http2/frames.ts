@@ -37,14 +37,12 @@ export const FrameFlag = {
   PRIORITY: 0x20,
 } as const;
 
-/** What stands before each frame's payload (RFC 9113, section 4.1). */
+/** What stands before each frame's payload (RFC 9113, section 4.1), which has `length` bytes. */
 export interface FrameHeader {
-  /** Bytes of payload that follow. */
   readonly length: number;
   readonly type: number;
   readonly flags: number;
   readonly streamId: number;
-  /** The header as it was sent. */
   readonly bytes: Buffer;
 }
 
@@ -95,5 +93,4 @@ FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_Y
   .trim()
   .split(/\s+/);
 
-/** Those of them that we send. */
 export const Http2Error = { NO_ERROR: 0, PROTOCOL_ERROR: 1, REFUSED_STREAM: 7 } as const;

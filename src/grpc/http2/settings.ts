@@ -16,7 +16,6 @@ const HIGHEST_MAX_FRAME_BYTES = 2 ** 24 - 1;
 
 const BYTES_OF_ONE = 6;
 
-/** Writes a SETTINGS frame. */
 export function encodeSettings(settings: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.alloc(settings.length * BYTES_OF_ONE);
   for (const [index, [id, value]] of settings.entries()) {

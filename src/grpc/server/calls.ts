@@ -9,12 +9,9 @@ import { createSendWindows } from "./send-windows";
 import { answerOf, type CallFailure, type ServedMethod } from "./unary-handler";
 import { createUnaryRequest, type UnaryRequest, withMessagePrefix } from "./unary-request";
 
-/** What all connections of a server share. */
 export interface Serving {
   readonly limits: GrpcServerLimits;
-  /** By path. */
   readonly methods: ReadonlyMap<string, ServedMethod>;
-  /** Bytes of unfinished requests on all connections. */
   readonly unfinishedOfAll: () => number;
 }
 
@@ -136,7 +133,7 @@ export function createServerCalls(options: ServerCallsOptions) {
   }
 
   const unfinishedBytes = () =>
-    [...running.values()].reduce((sum, call) => sum + (call.requestEnded ? 0 : call.request.bytes), 0);
+    [...running.values()].reduce((sum, call) => sum + (call.requestEnded ? 0 : call.request.bytes()), 0);
 
   /** A client's frame may name a stream that has ended, but not one that never began. */
   const mustHaveBegun = (streamId: number, what: string) => {
@@ -145,16 +142,10 @@ export function createServerCalls(options: ServerCallsOptions) {
 
   return {
     /** Whether a whole request for a served method ever arrived. */
-    get everCalled() {
-      return everCalled;
-    },
-    get running() {
-      return running.size;
-    },
+    everCalled: () => everCalled,
+    running: () => running.size,
     unfinishedBytes,
-    get newestStream() {
-      return newestStream;
-    },
+    newestStream: () => newestStream,
     isRunning: (streamId: number): boolean => running.has(streamId),
 
     /** A whole header block: the head of a call, or trailers, also of a call that has ended. */
@@ -189,10 +180,8 @@ export function createServerCalls(options: ServerCallsOptions) {
         fail(streamId, false, TOO_MUCH);
     },
 
-    /** No more content comes on this stream. */
     end: endRequest,
 
-    /** The client has given a call up. */
     reset(streamId: number): void {
       mustHaveBegun(streamId, "RST_STREAM");
       const call = running.get(streamId);
@@ -213,7 +202,6 @@ export function createServerCalls(options: ServerCallsOptions) {
       isClosed = true;
     },
 
-    /** The connection is gone. */
     abort(): void {
       isClosed = true;
       for (const { peerGone } of running.values()) peerGone.abort();

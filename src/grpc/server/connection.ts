@@ -46,7 +46,7 @@ export function createClientConnection(socket: Socket, serving: Serving, listene
     if (socket.writable) socket.write(frame);
   };
   const hangUpIfIdle = () => {
-    if (isLeaving && calls.running === 0) socket.end(() => socket.destroy());
+    if (isLeaving && calls.running() === 0) socket.end(() => socket.destroy());
   };
   const allowance = createFrameAllowance();
   const calls = createServerCalls({
@@ -72,12 +72,11 @@ export function createClientConnection(socket: Socket, serving: Serving, listene
     if (flags & FrameFlag.END_STREAM) calls.end(streamId);
   }
 
-  function applySettings({ flags, streamId }: FrameHeader, payload: Buffer): void {
+  function applySettings({ flags, streamId, length }: FrameHeader, payload: Buffer): void {
     if (streamId !== 0) refuse("SETTINGS of a stream");
-    if (flags & FrameFlag.ACK) {
-      if (payload.length > 0) refuse("an acknowledgement of SETTINGS that says something");
-      return;
-    }
+    const isAck = (flags & FrameFlag.ACK) !== 0;
+    if (isAck && length > 0) refuse("an acknowledgement of SETTINGS that says something");
+    if (isAck) return;
     for (const window of parseInitialWindows(payload)) calls.resize(window);
     if (isGreeted) write(SETTINGS_ACK);
   }
@@ -140,11 +139,12 @@ export function createClientConnection(socket: Socket, serving: Serving, listene
     }
   }
 
+  /** Takes no more calls, lets running ones be answered, then hangs up. */
   function leave(): void {
     if (isLeaving) return;
     isLeaving = true;
     calls.close();
-    if (isGreeted) write(encodeGoaway(calls.newestStream, Http2Error.NO_ERROR));
+    if (isGreeted) write(encodeGoaway(calls.newestStream(), Http2Error.NO_ERROR));
     hangUpIfIdle();
   }
 
@@ -156,7 +156,7 @@ export function createClientConnection(socket: Socket, serving: Serving, listene
     } catch (error) {
       if (!(error instanceof RegistrarError)) throw error;
       violation = error.message;
-      if (isGreeted) write(encodeGoaway(calls.newestStream, Http2Error.PROTOCOL_ERROR, violation));
+      if (isGreeted) write(encodeGoaway(calls.newestStream(), Http2Error.PROTOCOL_ERROR, violation));
     }
     socket.uncork(); // Writes at once, as far as the client has read.
     if (violation !== undefined) socket.destroy();
@@ -173,7 +173,6 @@ export function createClientConnection(socket: Socket, serving: Serving, listene
     get violation() {
       return violation;
     },
-    /** Takes no more calls, lets running ones be answered, then hangs up. */
     leave,
   };
 }

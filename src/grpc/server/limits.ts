@@ -11,7 +11,6 @@ export const DEFAULT_GRPC_SERVER_LIMITS = {
   maxConcurrentStreams: 4,
   /** Bytes of one header block, both compressed and decoded. */
   maxHeaderBytes: MAX_FRAME_BYTES,
-  /** Header fields of one block. */
   maxHeaderFields: 64,
   /**
    * Bytes of one message from a client; a larger one is answered with RESOURCE_EXHAUSTED. Kubelet's reason for a refusal may

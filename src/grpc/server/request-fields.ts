@@ -1,7 +1,6 @@
 import type { HeaderField } from "../hpack/static-table";
 import { refuse } from "../http2/protocol-violation";
 
-/** What a client sends along with its request. */
 export interface RequestMetadata {
   /** The values of a key in lower case; none if it was not sent. */
   get(key: string): readonly string[];

@@ -5,20 +5,15 @@ import { MAX_WINDOW } from "../http2/settings";
 /** The initial size of both windows (RFC 9113, section 6.9.2). */
 const FIRST_WINDOW = 65_535;
 
-interface Stream {
-  window: number;
-  unsent: Buffer;
-  sent: () => void;
-}
-
 /** Flow control (RFC 9113, section 6.9): DATA waits here until the client has room for it. */
 export function createSendWindows(write: (frame: Buffer) => void) {
-  const streams = new Map<number, Stream>();
+  const streams = new Map<number, { window: number; unsent: Buffer; sent: () => void }>();
   let initial = FIRST_WINDOW;
   let ofConnection = FIRST_WINDOW;
 
-  function flush(streamId: number, stream: Stream): void {
-    while (stream.unsent.length > 0) {
+  function flush(streamId: number): void {
+    const stream = streams.get(streamId);
+    while (stream && stream.unsent.length > 0) {
       const room = Math.min(stream.window, ofConnection, MAX_FRAME_BYTES);
       if (room <= 0) return;
       const piece = stream.unsent.subarray(0, room);
@@ -30,7 +25,7 @@ export function createSendWindows(write: (frame: Buffer) => void) {
     }
   }
   const flushAll = () => {
-    for (const [streamId, stream] of [...streams]) flush(streamId, stream);
+    for (const streamId of [...streams.keys()]) flush(streamId);
   };
   const grown = (window: number, by: number) => {
     if (window + by > MAX_WINDOW) refuse("a window of more than 2147483647 bytes");
@@ -41,7 +36,6 @@ export function createSendWindows(write: (frame: Buffer) => void) {
     open(streamId: number): void {
       streams.set(streamId, { window: initial, unsent: Buffer.alloc(0), sent: () => {} });
     },
-    /** Drops what still waits. */
     close(streamId: number): void {
       streams.delete(streamId);
     },
@@ -50,7 +44,7 @@ export function createSendWindows(write: (frame: Buffer) => void) {
       const stream = streams.get(streamId);
       if (stream === undefined) return;
       Object.assign(stream, { unsent: bytes, sent });
-      flush(streamId, stream);
+      flush(streamId);
     },
     /** The client's WINDOW_UPDATE, of a stream or, for 0, of the connection. */
     grow(streamId: number, increment: number): void {
@@ -63,7 +57,7 @@ export function createSendWindows(write: (frame: Buffer) => void) {
       const stream = streams.get(streamId);
       if (stream === undefined) return;
       stream.window = grown(stream.window, increment);
-      flush(streamId, stream);
+      flush(streamId);
     },
     /** The client's SETTINGS_INITIAL_WINDOW_SIZE, which changes the open streams' windows too. */
     resize(initialWindow: number): void {

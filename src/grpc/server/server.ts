@@ -6,7 +6,6 @@ import { type ClientConnection, createClientConnection } from "./connection";
 import { DEFAULT_GRPC_SERVER_LIMITS, type GrpcServerLimits } from "./limits";
 import type { ServedMethod, UnaryHandler } from "./unary-handler";
 
-/** Where services are added. */
 export interface ServiceHost {
   /** Serves each method of `definition` by the handler of the same name; leaves out those that have none. */
   addService(
@@ -36,7 +35,6 @@ export interface ConnectionTally {
   readonly cutBeforeCall: number;
   /** Closed because the client broke HTTP/2 or a bound. */
   readonly rejected: number;
-  /** Why the last one was rejected. */
   readonly lastRejection?: string;
 }
 
@@ -71,8 +69,8 @@ export function startGrpcServer(options: GrpcServerOptions) {
     max: limits.maxConnections,
     settleMs: SETTLE_MS,
     goFirst: {
-      "oldest silent": ({ calls }) => !calls.everCalled,
-      "oldest idle": ({ calls }) => calls.running === 0,
+      "oldest silent": ({ calls }) => !calls.everCalled(),
+      "oldest idle": ({ calls }) => calls.running() === 0,
     },
     messages: {
       crowd: "Too many connections, closed one",
@@ -105,7 +103,7 @@ export function startGrpcServer(options: GrpcServerOptions) {
       lastRejection = violation;
       log.v(2).info("Closed a connection that does not speak gRPC", { reason: violation });
       warnOfViolation({ reason: violation });
-    } else if (!calls.everCalled && socket.bytesRead > 0) {
+    } else if (!calls.everCalled() && socket.bytesRead > 0) {
       tally.cutBeforeCall += 1;
     }
   }
@@ -135,7 +133,7 @@ export function startGrpcServer(options: GrpcServerOptions) {
     [Symbol.asyncDispose]: () => close(),
     /** Whether a connection is open on which a whole call ever arrived; standby registrars connect without a call. */
     get hasCaller() {
-      return crowd.members.some(({ calls }) => calls.everCalled);
+      return crowd.members.some(({ calls }) => calls.everCalled());
     },
     get connections(): ConnectionTally {
       return { ...tally, open: crowd.members.length, ...(lastRejection !== undefined && { lastRejection }) };

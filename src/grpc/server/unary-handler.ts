@@ -3,7 +3,6 @@ import { messageOf } from "../../base/errors";
 import { statusCodeOf } from "../status";
 import type { RequestMetadata } from "./request-fields";
 
-/** How a call ends without a response. */
 export interface CallFailure {
   readonly code: status;
   readonly details: string;
@@ -47,14 +46,12 @@ export function unaryHandler<Request, Response>(
   };
 }
 
-/** A method as a server needs it. */
 export interface ServedMethod {
   readonly requestDeserialize: (bytes: Buffer) => unknown;
   readonly responseSerialize: (response: never) => Buffer;
   readonly handle: UnaryHandler;
 }
 
-/** The response's bytes, or the failure. */
 export async function answerOf(
   method: ServedMethod,
   message: Buffer,

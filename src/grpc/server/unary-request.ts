@@ -43,10 +43,7 @@ export function createUnaryRequest(maxMessageBytes: number) {
   }
 
   return {
-    /** Bytes of the message so far. */
-    get bytes() {
-      return bytes;
-    },
+    bytes: () => bytes,
     /** A DATA frame of this many bytes begins. */
     frame(length: number): void {
       received += length;

@@ -7,7 +7,6 @@ import { statusCodeOf } from "../../grpc/status";
 import type { Logger } from "../../logging/logger";
 import type { DriverCall } from "../model/events";
 
-/** How a call ended: the size of the answer, or the reason of the failure. */
 export type CallOutcome = { readonly answerBytes: number } | { readonly failure: string };
 
 interface ConnectionContext {

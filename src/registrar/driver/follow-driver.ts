@@ -11,7 +11,6 @@ import type { DriverHealth, DriverTrouble } from "../model/status";
 import { admitDriverName } from "./driver-name";
 import { type WatchDriverContext, watchCsiDriver } from "./watch-driver";
 
-/** What following a driver needs besides the options. */
 export interface FollowContext extends Omit<WatchDriverContext, "signal"> {
   readonly events: EventSource<RegistrarEvent>;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
@@ -57,7 +56,6 @@ export function createDriverFollower(
       inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) });
     };
 
-    /** The name under which the driver is being registered. */
     let registeredAs: string | undefined;
     const registerAs = (driverName: string) => {
       const kind = registeredAs === undefined ? "driver-named" : "driver-renamed";
@@ -77,8 +75,8 @@ export function createDriverFollower(
         }, fail);
       } else {
         // The former name is free for another driver now, and `admit` must grant the new one.
-        const message = "CSI driver came back under another name, starting over";
-        log.info(message, { was: registeredAs, csiDriverName: name });
+        const was = registeredAs;
+        log.info("CSI driver came back under another name, starting over", { was, csiDriverName: name });
         inbox.put({ kind: "stop", reason: "driver-renamed", outcome: { kind: "stopped" } });
       }
     };

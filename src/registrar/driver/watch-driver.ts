@@ -23,7 +23,6 @@ export interface WatchDriverContext {
   readonly remindEveryMs?: number | undefined;
 }
 
-/** Called for what happens to the CSI driver. */
 interface CsiDriverObserver {
   /** The driver answered with its identity: at first, and again with each new connection; after `awayMs` if it was lost. */
   onAnswered(identity: PluginIdentity, awayMs: number | undefined): void;
@@ -76,24 +75,23 @@ export async function watchCsiDriver(
       if (!(await pause(nextAtMs - performance.now(), signal))) break;
 
       const connection = connectDriver(csiSocketPath, { log, signal, onCall: observer.onCall });
-      const place = { path: csiSocketPath, file, signal };
       try {
         const identity = await connection.ask(timeoutMs);
         failures = 0;
         except = undefined;
         clearTimeout(timer);
         observer.onAnswered(identity, presence.answered(file));
-        const lastedMs = await endOf(connection, place);
+        const lastedMs = await endOf(connection, csiSocketPath, file, signal);
         earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
         nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
       } catch (error) {
         if (signal.aborted || statusCodeOf(error) === undefined) throw error;
         presence.lost();
-        const { pace, next } = retryAfter(error);
-        log.error(error, "Error retreiving CSI driver name", { next });
+        const pace = retryPace(error);
+        log.error(error, "Error retreiving CSI driver name", { next: NEXT[pace] });
         nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
         except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
-        if (pace === "after-restart") await endOf(connection, place);
+        if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);
       } finally {
         connection.close();
       }
@@ -115,7 +113,9 @@ export async function watchCsiDriver(
  */
 async function endOf(
   { ended }: ReturnType<typeof connectDriver>,
-  { path, file, signal }: { readonly path: string; readonly file: string; readonly signal: AbortSignal },
+  path: string,
+  file: string,
+  signal: AbortSignal,
 ): Promise<number> {
   const sinceMs = performance.now();
   const over = new AbortController();
@@ -125,22 +125,23 @@ async function endOf(
   return performance.now() - sinceMs;
 }
 
-/** When to repeat a failed call (CSI specification, error scheme), with the text for the log. */
-function retryAfter(error: unknown) {
+/** For the log. */
+const NEXT = {
+  "after-restart": "wait until the driver restarts: it does not implement GetPluginInfo",
+  slowly: `retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts`,
+  soon: "retry",
+};
+
+/** When to repeat a failed call; the CSI specification ("Error Scheme") forbids to repeat one that is unimplemented. */
+function retryPace(error: unknown): keyof typeof NEXT {
   switch (statusCodeOf(error)) {
-    case status.UNIMPLEMENTED: {
-      // The specification forbids to repeat the call, which a restarted driver may answer.
-      const next = "wait until the driver restarts: it does not implement GetPluginInfo";
-      return { pace: "after-restart", next } as const;
-    }
+    case status.UNIMPLEMENTED:
+      return "after-restart";
     case status.INVALID_ARGUMENT:
     case status.PERMISSION_DENIED:
     case status.UNAUTHENTICATED:
-      return {
-        pace: "slowly",
-        next: `retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts`,
-      } as const;
+      return "slowly";
     default:
-      return { pace: "soon", next: "retry" } as const;
+      return "soon";
   }
 }

@@ -37,7 +37,6 @@ export const REGISTRAR_EVENTS: KindsOf<RegistrarEvent> = {
   notified: true,
 };
 
-/** Logs a listener's error, which changes nothing else. */
 export function logListenerError(log: Logger): (error: unknown, event: Pick<RegistrarEvent, "kind">) => void {
   return (error, { kind }) => log.error(error, "A listener to events failed", { event: kind });
 }

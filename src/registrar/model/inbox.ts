@@ -1,4 +1,3 @@
-/** The events of a registration, in order. */
 export interface Inbox<Event> {
   /** Puts an event at the end. One put with a signal counts only as long as that is not aborted. */
   put(event: Event, signal?: AbortSignal): void;

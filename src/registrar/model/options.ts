@@ -19,15 +19,19 @@ import {
   START_OPTIONS,
   type StartOptions,
 } from "../../options/start-options";
-import { absoluteCsiAddress, parseCsiAddress } from "../../unix/csi-address";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../../unix/socket-path";
+import {
+  absoluteCsiAddress,
+  fitsSocketPath,
+  MAX_SOCKET_PATH_BYTES,
+  parseCsiAddress,
+  pathInUnixAddress,
+} from "../../unix/socket-path";
 
 export type { PluginType };
 
 /** The versions that kubelet gets for a CSI driver, as from the official registrar since 2018. */
 export const CSI_VERSIONS: readonly string[] = ["1.0.0"];
 
-/** What to do when kubelet refuses the driver. */
 export type RegistrationFailurePolicy = "exit" | "retry";
 
 /** The options of every registration. Times are milliseconds, 24 days at most. */
@@ -40,7 +44,6 @@ export interface CommonOptions extends StartOptions {
   readonly onRegistrationFailure?: RegistrationFailurePolicy | undefined;
 }
 
-/** The options of a registrar. */
 export interface RegistrarOptions extends CommonOptions {
   /** The CSI driver socket as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. */
   readonly csiAddress: string;
@@ -91,7 +94,6 @@ const csiAddress: OptionKind<string> = {
 const nonEmpty = (takes: string) =>
   kindOf(takes, (given) => (typeof given === "string" && given !== "" ? given : undefined));
 
-/** The options that every registration takes. */
 export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStartOptions> = {
   pluginRegistrationPath: optional(folderPath, "/registration"),
   timeoutMs: optional(milliseconds(), 1_000),

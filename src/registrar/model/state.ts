@@ -72,7 +72,6 @@ export type RegistrationState =
   | ({ readonly kind: "stopping" } & Ended)
   | ({ readonly kind: "stopped" } & Ended);
 
-/** One state by its name. */
 export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;
 /** The states in which our socket is in place. */
 export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refused">;
@@ -101,10 +100,9 @@ export type LoopEvent =
       readonly alias: string | undefined;
       readonly found: SocketFound;
     }
+  /** What is at our path, as in `SocketFound`. */
   | { readonly kind: "socket-gone" }
-  /** Another socket has our path, and no process listens on it. */
   | { readonly kind: "socket-dead" }
-  /** Another socket has our path, and a process listens on it. */
   | { readonly kind: "socket-taken"; readonly alias: string | undefined }
   /** Kubelet backs off from our path: another name gets a fresh start. */
   | { readonly kind: "kubelet-silent"; readonly alias: string }
@@ -121,7 +119,6 @@ export type LoopEvent =
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
 
-/** The event that led to a publication of the registration socket. */
 export type PublishReason =
   | "driver-named"
   | "driver-renamed"
@@ -132,10 +129,8 @@ export type PublishReason =
   | "retry"
   | "peer-gone"
   | "reregister";
-/** The event that led to standby. */
 export type StandbyReason = "socket-taken" | "already-registered";
 
-/** One change of a registration's state. */
 export interface StateChange {
   readonly from: StateName;
   readonly to: StateName;

@@ -14,7 +14,6 @@ export interface DriverTrouble {
   readonly text: string;
 }
 
-/** What is known of the driver itself, at this moment. */
 export interface DriverHealth {
   /** What the driver last answered; undefined before it answered. */
   readonly identity: PluginIdentity | undefined;
@@ -46,9 +45,7 @@ export function reasonOf({ state, history, tally, trouble, registrationSocketPat
     case "waiting":
       return trouble?.text ?? "the CSI driver has not told its name";
     case "listening":
-      return refusal === undefined
-        ? "kubelet has not called"
-        : `kubelet has not called again; before, ${refusal}`;
+      return refusal ? `kubelet has not called again; before, ${refusal}` : "kubelet has not called";
     case "asked":
       return "kubelet called GetInfo and has not told the outcome";
     case "refused":

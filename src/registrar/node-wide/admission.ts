@@ -6,16 +6,10 @@ interface NameOwner {
   readonly csiAddress: string;
 }
 
-interface Request {
-  readonly name: string;
-  readonly owner: NameOwner;
-  readonly grant: () => void;
-}
-
 /** Decides which of a node's drivers may be registered under its name: one living driver for each name. */
 export function createAdmission(lists: NameLists = {}) {
-  /** In the order of requests: of those for one name, the first has it. */
-  let requests: readonly Request[] = [];
+  /** In their order: of those for one name, the first has it. */
+  let requests: { readonly name: string; readonly owner: NameOwner; readonly grant: () => void }[] = [];
 
   return {
     /**

@@ -121,10 +121,7 @@ export async function discover(
   }
 }
 
-/**
- * The inode number alone is not enough: every tmpfs has the same for its root, and a removed socket's is soon used again.
- * A folder's mtime changes with its entries.
- */
+/** A folder's mtime changes with its entries. */
 function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return other.isSocket() ? isSameSocket(one, other) : isSameFile(one, other);
@@ -151,16 +148,13 @@ const MAX_SOCKETS = 500;
 
 /** The sockets that fit a pattern at this moment. */
 export function socketsFitting(pattern: string): readonly string[] {
-  const paths = segmentsOf(pattern).reduce<readonly string[]>(
-    (folders, segment) =>
+  let paths: readonly string[] = ["/"];
+  for (const segment of segmentsOf(pattern)) {
+    const namesFitting = (folder: string) =>
       isPattern(segment)
-        ? folders.flatMap((folder) =>
-            namesIn(folder)
-              .filter((name) => matchSegment(segment, name) !== undefined)
-              .map((name) => join(folder, name)),
-          )
-        : folders.map((folder) => join(folder, segment)),
-    ["/"],
-  );
+        ? namesIn(folder).filter((name) => matchSegment(segment, name) !== undefined)
+        : [segment];
+    paths = paths.flatMap((folder) => namesFitting(folder).map((name) => join(folder, name)));
+  }
   return paths.filter((path) => statsOf(path)?.isSocket()).slice(0, MAX_SOCKETS);
 }

@@ -1,11 +1,5 @@
 import { invalidOption } from "../../base/errors";
-import {
-  isPattern,
-  matchSegments,
-  type PathPattern,
-  parsePattern,
-  segmentsOf,
-} from "../../host-path/path-pattern";
+import { isPattern, matchPattern, type PathPattern, parsePattern } from "../../host-path/path-pattern";
 
 /** The names to register and the names not to; without `allow` every name that is not in `deny`. */
 export interface NameLists {
@@ -17,17 +11,11 @@ export interface NameLists {
   readonly deny?: readonly string[] | undefined;
 }
 
-/** An entry of `allow`; without a pattern the name is allowed at every path. */
-interface Allowed {
-  readonly name: string;
-  readonly pattern: PathPattern | undefined;
-}
-
 /** The name in `*=PATTERN`. */
 const NAME_IN_PATH = "*";
 
-/** No name has a slash: the first `=/` begins the path. */
-function parseAllowed(entry: string): Allowed {
+/** An entry of `allow`; without a pattern the name is allowed at every path. No name has a slash: `=/` begins the path. */
+function parseAllowed(entry: string) {
   const refuse = (why: string) => invalidOption(`allowed driver ${JSON.stringify(entry)}: ${why}`);
   const at = entry.indexOf("=/");
   const name = at === -1 ? entry : entry.slice(0, at);
@@ -63,17 +51,15 @@ export function whyUnwanted(
   { allow, deny = [] }: NameLists = {},
 ): string | undefined {
   const allowed = allow?.map(parseAllowed);
-  if (allowed?.some((one) => isAllowed(name, socketPath, one)) === false)
+  if (allowed?.some((one) => isAllowed(name, socketPath, one.name, one.pattern)) === false)
     return allowed.some((one) => one.name === name)
       ? "its name is allowed at another path only"
       : "it is not among those allowed";
   return deny.includes(name) ? "it is among those denied" : undefined;
 }
 
-function isAllowed(name: string, socketPath: string, { name: allowed, pattern }: Allowed): boolean {
+function isAllowed(name: string, socketPath: string, allowed: string, pattern?: PathPattern): boolean {
   if (pattern === undefined) return name === allowed;
-  const names = segmentsOf(socketPath);
-  const captures =
-    names.length === pattern.segments.length ? matchSegments(pattern.segments, names) : undefined;
+  const captures = matchPattern(pattern, socketPath);
   return captures !== undefined && name === (allowed === NAME_IN_PATH ? captures[0] : allowed);
 }

@@ -29,7 +29,6 @@ export interface RegistrationContext {
   readonly server: Pick<ReturnType<typeof startGrpcServer>, "hasCaller" | "connections" | "close">;
 }
 
-/** Where our socket belongs. */
 export function socketPathOf({ alias, driverName }: DriverFacts, { options }: RegistrationContext): string {
   const name = alias ?? fileNameOf(options.type, driverName);
   return registrationSocketPath(options.pluginRegistrationPath, name);

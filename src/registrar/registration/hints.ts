@@ -48,10 +48,9 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = 
   {
     text: /code = Unimplemented/,
     hint: (path, user) => {
-      const what = `what listens on ${path} is no CSI node service`;
-      return user.foundByPattern === undefined
-        ? `${what}: check ${pathName(user)}`
-        : `${what}: leave it out with --deny-drivers=${user.foundByPattern}, or move its socket where no pattern fits it`;
+      const { foundByPattern: name } = user;
+      const exclude = `leave it out with --deny-drivers=${name}, or move its socket where no pattern fits it`;
+      return `what listens on ${path} is no CSI node service: ${name ? exclude : `check ${pathName(user)}`}`;
     },
   },
   {
@@ -69,7 +68,6 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = 
   },
 ];
 
-/** The operator's word for the path that kubelet gets. */
 const pathName = ({ isInProcess }: HintedUser) =>
   isInProcess ? "the option endpoint" : "--kubelet-registration-path";
 

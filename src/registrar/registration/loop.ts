@@ -100,11 +100,11 @@ async function shutDown(
 ): Promise<LoopEvent> {
   const log = parentLog.named("stopping");
   let end = outcome;
-  const socketPath = socket.path;
+  const { path } = socket;
   try {
     socket.withdraw();
   } catch (error) {
-    log.error(error, "Failed to remove socket with error", { socket: socketPath });
+    log.error(error, "Failed to remove socket with error", { socket: path });
     if (outcome.kind === "stopped") end = failedBy(error);
   }
   await server.close({ graceMs: GRACE_MS });

@@ -8,7 +8,6 @@ import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "
 
 const MAX_REASON_LENGTH = 1_000;
 
-/** What the service answers, and the listeners to what kubelet says. */
 export interface RegistrationServiceOptions
   extends Pick<RegistrationLoopOptions, "type" | "supportedVersions" | "kubeletRegistrationPath"> {
   readonly driverName: () => string;

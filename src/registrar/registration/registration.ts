@@ -20,7 +20,7 @@ import { isStateChange, mayReregister } from "./transition";
 export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   /** The driver's name; undefined before it told it. */
   readonly name: string | undefined;
-  /** What kubelet gets, and how the registration behaves, every default filled in. */
+  /** Every default filled in. */
   readonly options: RegistrationLoopOptions;
   /** The driver's socket as kubelet sees it; the same as `kubeletRegistrationPath`. */
   readonly endpoint: string;
@@ -56,7 +56,6 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
 /** How many changes of state are remembered. */
 export const HISTORY_LENGTH = 50;
 
-/** What a registration needs besides its options. */
 export interface RegistrationParts {
   readonly csiAddress: string | undefined;
   /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
@@ -173,9 +172,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     pluginRegistrationPath: options.pluginRegistrationPath,
     status,
     selfCheck,
-    subscribe: events.subscribe,
-    iterate: events.iterate,
-    [Symbol.asyncIterator]: events[Symbol.asyncIterator],
+    ...events.forListeners,
     get ready() {
       withPlace = markPlace();
       return ready;

@@ -5,12 +5,11 @@ import { type PluginInfo, protos } from "../../grpc/protos";
 
 /** Request metadata by which a client of GetInfo says that it is not kubelet. */
 export const SELF_CHECK_KEY = "x-registrar-self-check";
-/** Response metadata of such a call: the state of the registration, and, URI-encoded, the endpoint that kubelet gets. */
+/** Response metadata of such a call: the state, since when (milliseconds since the epoch), and, URI-encoded, the rest. */
 export const STATE_KEY = "x-registrar-state";
-export const ENDPOINT_KEY = "x-registrar-endpoint";
-/** Since when, in milliseconds since the epoch, and, URI-encoded, why the registration is in that state. */
 export const SINCE_KEY = "x-registrar-since";
 export const REASON_KEY = "x-registrar-reason";
+export const ENDPOINT_KEY = "x-registrar-endpoint";
 
 /** How a registration socket was found. The texts are the official registrar's (node_register.go, httpServer). */
 export type SelfCheck =
@@ -29,19 +28,19 @@ export async function checkRegistrationSocket(
   driverName: string,
   timeoutMs: number,
 ): Promise<SelfCheck> {
+  const wrong = (text: string) => ({ kind: "wrong", text }) as const;
   try {
     if (!lstatSync(socketPath).isSocket())
-      return { kind: "wrong", text: `file exists in socketPath ${socketPath} but it's not a socket` };
+      return wrong(`file exists in socketPath ${socketPath} but it's not a socket`);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return { kind: "missing", text: "registration socket does not exist" };
-    return { kind: "wrong", text: `failed to stat the socket ${socketPath} with error: ${messageOf(error)}` };
+    return wrong(`failed to stat the socket ${socketPath} with error: ${messageOf(error)}`);
   }
   try {
-    const info = await askInfo(socketPath, { timeoutMs });
-    if (info.name === driverName) return { kind: "ok" };
-    return { kind: "wrong", text: `invalid driver name ${info.name}` };
+    const { name } = await askInfo(socketPath, { timeoutMs });
+    return name === driverName ? { kind: "ok" } : wrong(`invalid driver name ${name}`);
   } catch (error) {
-    return { kind: "wrong", text: `error getting info from node-registrar socket: ${messageOf(error)}` };
+    return wrong(`error getting info from node-registrar socket: ${messageOf(error)}`);
   }
 }
 

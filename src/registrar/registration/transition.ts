@@ -12,21 +12,20 @@ import type {
 /** After so many repeats of the same text a refusal will hardly pass: from then on the slowest pace. */
 export const SLOW_AFTER_REPEATS = 3;
 
-/** What a transition depends on besides state and event. */
+/** Milliseconds of `performance.now()`, and a number from 0 to 1 for the jitter of a wait. */
 export interface Moment {
-  /** Milliseconds of `performance.now()`. */
   readonly nowMs: number;
-  /** 0 to 1, for the jitter of a wait. */
   readonly random: number;
 }
 
 /**
  * The state that follows from an event: a pure function. Returns the same object if the event says nothing new in that
- * state, so that late and repeated events are harmless. Each case has every way out of its state except `stop`, which
- * leads from each to `stopping`.
+ * state, so that late and repeated events are harmless. Each case has every way out of its state except `stop` and
+ * `driver-renamed`, which lead to the same state from each.
  */
 export function transition(state: RegistrationState, event: LoopEvent, now: Moment): RegistrationState {
   if (event.kind === "stop") return stop(state, event);
+  if (event.kind === "driver-renamed") return rename(state, event.driverName);
   switch (state.kind) {
     case "waiting":
       return event.kind === "driver-named" ? publish(newFacts(event.driverName), event.kind) : state;
@@ -42,8 +41,6 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
           });
         case "socket-taken":
           return standBy({ ...state.facts, alias: event.alias }, event.kind);
-        case "driver-renamed":
-          return publish(renamed(state.facts, event.driverName), event.kind);
         default:
           return state;
       }
@@ -55,14 +52,7 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
       return whileInPlace(state, event, now);
 
     case "standby":
-      switch (event.kind) {
-        case "peer-gone":
-          return publish(state.facts, event.kind);
-        case "driver-renamed":
-          return publish(renamed(state.facts, event.driverName), event.kind);
-        default:
-          return state;
-      }
+      return event.kind === "peer-gone" ? publish(state.facts, event.kind) : state;
 
     case "stopping":
       return event.kind === "closed"
@@ -85,7 +75,7 @@ export function mayReregister(state: RegistrationState): boolean {
 /** Every way out of the four states in which our socket is in place: a lost socket has the same remedy in each. */
 function whileInPlace(
   state: InPlaceState,
-  event: Exclude<LoopEvent, { kind: "stop" }>,
+  event: Exclude<LoopEvent, { kind: "stop" | "driver-renamed" }>,
   now: Moment,
 ): RegistrationState {
   const { facts } = state;
@@ -95,12 +85,11 @@ function whileInPlace(
       if (state.kind === "registered") return { ...state, askedAtMs: now.nowMs };
       return { kind: "asked", facts, askedAtMs: now.nowMs, again: state.again };
 
-    case "accepted":
-      if (state.kind === "registered" && state.askedAtMs === undefined) return state;
-      return {
-        ...inPlace("registered", { ...facts, everRegistered: true, refusals: undefined }),
-        again: state.again,
-      };
+    case "accepted": {
+      if (mayReregister(state)) return state;
+      const registered = inPlace("registered", { ...facts, everRegistered: true, refusals: undefined });
+      return { ...registered, again: state.again };
+    }
 
     case "refused": {
       if (state.kind === "refused") return state;
@@ -121,9 +110,6 @@ function whileInPlace(
       if (event.kind === "reregister" && state.kind !== "registered") return state;
       if (state.askedAtMs === undefined) return publish(facts, event.kind);
       return state.again ? state : { ...state, again: event.kind };
-
-    case "driver-renamed":
-      return publish(renamed(facts, event.driverName), event.kind);
 
     case "socket-gone":
     case "socket-dead":
@@ -176,8 +162,10 @@ function newFacts(driverName: string): DriverFacts {
   };
 }
 
-function renamed(facts: DriverFacts, driverName: string): DriverFacts {
-  return { ...facts, driverName, alias: undefined, foundDeadSocket: false, refusals: undefined };
+function rename(state: RegistrationState, driverName: string): RegistrationState {
+  if (state.kind === "waiting" || state.kind === "stopping" || state.kind === "stopped") return state;
+  const forgotten = { alias: undefined, foundDeadSocket: false, refusals: undefined };
+  return publish({ ...state.facts, ...forgotten, driverName }, "driver-renamed");
 }
 
 function countRefusal(former: Refusals | undefined, text: string): Refusals {

@@ -49,7 +49,6 @@ export function createRegistrationSocket(
     return errno === "ECONNREFUSED" ? "dead" : "taken";
   };
 
-  /** Finds out what stands at `path`. */
   const look = async (path: string): Promise<SocketFound> => {
     const found = await judge(path);
     if (found !== "dead") return found;
@@ -79,7 +78,6 @@ export function createRegistrationSocket(
   };
 
   return {
-    /** Where our socket was last published; undefined before. */
     get path(): string | undefined {
       return published?.path;
     },

@@ -19,7 +19,6 @@ export function fileNameOf(type: PluginType, name: string): string {
   return `${name.replace("/", "_")}${TYPE_TAILS[type]}`;
 }
 
-/** `<dir>/<name>-reg.sock`. */
 export function registrationSocketPath(pluginRegistrationPath: string, name: string): string {
   return join(pluginRegistrationPath, name + SOCKET_TAIL);
 }

@@ -29,7 +29,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
       ["test/registrar/driver/refusing-driver"],
     ],
     "a driver that does not know the call is asked it again": [
-      '        if (pace === "after-restart") await endOf(connection, place);\n',
+      '        if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);\n',
       "",
       ["test/registrar/driver/refusing-driver"],
     ],

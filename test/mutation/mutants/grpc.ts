@@ -21,9 +21,9 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/grpc/server/server.ts", ["test/grpc/server/bounds"], {
     "a call of kubelet's is cut off though an idle connection could go":
-      '      "oldest idle": ({ calls }) => calls.running === 0,\n',
+      '      "oldest idle": ({ calls }) => calls.running() === 0,\n',
     "kubelet's idle connection goes though a stranger's could":
-      '      "oldest silent": ({ calls }) => !calls.everCalled,\n',
+      '      "oldest silent": ({ calls }) => !calls.everCalled(),\n',
     "a kubelet that waits for our settings before it calls is closed for the next stranger":
       "    settleMs: SETTLE_MS,\n",
     "a second close cuts off what the first lets finish": [

@@ -41,8 +41,7 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
       ],
       "a driver that left and is back in the same moment is not registered":
         "      if (statsOf(csiAddress)?.isSocket()) join(csiAddress, kubeletRegistrationPath, failures);\n",
-      "a driver whose folder goes stays registered":
-        '          if (what === "folder") return leave(member, "its folder is gone");\n',
+      "a driver whose folder goes stays registered": ['if (what === "socket" && isKnown)', "if (isKnown)"],
       "a registrar that was closed leaves the timers of its drivers":
         "    for (const { timer } of leaving) clearTimeout(timer);\n",
     },

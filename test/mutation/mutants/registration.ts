@@ -9,8 +9,8 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/registrar/registration/transition.ts", ["test/registrar/registration/transition"], {
     "a driver that was renamed keeps the alias of its former name": [
-      "driverName, alias: undefined,",
-      "driverName,",
+      "{ alias: undefined, foundDeadSocket",
+      "{ foundDeadSocket",
     ],
   }),
   ...mutantsOf("src/registrar/registration/loop.ts", ["test/registrar/registration/loop"], {

@@ -60,8 +60,8 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/unix/files.ts", ["test/unix", "test/registrar/socket/registration-socket"], {
     "of two that find one dead socket both replace it, where the inode's number is used again": [
-      "return isSameFile(one, other) && one.mtimeMs === other.mtimeMs;",
-      "return isSameFile(one, other);",
+      "isSameFile(one, other) && one.mtimeMs === other.mtimeMs;",
+      "isSameFile(one, other);",
     ],
   }),
   ...mutantsOf("src/unix/unix-socket.ts", ["test/unix/unix-socket"], {

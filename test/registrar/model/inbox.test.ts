@@ -7,13 +7,6 @@ test("gives events in the order in which they were put", async () => {
   expect([await inbox.next(), await inbox.next()]).toEqual(["a", "b"]);
 });
 
-test("waits for the next event", async () => {
-  const inbox = createInbox<string>();
-  const next = inbox.next();
-  inbox.put("a");
-  expect(await next).toBe("a");
-});
-
 test("an event whose signal was aborted meanwhile does not count", async () => {
   const inbox = createInbox<string>();
   const left = new AbortController();

@@ -41,10 +41,8 @@ test("paths are absolute from the start on, whatever the folder is later", () =>
     csiAddress: "unix:csi.sock",
     pluginRegistrationPath: "registry",
   });
-  expect([csiSocketPath, pluginRegistrationPath]).toEqual([
-    `${process.cwd()}/csi.sock`,
-    `${process.cwd()}/registry`,
-  ]);
+  const cwd = process.cwd();
+  expect([csiSocketPath, pluginRegistrationPath]).toEqual([`${cwd}/csi.sock`, `${cwd}/registry`]);
 });
 
 const waits = "it takes milliseconds, 0 or more and at most 2147483647 (24 days)";

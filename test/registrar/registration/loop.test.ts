@@ -92,12 +92,8 @@ test("a refusal ends the registration, though kubelet calls again before that", 
   while (!loop.way.includes("published listening")) await new Promise(setImmediate);
   for (const kind of ["get-info", "refused", "get-info"] as const) loop.inbox.put({ kind, error: "no" });
   expect(await loop.ended).toMatchObject({ kind: "refused", reason: "no" });
-  expect(loop.way.slice(-4)).toEqual([
-    "refused refused",
-    "get-info asked",
-    "stop stopping",
-    "closed stopped",
-  ]);
+  const end = ["refused refused", "get-info asked", "stop stopping", "closed stopped"];
+  expect(loop.way.slice(-4)).toEqual(end);
 });
 
 test("a fault in a state ends the registration, and is told", async () => {

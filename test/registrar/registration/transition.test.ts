@@ -132,13 +132,11 @@ describe("what is known of the socket", () => {
     });
   });
 
-  test("an alias is kept until the driver has another name", () => {
+  test("an alias is kept when the socket is published again", () => {
     const listening = reached(first, published("gone", "x.csi-_abc"));
     expect(listening).toMatchObject({ facts: { alias: "x.csi-_abc" } });
     const gone = reached(listening, { kind: "socket-gone" });
     expect(gone).toMatchObject({ kind: "publishing", reason: "socket-gone", facts: { alias: "x.csi-_abc" } });
-    const renamed = reached(listening, { kind: "driver-renamed", driverName: "y.csi" });
-    expect(renamed).toMatchObject({ facts: { driverName: "y.csi", alias: undefined } });
   });
 
   test("a peer found under an alias is stood by for under that", () => {

@@ -1,6 +1,6 @@
 import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { OfficialImage, RegistrarSettings } from "../../../doctor/manifest/deployment";
-import { parseCsiAddress } from "../../../unix/csi-address";
+import { parseCsiAddress } from "../../../unix/socket-path";
 import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../flag-checks";
 import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../flags";
 import { parseBool } from "../../go-values";

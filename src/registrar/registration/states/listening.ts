@@ -25,10 +25,8 @@ export async function moveFromBackoff(
   const now = socketPathOf({ ...facts, alias }, context);
   if (!fitsSocketPath(now) || !(await pause(MOVE_AFTER_MS, signal))) return undefined;
   const log = context.log.named("listening");
-  log.info("Kubelet backs off from the socket that was left behind, publishing under another name", {
-    was,
-    now,
-  });
+  const message = "Kubelet backs off from the socket that was left behind, publishing under another name";
+  log.info(message, { was, now });
   return { kind: "kubelet-silent", alias };
 }
 

@@ -22,9 +22,9 @@ export async function endOrRetry(
   const { text, count, repeats } = refusals;
   const log = parentLog.named("refused");
   const error = new Error(text);
+  // Only a node-wide registrar leaves the place to others.
+  const foundByPattern = options.placeTaken === "stand-by" ? facts.driverName : undefined;
   const findHint = () => {
-    // Only a node-wide registrar leaves the place to others.
-    const foundByPattern = options.placeTaken === "stand-by" ? facts.driverName : undefined;
     const hint = explainRefusal(text, options, { foundByPattern });
     return hint === undefined ? {} : { hint };
   };

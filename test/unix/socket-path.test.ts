@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { absoluteCsiAddress, parseCsiAddress } from "../../src/unix/csi-address";
+import { absoluteCsiAddress, parseCsiAddress } from "../../src/unix/socket-path";
 
 test.each([
   ["/csi/csi.sock", "/csi/csi.sock"],
