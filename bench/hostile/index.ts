@@ -35,6 +35,6 @@ export const hostile: Measurement = {
         say(rows.at(-1)?.join(" | ") ?? "");
       }
     }
-    return grid([...HEAD, `within ${LIMIT_MB}Mi`, "failed probes"], rows);
+    return grid([...HEAD, `within ${LIMIT_MB}Mi, started cold`, "failed probes"], rows);
   },
 };

@@ -6,7 +6,9 @@ import { Worker } from "node:worker_threads";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
 import { startCsiDriver, startKubelet } from "../../src/testing";
+import { createTempFolder } from "../../test/support/temp-folder";
 import { memoryLimit } from "../support/cgroups";
+import { coldProgram } from "../support/cold-program";
 import type { Contestant } from "../support/contestants";
 import { createPlace, DRIVER, freePort } from "../support/place";
 import { start } from "../support/processes";
@@ -32,15 +34,19 @@ export interface Ordeal {
   readonly failedProbes: number;
 }
 
-/** Sends visitors to a registrar with HTTP endpoint, metrics and a kubelet; in a memory cgroup where there is a limit. */
+/**
+ * Sends visitors to a registrar with HTTP endpoint, metrics and a kubelet. With a limit it runs in a memory cgroup, and its program
+ * is not in the page cache when it starts.
+ */
 export async function undergo(contestant: Contestant, visit: Visit, limitMb?: number): Promise<Ordeal> {
+  await using folder = await createTempFolder();
   await using place = await createPlace();
   await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
   await using kubelet = await startKubelet({ pluginRegistrationPath: place.pluginDir });
   using limit = limitMb === undefined ? undefined : memoryLimit(limitMb);
   const port = await freePort();
   const command = contestant.command(place, [`--http-endpoint=127.0.0.1:${port}`]);
-  await using registrar = start(limit ? limit.inside(command) : command);
+  await using registrar = start(limit ? limit.inside(coldProgram(command, folder.at("program"))) : command);
   let isAlive = true;
   void registrar.exited.then(() => {
     isAlive = false;

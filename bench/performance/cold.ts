@@ -1,9 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { copyFileSync } from "node:fs";
 import { startCsiDriver } from "../../src/testing";
 import { createTempFolder } from "../../test/support/temp-folder";
 import type { Bench, Row } from "../bench";
 import { memoryLimit } from "../support/cgroups";
+import { coldProgram } from "../support/cold-program";
 import type { Contestant } from "../support/contestants";
 import { accepting, createPlace, DRIVER, freePort } from "../support/place";
 import { start } from "../support/processes";
@@ -21,21 +20,15 @@ export async function cold({ cached, official }: Bench): Promise<readonly Row[]>
   return rows;
 }
 
-async function coldStart({ program: [file = ""], command }: Contestant, limitMb: number): Promise<string> {
+async function coldStart(contestant: Contestant, limitMb: number): Promise<string> {
   await using folder = await createTempFolder();
   await using place = await createPlace();
   await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
-  const copy = folder.at("program");
-  copyFileSync(file, copy);
-  execFileSync("sync", [copy]);
-  // Drops the pages of the copy: no other process uses them, so they are read again and charged to the group.
-  execFileSync("dd", [`of=${copy}`, "oflag=nocache", "conv=notrunc,fdatasync", "count=0"], {
-    stdio: "ignore",
-  });
-  const [, ...words] = command(place, [`--http-endpoint=127.0.0.1:${await freePort()}`]);
+  const flags = [`--http-endpoint=127.0.0.1:${await freePort()}`];
+  const command = coldProgram(contestant.command(place, flags), folder.at("program"));
   using limit = memoryLimit(limitMb);
   const startedAt = performance.now();
-  await using _registrar = start(limit.inside([copy, ...words]));
+  await using _registrar = start(limit.inside(command));
   const isReady = await accepting(place.socketPath, PATIENCE_MS).then(
     () => true,
     () => false,

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import type { Inside } from "./cluster";
 import {
   apiServerAway,
@@ -32,11 +33,11 @@ const faultInside = (
 ): Scenario =>
   fault(title, (stages) => happen(insideOf(clusterOf(stages)), stages), { needsInside: true, ...more });
 
-const freshWith = (title: string, change?: Change): Scenario =>
-  fault(title, (stages) => eachOf(stages, (stage) => stage.apply(change)), {
-    alone: true,
-    prepare: async () => {},
-  });
+const freshWith = (title: string, change?: Change, prepare = async () => {}): Scenario =>
+  fault(title, (stages) => eachOf(stages, (stage) => stage.apply(change)), { alone: true, prepare });
+
+/** Empties the page cache, as a reboot does: the registrar's program is read again, and charged to its container. */
+const emptyPageCache = async () => writeFileSync("/proc/sys/vm/drop_caches", "1");
 
 async function killAndStart(part: Part): Promise<void> {
   await part.kill();
@@ -85,6 +86,11 @@ export const SCENARIOS: readonly Scenario[] = [
     withLimits({ cpu: "100m", memory: "100Mi" }),
   ),
   freshWith("fresh apply, registrar limited to 64Mi of memory", withLimits({ memory: "64Mi" })),
+  freshWith(
+    "fresh apply with an empty page cache, registrar limited to 64Mi of memory",
+    withLimits({ memory: "64Mi" }),
+    emptyPageCache,
+  ),
   fault("registrar killed", (stages) => eachOf(stages, (stage) => stage.killContainer("registrar")), {
     needsInside: true,
     ours: { comesBack: true, restarts: 1 },
