@@ -1,4 +1,4 @@
-import type { NodeReadinessStatus } from "../node-readiness/run-node-readiness";
+import type { NodeReadinessStatus } from "../node-readiness/start-node-readiness";
 import type { HealthCheck } from "./health-checks";
 import { type Metric, type MetricRow, metricRows } from "./metric-table";
 

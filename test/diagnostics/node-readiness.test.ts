@@ -4,7 +4,7 @@ import {
   nodeReadinessCheck,
   nodeReadinessMetrics,
 } from "../../src/diagnostics/node-readiness";
-import type { NodeReadinessStatus } from "../../src/node-readiness/run-node-readiness";
+import type { NodeReadinessStatus } from "../../src/node-readiness/start-node-readiness";
 import { PROCESS_FACTS } from "../support/diagnostics";
 
 const VIEW: NodeReadinessStatus = {

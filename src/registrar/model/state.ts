@@ -122,16 +122,18 @@ export type LoopEvent =
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
 
 /** The event that led to a publication of the registration socket. */
-export type PublishReason =
-  | "driver-named"
-  | "driver-renamed"
-  | "driver-restarted"
-  | "socket-gone"
-  | "socket-dead"
-  | "kubelet-silent"
-  | "retry"
-  | "peer-gone"
-  | "reregister";
+export const PUBLISH_REASONS = [
+  "driver-named",
+  "driver-renamed",
+  "driver-restarted",
+  "socket-gone",
+  "socket-dead",
+  "kubelet-silent",
+  "retry",
+  "peer-gone",
+  "reregister",
+] as const;
+export type PublishReason = (typeof PUBLISH_REASONS)[number];
 /** The event that led to standby. */
 export type StandbyReason = "socket-taken" | "already-registered";
 

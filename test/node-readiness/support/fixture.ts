@@ -1,6 +1,6 @@
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../../src/node-readiness/options";
 import type { Pace } from "../../../src/node-readiness/pace";
-import { runNodeReadiness } from "../../../src/node-readiness/run-node-readiness";
+import { runNodeReadiness } from "../../../src/node-readiness/start-node-readiness";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";

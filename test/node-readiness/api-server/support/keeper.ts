@@ -1,5 +1,5 @@
 import { resolveNodeReadinessOptions } from "../../../../src/node-readiness/options";
-import { runNodeReadiness } from "../../../../src/node-readiness/run-node-readiness";
+import { runNodeReadiness } from "../../../../src/node-readiness/start-node-readiness";
 import { recordLog } from "../../../support/recorded-log";
 import { createRegistrations } from "../../support/controlled-registrations";
 import { type FixtureOptions, QUICK_PACE } from "../../support/fixture";
