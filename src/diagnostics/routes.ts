@@ -74,8 +74,7 @@ function createHealthRoute(registrations: Registrations, parentLog: Logger): Rou
 }
 
 /**
- * `/livez` and `/readyz` as in Kubernetes' components: GET and HEAD, `?verbose`, `?exclude=name`. In addition,
- * `?require=name` counts an informative check, and `?driver=name` is passed to `checksFor`.
+ * `/livez` and `/readyz` as in Kubernetes' components, with GET and HEAD. `?driver=name` is passed to `checksFor`.
  */
 function createChecksRoute(
   name: string,
@@ -84,10 +83,7 @@ function createChecksRoute(
   return async ({ method, query }) => {
     if (method !== "GET" && method !== "HEAD")
       return textAnswer(405, "method not allowed\n", { allow: "GET, HEAD" });
-    const verbose = query.has("verbose");
-    const checks = checksFor(query.get("driver"));
-    const [exclude, require] = [query.getAll("exclude"), query.getAll("require")];
-    const report = await runChecks(name, checks, { verbose, exclude, require });
-    return textAnswer(report.passed ? 200 : 503, report.body);
+    const { passed, body } = await runChecks(name, checksFor(query.get("driver")), query);
+    return textAnswer(passed ? 200 : 503, body);
   };
 }
