@@ -31,17 +31,6 @@ test("CSINode is deleted: the driver is registered anew, with the rights that th
   });
 });
 
-test("somebody takes one driver out of CSINode: the other one is left alone", async () => {
-  await using keeper = await startKeeper(cluster, { pace: PACE });
-  const { registrations } = keeper;
-  registrations.set("registered");
-  registrations.set("registered", OTHER);
-  await eventually(() => expect(keeper.readiness.status().csiNode).toHaveLength(2));
-  await cluster.writeCsiNode("node-1", [OTHER]);
-  await eventually(() => expect(registrations.reregistered.length).toBeGreaterThan(2));
-  expect(new Set(registrations.reregistered)).toEqual(new Set([DRIVER]));
-});
-
 test("while the API server is away nobody is registered anew, and what is missing afterwards is", async () => {
   await using keeper = await startKeeper(cluster, { pace: PACE });
   const { registrations, readiness } = keeper;

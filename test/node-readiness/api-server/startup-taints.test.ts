@@ -11,13 +11,10 @@ beforeEach(async () => {
 });
 
 const taints = async () => (await cluster.node("node-1")).taints;
-/** What a watch that is at work tells shows that it is. */
-const watching = (readiness: Awaited<ReturnType<typeof startKeeper>>["readiness"]) =>
-  eventually(() => expect(readiness.status().taints[0]?.present).toBe(true));
 
 test("the taint goes within a second of kubelet's registration status, and CSINode has the limit by then", async () => {
   await using keeper = await startKeeper(cluster);
-  await watching(keeper.readiness);
+  await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(true));
   keeper.registrations.set("asked");
   // Kubelet writes CSINode, driver and limit at once, and tells the registrar behind that.
   await cluster.writeCsiNode("node-1", [DRIVER], 25);
@@ -30,27 +27,6 @@ test("the taint goes within a second of kubelet's registration status, and CSINo
   expect(csiNode.spec.drivers).toMatchObject([{ name: DRIVER, allocatable: { count: 25 } }]);
 });
 
-test("without the driver in CSINode it stays, with it it goes", async () => {
-  await using keeper = await startKeeper(cluster);
-  keeper.registrations.set("registered");
-  await keeper.log.when("Startup taint stays: kubelet says that it registered the driver, CSINode lacks it");
-  expect(await taints()).toContainEqual(STARTUP_TAINT);
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await keeper.log.when("Startup taint removed");
-});
-
-test("a taint that is put on later goes too, each time", async () => {
-  await cluster.setTaints("node-1", []);
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await using keeper = await startKeeper(cluster);
-  keeper.registrations.set("registered");
-  for (const round of [1, 2, 3]) {
-    await cluster.setTaints("node-1", [STARTUP_TAINT, FOREIGN_TAINT]);
-    await keeper.log.when("Startup taint removed", round);
-    expect(await taints()).toEqual([FOREIGN_TAINT]);
-  }
-});
-
 test("a Node that is deleted and made anew, with its taint and no CSINode, is looked after like the first", async () => {
   await using keeper = await startKeeper(cluster);
   const { kubectl } = cluster.controlPlane;
@@ -61,8 +37,7 @@ test("a Node that is deleted and made anew, with its taint and no CSINode, is lo
   await kubectl("delete", "csinode", "node-1");
   await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(false));
 
-  const spec = { taints: [STARTUP_TAINT] };
-  await cluster.apply(JSON.stringify({ kind: "Node", apiVersion: "v1", metadata: { name: "node-1" }, spec }));
+  await cluster.createNode("node-1", [STARTUP_TAINT]);
   await eventually(() =>
     expect(keeper.readiness.status().taints[0]?.hindrance).toBe("CSINode does not list the driver"),
   );
@@ -87,11 +62,8 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
   theirs.registrations.set("registered", other);
 
   /** Resolves with whether the patch was accepted. */
-  const patchNode = async (type: string, body: object) => {
-    const contentType = `application/${type}+json`;
-    const call = { method: "PATCH", path: "/api/v1/nodes/node-1", body, contentType } as const;
-    return (await cluster.admin.call(call, new AbortController().signal)).kind === "done";
-  };
+  const patchNode = async (type: string, body: object) =>
+    (await cluster.patch("/api/v1/nodes/node-1", type, body)).kind === "done";
   let rude = true;
   let rewrites = 0;
   /** Reads all taints and writes all of them back with one of its own changed, if nobody was quicker. */

@@ -1,3 +1,4 @@
+import type { ApiAccess } from "../../../src/node-readiness/api/access";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../../src/node-readiness/options";
 import type { Pace } from "../../../src/node-readiness/pace";
 import { runNodeReadiness } from "../../../src/node-readiness/start-node-readiness";
@@ -25,20 +26,26 @@ export const QUICK_PACE = {
 export type FixtureOptions = Partial<NodeReadinessOptions> & { readonly pace?: Partial<Pace> };
 export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
+/** Starts node readiness of node-1 over registrations that a test controls. */
+export function startReadiness({ pace = QUICK_PACE, access, ...options }: FixtureOptions) {
+  const registrations = createRegistrations();
+  const log = recordLog();
+  const all = { nodeName: NODE_NAME, access: access as ApiAccess, ...options };
+  const readiness = runNodeReadiness(registrations, resolveNodeReadinessOptions(all), {
+    log: log.logger,
+    pace,
+  });
+  return { registrations, log, readiness, [Symbol.asyncDispose]: readiness.close };
+}
+
 /** Starts node readiness over controlled registrations and a scripted API server, which `prepare` sees first. */
 export async function startFixture(
-  { pace = QUICK_PACE, ...options }: FixtureOptions = { startupTaints: ["{driver}/agent-not-ready"] },
+  options: FixtureOptions = { startupTaints: ["{driver}/agent-not-ready"] },
   prepare: (server: ScriptedApiServer) => void = () => {},
 ) {
   const server = await startServer();
   prepare(server);
-  const registrations = createRegistrations();
-  const log = recordLog();
-  const readiness = runNodeReadiness(
-    registrations,
-    resolveNodeReadinessOptions({ nodeName: NODE_NAME, access: server.access, ...options }),
-    { log: log.logger, pace },
-  );
+  const { registrations, log, readiness } = startReadiness({ access: server.access, ...options });
   return {
     server,
     registrations,
