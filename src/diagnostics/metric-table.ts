@@ -38,8 +38,6 @@ export const UNKNOWN_DRIVER = "unknown-driver";
 
 /** A stopped process answers no scrape. */
 const STATES = STATE_NAMES.filter((name) => name !== "stopped");
-const labelsOf = ({ identity }: DriverStatus) => ({ driver_name: identity?.name ?? UNKNOWN_DRIVER });
-
 /** A metric with samples for each value of one more label than the driver's name. */
 const ofDriverBy = (
   label: string,
@@ -51,10 +49,8 @@ const ofDriverBy = (
   samples: (_facts, registrations) =>
     registrations.flatMap(({ status }) => {
       const now = status();
-      return read(now).map(([labelled, value]) => ({
-        labels: { ...labelsOf(now), [label]: labelled },
-        value,
-      }));
+      const driver_name = now.identity?.name ?? UNKNOWN_DRIVER;
+      return read(now).map(([labelled, value]) => ({ labels: { driver_name, [label]: labelled }, value }));
     }),
 });
 
@@ -66,7 +62,8 @@ const ofDriver = (help: string, read: (status: DriverStatus) => number | undefin
     registrations.flatMap(({ status }) => {
       const now = status();
       const value = read(now);
-      return value === undefined ? [] : [{ labels: labelsOf(now), value }];
+      const labels = { driver_name: now.identity?.name ?? UNKNOWN_DRIVER };
+      return value === undefined ? [] : [{ labels, value }];
     }),
 });
 

@@ -100,7 +100,3 @@ export function findForgettable(
     nextInMs: kept[0] && kept[0].at + GONE_FOR_GOOD_MS - now,
   };
 }
-
-export function planForgetting(types: readonly string[]): object {
-  return { status: { conditions: types.map((type) => ({ $patch: "delete", type })) } };
-}

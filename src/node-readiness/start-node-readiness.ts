@@ -85,7 +85,7 @@ export function runNodeReadiness(
   const api = createNodeApi(client, nodeName);
   const store = createNodeStore(changed.call);
   const rules = neededRules({ taints: startupTaints.length > 0, condition: condition !== undefined });
-  const troubles = createTroubles(log, { nodeName, rules: rulesText(rules) });
+  const troubles = createTroubles(log, nodeName, rulesText(rules));
   const keepers = {
     taints: createTaintKeeper(startupTaints, log, paces.taint),
     ...(condition !== undefined && {
@@ -133,19 +133,12 @@ export function runNodeReadiness(
     changed.call();
   });
 
-  const startPass = (): Pass => {
-    let listed: ReturnType<Pass["listedDrivers"]> | undefined;
-    const listedDrivers = () => {
-      listed ??= api.getListedDrivers(signal);
-      return listed;
-    };
-    return { api, store, signal, now: Date.now(), listedDrivers };
-  };
-
   const run = async () => {
     let attempt = 0;
     while (!signal.aborted) {
-      const pass = startPass();
+      let listed: ReturnType<Pass["listedDrivers"]> | undefined;
+      const listedDrivers = () => (listed ??= api.getListedDrivers(signal));
+      const pass: Pass = { api, store, signal, now: Date.now(), listedDrivers };
       const all = registrations.all();
       warnOfNames(all);
       let againInMs: number | undefined;
@@ -166,17 +159,12 @@ export function runNodeReadiness(
       attempt = hasFailed ? attempt + 1 : 0;
     }
   };
-  const running = run();
 
-  let closing: Promise<void> | undefined;
+  const ended = Promise.all([run(), watch.ended]).then(() => client.close());
   const close = () => {
-    closing ??= (async () => {
-      unsubscribe();
-      stop.abort();
-      await Promise.all([running, watch.ended]);
-      client.close();
-    })();
-    return closing;
+    unsubscribe();
+    stop.abort();
+    return ended;
   };
   return {
     status: () => {

@@ -6,7 +6,6 @@ import {
   MAX_CONDITIONS,
   parseConditionType,
   planCondition,
-  planForgetting,
 } from "../../src/node-readiness/condition";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { registrationIn } from "./support/controlled-registrations";
@@ -102,10 +101,6 @@ describe("of the conditions of drivers that are gone", () => {
       nextInMs: MINUTE_MS,
     });
     expect(find([])).toEqual({ types: [], nextInMs: undefined });
-  });
-
-  test("the patch removes them by type", () => {
-    expect(planForgetting(["a/b"])).toEqual({ status: { conditions: [{ $patch: "delete", type: "a/b" }] } });
   });
 
   test("the oldest go at once where there are too many", () => {
