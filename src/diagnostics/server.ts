@@ -14,7 +14,6 @@ import { type ListenAddress, parseListenAddress } from "./listen-address";
 /** Answers the requests for one path; an error becomes status 500. The signal is aborted if the client disconnects. */
 export type Route = (request: HttpRequest, signal: AbortSignal) => HttpAnswer | Promise<HttpAnswer>;
 
-/** An HTTP server that listens as soon as its address is free. */
 export interface DiagnosticsServer extends AsyncDisposable {
   /** Resolves with the bound port; never, if the server is closed before it listens. */
   readonly listening: Promise<number>;

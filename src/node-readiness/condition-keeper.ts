@@ -85,7 +85,6 @@ export function createConditionKeeper(
     return settled(lookAgainMs);
   };
 
-  /** Removes the conditions of drivers that left for good. */
   const forget = async (live: readonly string[], pass: Pass): Promise<PassOutcome> => {
     const { node } = pass.store;
     if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return settled();

@@ -3,7 +3,6 @@ import type { NodeCondition, NodeView } from "./api/node";
 import { isTemplate, patternOf } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";
 
-/** One condition, and the registration that it describes. */
 export interface ConditionSubject {
   readonly type: string;
   /** Undefined until the driver answers. */

@@ -3,7 +3,6 @@ import type { NodeView, Taint } from "./api/node";
 import type { PatchOperation } from "./api/node-api";
 import { fillIn, isTemplate } from "./driver-template";
 
-/** A startup taint that the registrar removes. */
 export interface StartupTaint {
   /** The taint's key, in which `{driver}` stands for the driver's name. */
   readonly key: string;
@@ -51,7 +50,6 @@ export function startupTaintsOf(
   });
 }
 
-/** The Node's taints that match one of `wanted`. */
 export function findTaints(node: NodeView, wanted: readonly StartupTaint[]): readonly Taint[] {
   return node.taints.filter((taint) =>
     wanted.some(({ key, effect }) => taint.key === key && (effect === undefined || taint.effect === effect)),

@@ -14,7 +14,6 @@ export interface TaintStatus {
   readonly present: boolean;
   /** Since when the taint is on although kubelet has registered the driver; milliseconds since the epoch. */
   readonly overdueSince: number | undefined;
-  /** Why an overdue taint is still on. */
   readonly hindrance: string | undefined;
   readonly removals: number;
   /** From kubelet's registration status until the API server confirmed the removal. */
@@ -42,7 +41,6 @@ interface Memory {
 const nameOf = (driverName: string, { key }: Pick<Taint, "key">) => `${driverName}\n${key}`;
 const fightOf = ({ driverName, taint }: Due) => `${nameOf(driverName, taint)}\n${taint.effect}`;
 
-/** Makes the keeper that removes the startup taints `wanted`, whose keys may contain `{driver}`. */
 export function createTaintKeeper(
   wanted: readonly StartupTaint[],
   parentLog: Logger,
@@ -50,7 +48,6 @@ export function createTaintKeeper(
 ): Keeper<TaintStatus> {
   const log = parentLog.named("taint-keeper");
   const fight = createRewritePace(pace.fight);
-  /** By driver and key. */
   const memories = new Map<string, Memory>();
   let unlistedPasses = 0;
 

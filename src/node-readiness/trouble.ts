@@ -45,7 +45,6 @@ export function createTroubles(parentLog: Logger, nodeName: string, rules: strin
         { doing, err: message, ...(check !== undefined && { check }) },
       );
     },
-    /** The oldest one. */
     get current(): Trouble | undefined {
       return [...lasting.values()].sort((one, other) => one.since - other.since)[0];
     },

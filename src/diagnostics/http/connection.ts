@@ -35,7 +35,6 @@ const END_OF_HEAD = "\r\n\r\n";
  */
 export function serveHttpConnection(socket: Socket, respond: Respond): HttpConnection {
   let received: Buffer = NOTHING;
-  /** While a request is being answered. */
   let answering: AbortController | undefined;
   /** The current answer is the last one: nothing is read any more. */
   let isLast = false;

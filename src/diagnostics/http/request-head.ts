@@ -4,7 +4,6 @@ export interface HttpRequest {
   /** As it was sent, up to the question mark. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The Accept header; empty without one. */
   readonly accept: string;
   /** The connection ends after it: the client asked for that, or a body follows. */
   readonly isLast: boolean;

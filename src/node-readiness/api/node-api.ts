@@ -15,7 +15,6 @@ interface WatchListener {
   readonly onVersion: (resourceVersion: string, node: NodeView | null | undefined) => void;
 }
 
-/** Requests about one Node and its CSINode. */
 export type NodeApi = ReturnType<typeof createNodeApi>;
 
 /** A watch with bookmarks once a minute that is silent for this time has lost its server. */
@@ -47,7 +46,6 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
     /** Resolves with the patched Node. Fails with `conflict` if a test of the patch fails. */
     patchNode: (body: readonly PatchOperation[], signal: AbortSignal) =>
       patch(nodePath, "application/json-patch+json", body, signal),
-    /** Applies a strategic merge patch to the status; resolves with the patched Node. */
     patchStatus: (body: object, signal: AbortSignal) =>
       patch(`${nodePath}/status`, "application/strategic-merge-patch+json", body, signal),
     /** Watches the Node after `resourceVersion` for about `seconds`. Resolves with the failure that ended it, if any. */

@@ -33,13 +33,3 @@ test("True when kubelet has registered the driver, False when it has not for so 
   const { writes } = keeper.readiness.status().conditions[0] ?? {};
   expect(keeper.log.all("Node condition set")).toHaveLength(writes ?? 0);
 });
-
-test("a Node that is gone takes its condition along, and the next one gets it", async () => {
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await using keeper = await startKeeper(cluster, { condition: "{driver}/Registered" });
-  keeper.registrations.set("registered");
-  await eventually(async () => expect(await own()).toMatchObject({ status: "True" }));
-  await cluster.controlPlane.kubectl("delete", "node", "node-1");
-  await cluster.createNode("node-1");
-  await eventually(async () => expect(await own()).toMatchObject({ status: "True" }));
-});
