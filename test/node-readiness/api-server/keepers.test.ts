@@ -1,6 +1,6 @@
 import { eventually } from "../../support/eventually";
 import { DRIVER } from "../support/controlled-registrations";
-import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
+import { FOREIGN_TAINT, QUICK_PACE, STARTUP_TAINT } from "../support/fixture";
 import { useCluster } from "./support/cluster";
 import { startKeeper } from "./support/keeper";
 
@@ -44,6 +44,51 @@ test("a Node that is deleted and made anew, with its taint and no CSINode, is lo
   await cluster.writeCsiNode("node-1", [DRIVER]);
   await keeper.log.when("Startup taint removed", 2);
   expect(await taints()).not.toContainEqual(STARTUP_TAINT);
+});
+
+test("CSINode is deleted: the driver is registered anew, with the rights that there were before", async () => {
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  const csiNode = { lookEveryMs: 50, graceMs: 50, again: { initialMs: 100, maxMs: 100 } };
+  await using keeper = await startKeeper(cluster, { pace: { ...QUICK_PACE, csiNode } });
+  const { registrations, log, readiness } = keeper;
+  registrations.set("registered");
+  await eventually(() => expect(readiness.status().csiNode).toHaveLength(1));
+  await cluster.controlPlane.kubectl("delete", "csinode", "node-1");
+  await eventually(() => expect(registrations.reregistered.length).toBeGreaterThan(0));
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  await log.when("CSINode lists the driver again");
+  expect(readiness.status()).toMatchObject({
+    csiNode: [{ driverName: DRIVER, lackingSince: undefined }],
+    api: { failures: {}, trouble: undefined },
+  });
+});
+
+test("the condition is True when kubelet has registered the driver, False otherwise; kubelet's own stay", async () => {
+  const conditions = async () => (await cluster.node("node-1")).conditions;
+  const type = `${DRIVER}/Registered`;
+  const own = async () => (await conditions()).find((one) => one.type === type);
+  const kubeletReports = (status: "True" | "False") =>
+    cluster.writeStatus("node-1", {
+      conditions: [{ type: "Ready", status, reason: "Kubelet", message: "" }],
+    });
+  await kubeletReports("True");
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  await using keeper = await startKeeper(cluster, { condition: "{driver}/Registered", conditionDelayMs: 0 });
+  keeper.registrations.set("registered");
+  await eventually(async () => expect(await own()).toMatchObject({ status: "True", reason: "Registered" }));
+  const since = (await own())?.lastTransitionTime;
+  await kubeletReports("False");
+  await kubeletReports("True");
+  expect(await own()).toMatchObject({ status: "True", lastTransitionTime: since });
+
+  keeper.registrations.set("refused");
+  await eventually(async () => expect(await own()).toMatchObject({ status: "False", reason: "Refused" }));
+  expect((await conditions()).map((one) => `${one.type}=${one.status}`).sort()).toEqual([
+    "Ready=True",
+    `${type}=False`,
+  ]);
+  const { writes } = keeper.readiness.status().conditions[0] ?? {};
+  expect(keeper.log.all("Node condition set")).toHaveLength(writes ?? 0);
 });
 
 test("two removers and a rude third that rewrites all taints, 200 rounds: nothing lost, nothing brought back", async () => {
