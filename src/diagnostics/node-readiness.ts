@@ -4,10 +4,7 @@ import { type Metric, type MetricRow, metricRows } from "./metric-table";
 
 export type ViewNodeReadiness = () => NodeReadinessStatus;
 
-/**
- * Checks the node's taints and the API server. The check counts only with `/readyz?require=node-readiness`: a failure of
- * the API server does not make the driver unready, and must not stop a rolling update.
- */
+/** Counts only where it is required: a failure of the API server must not stop a rolling update. */
 export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
   return {
     name: "node-readiness",

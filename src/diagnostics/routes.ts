@@ -69,9 +69,7 @@ function createHealthRoute(registrations: Registrations, parentLog: Logger): Rou
   };
 }
 
-/**
- * `/livez` and `/readyz` as in Kubernetes' components, with GET and HEAD. `?driver=name` is passed to `checksFor`.
- */
+/** `/livez` and `/readyz` as in Kubernetes' components, with GET and HEAD. `?driver=name` is passed to `checksFor`. */
 function createChecksRoute(
   name: string,
   checksFor: (driver: string | null) => readonly HealthCheck[],

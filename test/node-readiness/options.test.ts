@@ -80,17 +80,3 @@ test("ways to the API server want to be told where to look", () => {
     "folder is missing; it takes a text",
   );
 });
-
-test("takes console as its logger, as every start does", async () => {
-  const options = { nodeName: "node-1", access: { ...ACCESS, server: "https://127.0.0.1:1" } };
-  const spies = [jest.spyOn(console, "info"), jest.spyOn(console, "warn"), jest.spyOn(console, "error")];
-  const told = new Promise<unknown>((resolve) => {
-    for (const spy of spies) spy.mockImplementation(resolve);
-  });
-  try {
-    await using _readiness = startNodeReadiness(createRegistrations(), options, { logger: console });
-    expect(await told).toContain("API server");
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-});

@@ -28,9 +28,7 @@ const END_OF_HEAD = "\r\n\r\n";
 
 /**
  * Serves a client: the part of HTTP/1 that read-only paths need. It reads one request at a time, and no body. If the
- * client sends more before it has its answer, the connection ends with that answer. Other protocols, and heads of more
- * than 16 KiB, are cut off.
- *
+ * client sends more before it has its answer, the connection ends with that answer. Other protocols are cut off.
  * Node's own server creates objects for each pipelined request, 2,000 in one chunk, before a program can refuse them.
  */
 export function serveHttpConnection(socket: Socket, respond: Respond): HttpConnection {

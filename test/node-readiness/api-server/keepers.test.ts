@@ -1,8 +1,7 @@
 import { eventually } from "../../support/eventually";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, QUICK_PACE, STARTUP_TAINT } from "../support/fixture";
-import { useCluster } from "./support/cluster";
-import { startKeeper } from "./support/keeper";
+import { startKeeper, useCluster } from "./support/cluster";
 
 const cluster = useCluster();
 beforeEach(async () => {

@@ -1,8 +1,7 @@
 import { eventually } from "../../support/eventually";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, IN_TROUBLE, STARTUP_TAINT, WELL_AGAIN } from "../support/fixture";
-import { ACCOUNT, useCluster } from "./support/cluster";
-import { startKeeper } from "./support/keeper";
+import { ACCOUNT, startKeeper, useCluster } from "./support/cluster";
 
 const RULES =
   '[{apiGroups: [""], resources: [nodes], verbs: [get, watch, patch]}, ' +

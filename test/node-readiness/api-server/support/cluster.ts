@@ -1,17 +1,14 @@
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import type { ApiAccess } from "../../../../src/node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../../../src/node-readiness/api/client";
 import type { Outcome } from "../../../../src/node-readiness/api/failure";
 import { parseNode, type Taint } from "../../../../src/node-readiness/api/node";
 import { startControlPlane } from "../../../cluster/support/control-plane";
+import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
 import { DRIVER } from "../../support/controlled-registrations";
-
-const run = promisify(execFile);
-const ROOT = join(__dirname, "..", "..", "..", "..");
+import { type FixtureOptions, startReadiness } from "../../support/fixture";
 
 const NODES = ["node-1", "node-2"];
 /** What `manifest` calls the service account, and where it puts it. */
@@ -35,13 +32,15 @@ export function useCluster(prepare: (cluster: Cluster) => Promise<unknown> = asy
   return cluster;
 }
 
+/** Starts node readiness of node-1, with the rights of a pod there, over registrations that a test controls. */
+export async function startKeeper(cluster: Cluster, options: FixtureOptions = {}) {
+  const access = options.access ?? (await cluster.accessFrom("node-1"));
+  return startReadiness({ startupTaints: ["{driver}/agent-not-ready"], ...options, access });
+}
+
 /** Starts it, with two Nodes and on each a pod of the DaemonSet's service account. */
 async function startCluster() {
-  const { stdout: yaml } = await run(process.execPath, [
-    join(ROOT, "dist", "cli.js"),
-    "manifest",
-    ...MANIFEST,
-  ]);
+  const { stdout: yaml } = await runCommand("manifest", ...MANIFEST);
   const folder = await createTempFolder();
   const controlPlane = await startControlPlane({ folder: folder.path, nodes: NODES });
   const authority = { kind: "file", path: controlPlane.caFile } as const;
