@@ -2,11 +2,10 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A certificate that vouches for itself, and its key; as PEM and as files. */
+/** A certificate that vouches for itself, and its key, as PEM. */
 export interface Certificate {
   readonly certificate: string;
   readonly key: string;
-  readonly certificateFile: string;
 }
 
 /** Makes a certificate for this machine. Needs openssl. */
@@ -19,6 +18,5 @@ export function makeCertificate(folder: string, name: string): Certificate {
   return {
     certificate: readFileSync(certificateFile, "utf8"),
     key: readFileSync(keyFile, "utf8"),
-    certificateFile,
   };
 }

@@ -45,22 +45,20 @@ export async function startFixture(
 ) {
   const server = await startServer();
   prepare(server);
-  const { registrations, log, readiness } = startReadiness({ access: server.access, ...options });
+  const started = startReadiness({ access: server.access, ...options });
   return {
+    ...started,
     server,
-    registrations,
-    log,
-    readiness,
     isWatching: () => eventually(() => expect(server.watches).toBe(1)),
     /** Kubelet registers drivers, and CSINode lists them. */
     register: (...drivers: readonly string[]) => {
       server.listed = drivers;
-      for (const driver of drivers) registrations.set("registered", driver);
+      for (const driver of drivers) started.registrations.set("registered", driver);
     },
     /** The kinds of the requests so far. */
     kinds: () => server.requests.map(({ kind }) => kind),
     [Symbol.asyncDispose]: async () => {
-      await readiness.close();
+      await started.readiness.close();
       await server[Symbol.asyncDispose]();
     },
   };
