@@ -14,10 +14,7 @@ export function textAnswer(status: number, body: string, headers: HttpAnswer["he
 }
 
 /** The head of an answer in HTTP/1.1, with the empty line behind it. After the last answer the connection ends. */
-export function answerHead(
-  { status, headers, body }: HttpAnswer,
-  { isLast }: { readonly isLast: boolean },
-): string {
+export function answerHead({ status, headers, body }: HttpAnswer, isLast: boolean): string {
   const all = {
     ...headers,
     "x-content-type-options": "nosniff",

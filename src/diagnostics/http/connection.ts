@@ -82,7 +82,7 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
       if (isHead || socket.destroyed) body.destroy();
     }
     if (socket.destroyed) return;
-    const head = answerHead(given, { isLast });
+    const head = answerHead(given, isLast);
     if (isHead) await send(head);
     else if (typeof body === "string") await send(head + body);
     else {
