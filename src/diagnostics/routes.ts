@@ -47,9 +47,8 @@ export function createRoutes(
 }
 
 /**
- * `/healthz` with the official registrar's statuses and bodies. It is healthy before there is a registration socket too,
- * because a liveness probe must not restart a registrar that waits for its driver. For the same reason one healthy driver
- * of several is enough.
+ * `/healthz` with the official registrar's statuses and bodies. A liveness probe must not restart a registrar that waits
+ * for its driver, or serves another one: no socket is healthy, and one healthy driver of several is enough.
  */
 function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
   const log = parentLog.named("health");

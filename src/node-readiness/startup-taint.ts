@@ -57,9 +57,8 @@ export function findTaints(node: NodeView, wanted: readonly StartupTaint[]): rea
 }
 
 /**
- * The patch that removes taints; undefined if the Node has none of them. `spec.taints` is one atomic list that other
- * clients write too, so a test precedes each removal: if another taint has this place now, the API server rejects the
- * patch. The last place comes first, because a removal moves the taints behind it.
+ * The patch that removes taints, the last one first; undefined if the Node has none of them. `spec.taints` is one atomic
+ * list that other clients write too: the API server rejects the patch if another taint has the place now.
  */
 export function planRemoval(
   node: NodeView,

@@ -20,7 +20,7 @@ export interface TaintStatus {
   readonly lastRemovalMs: number | undefined;
 }
 
-/** After so many conflicts in a row there is a pause. Each is answered with a fresh read. */
+/** After so many conflicts in a row, each answered with a fresh read, there is a pause. */
 const TRIES_AT_ONCE = 5;
 /** Above this number, those of drivers that left the node are dropped. */
 const MAX_MEMORIES = 256;
