@@ -2,8 +2,8 @@ import { backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
 import type { ApiFailure } from "./api/failure";
 import { isOlder, type NodeView } from "./api/node";
+import type { NodeApi } from "./api/node-api";
 import type { Pace } from "./pace";
-import type { Pass } from "./pass";
 
 /** After a watch that lasted this long the next one starts without a growing wait. */
 const GOOD_WATCH_MS = 30_000;
@@ -38,8 +38,11 @@ export function createNodeStore(onChange: () => void): NodeStore {
   };
 }
 
-interface NodeWatchContext extends Pick<Pass, "api" | "store" | "signal"> {
+interface NodeWatchContext {
+  readonly api: NodeApi;
+  readonly store: NodeStore;
   readonly pace: Pace["watch"];
+  readonly signal: AbortSignal;
   /** Called with each failure, and with undefined after each good answer of the API server. */
   readonly onHealth: (failure: ApiFailure | undefined) => void;
   readonly random?: () => number;

@@ -2,23 +2,24 @@ import { rmSync } from "node:fs";
 import { serveDiagnostics } from "../support/diagnostics";
 import { eventually } from "../support/eventually";
 import { dialRegistration } from "../support/fake-kubelet";
-import { createFleetNode, type FleetNode, startTestFleet } from "../support/fleet-node";
+import { createFleetNode, startTestFleet } from "../support/fleet-node";
 import { startForeignSocket } from "../support/foreign-socket";
 import { DRIVER, serveRegistrar } from "./support";
 
 const ok = { status: 200, body: "ok" };
 const driver = [{ name: DRIVER }];
 
-/** The HTTP endpoint of a node-wide registrar. */
-async function serveFleet(node: FleetNode) {
+/** A node-wide registrar on a node of its own, and its HTTP endpoint. */
+async function serveFleet() {
+  const node = await createFleetNode();
   const started = await startTestFleet(node);
   const http = await serveDiagnostics(started);
   return {
     ...started,
+    node,
     ask: http.ask,
     [Symbol.asyncDispose]: async () => {
-      await http[Symbol.asyncDispose]();
-      await started[Symbol.asyncDispose]();
+      for (const one of [http, started, node]) await one[Symbol.asyncDispose]();
     },
   };
 }
@@ -73,13 +74,12 @@ describe("/healthz", () => {
 
 describe("of a whole node", () => {
   test("/healthz is ok without a driver, and as long as one's socket answers, and then logs no error", async () => {
-    await using node = await createFleetNode();
-    await using served = await serveFleet(node);
+    await using served = await serveFleet();
     expect(await served.ask("/healthz")).toMatchObject(ok);
-    await node.driver("bad", { name: "../bad" });
+    await served.node.driver("bad", { name: "../bad" });
     await served.state("bad", "stopped");
     expect(await served.ask("/healthz")).toMatchObject({ status: 404 });
-    await node.driver("good.csi");
+    await served.node.driver("good.csi");
     await served.register("good.csi");
     const errors = () => served.log.records.filter(({ severity }) => severity === "error");
     const before = errors().length;
@@ -90,10 +90,9 @@ describe("of a whole node", () => {
   });
 
   test("/readyz of one driver is ok while another registrar serves it", async () => {
-    await using node = await createFleetNode();
-    await using _rival = await startForeignSocket(node.socketPath(DRIVER));
-    await node.driver(DRIVER);
-    await using served = await serveFleet(node);
+    await using served = await serveFleet();
+    await using _rival = await startForeignSocket(served.node.socketPath(DRIVER));
+    await served.node.driver(DRIVER);
     await served.state(DRIVER, "standby");
     expect(await served.ask("/readyz")).toMatchObject(ok);
     expect(await served.ask(`/readyz?driver=${DRIVER}`)).toMatchObject(ok);
