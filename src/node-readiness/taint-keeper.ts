@@ -14,6 +14,7 @@ export interface TaintStatus {
   readonly present: boolean;
   /** Since when the taint is on although kubelet has registered the driver; milliseconds since the epoch. */
   readonly overdueSince: number | undefined;
+  /** Why an overdue taint is still on. */
   readonly hindrance: string | undefined;
   readonly removals: number;
   /** From kubelet's registration status until the API server confirmed the removal. */

@@ -121,7 +121,6 @@ export type LoopEvent =
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
 
-/** The event that led to a publication of the registration socket. */
 export const PUBLISH_REASONS = [
   "driver-named",
   "driver-renamed",
@@ -133,6 +132,7 @@ export const PUBLISH_REASONS = [
   "peer-gone",
   "reregister",
 ] as const;
+/** The event that led to a publication of the registration socket. */
 export type PublishReason = (typeof PUBLISH_REASONS)[number];
 /** The event that led to standby. */
 export type StandbyReason = "socket-taken" | "already-registered";
