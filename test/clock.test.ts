@@ -12,7 +12,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "logging/klog-sink.ts": "the time on a log line",
   "logging/clock.ts": "the same, with microseconds",
   "cli/commands/status.ts": "when it was asked, for people",
-  "node-readiness/run-node-readiness.ts": "compared with when kubelet registered a driver",
+  "node-readiness/start-node-readiness.ts": "compared with when kubelet registered a driver",
   "node-readiness/taint-keeper.ts": "the same",
   "node-readiness/trouble.ts": "since when the API server fails, for people",
   "diagnostics/http/answer.ts": "the Date of an answer",

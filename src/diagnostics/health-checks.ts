@@ -114,20 +114,16 @@ function checksOf(
   ];
 }
 
-interface ChecksQuery {
-  readonly verbose: boolean;
-  /** Names of checks that do not count. */
-  readonly exclude: readonly string[];
-  /** Names of informative checks that count. */
-  readonly require?: readonly string[];
-}
-
-/** Reports as Kubernetes' own health paths: `ok`, or with `verbose` and after a failure one line for each check. */
+/**
+ * Reports as Kubernetes' own health paths: `ok`, or with `?verbose` and after a failure one line for each check.
+ * `?exclude=NAME` leaves a check out, `?require=NAME` counts an informative one.
+ */
 export async function runChecks(
   path: string,
   checks: readonly HealthCheck[],
-  { verbose, exclude, require = [] }: ChecksQuery,
+  query: URLSearchParams,
 ): Promise<{ readonly passed: boolean; readonly body: string }> {
+  const [exclude, require] = [query.getAll("exclude"), query.getAll("require")];
   const lines: string[] = [];
   // Names, reasons and queries contain texts of drivers, kubelet and clients.
   const say = (line: string) => lines.push(escapeUnprintable(boundText(line)));
@@ -148,6 +144,6 @@ export async function runChecks(
   const unknown = exclude.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0)
     say(`warn: some health checks cannot be excluded: no matches for ${unknown.join(", ")}`);
-  if (passed && !verbose) return { passed, body: "ok" };
+  if (passed && !query.has("verbose")) return { passed, body: "ok" };
   return { passed, body: `${lines.join("\n")}\n${path} check ${passed ? "passed" : "failed"}\n` };
 }

@@ -7,10 +7,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/**
- * Reads an address as Go's net.Listen takes it: `:8080`, `localhost:9809`, `0.0.0.0:1`, `[::1]:9809`, `:`.
- * Throws INVALID_OPTION for anything else.
- */
+/** Reads an address as Go's net.Listen takes it: `:8080`, `localhost:9809`, `[::1]:9809`, `:`. Throws INVALID_OPTION. */
 export function parseListenAddress(text: string): ListenAddress {
   const parts = /^(?:\[(?<ipv6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>\d*)$/.exec(text)?.groups;
   const port = Number(parts?.port);

@@ -1,4 +1,4 @@
-import { type PublishReason, STATE_NAMES } from "../registrar/model/state";
+import { PUBLISH_REASONS, STATE_NAMES } from "../registrar/model/state";
 import type { DriverStatus } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 
@@ -38,21 +38,6 @@ export const UNKNOWN_DRIVER = "unknown-driver";
 
 /** A stopped process answers no scrape. */
 const STATES = STATE_NAMES.filter((name) => name !== "stopped");
-/** Each reason has a counter from the start, so that Prometheus sees its first increase. */
-const PUBLISH_REASONS: readonly PublishReason[] = [
-  "driver-named",
-  "driver-renamed",
-  "driver-restarted",
-  "socket-gone",
-  "socket-dead",
-  "kubelet-silent",
-  "retry",
-  "peer-gone",
-  "reregister",
-];
-
-const labelsOf = ({ identity }: DriverStatus) => ({ driver_name: identity?.name ?? UNKNOWN_DRIVER });
-
 /** A metric with samples for each value of one more label than the driver's name. */
 const ofDriverBy = (
   label: string,
@@ -64,10 +49,8 @@ const ofDriverBy = (
   samples: (_facts, registrations) =>
     registrations.flatMap(({ status }) => {
       const now = status();
-      return read(now).map(([labelled, value]) => ({
-        labels: { ...labelsOf(now), [label]: labelled },
-        value,
-      }));
+      const driver_name = now.identity?.name ?? UNKNOWN_DRIVER;
+      return read(now).map(([labelled, value]) => ({ labels: { driver_name, [label]: labelled }, value }));
     }),
 });
 
@@ -79,7 +62,8 @@ const ofDriver = (help: string, read: (status: DriverStatus) => number | undefin
     registrations.flatMap(({ status }) => {
       const now = status();
       const value = read(now);
-      return value === undefined ? [] : [{ labels: labelsOf(now), value }];
+      const labels = { driver_name: now.identity?.name ?? UNKNOWN_DRIVER };
+      return value === undefined ? [] : [{ labels, value }];
     }),
 });
 
@@ -129,6 +113,7 @@ export const METRICS = metricRows({
   registrar_publications_total: ofDriverBy(
     "reason",
     "How often the registration socket was put in place, by reason",
+    // Each reason has a counter from the start, so that Prometheus sees its first increase.
     ({ tally }) => PUBLISH_REASONS.map((reason) => [reason, tally.publications[reason] ?? 0]),
   ),
   registrar_takeovers_total: ofDriver(

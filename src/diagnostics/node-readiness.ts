@@ -1,14 +1,10 @@
-import type { NodeReadinessStatus } from "../node-readiness/run-node-readiness";
+import type { NodeReadinessStatus } from "../node-readiness/start-node-readiness";
 import type { HealthCheck } from "./health-checks";
 import { type Metric, type MetricRow, metricRows } from "./metric-table";
 
-/** Reads the current state of the node's readiness. */
 export type ViewNodeReadiness = () => NodeReadinessStatus;
 
-/**
- * Checks the node's taints and the API server. The check counts only with `/readyz?require=node-readiness`: a failure of
- * the API server does not make the driver unready, and must not stop a rolling update.
- */
+/** Counts only where it is required: a failure of the API server must not stop a rolling update. */
 export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
   return {
     name: "node-readiness",
@@ -25,19 +21,10 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
 
 export function describeNodeReadiness({ nodeName, api, ...status }: NodeReadinessStatus): object {
   const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
-  const { calls, failures, trouble } = api;
+  const { trouble: { kind, doing, message, since } = {}, ...counts } = api;
   return {
     node: nodeName,
-    apiServer: {
-      calls,
-      failures,
-      ...(trouble && {
-        trouble: trouble.kind,
-        doing: trouble.doing,
-        message: trouble.message,
-        since: time(trouble.since),
-      }),
-    },
+    apiServer: { ...counts, trouble: kind, doing, message, since: time(since) },
     taints: status.taints.map((taint) => ({ ...taint, overdueSince: time(taint.overdueSince) })),
     conditions: status.conditions,
     csiNode: status.csiNode.map((one) => ({ ...one, lackingSince: time(one.lackingSince) })),

@@ -15,10 +15,7 @@ const INDEX = `Profiles of this process, on the paths of Go's net/http/pprof, in
 /debug/pprof/cmdline              command line, separated by NUL
 `;
 
-/**
- * The routes of --enable-pprof. There is one profile of a kind at a time, because a heap snapshot takes as much memory as
- * the heap. A CPU profile ends when its client disconnects.
- */
+/** The routes of --enable-pprof. One profile of a kind at a time: a heap snapshot takes as much memory as the heap. */
 export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyMap<string, Route> {
   let profiling = false;
   let snapshooting = false;

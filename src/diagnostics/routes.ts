@@ -18,7 +18,6 @@ export interface RoutesOptions {
   readonly requireDriver: boolean;
   /** The command line to show under /debug/pprof/; undefined serves no profiles. */
   readonly profiledCommandLine: readonly string[] | undefined;
-  /** Undefined without node readiness. */
   readonly nodeReadiness?: ViewNodeReadiness | undefined;
 }
 
@@ -48,35 +47,28 @@ export function createRoutes(
 }
 
 /**
- * `/healthz` with the official registrar's statuses and bodies. It is healthy before there is a registration socket too,
- * because a liveness probe must not restart a registrar that waits for its driver. For the same reason one healthy driver
- * of several is enough.
+ * `/healthz` with the official registrar's statuses and bodies. A liveness probe must not restart a registrar that waits
+ * for its driver, or serves another one: no socket is healthy, and one healthy driver of several is enough.
  */
 function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
   const log = parentLog.named("health");
   return async () => {
     const answers = await Promise.all(registrations.all.map(({ selfCheck }) => selfCheck()));
     const found = answers.find(({ kind }) => kind === "ok") ?? answers[0] ?? ({ kind: "ok" } as const);
-    switch (found.kind) {
-      case "ok":
-        log.v(5).info("Health check succeeded");
-        return textAnswer(200, "ok");
-      case "missing":
-        log.error(undefined, "Health check failed, registration socket does not exist");
-        return textAnswer(404, found.text);
-      case "wrong":
-        log.error(new Error(found.text), "Health check failed");
-        return textAnswer(500, escapeUnprintable(found.text));
-      default:
-        return found satisfies never;
+    if (found.kind === "ok") {
+      log.v(5).info("Health check succeeded");
+      return textAnswer(200, "ok");
     }
+    if (found.kind === "missing") {
+      log.error(undefined, "Health check failed, registration socket does not exist");
+      return textAnswer(404, found.text);
+    }
+    log.error(new Error(found.text), "Health check failed");
+    return textAnswer(500, escapeUnprintable(found.text));
   };
 }
 
-/**
- * `/livez` and `/readyz` as in Kubernetes' components: GET and HEAD, `?verbose`, `?exclude=name`. In addition,
- * `?require=name` counts an informative check, and `?driver=name` is passed to `checksFor`.
- */
+/** `/livez` and `/readyz` as in Kubernetes' components, with GET and HEAD. `?driver=name` is passed to `checksFor`. */
 function createChecksRoute(
   name: string,
   checksFor: (driver: string | null) => readonly HealthCheck[],
@@ -84,10 +76,7 @@ function createChecksRoute(
   return async ({ method, query }) => {
     if (method !== "GET" && method !== "HEAD")
       return textAnswer(405, "method not allowed\n", { allow: "GET, HEAD" });
-    const verbose = query.has("verbose");
-    const checks = checksFor(query.get("driver"));
-    const [exclude, require] = [query.getAll("exclude"), query.getAll("require")];
-    const report = await runChecks(name, checks, { verbose, exclude, require });
-    return textAnswer(report.passed ? 200 : 503, report.body);
+    const { passed, body } = await runChecks(name, checksFor(query.get("driver")), query);
+    return textAnswer(passed ? 200 : 503, body);
   };
 }

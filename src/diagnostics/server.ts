@@ -14,13 +14,6 @@ import { type ListenAddress, parseListenAddress } from "./listen-address";
 /** Answers the requests for one path; an error becomes status 500. The signal is aborted if the client disconnects. */
 export type Route = (request: HttpRequest, signal: AbortSignal) => HttpAnswer | Promise<HttpAnswer>;
 
-/** An HTTP server that listens as soon as its address is free. */
-export interface DiagnosticsServer extends AsyncDisposable {
-  /** Resolves with the bound port; never, if the server is closed before it listens. */
-  readonly listening: Promise<number>;
-  close(): Promise<void>;
-}
-
 const MAX_CONNECTIONS = 64;
 const BIND_RETRY_MS = 5_000;
 
@@ -32,7 +25,7 @@ export function startDiagnosticsServer(
   endpoint: string,
   routes: ReadonlyMap<string, Route>,
   { log: parentLog }: { readonly log: Logger },
-): DiagnosticsServer {
+) {
   const log = parentLog.named("server");
   const address = parseListenAddress(endpoint);
   const stop = new AbortController();
@@ -88,7 +81,12 @@ export function startDiagnosticsServer(
     });
     return closing;
   };
-  return { listening, close, [Symbol.asyncDispose]: close };
+  return {
+    /** Resolves with the bound port; never, if the server is closed before it listens. */
+    listening,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 async function listen(server: Server, { host, port }: ListenAddress, signal: AbortSignal): Promise<number> {

@@ -16,7 +16,11 @@ export function createStatusRoute(
   return ({ accept }) => {
     const wantsJson = /\bapplication\/json\b/.test(accept);
     const page = {
-      ...describe(registrations, facts),
+      started: time(facts.startedAt),
+      upSeconds: Math.round(facts.uptimeSeconds()),
+      version: facts.version,
+      nodeVersion: facts.nodeVersion,
+      drivers: registrations.all.map((registration) => describeDriver(registration, facts)),
       ...(nodeReadiness && { nodeReadiness: describeNodeReadiness(nodeReadiness()) }),
     };
     if (!wantsJson) return textAnswer(200, asText(page));
@@ -27,16 +31,6 @@ export function createStatusRoute(
 }
 
 const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
-
-function describe(registrations: Registrations, facts: ProcessFacts) {
-  return {
-    started: time(facts.startedAt),
-    upSeconds: Math.round(facts.uptimeSeconds()),
-    version: facts.version,
-    nodeVersion: facts.nodeVersion,
-    drivers: registrations.all.map((registration) => describeDriver(registration, facts)),
-  };
-}
 
 function describeDriver(registration: Registration, facts: ProcessFacts) {
   const status = registration.status();
@@ -65,7 +59,8 @@ function asText(value: unknown, indent = ""): string {
   return Object.entries(value)
     .filter(([, one]) => one !== undefined)
     .map(([place, one]) => {
-      const key = Array.isArray(value) ? headOf(one as Driver) : place;
+      const driver = Array.isArray(value) ? (one as Driver) : undefined;
+      const key = driver ? plain(driver.name ?? driver.csiAddress ?? "driver") : place;
       if (place === "history")
         return `${indent}history:\n${(one as Change[]).map((c) => `${indent}  ${asLine(c)}\n`).join("")}`;
       const nested = typeof one === "object" && one !== null;
@@ -76,17 +71,9 @@ function asText(value: unknown, indent = ""): string {
 
 type Driver = ReturnType<typeof describeDriver>;
 
-function headOf({ name, csiAddress }: Driver): string {
-  return plain(name ?? csiAddress ?? "driver");
-}
-
-/** A text, quoted only if it would break its line. */
-function plain(text: string): string {
-  const quoted = quote(text);
-  return quoted === `"${text}"` ? text : quoted;
-}
-
 const quote = (text: string) => escapeJson(JSON.stringify(boundText(text)));
+/** A text, quoted only if it would break its line. */
+const plain = (text: string) => (quote(text) === `"${text}"` ? text : quote(text));
 
 type Change = Driver["history"][number];
 

@@ -6,7 +6,6 @@ import {
   findForgettable,
   MAX_CONDITIONS,
   planCondition,
-  planForgetting,
 } from "./condition";
 import { createConditionSubjects, NOT_OURS } from "./condition-subjects";
 import { DRIVER_PLACEHOLDER } from "./driver-template";
@@ -86,13 +85,13 @@ export function createConditionKeeper(
     return settled(lookAgainMs);
   };
 
-  /** Removes the conditions of drivers that left for good. */
   const forget = async (live: readonly string[], pass: Pass): Promise<PassOutcome> => {
     const { node } = pass.store;
     if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return settled();
     const { types, nextInMs } = findForgettable(node, template, { live, now: pass.now });
     if (types.length === 0) return settled(nextInMs);
-    const patched = await pass.api.patchStatus(planForgetting(types), pass.signal);
+    const conditions = types.map((type) => ({ $patch: "delete", type }));
+    const patched = await pass.api.patchStatus({ status: { conditions } }, pass.signal);
     if (patched.kind === "failed") return failed("removing conditions from the node", patched);
     pass.store.see(patched.value);
     subjects.forget(types);

@@ -5,7 +5,6 @@ import type { ObservedRegistration } from "./observed-registrations";
 /** States in which another registrar decides about the condition. */
 export const NOT_OURS: readonly ObservedRegistration["state"][] = ["standby", "stopping", "stopped"];
 
-/** Makes the list of conditions: one, or with `{driver}` in `template` one for each driver. */
 export function createConditionSubjects(template: string) {
   const isForEach = template.includes(DRIVER_PLACEHOLDER);
   /** When each driver was last seen that was registered here, and not by another registrar since. */

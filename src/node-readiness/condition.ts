@@ -3,7 +3,6 @@ import type { NodeCondition, NodeView } from "./api/node";
 import { isTemplate, patternOf } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";
 
-/** One condition, and the registration that it describes. */
 export interface ConditionSubject {
   readonly type: string;
   /** Undefined until the driver answers. */
@@ -99,8 +98,4 @@ export function findForgettable(
     types: gone.filter((one) => !kept.includes(one)).map(({ type }) => type),
     nextInMs: kept[0] && kept[0].at + GONE_FOR_GOOD_MS - now,
   };
-}
-
-export function planForgetting(types: readonly string[]): object {
-  return { status: { conditions: types.map((type) => ({ $patch: "delete", type })) } };
 }

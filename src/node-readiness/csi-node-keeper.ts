@@ -18,11 +18,6 @@ interface Memory {
   reregistrations: number;
 }
 
-interface Subject {
-  readonly driverName: string;
-  readonly reregister: () => boolean;
-}
-
 /**
  * Makes the keeper of CSINode. Kubelet writes CSINode only when it registers a driver, so a driver that is missing there
  * is registered anew. Nothing is done while there is no Node object: kubelet could not write CSINode.
@@ -46,7 +41,7 @@ export function createCsiNodeKeeper(
     return memory;
   };
 
-  const judge = ({ driverName, reregister }: Subject, isListed: boolean, now: number): void => {
+  const judge = (driverName: string, reregister: () => boolean, isListed: boolean, now: number): void => {
     const memory = memoryOf(driverName);
     if (isListed) {
       if (memory.lookAt !== undefined)
@@ -73,7 +68,7 @@ export function createCsiNodeKeeper(
 
   return {
     pass: async (registrations, { now, store, listedDrivers }) => {
-      const subjects = registrations.flatMap(({ driverName, state, reregister }): Subject[] =>
+      const subjects = registrations.flatMap(({ driverName, state, reregister }) =>
         store.node && driverName !== undefined && state === "registered" && reregister
           ? [{ driverName, reregister }]
           : [],
@@ -91,7 +86,8 @@ export function createCsiNodeKeeper(
         const listed = await listedDrivers();
         if (listed.kind === "failed") return failed("reading CSINode", listed);
         nextLookAt = afterLeisure(now);
-        for (const subject of subjects) judge(subject, listed.value.includes(subject.driverName), now);
+        for (const { driverName, reregister } of subjects)
+          judge(driverName, reregister, listed.value.includes(driverName), now);
       }
       return settled(due() - now);
     },

@@ -9,5 +9,4 @@ export {
   observeRegistrations,
 } from "./observed-registrations";
 export type { NodeReadinessOptions } from "./options";
-export type { NodeReadiness, NodeReadinessStatus } from "./run-node-readiness";
-export { startNodeReadiness } from "./start-node-readiness";
+export { type NodeReadiness, type NodeReadinessStatus, startNodeReadiness } from "./start-node-readiness";

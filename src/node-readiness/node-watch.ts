@@ -2,7 +2,7 @@ import { backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
 import type { ApiFailure } from "./api/failure";
 import { isOlder, type NodeView } from "./api/node";
-import type { NodeApi, WatchEvent } from "./api/node-api";
+import type { NodeApi } from "./api/node-api";
 import type { Pace } from "./pace";
 
 /** After a watch that lasted this long the next one starts without a growing wait. */
@@ -79,28 +79,19 @@ export function startNodeWatch(context: NodeWatchContext) {
   /** Returns how long the watch was open, undefined if it never was, and the failure that ended it. */
   const watch = async (from: string) => {
     let openedAtMs: number | undefined;
-    let reported: ApiFailure | undefined;
-    const onEvent = (event: WatchEvent) => {
-      switch (event.kind) {
-        case "opened":
-          openedAtMs = performance.now();
-          return onHealth(undefined);
-        case "version":
-          resourceVersion = event.resourceVersion;
-          if (event.node === null) store.forget();
-          else if (event.node !== undefined) store.see(event.node);
-          return;
-        case "error":
-          reported = event.failure;
-          return;
-        default:
-          return event satisfies never;
-      }
+    const onOpen = () => {
+      openedAtMs = performance.now();
+      onHealth(undefined);
+    };
+    const onVersion = (version: string, node: NodeView | null | undefined) => {
+      resourceVersion = version;
+      if (node === null) store.forget();
+      else if (node !== undefined) store.see(node);
     };
     const seconds = Math.ceil((pace.lastsMs / 2000) * (1 + random()));
-    const failure = await api.watchNode({ resourceVersion: from, seconds }, signal, onEvent);
+    const failure = await api.watchNode({ resourceVersion: from, seconds }, signal, { onOpen, onVersion });
     const openMs = openedAtMs === undefined ? undefined : performance.now() - openedAtMs;
-    return { openMs, failure: reported ?? failure };
+    return { openMs, failure };
   };
 
   /** Reads or watches once. Returns a failure that must be reported. */

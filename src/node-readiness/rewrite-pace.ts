@@ -9,14 +9,12 @@ interface Memory {
 }
 
 /**
- * How long to wait before a value is written that another client keeps changing. The same value is rewritten at once
- * `freeRewrites` times, then after growing waits. There is no wait for a new value, nor after twice the longest wait
- * without a write. Times are milliseconds since the epoch.
+ * How long to wait, in milliseconds, before a value is written that another client keeps changing: the same value is
+ * rewritten at once `freeRewrites` times. Twice the longest wait without a write ends the waits.
  */
 export function createRewritePace(backoff: Backoff, { freeRewrites = 3, random = Math.random } = {}) {
   const memories = new Map<string, Memory>();
   return {
-    /** How long to wait before `value` is written to `name` again; 0 for another value. */
     waitMs: (name: string, value: string, now: number): number => {
       const memory = memories.get(name);
       return memory?.value === value ? Math.max(0, memory.notBefore - now) : 0;

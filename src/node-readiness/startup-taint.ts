@@ -3,7 +3,6 @@ import type { NodeView, Taint } from "./api/node";
 import type { PatchOperation } from "./api/node-api";
 import { fillIn, isTemplate } from "./driver-template";
 
-/** A startup taint that the registrar removes. */
 export interface StartupTaint {
   /** The taint's key, in which `{driver}` stands for the driver's name. */
   readonly key: string;
@@ -51,7 +50,6 @@ export function startupTaintsOf(
   });
 }
 
-/** The Node's taints that match one of `wanted`. */
 export function findTaints(node: NodeView, wanted: readonly StartupTaint[]): readonly Taint[] {
   return node.taints.filter((taint) =>
     wanted.some(({ key, effect }) => taint.key === key && (effect === undefined || taint.effect === effect)),
@@ -59,9 +57,8 @@ export function findTaints(node: NodeView, wanted: readonly StartupTaint[]): rea
 }
 
 /**
- * The patch that removes taints; undefined if the Node has none of them. `spec.taints` is one atomic list that other
- * clients write too, so a test precedes each removal: if another taint has this place now, the API server rejects the
- * patch. The last place comes first, because a removal moves the taints behind it.
+ * The patch that removes taints, the last one first; undefined if the Node has none of them. `spec.taints` is one atomic
+ * list that other clients write too: the API server rejects the patch if another taint has the place now.
  */
 export function planRemoval(
   node: NodeView,

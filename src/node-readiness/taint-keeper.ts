@@ -21,7 +21,7 @@ export interface TaintStatus {
   readonly lastRemovalMs: number | undefined;
 }
 
-/** After so many conflicts in a row there is a pause. Each is answered with a fresh read. */
+/** After so many conflicts in a row, each answered with a fresh read, there is a pause. */
 const TRIES_AT_ONCE = 5;
 /** Above this number, those of drivers that left the node are dropped. */
 const MAX_MEMORIES = 256;
@@ -42,7 +42,6 @@ interface Memory {
 const nameOf = (driverName: string, { key }: Pick<Taint, "key">) => `${driverName}\n${key}`;
 const fightOf = ({ driverName, taint }: Due) => `${nameOf(driverName, taint)}\n${taint.effect}`;
 
-/** Makes the keeper that removes the startup taints `wanted`, whose keys may contain `{driver}`. */
 export function createTaintKeeper(
   wanted: readonly StartupTaint[],
   parentLog: Logger,
@@ -50,7 +49,6 @@ export function createTaintKeeper(
 ): Keeper<TaintStatus> {
   const log = parentLog.named("taint-keeper");
   const fight = createRewritePace(pace.fight);
-  /** By driver and key. */
   const memories = new Map<string, Memory>();
   let unlistedPasses = 0;
 

@@ -11,14 +11,11 @@ export interface Trouble {
   readonly since: number;
 }
 
-interface TroubleContext {
-  readonly nodeName: string;
-  /** The rules of a ClusterRole that allow every request, as YAML to paste. */
-  readonly rules: string;
-}
-
-/** Collects the current failures. Each kind is logged once, and their end when none is left. */
-export function createTroubles(parentLog: Logger, context: TroubleContext) {
+/**
+ * Collects the current failures. Each kind is logged once, and their end when none is left. `rules` are those of a
+ * ClusterRole that allow every request, as YAML to paste.
+ */
+export function createTroubles(parentLog: Logger, nodeName: string, rules: string) {
   const log = parentLog.named("node-readiness");
   const lasting = new Map<string, Trouble>();
   const failures: Record<string, number> = {};
@@ -42,13 +39,12 @@ export function createTroubles(parentLog: Logger, context: TroubleContext) {
       const since = before?.kind === kind ? before.since : Date.now();
       lasting.set(part, { kind, doing, message, since });
       if (isLogged) return;
-      const check = adviceOn(failure, context);
+      const check = adviceOn(failure, nodeName, rules);
       log.warn(
         "API server does not do what the node's readiness needs, trying again; the registration stands",
         { doing, err: message, ...(check !== undefined && { check }) },
       );
     },
-    /** The oldest one. */
     get current(): Trouble | undefined {
       return [...lasting.values()].sort((one, other) => one.since - other.since)[0];
     },
@@ -57,7 +53,7 @@ export function createTroubles(parentLog: Logger, context: TroubleContext) {
   };
 }
 
-function adviceOn({ kind, message }: ApiFailure, { nodeName, rules }: TroubleContext): string | undefined {
+function adviceOn({ kind, message }: ApiFailure, nodeName: string, rules: string): string | undefined {
   const isOfPolicy = kind === "forbidden" && /admission|polic/i.test(message);
   if (isOfPolicy)
     return `does the policy allow this taint, and is the pod's token bound to node ${nodeName}?`;

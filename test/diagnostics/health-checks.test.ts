@@ -8,36 +8,35 @@ import type { Registrations } from "../../src/registrar/registrations";
 
 const passing = (name: string): HealthCheck => ({ name, run: async () => undefined });
 const failing = (name: string, reason: string): HealthCheck => ({ name, run: async () => reason });
-const plain = { verbose: false, exclude: [] };
-const verbose = { verbose: true, exclude: [] };
 const [a, b, c] = ["a", "b", "c"].map(passing) as [HealthCheck, HealthCheck, HealthCheck];
 const broken = failing("b", "gone");
+const NO_MATCH = "warn: some health checks cannot be excluded: no matches for x, y";
 
-test.each<[string, readonly HealthCheck[], { verbose: boolean; exclude: string[] }, boolean, string]>([
-  ["all pass", [a, b], plain, true, "ok"],
-  ["all pass, verbose", [a, b], verbose, true, "[+]a ok\n[+]b ok\nreadyz check passed\n"],
-  ["one fails", [a, broken, c], plain, false, "[+]a ok\n[-]b failed: gone\n[+]c ok\nreadyz check failed\n"],
+test.each<[string, readonly HealthCheck[], string, boolean, string]>([
+  ["all pass", [a, b], "", true, "ok"],
+  ["all pass, verbose", [a, b], "verbose", true, "[+]a ok\n[+]b ok\nreadyz check passed\n"],
+  ["one fails", [a, broken, c], "", false, "[+]a ok\n[-]b failed: gone\n[+]c ok\nreadyz check failed\n"],
   [
     "one that fails is excluded",
     [a, broken],
-    { verbose: true, exclude: ["b"] },
+    "verbose&exclude=b",
     true,
     "[+]a ok\n[+]b excluded: ok\nreadyz check passed\n",
   ],
   [
     "no check has the excluded names",
     [broken],
-    { verbose: false, exclude: ["x", "y"] },
+    "exclude=x&exclude=y",
     false,
-    "[-]b failed: gone\nwarn: some health checks cannot be excluded: no matches for x, y\nreadyz check failed\n",
+    `[-]b failed: gone\n${NO_MATCH}\nreadyz check failed\n`,
   ],
-])("report: %s", async (_what, checks, options, passed, body) => {
-  expect(await runChecks("readyz", checks, options)).toEqual({ passed, body });
+])("report: %s", async (_what, checks, query, passed, body) => {
+  expect(await runChecks("readyz", checks, new URLSearchParams(query))).toEqual({ passed, body });
 });
 
 test("an excluded check is not run", async () => {
   const run = jest.fn(async () => "gone");
-  await runChecks("readyz", [{ name: "b", run }], { verbose: true, exclude: ["b"] });
+  await runChecks("readyz", [{ name: "b", run }], new URLSearchParams("exclude=b"));
   expect(run).not.toHaveBeenCalled();
 });
 
@@ -104,7 +103,7 @@ test.each(["publishing", "listening", "asked", "refused", "standby", "stopping"]
 
 test("that the driver is away is reported although it does not count", async () => {
   const checks = readinessChecks(only("one-driver", away), { requireDriver: false, driver: null });
-  const { passed, body } = await runChecks("readyz", checks, verbose);
+  const { passed, body } = await runChecks("readyz", checks, new URLSearchParams("verbose"));
   expect(body).toContain(`[+]driver ok: ${LOST}, which --require-driver`);
   expect(passed).toBe(true);
 });

@@ -4,7 +4,7 @@ import {
   nodeReadinessCheck,
   nodeReadinessMetrics,
 } from "../../src/diagnostics/node-readiness";
-import type { NodeReadinessStatus } from "../../src/node-readiness/run-node-readiness";
+import type { NodeReadinessStatus } from "../../src/node-readiness/start-node-readiness";
 import { PROCESS_FACTS } from "../support/diagnostics";
 
 const VIEW: NodeReadinessStatus = {
@@ -38,14 +38,14 @@ test.each<[string, NodeReadinessStatus, string | undefined]>([
 });
 
 test("it is told by ?verbose and counts only where it is required", async () => {
-  const checks = [nodeReadinessCheck(() => IN_TROUBLE)];
-  const usual = { verbose: false, exclude: [] };
-  expect(await runChecks("readyz", checks, usual)).toEqual({ passed: true, body: "ok" });
-  expect(await runChecks("readyz", checks, { ...usual, verbose: true })).toEqual({
+  const report = (query: string) =>
+    runChecks("readyz", [nodeReadinessCheck(() => IN_TROUBLE)], new URLSearchParams(query));
+  expect(await report("")).toEqual({ passed: true, body: "ok" });
+  expect(await report("verbose")).toEqual({
     passed: true,
     body: "[-]node-readiness failed (does not count): watching the Node: no\\nrights\nreadyz check passed\n",
   });
-  const required = await runChecks("readyz", checks, { ...usual, require: ["node-readiness"] });
+  const required = await report("require=node-readiness");
   expect(required.passed).toBe(false);
   expect(required.body).toContain("[-]node-readiness failed: ");
 });

@@ -14,29 +14,17 @@ test.each(["/metrics", "/", "/a/b", "/healthz/metrics"])("the metrics may be at 
   expect(pathsWith(path)).toContain(path);
 });
 
-test.each(["", "nope", "metrics/", "http://host/metrics", "/a?b", "/a#b", "/a b"])(
-  "no request could be for %j",
-  (path) => {
-    expect(() => pathsWith(path)).toThrow(
-      expect.objectContaining({
-        code: "INVALID_OPTION",
-        message: `metrics-path ${JSON.stringify(path)} is no path of a URL: it must begin with /, as /metrics does`,
-      }),
-    );
-  },
-);
+const NO_PATH = "is no path of a URL: it must begin with /, as /metrics does";
+const TAKEN = "is served already; taken are /healthz, /livez, /readyz, /statusz";
+const OTHERS = pathsWith("/metrics").filter((path) => path !== "/metrics");
 
-test.each(pathsWith("/metrics").filter((path) => path !== "/metrics"))(
-  "the metrics do not replace %s",
-  (path) => {
-    expect(() => pathsWith(path)).toThrow(
-      expect.objectContaining({
-        code: "INVALID_OPTION",
-        message: `metrics-path "${path}" is served already; taken are /healthz, /livez, /readyz, /statusz`,
-      }),
-    );
-  },
-);
+test.each([
+  ...["", "nope", "metrics/", "http://host/metrics", "/a?b", "/a#b", "/a b"].map((path) => [path, NO_PATH]),
+  ...OTHERS.map((path) => [path, TAKEN]),
+])("the metrics cannot be at %j: it %s", (path = "", why) => {
+  const message = `metrics-path ${JSON.stringify(path)} ${why}`;
+  expect(() => pathsWith(path)).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message }));
+});
 
 test("a path of the profiles is taken while these are served", () => {
   expect(pathsWith("/debug/pprof/heap")).toHaveLength(5);

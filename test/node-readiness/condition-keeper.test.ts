@@ -3,7 +3,7 @@ import { createConditionKeeper } from "../../src/node-readiness/condition-keeper
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { recordLog } from "../support/recorded-log";
-import { DRIVER, registrationIn } from "./support/controlled-registrations";
+import { DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
 
 const TYPE = `${DRIVER}/Registered`;
 const FOUGHT = "Node condition is changed by somebody else again and again, writing it less often";
@@ -49,16 +49,11 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     status: () => keeper.status(play.registrations, store),
     said: () => store.node?.conditions.map(({ status, reason }) => `${status} ${reason}`),
     pass: async () => {
-      const outcome = await keeper.pass(play.registrations, {
-        api: { patchStatus } as never,
-        store,
-        signal: new AbortController().signal,
-        now: play.now,
-        listedDrivers: async () => {
-          play.csiNodeReads += 1;
-          return { kind: "done", value: [DRIVER] };
-        },
-      });
+      const listed = async () => {
+        play.csiNodeReads += 1;
+        return { kind: "done", value: [DRIVER] } as const;
+      };
+      const outcome = await keeper.pass(play.registrations, passOf(store, play.now, listed, { patchStatus }));
       return outcome.kind === "settled" ? outcome.againInMs : undefined;
     },
     /** A pass with registrations of the driver in these states. */

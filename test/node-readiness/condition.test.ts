@@ -6,7 +6,6 @@ import {
   MAX_CONDITIONS,
   parseConditionType,
   planCondition,
-  planForgetting,
 } from "../../src/node-readiness/condition";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { registrationIn } from "./support/controlled-registrations";
@@ -104,10 +103,6 @@ describe("of the conditions of drivers that are gone", () => {
     expect(find([])).toEqual({ types: [], nextInMs: undefined });
   });
 
-  test("the patch removes them by type", () => {
-    expect(planForgetting(["a/b"])).toEqual({ status: { conditions: [{ $patch: "delete", type: "a/b" }] } });
-  });
-
   test("the oldest go at once where there are too many", () => {
     const conditions = Array.from({ length: MAX_CONDITIONS }, (_, at) =>
       goneSince(`d${at}.x/Registered`, at % 50),
@@ -125,8 +120,6 @@ test.each([
   ["Ready", "kubelet's own"],
   ["{driver}", "with {driver} DNS-NAME/NAME"],
   ["", "the type must be"],
-  ["a b", "the type must be"],
-  ["A.B/c", "the type must be"],
 ])("%p is refused", (text, why) => {
   expect(() => parseConditionType(text)).toThrow(why);
 });

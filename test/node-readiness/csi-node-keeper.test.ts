@@ -4,7 +4,7 @@ import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { PACE } from "../../src/node-readiness/pace";
 import { recordLog } from "../support/recorded-log";
-import { DRIVER, registrationIn } from "./support/controlled-registrations";
+import { DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
 
 const { lookEveryMs, graceMs, again } = PACE.csiNode;
 const START = 1_000_000;
@@ -39,16 +39,11 @@ function createPlay(random = 1) {
         ...one,
         reregister: () => !play.kubeletIsAsking && play.reregistered.push(one.driverName ?? "") > 0,
       }));
-      const outcome = await keeper.pass(registrations, {
-        api: undefined as never,
-        store,
-        signal: new AbortController().signal,
-        now: play.now,
-        listedDrivers: async () => {
-          play.reads += 1;
-          return play.csiNode;
-        },
-      });
+      const listed = async () => {
+        play.reads += 1;
+        return play.csiNode;
+      };
+      const outcome = await keeper.pass(registrations, passOf(store, play.now, listed));
       return outcome.kind === "settled" ? outcome.againInMs : outcome;
     },
     /** Passes as they fall due, until so much time is over. */

@@ -1,7 +1,7 @@
 import { driversIn } from "../../src/node-readiness/api/node";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
-import { runNodeReadiness } from "../../src/node-readiness/run-node-readiness";
+import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
 import { only } from "../../src/registrar/registrations";
 import { startRegistrar } from "../../src/registrar/start-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";

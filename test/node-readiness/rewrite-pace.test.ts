@@ -10,10 +10,6 @@ function paceAfter(writes: number, freeRewrites?: number) {
   return { pace, answers };
 }
 
-test("what was never written is not held back", () => {
-  expect(createRewritePace(BACKOFF).waitMs(NAME, VALUE, 5)).toBe(0);
-});
-
 test("three times the same is written again at once; then the waits grow to the longest", () => {
   const waits = [1, 2, 3, 4, 5, 6, 9].map((writes) => paceAfter(writes).pace.waitMs(NAME, VALUE, 0));
   expect(waits).toEqual([0, 0, 0, 10, 20, 40, 100]);

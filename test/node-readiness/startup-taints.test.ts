@@ -67,8 +67,7 @@ test("as long as CSINode lacks the driver the taint stays, with one warning (aws
 
 test("another client rewrites the list between read and patch: nothing of it is undone (aws-efs#1491)", async () => {
   await using fixture = await startTainted();
-  const { server, registrations, log } = fixture;
-  server.listed = [DRIVER];
+  const { server, log } = fixture;
   const other = { key: "other.example.com/agent-not-ready", effect: "NoSchedule" };
   const rewrites = [
     [other, FOREIGN_TAINT, STARTUP_TAINT],
@@ -80,7 +79,7 @@ test("another client rewrites the list between read and patch: nothing of it is 
     if (rewrite) server.setTaints(rewrite);
     return undefined;
   };
-  registrations.set("registered");
+  fixture.register(DRIVER);
   await log.when(REMOVED);
   expect(rewrites).toEqual([]);
   expect(server.node?.spec.taints).toEqual([other]);
@@ -88,15 +87,14 @@ test("another client rewrites the list between read and patch: nothing of it is 
 
 test.each([409, 422])("%s is answered with a fresh read and another try (aws-efs#1320)", async (code) => {
   await using fixture = await startTainted();
-  const { server, registrations, log } = fixture;
-  server.listed = [DRIVER];
+  const { server, log } = fixture;
   let rejections = 0;
   server.script = ({ kind }) => {
     if (kind !== "patch-node" || rejections >= 3) return undefined;
     rejections += 1;
     return { kind: "status", code, message: "the object has been modified" };
   };
-  registrations.set("registered");
+  fixture.register(DRIVER);
   await log.when(REMOVED);
   const patches = ["patch-node", "get-node"];
   expect(fixture.kinds().slice(3)).toEqual([...patches, ...patches, ...patches, "patch-node"]);
@@ -145,12 +143,8 @@ test("each driver's taint goes with its own registration, and a taint with anoth
   const options = { startupTaints: ["{driver}/agent-not-ready:NoExecute"], severalDrivers: true };
   const taintOf = (driver: string, effect: string) => ({ key: `${driver}/agent-not-ready`, effect });
   const [one, two] = ["one.csi.example.com", "two.csi.example.com"];
-  const [first, second, stays] = [
-    taintOf(one, "NoExecute"),
-    taintOf(two, "NoExecute"),
-    taintOf(one, "NoSchedule"),
-  ];
-  await using fixture = await startTainted(options, [first, second, stays]);
+  const [second, stays] = [taintOf(two, "NoExecute"), taintOf(one, "NoSchedule")];
+  await using fixture = await startTainted(options, [taintOf(one, "NoExecute"), second, stays]);
   const { server, registrations, log } = fixture;
   server.listed = [one, two];
   registrations.set("registered", one);

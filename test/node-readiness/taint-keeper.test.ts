@@ -2,7 +2,7 @@ import { createNodeStore } from "../../src/node-readiness/node-watch";
 import { startupTaintsOf } from "../../src/node-readiness/startup-taint";
 import { createTaintKeeper } from "../../src/node-readiness/taint-keeper";
 import { recordLog } from "../support/recorded-log";
-import { registrationIn } from "./support/controlled-registrations";
+import { passOf, registrationIn } from "./support/controlled-registrations";
 
 const [FOUGHT, UNLISTED] = ["fought.csi.example.com", "unlisted.csi.example.com"];
 const WANTED = [{ key: "{driver}/agent-not-ready", effect: undefined }];
@@ -35,13 +35,8 @@ test("a driver that CSINode lacks is not looked up without a pause while another
     return nodeAsEver();
   };
   for (let look = 0; look < 8; look += 1) {
-    const outcome = await keeper.pass(registrations, {
-      api: { patchNode } as never,
-      store,
-      signal: new AbortController().signal,
-      now: Date.now(),
-      listedDrivers: async () => ({ kind: "done", value: [FOUGHT] }),
-    });
+    const listed = async () => ({ kind: "done", value: [FOUGHT] }) as const;
+    const outcome = await keeper.pass(registrations, passOf(store, Date.now(), listed, { patchNode }));
     looks.push(outcome.kind === "settled" ? outcome.againInMs : undefined);
   }
   // Removed again three times at once; then both wait, for what becomes of CSINode and for peace.

@@ -1,5 +1,5 @@
 import type { ApiFailure } from "../../src/node-readiness/api/failure";
-import type { WatchEvent } from "../../src/node-readiness/api/node-api";
+import type { NodeApi } from "../../src/node-readiness/api/node-api";
 import { PACE } from "../../src/node-readiness/pace";
 
 const { watch: pace } = PACE;
@@ -28,7 +28,6 @@ const MINUTE_MS = 60_000;
 /** What becomes of each watch that the API server opens. */
 interface Ending {
   readonly afterMs: number;
-  readonly event?: WatchEvent;
   readonly failure?: ApiFailure;
 }
 
@@ -40,11 +39,10 @@ async function watchesIn(ms: number, endingOf: (watch: number) => Ending) {
   const { ended } = startNodeWatch({
     api: {
       getNode: async () => ({ kind: "done", value: NODE }),
-      watchNode: async (_from: object, signal: AbortSignal, onEvent: (event: WatchEvent) => void) => {
+      watchNode: async (...[, signal, { onOpen }]: Parameters<NodeApi["watchNode"]>) => {
         begun.push(performance.now());
-        const { afterMs, event, failure } = endingOf(begun.length);
-        onEvent({ kind: "opened" });
-        if (event) onEvent(event);
+        const { afterMs, failure } = endingOf(begun.length);
+        onOpen();
         await new Promise<void>((resolve) => {
           setTimeout(resolve, afterMs);
           signal.addEventListener("abort", () => resolve());
@@ -65,15 +63,10 @@ async function watchesIn(ms: number, endingOf: (watch: number) => Ending) {
   return { count: begun.length, lastPauseMs: (begun.at(-1) ?? 0) - (begun.at(-2) ?? 0) };
 }
 
-const errorOf = (kind: "unexpected" | "expired"): WatchEvent => ({
-  kind: "error",
-  failure: { kind, message: "etcd is away" },
-});
-
 test.each<[string, Ending]>([
   ["end at once", { afterMs: 0 }],
-  ["tell an error at once", { afterMs: 0, event: errorOf("unexpected") }],
-  ["have expired at once", { afterMs: 0, event: errorOf("expired") }],
+  ["tell an error at once", { afterMs: 0, failure: { kind: "unexpected", message: "etcd is away" } }],
+  ["have expired at once", { afterMs: 0, failure: { kind: "expired", message: "too old" } }],
   ["break at once", { afterMs: 0, failure: { kind: "unreachable", message: "ECONNRESET" } }],
   ["end after some seconds", { afterMs: 5_000 }],
 ])("watches that %s are begun anew ever more slowly", async (_what, ending) => {

@@ -28,14 +28,11 @@ const END_OF_HEAD = "\r\n\r\n";
 
 /**
  * Serves a client: the part of HTTP/1 that read-only paths need. It reads one request at a time, and no body. If the
- * client sends more before it has its answer, the connection ends with that answer. Other protocols, and heads of more
- * than 16 KiB, are cut off.
- *
+ * client sends more before it has its answer, the connection ends with that answer. Other protocols are cut off.
  * Node's own server creates objects for each pipelined request, 2,000 in one chunk, before a program can refuse them.
  */
 export function serveHttpConnection(socket: Socket, respond: Respond): HttpConnection {
   let received: Buffer = NOTHING;
-  /** While a request is being answered. */
   let answering: AbortController | undefined;
   /** The current answer is the last one: nothing is read any more. */
   let isLast = false;
@@ -85,7 +82,7 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
       if (isHead || socket.destroyed) body.destroy();
     }
     if (socket.destroyed) return;
-    const head = answerHead(given, { isLast });
+    const head = answerHead(given, isLast);
     if (isHead) await send(head);
     else if (typeof body === "string") await send(head + body);
     else {

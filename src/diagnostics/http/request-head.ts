@@ -4,7 +4,6 @@ export interface HttpRequest {
   /** As it was sent, up to the question mark. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The Accept header; empty without one. */
   readonly accept: string;
   /** The connection ends after it: the client asked for that, or a body follows. */
   readonly isLast: boolean;
@@ -25,8 +24,7 @@ export function mayBeRequest(bytes: Buffer): boolean {
 
 /**
  * Reads the head of a request in HTTP/1.0 or 1.1, without the empty line that ends it (RFC 9112, sections 3 and 5).
- * Undefined for a bad request: malformed, folded, with bare line feeds, without the Host of HTTP/1.1, or with two lengths
- * of its body.
+ * Undefined for a bad request.
  */
 export function parseRequestHead(text: string): HttpRequest | undefined {
   const [first = "", ...lines] = text.split("\r\n");

@@ -8,15 +8,13 @@ export type PatchOperation =
   | { readonly op: "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 
-/** One event of a watch. */
-export type WatchEvent =
+interface WatchListener {
   /** The API server has begun to answer. */
-  | { readonly kind: "opened" }
+  readonly onOpen: () => void;
   /** The Node up to this version: undefined if it did not change, null if it was deleted. */
-  | { readonly kind: "version"; readonly resourceVersion: string; readonly node?: NodeView | null }
-  | { readonly kind: "error"; readonly failure: ApiFailure };
+  readonly onVersion: (resourceVersion: string, node: NodeView | null | undefined) => void;
+}
 
-/** Requests about one Node and its CSINode. */
 export type NodeApi = ReturnType<typeof createNodeApi>;
 
 /** A watch with bookmarks once a minute that is silent for this time has lost its server. */
@@ -48,14 +46,13 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
     /** Resolves with the patched Node. Fails with `conflict` if a test of the patch fails. */
     patchNode: (body: readonly PatchOperation[], signal: AbortSignal) =>
       patch(nodePath, "application/json-patch+json", body, signal),
-    /** Applies a strategic merge patch to the status; resolves with the patched Node. */
     patchStatus: (body: object, signal: AbortSignal) =>
       patch(`${nodePath}/status`, "application/strategic-merge-patch+json", body, signal),
     /** Watches the Node after `resourceVersion` for about `seconds`. Resolves with the failure that ended it, if any. */
-    watchNode: (
+    watchNode: async (
       { resourceVersion, seconds }: { readonly resourceVersion: string; readonly seconds: number },
       signal: AbortSignal,
-      onEvent: (event: WatchEvent) => void,
+      { onOpen, onVersion }: WatchListener,
     ): Promise<ApiFailure | undefined> => {
       const query = new URLSearchParams({
         watch: "true",
@@ -64,36 +61,19 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
         allowWatchBookmarks: "true",
         timeoutSeconds: String(seconds),
       });
-      return client.follow(`/api/v1/nodes?${query}`, {
-        signal,
-        idleMs: WATCH_IDLE_MS,
-        onOpen: () => onEvent({ kind: "opened" }),
-        onObject: (line) => {
-          const event = parseWatchEvent(line);
-          if (event !== undefined) onEvent(event);
-        },
-      });
+      let reported: ApiFailure | undefined;
+      const onObject = (line: unknown) => {
+        const { type, object } = fieldsOf(line);
+        const version = String(fieldsOf(fieldsOf(object).metadata).resourceVersion);
+        const node = parseNode(object);
+        if (type === "ERROR") reported = failureOf(Number(fieldsOf(object).code), object, undefined);
+        if (type === "BOOKMARK") onVersion(version, undefined);
+        if (type === "DELETED") onVersion(version, null);
+        if ((type === "ADDED" || type === "MODIFIED") && node) onVersion(version, node);
+      };
+      const path = `/api/v1/nodes?${query}`;
+      const failure = await client.follow(path, { signal, idleMs: WATCH_IDLE_MS, onOpen, onObject });
+      return reported ?? failure;
     },
   };
-}
-
-/** Reads one line of a watch; undefined for an event of another type. */
-function parseWatchEvent(line: unknown): WatchEvent | undefined {
-  const { type, object } = fieldsOf(line);
-  const resourceVersion = String(fieldsOf(fieldsOf(object).metadata).resourceVersion);
-  switch (type) {
-    case "ADDED":
-    case "MODIFIED": {
-      const node = parseNode(object);
-      return node && { kind: "version", resourceVersion, node };
-    }
-    case "DELETED":
-      return { kind: "version", resourceVersion, node: null };
-    case "BOOKMARK":
-      return { kind: "version", resourceVersion };
-    case "ERROR":
-      return { kind: "error", failure: failureOf(Number(fieldsOf(object).code), object, undefined) };
-    default:
-      return undefined;
-  }
 }

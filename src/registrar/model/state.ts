@@ -119,16 +119,20 @@ export type LoopEvent =
   | { readonly kind: "stop"; readonly reason: string; readonly outcome: RegistrationOutcome }
   | { readonly kind: "closed"; readonly outcome: RegistrationOutcome };
 
-export type PublishReason =
-  | "driver-named"
-  | "driver-renamed"
-  | "driver-restarted"
-  | "socket-gone"
-  | "socket-dead"
-  | "kubelet-silent"
-  | "retry"
-  | "peer-gone"
-  | "reregister";
+export const PUBLISH_REASONS = [
+  "driver-named",
+  "driver-renamed",
+  "driver-restarted",
+  "socket-gone",
+  "socket-dead",
+  "kubelet-silent",
+  "retry",
+  "peer-gone",
+  "reregister",
+] as const;
+/** The event that led to a publication of the registration socket. */
+export type PublishReason = (typeof PUBLISH_REASONS)[number];
+/** The event that led to standby. */
 export type StandbyReason = "socket-taken" | "already-registered";
 
 export interface StateChange {

@@ -21,20 +21,6 @@ function connect(access: ApiAccess) {
   return { client, ask, [Symbol.dispose]: client.close };
 }
 
-/** A server that answers everything with `fault`, and a client of it. */
-async function startFaulty(fault: Fault) {
-  const server = await startServer();
-  server.script = () => fault;
-  const { client } = connect(server.access);
-  return {
-    client,
-    [Symbol.asyncDispose]: async () => {
-      client.close();
-      await server[Symbol.asyncDispose]();
-    },
-  };
-}
-
 test("a request carries the token, over one connection for several, and leaves nothing behind", () =>
   expectNothingLeft(async () => {
     await using server = await startServer();
@@ -151,16 +137,20 @@ test.each<[string, Fault, object]>([
   ["500", status(500), unexpected("HTTP status 500: told")],
   ["a connection that breaks", { kind: "reset" }, { kind: "unreachable" }],
 ])("%s", async (_what, fault, failure) => {
-  await using faulty = await startFaulty(fault);
-  expect(await faulty.client.call(getNode, signal)).toMatchObject({ kind: "failed", failure });
+  await using server = await startServer();
+  server.script = () => fault;
+  using connection = connect(server.access);
+  expect(await connection.client.call(getNode, signal)).toMatchObject({ kind: "failed", failure });
 });
 
 test.each<[string, Fault, object]>([
   ["there is no CSINode", status(404), { kind: "done", value: [] }],
   ["a proxy knows no such path", LOST, { kind: "failed", failure: { kind: "unexpected" } }],
 ])("%s: what that says of the drivers in it", async (_what, fault, outcome) => {
-  await using faulty = await startFaulty(fault);
-  expect(await createNodeApi(faulty.client, NODE_NAME).getListedDrivers(signal)).toMatchObject(outcome);
+  await using server = await startServer();
+  server.script = () => fault;
+  using connection = connect(server.access);
+  expect(await createNodeApi(connection.client, NODE_NAME).getListedDrivers(signal)).toMatchObject(outcome);
 });
 
 test("a request without an answer ends with its signal", async () => {

@@ -1,3 +1,6 @@
+import type { Outcome } from "../../../src/node-readiness/api/failure";
+import type { NodeApi } from "../../../src/node-readiness/api/node-api";
+import type { NodeStore } from "../../../src/node-readiness/node-watch";
 import type {
   ObservedRegistration,
   ObservedRegistrations,
@@ -17,6 +20,14 @@ export const registrationIn = (
   registeredAt: state === "registered" ? Date.now() : undefined,
   refusal: state === "refused" ? "topology clash" : undefined,
 });
+
+/** What a keeper is given for one pass. */
+export const passOf = (
+  store: NodeStore,
+  now: number,
+  listedDrivers: () => Promise<Outcome<readonly string[]>>,
+  api: object = {},
+) => ({ store, now, listedDrivers, api: api as NodeApi, signal: new AbortController().signal });
 
 export type ControlledRegistrations = ReturnType<typeof createRegistrations>;
 

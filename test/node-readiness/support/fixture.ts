@@ -1,6 +1,7 @@
+import type { ApiAccess } from "../../../src/node-readiness/api/access";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../../src/node-readiness/options";
 import type { Pace } from "../../../src/node-readiness/pace";
-import { runNodeReadiness } from "../../../src/node-readiness/run-node-readiness";
+import { runNodeReadiness } from "../../../src/node-readiness/start-node-readiness";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
@@ -25,35 +26,39 @@ export const QUICK_PACE = {
 export type FixtureOptions = Partial<NodeReadinessOptions> & { readonly pace?: Partial<Pace> };
 export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
+/** Starts node readiness of node-1 over registrations that a test controls. */
+export function startReadiness({ pace = QUICK_PACE, access, ...options }: FixtureOptions) {
+  const registrations = createRegistrations();
+  const log = recordLog();
+  const all = { nodeName: NODE_NAME, access: access as ApiAccess, ...options };
+  const readiness = runNodeReadiness(registrations, resolveNodeReadinessOptions(all), {
+    log: log.logger,
+    pace,
+  });
+  return { registrations, log, readiness, [Symbol.asyncDispose]: readiness.close };
+}
+
 /** Starts node readiness over controlled registrations and a scripted API server, which `prepare` sees first. */
 export async function startFixture(
-  { pace = QUICK_PACE, ...options }: FixtureOptions = { startupTaints: ["{driver}/agent-not-ready"] },
+  options: FixtureOptions = { startupTaints: ["{driver}/agent-not-ready"] },
   prepare: (server: ScriptedApiServer) => void = () => {},
 ) {
   const server = await startServer();
   prepare(server);
-  const registrations = createRegistrations();
-  const log = recordLog();
-  const readiness = runNodeReadiness(
-    registrations,
-    resolveNodeReadinessOptions({ nodeName: NODE_NAME, access: server.access, ...options }),
-    { log: log.logger, pace },
-  );
+  const started = startReadiness({ access: server.access, ...options });
   return {
+    ...started,
     server,
-    registrations,
-    log,
-    readiness,
     isWatching: () => eventually(() => expect(server.watches).toBe(1)),
     /** Kubelet registers drivers, and CSINode lists them. */
     register: (...drivers: readonly string[]) => {
       server.listed = drivers;
-      for (const driver of drivers) registrations.set("registered", driver);
+      for (const driver of drivers) started.registrations.set("registered", driver);
     },
     /** The kinds of the requests so far. */
     kinds: () => server.requests.map(({ kind }) => kind),
     [Symbol.asyncDispose]: async () => {
-      await readiness.close();
+      await started.readiness.close();
       await server[Symbol.asyncDispose]();
     },
   };

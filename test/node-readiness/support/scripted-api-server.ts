@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import type { ApiAccess } from "../../../src/node-readiness/api/access";
 import type { NodeCondition, Taint } from "../../../src/node-readiness/api/node";
 import type { Certificate } from "./certificates";
-import { applyJsonPatch, mergeConditions, type StoredNode } from "./stored-node";
 
 export const NODE_NAME = "node-1";
 
@@ -17,6 +16,15 @@ const KINDS: Readonly<Record<string, string>> = {
   [`GET /apis/storage.k8s.io/v1/csinodes/${NODE_NAME}`]: "get-csinode",
   "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "ask-for-right",
 };
+
+/** A Node object as a server keeps it. */
+interface StoredNode {
+  readonly kind: "Node";
+  readonly apiVersion: "v1";
+  readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
+  readonly spec: { readonly taints?: readonly Taint[] };
+  readonly status: { readonly conditions: readonly NodeCondition[] };
+}
 
 export type SeenRequest = ReturnType<typeof readRequest>;
 
@@ -158,6 +166,36 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
       }),
   };
   return server;
+}
+
+/** Applies a JSON Patch of tests and removals of taints; undefined if a test fails. */
+function applyJsonPatch(
+  node: StoredNode,
+  patch: readonly { readonly op: string; readonly path: string; readonly value?: unknown }[],
+): StoredNode | undefined {
+  const taints = [...(node.spec.taints ?? [])];
+  for (const { op, path, value } of patch) {
+    const place = Number(path.replace("/spec/taints/", ""));
+    if (op === "test" && JSON.stringify(taints[place]) !== JSON.stringify(value)) return undefined;
+    if (op === "remove") taints.splice(place, 1);
+  }
+  return { ...node, spec: { taints } };
+}
+
+/** Merges conditions by type, as the API server does with a strategic merge patch. */
+function mergeConditions(
+  node: StoredNode,
+  patch: { readonly status: { readonly conditions: readonly NodeCondition[] } },
+): StoredNode {
+  const given = patch.status.conditions;
+  const isDeleted = (condition: object) => "$patch" in condition;
+  const merged = node.status.conditions.map((old) => ({
+    ...old,
+    ...given.find(({ type }) => type === old.type),
+  }));
+  const added = given.filter(({ type }) => node.status.conditions.every((old) => old.type !== type));
+  const conditions = [...merged, ...added].filter((condition) => !isDeleted(condition));
+  return { ...node, status: { conditions } };
 }
 
 function readRequest({ url = "/", method, headers, socket }: IncomingMessage) {

@@ -1,17 +1,14 @@
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import type { ApiAccess } from "../../../../src/node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../../../src/node-readiness/api/client";
 import type { Outcome } from "../../../../src/node-readiness/api/failure";
 import { parseNode, type Taint } from "../../../../src/node-readiness/api/node";
 import { startControlPlane } from "../../../cluster/support/control-plane";
+import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
 import { DRIVER } from "../../support/controlled-registrations";
-
-const run = promisify(execFile);
-const ROOT = join(__dirname, "..", "..", "..", "..");
+import { type FixtureOptions, startReadiness } from "../../support/fixture";
 
 const NODES = ["node-1", "node-2"];
 /** What `manifest` calls the service account, and where it puts it. */
@@ -35,13 +32,15 @@ export function useCluster(prepare: (cluster: Cluster) => Promise<unknown> = asy
   return cluster;
 }
 
+/** Starts node readiness of node-1, with the rights of a pod there, over registrations that a test controls. */
+export async function startKeeper(cluster: Cluster, options: FixtureOptions = {}) {
+  const access = options.access ?? (await cluster.accessFrom("node-1"));
+  return startReadiness({ startupTaints: ["{driver}/agent-not-ready"], ...options, access });
+}
+
 /** Starts it, with two Nodes and on each a pod of the DaemonSet's service account. */
 async function startCluster() {
-  const { stdout: yaml } = await run(process.execPath, [
-    join(ROOT, "dist", "cli.js"),
-    "manifest",
-    ...MANIFEST,
-  ]);
+  const { stdout: yaml } = await runCommand("manifest", ...MANIFEST);
   const folder = await createTempFolder();
   const controlPlane = await startControlPlane({ folder: folder.path, nodes: NODES });
   const authority = { kind: "file", path: controlPlane.caFile } as const;
@@ -57,18 +56,19 @@ async function startCluster() {
     return got.value;
   };
   const read = (path: string) => must(admin.call({ method: "GET", path }, signal));
-  const patch = (client: ApiClient, path: string, type: string, body: object) =>
+  /** Patches as `client`, by default as an administrator. */
+  const patch = (path: string, type: string, body: object, client = admin) =>
     client.call({ method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
   const create = (path: string, body: object) => must(admin.call({ method: "POST", path, body }, signal));
-  const kubelets = new Map<string, ApiClient>();
+  const createNode = (name: string, taints: readonly Taint[] = []) =>
+    create("/api/v1/nodes", { kind: "Node", apiVersion: "v1", metadata: { name }, spec: { taints } });
+  const kubelets: Record<string, ApiClient> = {};
   for (const node of NODES) {
-    await create("/api/v1/nodes", { kind: "Node", apiVersion: "v1", metadata: { name: node } });
+    await createNode(node);
     const file = (kind: string) =>
       ({ kind: "file", path: join(folder.path, "pki", `node-${node}.${kind}`) }) as const;
-    kubelets.set(
-      node,
-      createApiClient({ server: controlPlane.url, authority, certificate: file("crt"), key: file("key") }),
-    );
+    const identity = { certificate: file("crt"), key: file("key") };
+    kubelets[node] = createApiClient({ server: controlPlane.url, authority, ...identity });
   }
 
   const apply = async (yaml: string) => {
@@ -105,20 +105,14 @@ async function startCluster() {
     return view;
   };
   const csiNodePath = "/apis/storage.k8s.io/v1/csinodes";
-  const kubeletOf = (name: string) => {
-    const kubelet = kubelets.get(name);
-    if (kubelet === undefined) throw new Error(`no kubelet on ${name}`);
-    return kubelet;
-  };
 
   return {
     controlPlane,
     folder: folder.path,
-    /** As system:masters. */
-    admin,
+    patch,
     /** Applies YAML with server-side validation. */
     apply,
-    token,
+    createNode,
     node,
     /** With a token that is bound to a pod on this node. */
     accessFrom: async (name: string): Promise<ApiAccess> => ({
@@ -128,7 +122,7 @@ async function startCluster() {
     }),
     /** As kubelet of the node does it, with its own certificate: NodeRestriction watches. */
     writeCsiNode: async (name: string, drivers: readonly string[], limit?: number) => {
-      const kubelet = kubeletOf(name);
+      const kubelet = kubelets[name] ?? admin;
       const { uid } = await node(name);
       const body = {
         kind: "CSINode",
@@ -145,15 +139,15 @@ async function startCluster() {
       };
       const created = await kubelet.call({ method: "POST", path: csiNodePath, body }, signal);
       if (created.kind === "failed")
-        await must(patch(kubelet, `${csiNodePath}/${name}`, "merge-patch", body));
+        await must(patch(`${csiNodePath}/${name}`, "merge-patch", body, kubelet));
     },
     /** The same, for the Node's own status. */
     writeStatus: (name: string, status: object) =>
-      must(patch(kubeletOf(name), `/api/v1/nodes/${name}/status`, "strategic-merge-patch", { status })),
+      must(patch(`/api/v1/nodes/${name}/status`, "strategic-merge-patch", { status }, kubelets[name])),
     setTaints: (name: string, taints: readonly Taint[]) =>
-      must(patch(admin, `/api/v1/nodes/${name}`, "merge-patch", { spec: { taints } })),
+      must(patch(`/api/v1/nodes/${name}`, "merge-patch", { spec: { taints } })),
     [Symbol.asyncDispose]: async () => {
-      for (const client of [admin, ...kubelets.values()]) client.close();
+      for (const client of [admin, ...Object.values(kubelets)]) client.close();
       await controlPlane.close();
       await folder[Symbol.asyncDispose]();
     },

@@ -22,8 +22,7 @@ export async function patchNode(
 ): Promise<Outcome<unknown>> {
   const client = createApiClient(await cluster.accessFrom(from));
   const path = `/api/v1/nodes/${node}${status ? "/status" : ""}`;
-  const call = { method: "PATCH", path, body, contentType: `application/${type}+json` } as const;
-  const answer = await client.call(call, new AbortController().signal);
+  const answer = await cluster.patch(path, type, body, client);
   client.close();
   return answer;
 }
@@ -41,9 +40,6 @@ export async function policyEnforced(cluster: Cluster): Promise<void> {
       failure: { kind: "forbidden" },
     }),
   );
-  const { signal } = new AbortController();
-  const path = "/api/v1/nodes/node-1/status";
-  const contentType = "application/strategic-merge-patch+json";
   const body = { status: { conditions: [{ type: "Probe", $patch: "delete" }] } };
-  await cluster.admin.call({ method: "PATCH", path, body, contentType }, signal);
+  await cluster.patch("/api/v1/nodes/node-1/status", merge.type, body);
 }

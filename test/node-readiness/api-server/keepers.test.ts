@@ -1,8 +1,7 @@
 import { eventually } from "../../support/eventually";
 import { DRIVER } from "../support/controlled-registrations";
-import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
-import { useCluster } from "./support/cluster";
-import { startKeeper } from "./support/keeper";
+import { FOREIGN_TAINT, QUICK_PACE, STARTUP_TAINT } from "../support/fixture";
+import { startKeeper, useCluster } from "./support/cluster";
 
 const cluster = useCluster();
 beforeEach(async () => {
@@ -11,13 +10,10 @@ beforeEach(async () => {
 });
 
 const taints = async () => (await cluster.node("node-1")).taints;
-/** What a watch that is at work tells shows that it is. */
-const watching = (readiness: Awaited<ReturnType<typeof startKeeper>>["readiness"]) =>
-  eventually(() => expect(readiness.status().taints[0]?.present).toBe(true));
 
 test("the taint goes within a second of kubelet's registration status, and CSINode has the limit by then", async () => {
   await using keeper = await startKeeper(cluster);
-  await watching(keeper.readiness);
+  await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(true));
   keeper.registrations.set("asked");
   // Kubelet writes CSINode, driver and limit at once, and tells the registrar behind that.
   await cluster.writeCsiNode("node-1", [DRIVER], 25);
@@ -30,27 +26,6 @@ test("the taint goes within a second of kubelet's registration status, and CSINo
   expect(csiNode.spec.drivers).toMatchObject([{ name: DRIVER, allocatable: { count: 25 } }]);
 });
 
-test("without the driver in CSINode it stays, with it it goes", async () => {
-  await using keeper = await startKeeper(cluster);
-  keeper.registrations.set("registered");
-  await keeper.log.when("Startup taint stays: kubelet says that it registered the driver, CSINode lacks it");
-  expect(await taints()).toContainEqual(STARTUP_TAINT);
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await keeper.log.when("Startup taint removed");
-});
-
-test("a taint that is put on later goes too, each time", async () => {
-  await cluster.setTaints("node-1", []);
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await using keeper = await startKeeper(cluster);
-  keeper.registrations.set("registered");
-  for (const round of [1, 2, 3]) {
-    await cluster.setTaints("node-1", [STARTUP_TAINT, FOREIGN_TAINT]);
-    await keeper.log.when("Startup taint removed", round);
-    expect(await taints()).toEqual([FOREIGN_TAINT]);
-  }
-});
-
 test("a Node that is deleted and made anew, with its taint and no CSINode, is looked after like the first", async () => {
   await using keeper = await startKeeper(cluster);
   const { kubectl } = cluster.controlPlane;
@@ -61,14 +36,58 @@ test("a Node that is deleted and made anew, with its taint and no CSINode, is lo
   await kubectl("delete", "csinode", "node-1");
   await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(false));
 
-  const spec = { taints: [STARTUP_TAINT] };
-  await cluster.apply(JSON.stringify({ kind: "Node", apiVersion: "v1", metadata: { name: "node-1" }, spec }));
+  await cluster.createNode("node-1", [STARTUP_TAINT]);
   await eventually(() =>
     expect(keeper.readiness.status().taints[0]?.hindrance).toBe("CSINode does not list the driver"),
   );
   await cluster.writeCsiNode("node-1", [DRIVER]);
   await keeper.log.when("Startup taint removed", 2);
   expect(await taints()).not.toContainEqual(STARTUP_TAINT);
+});
+
+test("CSINode is deleted: the driver is registered anew, with the rights that there were before", async () => {
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  const csiNode = { lookEveryMs: 50, graceMs: 50, again: { initialMs: 100, maxMs: 100 } };
+  await using keeper = await startKeeper(cluster, { pace: { ...QUICK_PACE, csiNode } });
+  const { registrations, log, readiness } = keeper;
+  registrations.set("registered");
+  await eventually(() => expect(readiness.status().csiNode).toHaveLength(1));
+  await cluster.controlPlane.kubectl("delete", "csinode", "node-1");
+  await eventually(() => expect(registrations.reregistered.length).toBeGreaterThan(0));
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  await log.when("CSINode lists the driver again");
+  expect(readiness.status()).toMatchObject({
+    csiNode: [{ driverName: DRIVER, lackingSince: undefined }],
+    api: { failures: {}, trouble: undefined },
+  });
+});
+
+test("the condition is True when kubelet has registered the driver, False otherwise; kubelet's own stay", async () => {
+  const conditions = async () => (await cluster.node("node-1")).conditions;
+  const type = `${DRIVER}/Registered`;
+  const own = async () => (await conditions()).find((one) => one.type === type);
+  const kubeletReports = (status: "True" | "False") =>
+    cluster.writeStatus("node-1", {
+      conditions: [{ type: "Ready", status, reason: "Kubelet", message: "" }],
+    });
+  await kubeletReports("True");
+  await cluster.writeCsiNode("node-1", [DRIVER]);
+  await using keeper = await startKeeper(cluster, { condition: "{driver}/Registered", conditionDelayMs: 0 });
+  keeper.registrations.set("registered");
+  await eventually(async () => expect(await own()).toMatchObject({ status: "True", reason: "Registered" }));
+  const since = (await own())?.lastTransitionTime;
+  await kubeletReports("False");
+  await kubeletReports("True");
+  expect(await own()).toMatchObject({ status: "True", lastTransitionTime: since });
+
+  keeper.registrations.set("refused");
+  await eventually(async () => expect(await own()).toMatchObject({ status: "False", reason: "Refused" }));
+  expect((await conditions()).map((one) => `${one.type}=${one.status}`).sort()).toEqual([
+    "Ready=True",
+    `${type}=False`,
+  ]);
+  const { writes } = keeper.readiness.status().conditions[0] ?? {};
+  expect(keeper.log.all("Node condition set")).toHaveLength(writes ?? 0);
 });
 
 test("two removers and a rude third that rewrites all taints, 200 rounds: nothing lost, nothing brought back", async () => {
@@ -87,11 +106,8 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
   theirs.registrations.set("registered", other);
 
   /** Resolves with whether the patch was accepted. */
-  const patchNode = async (type: string, body: object) => {
-    const contentType = `application/${type}+json`;
-    const call = { method: "PATCH", path: "/api/v1/nodes/node-1", body, contentType } as const;
-    return (await cluster.admin.call(call, new AbortController().signal)).kind === "done";
-  };
+  const patchNode = async (type: string, body: object) =>
+    (await cluster.patch("/api/v1/nodes/node-1", type, body)).kind === "done";
   let rude = true;
   let rewrites = 0;
   /** Reads all taints and writes all of them back with one of its own changed, if nobody was quicker. */
