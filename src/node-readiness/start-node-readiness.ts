@@ -73,9 +73,9 @@ export function startNodeReadiness(
 export function runNodeReadiness(
   registrations: ObservedRegistrations,
   { nodeName, access, startupTaints, condition, conditionDelayMs }: ResolvedNodeReadinessOptions,
-  { log, pace }: { readonly log: Logger; readonly pace?: Partial<Pace> | undefined },
+  { log: parentLog, pace }: { readonly log: Logger; readonly pace?: Partial<Pace> | undefined },
 ): NodeReadiness {
-  const ownLog = log.named("node-readiness");
+  const log = parentLog.named("node-readiness");
   const paces = { ...PACE, ...pace };
   const stop = new AbortController();
   const { signal } = stop;
@@ -86,13 +86,13 @@ export function runNodeReadiness(
   const api = createNodeApi(client, nodeName);
   const store = createNodeStore(changed.call);
   const rules = neededRules({ taints: startupTaints.length > 0, condition: condition !== undefined });
-  const troubles = createTroubles(log, nodeName, rulesText(rules));
+  const troubles = createTroubles(parentLog, nodeName, rulesText(rules));
   const keepers = {
-    taints: createTaintKeeper(startupTaints, log, paces.taint),
+    taints: createTaintKeeper(startupTaints, parentLog, paces.taint),
     ...(condition !== undefined && {
-      condition: createConditionKeeper(condition, conditionDelayMs, { log }),
+      condition: createConditionKeeper(condition, conditionDelayMs, { log: parentLog }),
     }),
-    CSINode: createCsiNodeKeeper(log, paces.csiNode),
+    CSINode: createCsiNodeKeeper(parentLog, paces.csiNode),
   };
   const templates = startupTaints.map(({ key }) => key).concat(condition ?? []);
   let warned: readonly string[] = [];
@@ -101,7 +101,7 @@ export function runNodeReadiness(
     const names = [...new Set(all.flatMap(({ driverName }) => driverName ?? []))];
     const refused = names.filter((name) => templates.some((one) => fillIn(one, name) === undefined));
     for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
-      ownLog.warn("Driver's name is that of others, its taints and conditions are left alone", {
+      log.warn("Driver's name is that of others, its taints and conditions are left alone", {
         csiDriverName,
         names: templates.join(", "),
         check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
