@@ -19,6 +19,7 @@ import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { endBySignals } from "../signals";
+import { version } from "../version";
 import { lookAtCluster, mixedFlags } from "./doctor/cluster";
 import { lookUntilHealthy } from "./doctor/look-until-healthy";
 import { readFiles } from "./doctor/read-files";
@@ -44,6 +45,7 @@ const flags = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
+  image: textFlag("with -f and --cluster: this registrar's image, where its name is another"),
   "csi-address": { ...textFlag("CSI driver socket as seen from here"), coerce: parseAddress },
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
@@ -114,7 +116,7 @@ export const runDoctor = createCommand(
     // What others wrote may keep this thread busy for seconds.
     if (flags.cluster || flags.file !== undefined) endBySignals();
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
-    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file), renderTable);
+    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file, flags.image), renderTable);
     const where = { exists: existsSync, isDirectory: isFolder };
     const target = {
       ...resolveTarget(flags, nodeDirectory(process.env), where),
@@ -132,11 +134,11 @@ export const runDoctor = createCommand(
 );
 
 /** Judges what is to be applied; nothing of this machine is looked at. */
-async function reportOnFiles(files: readonly string[]): Promise<Report> {
+async function reportOnFiles(files: readonly string[], image?: string): Promise<Report> {
   const { objects, unread } = await readFiles(files);
   const [first] = unread;
   if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);
-  const read = readDeployments(objects, settingsOf);
+  const read = readDeployments(objects, settingsOf, { image, version });
   const facts = { ...read, unread: [...unread, ...read.unread] };
   if (facts.deployments.length + facts.unread.length === 0)
     throw invalidOption("no registrar in these files: no container has its arguments or its image");

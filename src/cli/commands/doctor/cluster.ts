@@ -4,11 +4,14 @@ import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
 import { type ClusterTarget, readCluster } from "../../../doctor/cluster/read-cluster";
 import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
 import { plain } from "../../../logging/escape";
+import { version } from "../../version";
 import { lookUntilHealthy } from "./look-until-healthy";
 import { settingsOf } from "./settings";
 
 export interface ClusterFlags extends Partial<ClusterTarget> {
   readonly kubeconfig?: string | undefined;
+  /** The image that is this registrar's. */
+  readonly image?: string | undefined;
 }
 
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
@@ -24,7 +27,9 @@ const OF_A_NODE = [
 ] as const;
 const OF_A_CLUSTER = ["node", "driver", "context"] as const;
 
-type Mixed = { readonly [Name in (typeof OF_A_NODE)[number] | (typeof OF_A_CLUSTER)[number]]?: unknown };
+type Mixed = {
+  readonly [Name in "image" | (typeof OF_A_NODE)[number] | (typeof OF_A_CLUSTER)[number]]?: unknown;
+};
 
 /** What is wrong with flags of which some are for a cluster and some for a node; undefined where nothing is. */
 export function mixedFlags(flags: Mixed & { readonly cluster?: boolean | undefined }): string | undefined {
@@ -33,13 +38,14 @@ export function mixedFlags(flags: Mixed & { readonly cluster?: boolean | undefin
     const wrong = OF_A_NODE.find((name) => flags[name] !== undefined);
     return wrong && `--cluster looks at a whole cluster through kubectl; leave ${named(wrong)} out`;
   }
+  if (flags.image !== undefined && flags.file === undefined) return "--image needs -f or --cluster beside it";
   const wrong = OF_A_CLUSTER.find((name) => flags[name] !== undefined);
   return wrong && `${named(wrong)} needs --cluster beside it`;
 }
 
 /** The report of the first look that finds no problem, or of the last within `waitMs`. Progress goes to a terminal. */
 export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promise<ClusterReport> {
-  const { context, kubeconfig, node, driver } = flags;
+  const { context, kubeconfig, node, driver, image } = flags;
   // V8 would let the space of young objects grow to 100 MB, for pages that are garbage as soon as they are read.
   setFlagsFromString("--semi-space-growth-factor=1");
   const progress = createProgress();
@@ -47,7 +53,7 @@ export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promis
   await using proxy = await startKubectlProxy({ context, kubeconfig, onMessage });
   using api = createListApi(proxy.socketPath);
   const look = async () => {
-    const how = { settingsOf, onProgress: progress.show };
+    const how = { settingsOf, ours: { image, version }, onProgress: progress.show };
     const reading = await readCluster(api, { context, node, driver }, how);
     progress.end();
     return reportOnCluster(reading);
