@@ -44,7 +44,9 @@ export function relocate(deployment: Deployment, root: string) {
       .replace(/(^|=)(unix:\/\/)?\//, (_, equals: string, scheme = "") => `${equals}${scheme}${root}/`)
       .replace(/^(--http-endpoint=.*:)\d+$/, "$10")
       .replace(/^--health-port=\d+$/, "--http-endpoint=:0");
-  const flags = DEFAULT_FLAGS.filter((flag) => !hasFlag(deployment.args, flag));
+  const nameOf = (flag: string) => flag.replace(/^-(?=\w)/, "--").split("=")[0];
+  const given = deployment.args.map(nameOf);
+  const flags = DEFAULT_FLAGS.filter((flag) => !given.includes(nameOf(flag)));
   const endpoint = deployment.args
     .map(move)
     .join(" ")
@@ -59,9 +61,4 @@ export function relocate(deployment: Deployment, root: string) {
     /** The driver's socket on the host, which kubelet needs; undefined: the deployment has none. */
     endpoint,
   };
-}
-
-function hasFlag(args: readonly string[], flag: string): boolean {
-  const [name = ""] = flag.split("=");
-  return args.some((arg) => arg.replace(/^-(?=\w)/, "--").split("=")[0] === name);
 }

@@ -8,14 +8,12 @@ import type { RegistrarSet } from "./read-set";
 export interface RegistrarUnit {
   readonly set: RegistrarSet;
   readonly registrar: Deployment;
-  readonly driver: UnitDriver;
-}
-
-/** Only the driver itself says its name. */
-export interface UnitDriver {
-  /** `known`: the cluster has this name; `guessed`: it is the folder of the socket; `every`: of all drivers of a node. */
-  readonly kind: "known" | "guessed" | "every";
-  readonly name: string;
+  /** Only the driver itself tells its name. */
+  readonly driver: {
+    /** `known`: the cluster has this name; `guessed`: it is the socket's folder; `every`: of all drivers of a node. */
+    readonly kind: "known" | "guessed" | "every";
+    readonly name: string;
+  };
 }
 
 /** The name in a row of a registrar of all drivers. */
@@ -53,7 +51,7 @@ export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }
 
-function driverOf(registrar: Deployment, name: string | undefined): UnitDriver {
+function driverOf(registrar: Deployment, name: string | undefined): RegistrarUnit["driver"] {
   if (isPattern(registrar.settings.kubeletRegistrationPath)) return { kind: "every", name: EVERY_DRIVER };
   if (name !== undefined) return { kind: "known", name };
   const [path = ""] = socketPathsOf(registrar);

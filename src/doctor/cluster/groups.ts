@@ -10,7 +10,6 @@ type IsMeant = (place: Place) => boolean;
 /** Judges a group of places by its first. */
 type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
 
-/** A check of places, group by group. */
 export function placeCheck(code: string, name: string, isMeant: IsMeant, judge: Judge) {
   return check<ClusterFacts>(code, name, (facts) => judgeGroups(facts, isMeant, judge));
 }
@@ -50,7 +49,6 @@ function reasonKey({ state, node, pod }: Place): string {
     .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
 }
 
-/** The names of the places' nodes. */
 export function nodesOf(places: readonly Place[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }

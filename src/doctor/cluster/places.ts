@@ -17,19 +17,14 @@ const REASONS = {
   unseen: "whether kubelet has registered it cannot be seen from here",
 } as const;
 
-/** How a driver stands on a node, and why. */
-export type PlaceState =
-  | { readonly kind: keyof typeof REASONS; readonly reason: string | null; readonly restarts?: undefined }
-  | {
-      /**
-       * `uncovered`: something needs it here, and its DaemonSet has no pod here. `contradicted`: CSINode and the Node's
-       * annotation, by which volumes are attached, have two node IDs. `duplicate`: more than one pod registers it.
-       */
-      readonly kind: "uncovered" | "contradicted" | "duplicate";
-      readonly reason: string;
-      readonly restarts?: undefined;
-    }
-  | PodTrouble;
+/**
+ * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `contradicted`:
+ * CSINode and the Node's annotation, by which volumes are attached, have two node IDs. `duplicate`: several pods register it.
+ */
+export interface PlaceState extends Pick<PodTrouble, "restarts"> {
+  readonly kind: keyof typeof REASONS | "uncovered" | "contradicted" | "duplicate" | PodTrouble["kind"];
+  readonly reason: string | null;
+}
 
 /** A driver on a node. */
 export interface Place {

@@ -2,7 +2,7 @@ import { invalidOption } from "../../base/errors";
 import { nameOf, type ReadSettings, type Unread, unreadAt } from "../manifest/deployment";
 import type { OurImage } from "../manifest/program";
 import type { ListApi, ListFailure, ListRequest } from "./api";
-import { createNeedSum, readAttachment, readNeedEvent, readPendingPod } from "./read-needs";
+import { createNeedSum, readNeedEvent, readPendingPod } from "./read-needs";
 import { readCsiNode, readNodeRow } from "./read-node";
 import { readRegistrarPod } from "./read-pod";
 import { readRegistrarSet } from "./read-set";
@@ -14,7 +14,7 @@ export interface ClusterTarget {
   readonly driver: string | undefined;
 }
 
-/** What was read of a cluster: of each object the facts that the checks judge, so that a large cluster fits into little memory. */
+/** Of each object it has only the facts that the checks judge, so that a large cluster fits into little memory. */
 export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
 export interface ReadOptions {
@@ -55,14 +55,11 @@ const REASONS = ["FailedMount", "FailedAttachVolume"];
  * Rejects with INVALID_OPTION if no list can be read, or the target's node does not exist.
  */
 export async function readCluster(
-  api: ListApi,
+  api: Pick<ListApi, "list">,
   target: ClusterTarget,
   { settingsOf, ours, onProgress }: ReadOptions,
 ) {
-  const unread = new Map<
-    Resource,
-    ListFailure & Pick<ClusterList, "apiGroup" | "unknown"> & { resource: Resource }
-  >();
+  const unread = new Map<Resource, ListFailure>();
   const unreadObjects: Unread[] = [];
   const counts = new Map<Resource, number>();
   let nowMs: number | undefined;
@@ -74,14 +71,11 @@ export async function readCluster(
     parse: (item: unknown) => Value | undefined,
     namespace = "",
   ): Promise<readonly Value[]> => {
-    const { apiGroup, unknown, ...limits }: ClusterList = LISTS[resource];
+    const { apiGroup } = LISTS[resource];
     const values: Value[] = [];
-    const path = [
-      apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/v1`,
-      ...(namespace === "" ? [] : ["namespaces", namespace]),
-      resource,
-    ].join("/");
-    const failure = await api.list({ ...limits, path, query }, ({ items, dateMs }) => {
+    const group = apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/v1`;
+    const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
+    const failure = await api.list({ ...LISTS[resource], path, query }, ({ items, dateMs }) => {
       nowMs ??= dateMs;
       for (const item of items)
         try {
@@ -94,10 +88,8 @@ export async function readCluster(
       counts.set(resource, count);
       onProgress(resource, count);
     });
-    if (failure !== undefined) {
-      const message = failure.message.replace(/\s+/g, " ");
-      unread.set(resource, { resource, apiGroup, unknown, isForbidden: failure.isForbidden, message });
-    }
+    if (failure !== undefined)
+      unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
     return values;
   };
 
@@ -133,11 +125,7 @@ export async function readCluster(
     Promise.all(
       REASONS.map((reason) => read("events", { fieldSelector: `reason=${reason}` }, readNeedEvent)),
     ),
-    read("volumeattachments", {}, (item) => {
-      const [node, driver] = readAttachment(item) ?? [];
-      if (node !== undefined && driver !== undefined && isMeant(node)) needs.addAttachment(node, driver);
-      return undefined;
-    }),
+    read("volumeattachments", {}, (item) => needs.addAttachment(item, isMeant)),
   ]);
   needs.addPods(pending, events.flat());
 
@@ -161,7 +149,9 @@ export async function readCluster(
     csiNodes: ifRead("csinodes", new Map(csiNodes)),
     csiDrivers: ifRead("csidrivers", new Set(csiDrivers)),
     needs: needs.all(),
-    unread: [...unread.values()].sort((one, other) => (one.resource < other.resource ? -1 : 1)),
+    unread: [...unread]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([resource, failure]) => ({ resource, ...LISTS[resource], ...failure })),
   };
 }
 

@@ -31,12 +31,6 @@ export function readNeedEvent(object: unknown) {
   return driver === undefined || kind !== "Pod" ? undefined : { podUid: text(uid), driver };
 }
 
-/** The node and the driver of a VolumeAttachment. */
-export function readAttachment(object: unknown): readonly [node: string, driver: string] | undefined {
-  const { attacher, nodeName } = tree(tree(object).spec);
-  return typeof attacher === "string" && typeof nodeName === "string" ? [nodeName, attacher] : undefined;
-}
-
 /** What waits for a driver on a node. */
 export interface Need {
   readonly node: string;
@@ -57,8 +51,11 @@ export function createNeedSum() {
     return need;
   };
   return {
-    addAttachment: (node: string, driver: string) => {
-      needOf(node, driver).attachments += 1;
+    /** Adds a VolumeAttachment if its node is meant. */
+    addAttachment: (object: unknown, isMeant: (node: string) => boolean): void => {
+      const { attacher: driver, nodeName: node } = tree(tree(object).spec);
+      if (typeof driver === "string" && typeof node === "string" && isMeant(node))
+        needOf(node, driver).attachments += 1;
     },
     addPods: (pods: readonly PendingPod[], events: readonly NeedEvent[]) => {
       const byPod = grouped(events, ({ podUid }) => podUid);

@@ -23,7 +23,7 @@ export interface PodTrouble {
     /** `Error`, `OOMKilled`; empty if unknown. */
     readonly reason: string;
     readonly exitCode: number | undefined;
-    /** The termination message; empty if there is none. */
+    /** The termination message; empty: the container left none. */
     readonly message: string;
   };
 }

@@ -50,7 +50,6 @@ function driverRows({ units, places, csiDrivers }: ClusterFacts) {
   });
 }
 
-/** A row for one driver on one node. */
 function placeRow({ node, driver, state, pod, isListed, need }: Place, code: string | undefined) {
   return {
     /** Null: the pod has no node. */

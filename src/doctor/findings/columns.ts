@@ -1,10 +1,7 @@
 const GAP = "  ";
 const MIN_LAST_WIDTH = 30;
 
-/**
- * Rows of printable cells under their headings, as kubectl prints them. With a width, in characters, the last column is
- * wrapped.
- */
+/** Rows of printable cells under their headings, as kubectl prints them. A width, in characters, wraps the last column. */
 export function renderColumns(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

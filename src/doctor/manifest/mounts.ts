@@ -4,7 +4,6 @@ import { environmentOf } from "./read-program";
 
 export type MountedFolder = ReturnType<typeof mountsOf>[number];
 
-/** The volume mounts of a container. */
 export function mountsOf(container: Tree, pod: Tree) {
   const fill = environmentOf(container);
   const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));

@@ -108,7 +108,6 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       objectKind: text(object.kind),
       container: text(container.name),
       program,
-      /** Windows has other rules for paths and volumes. */
       isForWindows: isForWindows || isWindowsImage(container.image),
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
@@ -122,9 +121,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       memoryLimit: text(tree(tree(container.resources).limits).memory),
       preStop: list(tree(tree(tree(container.lifecycle).preStop).exec).command).map(text),
       runAsUser: numberOrNone(security.runAsUser),
-      /** The security context that sets it, the pod's first. */
-      runAsNonRoot:
-        security.runAsNonRoot !== true ? undefined : ofPod.runAsNonRoot === true ? "pod" : "container",
+      runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,
       hostNetwork: pod.hostNetwork === true,
       nodes,
       maxSurge: text(tree(tree(spec.updateStrategy).rollingUpdate).maxSurge),
@@ -152,6 +149,11 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
       advice: "run registrar doctor in the pod, or see the log of its start",
     }
   );
+}
+
+/** The security context that forbids root, the pod's first. */
+function nonRootFrom(ofPod: Tree): "pod" | "container" {
+  return ofPod.runAsNonRoot === true ? "pod" : "container";
 }
 
 function isWindows({ os, nodeSelector }: Tree): boolean {

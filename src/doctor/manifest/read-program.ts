@@ -87,12 +87,10 @@ export function literalsIn(words: readonly string[], open: readonly OpenVariable
     ({ name, isElsewhere }) => !isElsewhere && words.some((word) => word.includes(`$(${name})`)),
   );
   return [...new Set(literals.map(({ name }) => name))].slice(0, MAX_LITERALS).map((name) => {
-    if (names.includes(name))
-      return {
-        name,
-        why: "which is set behind the variable that takes it",
-        advice: `put ${name} first in its env`,
-      };
+    if (names.includes(name)) {
+      const why = "which is set behind the variable that takes it";
+      return { name, why, advice: `put ${name} first in its env` };
+    }
     const meant = name.length > MAX_NAME_LENGTH ? undefined : nearWord(name, names);
     const advice = meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
     return { name, why: "and no variable of the container is called so", advice };
@@ -103,10 +101,9 @@ export function literalsIn(words: readonly string[], open: readonly OpenVariable
 export function noTextsOf({ command, args, env }: Tree) {
   const inList = (where: string, values: unknown) =>
     list(values).map((value) => ({ value, where: `in ${where}` }));
-  const variables = list(env).map((one) => ({
-    value: tree(one).value,
-    where: `as value of ${text(tree(one).name)}`,
-  }));
+  const variables = list(env)
+    .map(tree)
+    .map(({ name, value }) => ({ value, where: `as value of ${text(name)}` }));
   return [...inList("command", command), ...inList("args", args), ...variables]
     .filter(({ value }) => typeof value !== "string" && value !== null && value !== undefined)
     .map(({ value, where }) => ({ value: boundText(JSON.stringify(value)), where }));

@@ -52,10 +52,7 @@ export function askRegistration(
   });
 }
 
-async function withClient<Result>(
-  socketPath: string,
-  use: (client: Client) => Promise<Result>,
-): Promise<Result> {
+async function withClient<Result>(socketPath: string, use: (client: Client) => Promise<Result>) {
   const client = createUnixClient(socketPath);
   try {
     return await use(client);

@@ -1,23 +1,14 @@
 import { driverOfSocket } from "../../registrar/socket/socket-name";
 import type { DriverRow } from "../findings/report";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
-import {
-  type Answering,
-  allDrivers,
-  answeringIn,
-  isNodeDriver,
-  isRegistered,
-  nameTold,
-  twinOf,
-  unwantedReason,
-} from "./matching";
+import { type Answering, answeringIn, nameTold, twinOf, unregisteredIn, unwantedReason } from "./matching";
 import { troubleOf } from "./trouble";
 import { failureText, IS_IT_DENIED, socketText } from "./words";
 
 /** One row for each driver found anywhere: in the registration directory, under kubelet's plugins, or by its flag. */
 export function driversIn(facts: Facts): readonly DriverRow[] {
   const published = answeringIn(facts).map(publishedRow);
-  const unpublished = allDrivers(facts).filter((one) => isNodeDriver(one) && !isRegistered(one, facts));
+  const unpublished = unregisteredIn(facts);
   const silent = facts.registrations
     .flatMap((one) => silentRow(one, unpublished))
     .filter(({ name }) => !published.some((row) => row.name === name));

@@ -56,7 +56,6 @@ export type Answer<Value> =
   /** No process listens, or an earlier call failed. */
   | { readonly kind: "not-asked" };
 
-/** A CSI driver as its socket shows it. */
 export interface DriverFacts {
   readonly socket: SocketFacts;
   readonly identity: Answer<PluginIdentity>;
@@ -127,10 +126,7 @@ export interface Facts {
   readonly target: Target;
   /** The driver at `csiSocketPath`. */
   readonly driver: DriverFacts | undefined;
-  /**
-   * The kubelet registration path, judged by the mounts. Undefined if it is not given, and if no socket is at
-   * `csiSocketPath`, which then may be the wrong one of the two.
-   */
+  /** The kubelet registration path, judged by the mounts; undefined without it, and without a socket to judge it by. */
   readonly hostPath: HostPathVerdict | undefined;
   /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
   readonly found: readonly DriverFacts[];
@@ -141,6 +137,5 @@ export interface Facts {
   readonly directory: DirectoryFacts;
   readonly registrations: readonly RegistrationFacts[];
   readonly host: HostFacts;
-  /** Undefined without a target for it. */
   readonly nodeReadiness: NodeReadinessFacts | undefined;
 }

@@ -36,7 +36,8 @@ export function driverLeftIn({ socket, info }: RegistrationFacts, facts: Facts):
   if (name === undefined || info.kind === "answered") return undefined;
   const isAnswered = facts.registrations.some((other) => answerIn(other.info)?.name === name);
   const isThere = facts.found.some(
-    (driver) => nameTold(driver) === name && isNodeDriver(driver) && whyExcluded(driver, facts) === undefined,
+    (driver) =>
+      nameTold(driver) === name && isNodeDriver(driver) && unwantedReason(driver, facts) === undefined,
   );
   return isThere && !isAnswered ? name : undefined;
 }
@@ -57,6 +58,11 @@ export function allDrivers({ driver, found }: Facts): readonly DriverFacts[] {
   return driver === undefined ? found : [driver, ...found];
 }
 
+/** Those that have no registration socket, and may need one. */
+export function unregisteredIn(facts: Facts): readonly DriverFacts[] {
+  return allDrivers(facts).filter((driver) => isNodeDriver(driver) && !isRegistered(driver, facts));
+}
+
 /** Whether a socket is not certainly another plugin's, or that of a controller, which has no node service. */
 export function isNodeDriver({ identity, nodeInfo }: DriverFacts): boolean {
   return ![identity, nodeInfo].some((answer) => answer.kind === "failed" && answer.code === "Unimplemented");
@@ -64,12 +70,9 @@ export function isNodeDriver({ identity, nodeInfo }: DriverFacts): boolean {
 
 /** Why the registrar's name lists exclude a driver that is not registered; undefined for any other. */
 export function unwantedReason(driver: DriverFacts, facts: Facts): string | undefined {
-  return isRegistered(driver, facts) ? undefined : whyExcluded(driver, facts);
-}
-
-function whyExcluded(driver: DriverFacts, { target }: Facts): string | undefined {
   const name = nameTold(driver);
-  return name === undefined ? undefined : whyUnwanted(name, driver.socket.path, target.names);
+  if (name === undefined || isRegistered(driver, facts)) return undefined;
+  return whyUnwanted(name, driver.socket.path, facts.target.names);
 }
 
 /** Whether a registration socket answers for a driver. */

@@ -43,10 +43,7 @@ export function failureText(
     : `fails ${call}: ${code}: ${message}`;
 }
 
-/**
- * The cause of everything that fails because a driver is down: its socket is dead, or `path` is missing from a folder
- * that exists. Undefined for any other socket: the path may be wrong.
- */
+/** The cause of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
 export function downCause(socket: SocketFacts, path = socket.path): string | undefined {
   if (socket.kind === "missing" && socket.folderInSight) return `missing ${path}`;
   return isDead(socket) ? `down ${socket.inode}` : undefined;

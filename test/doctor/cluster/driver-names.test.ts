@@ -35,12 +35,10 @@ function namesOf(
   return drivers.map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`).join(" ");
 }
 
+const BOTH = ["a", "b"];
 const byNodes: World = {
   csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi", "y.csi"], c: ["z.csi"] },
-  podsOn: [
-    ["a", "b"],
-    ["a", "b"],
-  ],
+  podsOn: [BOTH, BOTH],
 };
 const nfs = { folder: "csi-nfsplugin", driverArgs: ["--drivername=nfs.csi.k8s.io"] };
 

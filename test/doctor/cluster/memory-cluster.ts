@@ -41,7 +41,6 @@ export function createMemoryCluster() {
     onPage({ items: [], dateMs: NOW_MS });
     return undefined;
   };
-  const api: ListApi = { list, [Symbol.dispose]: () => {} };
 
   const writer: ClusterWriter = {
     create: async (path, object) => {
@@ -66,7 +65,7 @@ export function createMemoryCluster() {
     refusals,
     report: async (target: Partial<ClusterTarget> = {}) => {
       const whole = { context: undefined, node: undefined, driver: undefined, ...target };
-      return reportOnCluster(await readCluster(api, whole, { settingsOf, onProgress: () => {} }));
+      return reportOnCluster(await readCluster({ list }, whole, { settingsOf, onProgress: () => {} }));
     },
   };
 }
@@ -100,7 +99,7 @@ export const running = { kind: "running", at: ago(30) } as const;
 export const WELL = podStatus({ registrar: running, driver: running });
 
 export interface Changes {
-  /** As kubelet has registered them on node-1; undefined for as it should be. */
+  /** As kubelet has registered them on node-1; default: without a fault. */
   readonly inCsiNode?: Readonly<Record<string, string>>;
   readonly inAnnotation?: Readonly<Record<string, string>>;
   readonly isReady?: boolean;
@@ -112,7 +111,7 @@ export interface Changes {
   readonly hasCsiDriver?: boolean;
 }
 
-/** A cluster with one node and one driver, which is well but for the changes. */
+/** A cluster with one node and one driver, without a fault except the changes. */
 export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster> {
   const { inCsiNode = { [DISK]: "i-1" }, inAnnotation = inCsiNode, status = WELL, set, ...more } = changes;
   const cluster = createMemoryCluster();
@@ -124,7 +123,7 @@ export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster>
   return cluster;
 }
 
-/** What is not well, a line each. */
+/** The findings, except those with status ok. */
 export async function said(cluster: MemoryCluster): Promise<readonly string[]> {
   const { findings } = await cluster.report();
   return findings

@@ -178,10 +178,8 @@ describe("a folder of the volume by an expression", () => {
     },
   });
   const NODE = { name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } };
-  const [KIND, NAME] = [
-    { name: "KIND", value: "csi" },
-    { name: "NAME", value: "x.$(KIND)" },
-  ];
+  const KIND = { name: "KIND", value: "csi" };
+  const NAME = { name: "NAME", value: "x.$(KIND)" };
   const NOT_FILLED_IN = /^CSI102 unknown: .*filled in: \/var\/lib\/kubelet\/plugins\/\$\(NODE\)\/csi\.sock/;
 
   test.each<readonly [expected: RegExp | undefined, Changes]>([

@@ -12,6 +12,8 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI105 problem: has a memory limit of 100m:/, limits("100m")],
   [/^CSI106 warning: .*rm -rf/, { container: { lifecycle: { preStop: { exec: { command } } } } }],
   [/^CSI107 problem: updates with maxSurge 10%/, surge("10%")],
+  // Nothing else is said of a DaemonSet for Windows.
+  [/^CSI112 problem: is for Windows nodes/, { args: ["--nope"], pod: { os: { name: "windows" } } }],
 ])("%s", (expected, changes) => {
   expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
 });

@@ -24,6 +24,8 @@ export interface DoctorNode extends AsyncDisposable {
   readonly directory: string;
   at(...names: readonly string[]): string;
   driver(options?: Partial<CsiDriverOptions>): Promise<SimulatedCsiDriver>;
+  /** Starts a driver with its socket in this folder under kubelet's plugins; resolves with the socket's path. */
+  driverUnder(folder: string, options?: object): Promise<string>;
   kubelet(options?: Partial<KubeletOptions>): Promise<SimulatedKubelet>;
   /** A registrar of ours, for the driver. */
   registrar(options?: Partial<RegistrarOptions>): ReturnType<typeof startTestRegistrar>;
@@ -49,6 +51,12 @@ export async function createDoctorNode(): Promise<DoctorNode> {
     directory,
     at: folder.at,
     driver: folder.driver,
+    driverUnder: async (name, options) => {
+      mkdirSync(folder.at("plugins", name), { recursive: true });
+      const csiAddress = folder.at("plugins", name, "csi.sock");
+      await folder.driver({ csiAddress, ...options });
+      return csiAddress;
+    },
     kubelet: folder.kubelet,
     registrar: async (options) => {
       const paths = { ...node, kubeletRegistrationPath: csiAddress };
@@ -86,11 +94,7 @@ export async function createDoctorNode(): Promise<DoctorNode> {
 /** Nothing named: the doctor of a whole node. */
 export const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
 
-/** A node with a driver under kubelet's plugins. */
-export async function withDriver(folder: string, options: object = {}) {
-  const node = await createDoctorNode();
-  mkdirSync(node.at("plugins", folder), { recursive: true });
-  const csiAddress = node.at("plugins", folder, "csi.sock");
-  await node.driver({ csiAddress, ...options });
-  return { node, csiAddress };
+/** The problems, each with the code of the one that it follows from. */
+export function problemsIn({ findings }: Report) {
+  return findings.flatMap(({ code, status, follows }) => (status === "problem" ? [[code, follows]] : []));
 }

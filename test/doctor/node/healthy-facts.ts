@@ -5,7 +5,7 @@ import type { DirectoryFacts, Facts, HostFacts } from "../../../src/doctor/node/
 type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;
 
 const DIRECTORY = "/registration";
-const CSI_ADDRESS = "/csi/csi.sock";
+const CSI = "/csi/csi.sock";
 
 /** What a place has besides, where it does not matter. */
 export const ELSEWHERE = { device: "8:1", mountPoint: "/registration", isWholeFileSystem: false };
@@ -19,16 +19,13 @@ export function healthyFacts(
   } = {},
 ): Facts {
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
+  const missing = { kind: "missing", path: endpoint, folderInSight: false } as const;
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
   const identity = { kind: "answered", value: { name: "x.csi", vendorVersion: "1", manifest: {} } } as const;
   return {
-    target: {
-      csiSocketPath: CSI_ADDRESS,
-      kubeletRegistrationPath: endpoint,
-      pluginRegistrationPath: DIRECTORY,
-    },
+    target: { csiSocketPath: CSI, kubeletRegistrationPath: endpoint, pluginRegistrationPath: DIRECTORY },
     driver: {
-      socket: { kind: "accepting", path: CSI_ADDRESS, ownership, inode: "1:2" },
+      socket: { kind: "accepting", path: CSI, ownership, inode: "1:2" },
       identity,
       probe: { kind: "answered", value: { ready: null } },
       nodeInfo: { kind: "answered", value: { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null } },
@@ -36,7 +33,7 @@ export function healthyFacts(
     hostPath: undefined,
     found: [],
     deadSockets: [],
-    kubeletPath: { kind: "missing", path: endpoint, folderInSight: false },
+    kubeletPath: missing,
     directory: {
       kind: "folder",
       path: DIRECTORY,
@@ -45,8 +42,8 @@ export function healthyFacts(
       unwritable: undefined,
       unwatchable: undefined,
       place: {
-        fileSystem: "ext4",
         path: "/var/lib/kubelet/plugins_registry",
+        fileSystem: "ext4",
         isMountPoint: true,
         ...ELSEWHERE,
       },
@@ -61,10 +58,7 @@ export function healthyFacts(
           value: { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] },
         },
         report: undefined,
-        endpoint: {
-          socket: { kind: "missing", path: endpoint, folderInSight: false },
-          identity: { kind: "not-asked" },
-        },
+        endpoint: { socket: missing, identity: { kind: "not-asked" } },
       },
     ],
     host: { uid: 0, selinux: { kind: "off" }, otherDirectories: [], ...changes.host },

@@ -1,6 +1,5 @@
 import fs, { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { lookAtDirectory, lookAtSelinux, otherDirectories } from "../../../src/doctor/node/host-facts";
-import { KNOWN_DIRECTORIES } from "../../../src/doctor/rules/registration-directory";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
@@ -47,18 +46,21 @@ test("the directory's place is that of what a symbolic link leads to", async () 
 });
 
 test.each([
-  [0, "ENOSPC"],
-  [1, undefined],
-])("a directory whose file system has %d inodes left", async (ffree, unwritable) => {
+  [{ files: 100, ffree: 0 }, "ENOSPC"],
+  [{ files: 100, ffree: 1 }, undefined],
+  // A file system that counts no inodes.
+  [{ files: 0, ffree: 0 }, undefined],
+])("a directory whose file system has %j inodes", async (inodes, unwritable) => {
   await using folder = await createTempFolder();
-  jest.spyOn(fs, "statfsSync").mockReturnValue({ files: 100, ffree } as never);
+  jest.spyOn(fs, "statfsSync").mockReturnValue(inodes as never);
   expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable });
 });
 
-test("a file system that counts no inodes is not full", async () => {
+test("a directory that is missing, and a file in its place", async () => {
   await using folder = await createTempFolder();
-  jest.spyOn(fs, "statfsSync").mockReturnValue({ files: 0, ffree: 0 } as never);
-  expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable: undefined });
+  writeFileSync(folder.at("file"), "");
+  expect(await lookAtDirectory(folder.at("none"), "/proc")).toMatchObject({ kind: "missing" });
+  expect(await lookAtDirectory(folder.at("file"), "/proc")).toMatchObject({ fileType: "a file" });
 });
 
 test("kubelet's device plugin socket is looked for beside the directory", async () => {
@@ -68,11 +70,6 @@ test("kubelet's device plugin socket is looked for beside the directory", async 
   await using _kubelet = await startForeignSocket(folder.at("device-plugins", "kubelet.sock"));
   const facts = await lookAtDirectory(folder.at("plugins_registry"), "/proc");
   expect(facts).toMatchObject({ kubeletSocket: { kind: "accepting" } });
-});
-
-test("kubelet's directories: the default one first, each once", () => {
-  expect(KNOWN_DIRECTORIES[0]).toBe("/var/lib/kubelet/plugins_registry");
-  expect(new Set(KNOWN_DIRECTORIES).size).toBe(KNOWN_DIRECTORIES.length);
 });
 
 test("other directories are those that exist", async () => {

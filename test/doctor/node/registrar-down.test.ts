@@ -1,12 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { driversIn } from "../../../src/doctor/node/drivers";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { startStuckSocket } from "../../support/stuck-socket";
-import { createDoctorNode } from "./doctor-node";
+import { createDoctorNode, WHOLE } from "./doctor-node";
 import { healthyFacts } from "./healthy-facts";
 
-/** Nothing named: the doctor of a whole node. */
-const WHOLE = { csiSocketPath: undefined, kubeletRegistrationPath: undefined };
 const DEAD =
   /x\.csi(?:-_k3f)?-reg\.sock was left behind by the registrar of x\.csi: no process listens on it; fix: start it again: .*do not remove the socket/;
 const HANGS =
@@ -15,9 +12,7 @@ const HANGS =
 /** A driver that is well, y.csi, and one whose registrar is not, which nobody names. */
 async function createNode() {
   const node = await createDoctorNode();
-  mkdirSync(node.at("plugins", "x.csi"), { recursive: true });
-  const csiAddress = node.at("plugins", "x.csi", "csi.sock");
-  await node.driver({ csiAddress, name: "x.csi" });
+  const csiAddress = await node.driverUnder("x.csi");
   const look = async (target: object = WHOLE) => {
     const seen = await node.look(target, { impatient: true });
     return {
@@ -30,17 +25,14 @@ async function createNode() {
   return { ...node, csiAddress, socketPath: `${node.directory}/x.csi-reg.sock`, look };
 }
 
-test.each(["x.csi", "x.csi-_k3f"])(
-  "killed, under the name %s: one finding, of the registrar",
-  async (name) => {
-    await using node = await createNode();
-    await leaveDeadSocket(`${node.directory}/${name}-reg.sock`);
-    const { says, troubles, drivers } = await node.look();
-    expect(says("registration")).toMatch(DEAD);
-    expect(troubles).toEqual(["problem CSI015"]);
-    expect(drivers).toMatchObject([{ name: "x.csi", state: "dead", csiSocket: node.csiAddress }]);
-  },
-);
+test.each(["x.csi", "x.csi-_k3f"])("killed, as %s: one finding, of the registrar", async (name) => {
+  await using node = await createNode();
+  await leaveDeadSocket(`${node.directory}/${name}-reg.sock`);
+  const { says, troubles, drivers } = await node.look();
+  expect(says("registration")).toMatch(DEAD);
+  expect(troubles).toEqual(["problem CSI015"]);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "dead", csiSocket: node.csiAddress }]);
+});
 
 test.each([
   ["takes connections", startForeignSocket],
@@ -51,30 +43,21 @@ test.each([
   const { says, troubles, drivers } = await node.look();
   expect(says("registration")).toMatch(HANGS);
   expect(troubles).toEqual(["problem CSI015"]);
-  expect(drivers).toEqual([
-    {
-      name: "x.csi",
-      state: "hanging",
-      since: null,
-      reason: expect.stringMatching(/x\.csi-reg\.sock does not answer GetInfo in time, .* hangs$/),
-      csiSocket: node.csiAddress,
-      registrationSocket: node.socketPath,
-    },
-  ]);
+  const reason = expect.stringMatching(/x\.csi-reg\.sock does not answer GetInfo in time, .* hangs$/);
+  const sockets = { csiSocket: node.csiAddress, registrationSocket: node.socketPath };
+  expect(drivers).toEqual([{ name: "x.csi", state: "hanging", since: null, reason, ...sockets }]);
 });
 
 test("of another driver than the one named: a warning, and the same advice", async () => {
   await using node = await createNode();
   await node.driver({ csiAddress: node.at("y.sock"), name: "y.csi" });
   await leaveDeadSocket(node.socketPath);
-  const named = { csiSocketPath: node.at("y.sock"), kubeletRegistrationPath: node.at("y.sock") };
-  const dead = await node.look(named);
-  expect(dead.says("other-registrations")).toMatch(DEAD);
-  expect(dead.troubles).toEqual(["problem CSI015", "warning CSI019"]);
-  await using _hanging = await startForeignSocket(node.socketPath);
-  const hanging = await node.look(named);
-  expect(hanging.says("other-registrations")).toMatch(HANGS);
-  expect(hanging.troubles).toEqual(["problem CSI015", "warning CSI019"]);
+  const { says, troubles } = await node.look({
+    csiSocketPath: node.at("y.sock"),
+    kubeletRegistrationPath: node.at("y.sock"),
+  });
+  expect(says("other-registrations")).toMatch(DEAD);
+  expect(troubles).toEqual(["problem CSI015", "warning CSI019"]);
 });
 
 test("what is left of a driver that is denied may go", async () => {
@@ -95,19 +78,13 @@ test("what is left beside a socket that is answered on is none of the driver's",
   expect(drivers).toMatchObject([{ name: "x.csi", state: "untold" }]);
 });
 
+const OUT_OF_REACH = { kind: "out-of-reach", path: "/registration", errno: "EACCES" } as const;
+
 test.each([
-  ["may not be listed", healthyFacts({ folder: { unlistable: "EACCES" }, facts: { registrations: [] } })],
-  [
-    "is out of reach",
-    healthyFacts({
-      facts: {
-        registrations: [],
-        directory: { kind: "out-of-reach", path: "/registration", errno: "EACCES" },
-      },
-    }),
-  ],
+  ["may not be listed", healthyFacts({ folder: { unlistable: "EACCES" } })],
+  ["is out of reach", healthyFacts({ facts: { directory: OUT_OF_REACH } })],
 ])("a registration directory that %s: the state of a driver is unknown", (_, facts) => {
-  expect(driversIn(facts)).toMatchObject([
+  expect(driversIn({ ...facts, registrations: [] })).toMatchObject([
     { name: "x.csi", state: "unknown", reason: "/registration may not be read: EACCES" },
   ]);
 });
@@ -118,7 +95,6 @@ test("a registration socket that fails, or cannot be asked: its state is unknown
   const { says, troubles, drivers } = await node.look();
   expect(says("registration")).toMatch(/x\.csi-reg\.sock fails GetInfo: Unavailable: /);
   expect(troubles).toEqual(["problem CSI015"]);
-  expect(drivers).toMatchObject([
-    { name: "x.csi", state: "unknown", reason: expect.stringMatching(/x\.csi-reg\.sock fails GetInfo: Una/) },
-  ]);
+  const reason = expect.stringMatching(/x\.csi-reg\.sock fails GetInfo: Una/);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "unknown", reason }]);
 });

@@ -5,7 +5,6 @@ import { driverPods, podsStart, registrarPods } from "./pods";
 import { nodesReady, rights } from "./reading";
 import { duplicates, nodeIds, registered } from "./registrations";
 
-/** Every question to a cluster: what the pods say, what kubelet wrote, what is needed. */
 export const CLUSTER_CHECKS: readonly Check<ClusterFacts>[] = [
   registrarPods,
   podsStart,

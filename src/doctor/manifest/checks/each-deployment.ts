@@ -1,4 +1,4 @@
-import { type Check, check, type Status, type Verdict } from "../../findings/finding";
+import { check, type Status, type Verdict } from "../../findings/finding";
 import type { Deployment, ManifestFacts } from "../read-deployments";
 
 /** A verdict on a deployment: the subject is its place. */
@@ -6,17 +6,17 @@ export type Statement = Omit<Verdict, "subject">;
 
 type Judge = (one: Deployment, facts: ManifestFacts) => Statement | undefined | readonly Statement[];
 
-/** A check that judges the deployments one by one; those for Windows nodes have a check of their own. */
-export function eachDeployment(code: string, name: string, judge: Judge): Check<ManifestFacts> {
-  return check(code, name, (facts) =>
-    linuxOnly(facts).flatMap((one) =>
-      [judge(one, facts) ?? []].flat().map((statement) => ({ ...statement, subject: one.place })),
-    ),
-  );
-}
+/** Windows has other rules for paths and volumes. */
+export const isForLinux = ({ isForWindows }: Deployment): boolean => !isForWindows;
 
-export function linuxOnly({ deployments }: ManifestFacts): readonly Deployment[] {
-  return deployments.filter(({ isForWindows }) => !isForWindows);
+export function eachDeployment(code: string, name: string, judge: Judge, isMeant = isForLinux) {
+  return check<ManifestFacts>(code, name, (facts) =>
+    facts.deployments
+      .filter(isMeant)
+      .flatMap((one) =>
+        [judge(one, facts) ?? []].flat().map((statement) => ({ ...statement, subject: one.place })),
+      ),
+  );
 }
 
 const state =

@@ -15,7 +15,6 @@ import {
   manifestUser,
 } from "./settings";
 
-/** Every check of a manifest. */
 export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestArguments,
   manifestDriverPath,

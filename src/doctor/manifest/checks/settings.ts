@@ -1,5 +1,5 @@
 import { isPattern } from "../../../host-path/path-pattern";
-import { check, problem as subjectProblem, unread } from "../../findings/finding";
+import { check, unread } from "../../findings/finding";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { ManifestFacts } from "../read-deployments";
 import { eachDeployment, problem, unknown, warning } from "./each-deployment";
@@ -37,16 +37,17 @@ export const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ maxSu
     : undefined,
 );
 
+const NON_ROOT_FIXES = {
+  pod: "set runAsNonRoot: false in the container",
+  container: "take runAsNonRoot off",
+};
+
 export const manifestUser = eachDeployment("CSI108", "manifest-user", ({ runAsUser = 0, runAsNonRoot }) => {
   const isOther = runAsUser !== 0;
   if (runAsNonRoot === undefined && !isOther) return undefined;
   const what = runAsNonRoot === undefined ? `runAsUser ${runAsUser}` : "runAsNonRoot";
-  const fixes = [
-    ...(runAsNonRoot === "pod" ? ["set runAsNonRoot: false in the container"] : []),
-    ...(runAsNonRoot === "container" ? ["take runAsNonRoot off"] : []),
-    ...(isOther ? ["set runAsUser: 0"] : []),
-  ];
-  return problem(`does not run as root: ${what}`, fixes.join(", and "));
+  const fixes = [runAsNonRoot && NON_ROOT_FIXES[runAsNonRoot], isOther && "set runAsUser: 0"];
+  return problem(`does not run as root: ${what}`, fixes.filter(Boolean).join(", and "));
 });
 
 export const manifestCsiDriver = eachDeployment(
@@ -58,19 +59,17 @@ export const manifestCsiDriver = eachDeployment(
       : undefined,
 );
 
-export const manifestOperatingSystem = check<ManifestFacts>(
+export const manifestOperatingSystem = eachDeployment(
   "CSI112",
   "manifest-operating-system",
-  ({ deployments }) =>
-    deployments
-      .filter(({ isForWindows, program }) => isForWindows && program.kind === "ours")
-      .map(({ place }) =>
-        subjectProblem(
-          place,
+  ({ program }) =>
+    program.kind !== "ours"
+      ? undefined
+      : problem(
           "is for Windows nodes, and this registrar runs on Linux only",
           "use the official registrar's image there",
         ),
-      ),
+  ({ isForWindows }) => isForWindows,
 );
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>

@@ -16,11 +16,7 @@ export const registrationDirectory = check("CSI008", "registration-directory", (
   if (directory.kind === "not-a-folder")
     return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
   const errno = directory.kind === "folder" ? directory.unlistable : directory.errno;
-  return unread(
-    path,
-    `may not be read by this user: ${errno}`,
-    `${RUN_AS_ROOT}: kubelet's directory is root's, mode 0750`,
-  );
+  return unread(path, `may not be read by this user: ${errno}`, `${RUN_AS_ROOT}: it is root's, mode 0750`);
 });
 
 export const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: Facts) => {
@@ -48,11 +44,7 @@ export const directoryKubelets = check("CSI010", "directory-kubelets", (facts: F
   if (directory.kind !== "folder") return undefined;
   const { path, place } = directory;
   const unsure = (text: string) =>
-    unknown(
-      path,
-      text,
-      "compare with kubelet's --root-dir on the host: its plugins_registry must be what is here",
-    );
+    unknown(path, text, "compare with plugins_registry in kubelet's --root-dir");
   const proof = registrations.find(({ report }) => report?.state === "registered");
   if (proof) return ok(path, `is kubelet's: it registered what is on ${proof.socket.path}`);
   if (place === undefined)

@@ -42,11 +42,8 @@ export const kubeletPath = check("CSI007", "kubelet-path", (facts: Facts) => {
   const { csiSocketPath, kubeletRegistrationPath, patterns = [] } = facts.target;
   if (kubeletRegistrationPath !== undefined) return judgeKubeletPath(kubeletRegistrationPath, facts);
   if (csiSocketPath === undefined && patterns.length === 0) return undefined;
-  return unknown(
-    "the kubelet registration path",
-    "was not named",
-    "give what the registrar has: --kubelet-registration-path",
-  );
+  const fix = "give the registrar's own --kubelet-registration-path";
+  return unknown("the kubelet registration path", "was not named", fix);
 });
 
 function judgeKubeletPath(path: string, { target, driver, kubeletPath: found, hostPath }: Facts): Verdict {
@@ -104,10 +101,6 @@ function judgeClosed(
     return unread(path, text, `${RUN_AS_ROOT}, and check the folders above it`);
   if (socket.kind !== "not-accepting") return problem(path, text, fixes[socket.kind]);
   return socket.errno === "EACCES"
-    ? unread(
-        path,
-        text,
-        `${RUN_AS_ROOT}; if it is root already, SELinux may be in the way: seLinuxOptions.type spc_t`,
-      )
+    ? unread(path, text, `${RUN_AS_ROOT}; if SELinux denies it to root, set seLinuxOptions.type: spc_t`)
     : problem(path, text, ...remedyFor(socket));
 }

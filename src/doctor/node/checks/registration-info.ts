@@ -58,10 +58,7 @@ function judgeEndpoint(
   return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
 }
 
-/**
- * Whether a missing path is missing on the host too: it is in the root of the directory's kubelet, and all of that root
- * is seen. A directory that is a mount of its own does not show what is beside it.
- */
+/** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
 function isInSight(path: string, directory: Facts["directory"]): boolean {
   const root = dirname(directory.path);
   const isAlone =

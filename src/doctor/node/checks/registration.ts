@@ -23,7 +23,7 @@ export const registration = check("CSI015", "registration", (facts: Facts) => {
     return unknown(path, "has no registration socket on which a CSI driver's registrar answers");
   const name = targetName(facts);
   if (name === undefined)
-    return unknown(DRIVER, "has no known name, so its registration socket cannot be told from others");
+    return unknown(DRIVER, "has no known name: its registration socket cannot be found by it");
   return problem(
     name,
     `has no registration socket in ${path}`,
