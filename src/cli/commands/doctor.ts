@@ -17,13 +17,8 @@ import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { endBySignals } from "../signals";
-<<<<<<< HEAD
-import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
-=======
 import { version } from "../version";
-import { lookAtCluster, mixedFlags } from "./doctor/cluster";
-import { lookUntilHealthy } from "./doctor/look-until-healthy";
->>>>>>> r4-read
+import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
 import { readFiles } from "./doctor/read-files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
 import { settingsOf } from "./doctor/settings";
@@ -46,15 +41,11 @@ const FLAGS = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
-<<<<<<< HEAD
+  image: textFlag("with -f and --cluster: this registrar's image, where its name is another"),
   "csi-address": {
     ...textFlag("CSI driver socket as seen from here"),
     coerce: (text: string) => resolve(parseCsiAddress(text)),
   },
-=======
-  image: textFlag("with -f and --cluster: this registrar's image, where its name is another"),
-  "csi-address": { ...textFlag("CSI driver socket as seen from here"), coerce: parseAddress },
->>>>>>> r4-read
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
   "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
@@ -118,12 +109,7 @@ export const runDoctor = createCommand(
     // Files and clusters may keep this thread busy for seconds.
     if (flags.cluster || flags.file !== undefined) endBySignals();
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
-<<<<<<< HEAD
-    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file), renderTable);
-=======
     if (flags.file !== undefined) return tell(await reportOnFiles(flags.file, flags.image), renderTable);
-    const where = { exists: existsSync, isDirectory: isFolder };
->>>>>>> r4-read
     const target = {
       ...resolveTarget(flags, nodeDirectory(process.env)),
       names: nameListsFrom(flags),
@@ -139,13 +125,8 @@ export const runDoctor = createCommand(
   },
 );
 
-<<<<<<< HEAD
 /** Judges the objects in files; reads nothing else of this machine. */
-async function reportOnFiles(files: readonly string[]): Promise<Report> {
-=======
-/** Judges what is to be applied; nothing of this machine is looked at. */
 async function reportOnFiles(files: readonly string[], image?: string): Promise<Report> {
->>>>>>> r4-read
   const { objects, unread } = await readFiles(files);
   const [first] = unread;
   if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);

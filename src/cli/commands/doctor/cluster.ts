@@ -5,22 +5,10 @@ import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
 import { type ClusterTarget, readCluster } from "../../../doctor/cluster/read-cluster";
 import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
 import { plain } from "../../../logging/escape";
-<<<<<<< HEAD
 import { camelCase } from "../../command-line";
-import { settingsOf } from "./settings";
-
-=======
 import { version } from "../../version";
-import { lookUntilHealthy } from "./look-until-healthy";
 import { settingsOf } from "./settings";
 
-export interface ClusterFlags extends Partial<ClusterTarget> {
-  readonly kubeconfig?: string | undefined;
-  /** The image that is this registrar's. */
-  readonly image?: string | undefined;
-}
-
->>>>>>> r4-read
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
 const LOOK_EVERY_MS = 10_000;
 
@@ -33,10 +21,11 @@ const OF_A_NODE = [
 ];
 const OF_A_CLUSTER = ["node", "driver", "context"];
 
-<<<<<<< HEAD
 /** Throws for flags of which some are for a cluster and some for a node. */
 export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void {
   const isGiven = (flag: string) => flags[camelCase(flag)] !== undefined;
+  if (isGiven("image") && !flags.cluster && !isGiven("file"))
+    throw new Error("--image needs -f or --cluster beside it");
   const wrong = (flags.cluster ? OF_A_NODE : OF_A_CLUSTER).find(isGiven);
   if (wrong === undefined) return;
   throw new Error(
@@ -44,22 +33,6 @@ export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void
       ? `--cluster looks at a whole cluster through kubectl; leave --${wrong} out`
       : `--${wrong} needs --cluster beside it`,
   );
-=======
-type Mixed = {
-  readonly [Name in "image" | (typeof OF_A_NODE)[number] | (typeof OF_A_CLUSTER)[number]]?: unknown;
-};
-
-/** What is wrong with flags of which some are for a cluster and some for a node; undefined where nothing is. */
-export function mixedFlags(flags: Mixed & { readonly cluster?: boolean | undefined }): string | undefined {
-  const named = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  if (flags.cluster === true) {
-    const wrong = OF_A_NODE.find((name) => flags[name] !== undefined);
-    return wrong && `--cluster looks at a whole cluster through kubectl; leave ${named(wrong)} out`;
-  }
-  if (flags.image !== undefined && flags.file === undefined) return "--image needs -f or --cluster beside it";
-  const wrong = OF_A_CLUSTER.find((name) => flags[name] !== undefined);
-  return wrong && `${named(wrong)} needs --cluster beside it`;
->>>>>>> r4-read
 }
 
 /** The report of the first look that finds no problem, or of the last within `waitMs`. */
@@ -76,17 +49,16 @@ export async function lookUntilHealthy<Report extends { readonly healthy: boolea
   }
 }
 
-type ClusterFlags = Partial<ClusterTarget> & { readonly kubeconfig?: string | undefined };
+interface ClusterFlags extends Partial<ClusterTarget> {
+  readonly kubeconfig?: string | undefined;
+  /** The image that is this registrar's. */
+  readonly image?: string | undefined;
+}
 
 /** The same of a cluster, through kubectl. Progress goes to a terminal. */
 export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promise<ClusterReport> {
-<<<<<<< HEAD
-  const { context, kubeconfig, node, driver } = flags;
-  // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
-=======
   const { context, kubeconfig, node, driver, image } = flags;
-  // V8 would let the space of young objects grow to 100 MB, for pages that are garbage as soon as they are read.
->>>>>>> r4-read
+  // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
   setFlagsFromString("--semi-space-growth-factor=1");
   const progress = createProgress();
   const onMessage = (line: string) => progress.say(line);
