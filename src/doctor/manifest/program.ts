@@ -3,9 +3,9 @@ import { list, type Tree, text, tree } from "../rules/objects";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =
-  | { readonly kind: "ours" }
+  | { readonly kind: "ours"; readonly hasShell: boolean; readonly isSwapped: boolean }
   /** v2.17 is 217; undefined where the image does not say it. */
-  | { readonly kind: "official"; readonly release: number | undefined }
+  | { readonly kind: "official"; readonly hasShell: boolean; readonly release: number | undefined }
   | { readonly kind: "unknown"; readonly why: string };
 
 /** How our image is recognised where its name does not say it. */
@@ -14,7 +14,11 @@ export interface OurImage {
   readonly image?: string | undefined;
   /** A tag of ours in a repository that has the official image's name. */
   readonly version?: string | undefined;
+  /** Images whose place ours takes. */
+  readonly swapped?: ReadonlySet<string> | undefined;
 }
+
+const OURS = { kind: "ours", hasShell: false, isSwapped: false } as const;
 
 /** Ours or the official one, as the images and the package call it. */
 const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|cli\.js)(?:\.exe)?$/;
@@ -27,6 +31,8 @@ const OFFICIAL_NAME = /^(?!.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
 const OFFICIAL_REPOSITORY =
   /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
+/** OpenShift's builds are on RHEL, the others on an image that has nothing else. */
+const HAS_SHELL = /(?:^|\/)openshift4?\//;
 const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 /** The driver-registrar, which had other flags. */
 const OLDER = /^v?0\./;
@@ -36,14 +42,16 @@ export function programOf(container: Tree, ours: OurImage): Program {
   const image = text(container.image);
   const { repository, name, tag } = partsOf(image);
   const isGiven = [image, image.replace(/@.*/, ""), repository].some((one) => one === ours.image);
-  if (isGiven || name === OUR_NAME) return { kind: "ours" };
+  if (ours.swapped?.has(image)) return { ...OURS, isSwapped: true };
+  if (isGiven || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
-    if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
-    if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return { kind: "ours" };
-    if (OFFICIAL_REPOSITORY.test(image) && !OLDER.test(tag)) return { kind: "official", release: undefined };
+    const official = { kind: "official", hasShell: HAS_SHELL.test(image) } as const;
+    if (release !== undefined) return { ...official, release: Number(major) * 100 + Number(minor) };
+    if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
+    if (OFFICIAL_REPOSITORY.test(image) && !OLDER.test(tag)) return { ...official, release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
-    return { kind: "ours" };
+    return { ...OURS, hasShell: true };
   return {
     kind: "unknown",
     why: `its image ${boundText(image) || "(none)"} is not known as this registrar's or the official one's`,

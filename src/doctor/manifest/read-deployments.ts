@@ -99,6 +99,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
+    const limits = tree(tree(container.resources).limits);
     const program = programOf(container, ours);
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
@@ -107,6 +108,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       place: `${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
+      image: text(container.image),
       program,
       isForWindows: isForWindows || isWindowsImage(container.image),
       /** Why the settings are not known, for example because a shell starts the registrar. */
@@ -118,7 +120,8 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, (words) => settingsOf(words, program)),
-      memoryLimit: text(tree(tree(container.resources).limits).memory),
+      memoryLimit: text(limits.memory),
+      cpuLimit: text(limits.cpu),
       preStop: list(tree(tree(tree(container.lifecycle).preStop).exec).command).map(text),
       runAsUser: numberOrNone(security.runAsUser),
       runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,
