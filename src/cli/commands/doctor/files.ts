@@ -1,0 +1,57 @@
+import { invalidOption } from "../../../base/errors";
+import { type Finding, findingsOf } from "../../../doctor/findings/finding";
+import { type Report, reportOf } from "../../../doctor/findings/report";
+import { findingTable, type TableLook } from "../../../doctor/findings/table";
+import { MANIFEST_CHECKS } from "../../../doctor/manifest/checks";
+import { type OurImage, programOf } from "../../../doctor/manifest/program";
+import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
+import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
+import { version } from "../../version";
+import { readFiles } from "./read-files";
+import { settingsOf } from "./settings";
+
+interface FileFlags {
+  readonly file: readonly string[];
+  readonly image?: string | undefined;
+}
+
+/** Judges the objects in files; reads nothing else of this machine. */
+export async function reportOnFiles({ file: files, image }: FileFlags): Promise<Report> {
+  const facts = (await readerOf(files))({ image, version });
+  return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
+}
+
+/** A report on what the swap of the official registrar's image changes. */
+interface SwapReport extends Report {
+  readonly target: { readonly files: readonly string[]; readonly swap: string; readonly swapped: number };
+}
+
+/** `swap` is the image that takes the official one's place; empty: any of ours. */
+export async function reportOnSwap({
+  file: files,
+  image,
+  swap,
+}: FileFlags & { readonly swap: string }): Promise<SwapReport> {
+  const read = await readerOf(files);
+  const both = readSwap(read, { image, version });
+  const swapped = both.after.deployments.filter(
+    ({ program, isForWindows }) => program.kind === "ours" && program.isSwapped && !isForWindows,
+  ).length;
+  if (swapped === 0) throw invalidOption(whyNoneIsSwapped(both.before));
+  const target = { files, swap, swapped };
+  return { ...reportOf(target, findingsOfSwap(both)), target };
+}
+
+/** The files are read once; they may be judged twice. Throws INVALID_OPTION for files without a registrar. */
+async function readerOf(files: readonly string[]): Promise<(ours: OurImage) => ManifestFacts> {
+  const { objects, unread } = await readFiles(files);
+  const [first] = unread;
+  if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);
+  return (ours) => {
+    const read = readDeployments(objects, settingsOf, ours);
+    const facts = { ...read, unread: [...unread, ...read.unread] };
+    if (facts.deployments.length + facts.unread.length === 0)
+      throw invalidOption("no registrar in these files: no container has its arguments or its image");
+    return facts;
+  };
+}
