@@ -57,7 +57,7 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
   if (error !== undefined && template !== null) {
     const [whole, braces = ""] = template;
     const position = template.index + whole.length - braces.length;
-    return { kind: "template", where: `${boundText(braces, 60)}, ${lineOf(text, position)}` };
+    return { kind: "template", where: `${boundText(braces, 120)}, ${lineOf(text, position)}` };
   }
   if (error !== undefined)
     throw invalidOption(`${error.message.split("\n", 1)[0]}, ${lineOf(source, error.pos[0])}`);

@@ -29,8 +29,8 @@ test.each([
   ["a: {{ .X }}\n  {{- toYaml .Y | nindent 2 }}", "{{ .X }}, line 11"],
   ["# {{ a comment }}\na:\n{{- if or .Values.a\n  .Values.b }}", "{{- if or .Values.a, line 13"],
   [
-    `{{ ${"x".repeat(100)} }}\n: [`,
-    expect.stringMatching(/^\{\{ x+ \[cut, 106 characters in all\], line 11$/),
+    `{{ ${"x".repeat(200)} }}\n: [`,
+    expect.stringMatching(/^\{\{ x+ \[cut, 206 characters in all\], line 11$/),
   ],
 ])("%s is a template", async (yaml, where) => {
   expect(await readYaml(yaml, 11)).toEqual({ kind: "template", where });
