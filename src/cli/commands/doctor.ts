@@ -1,11 +1,8 @@
 import { resolve } from "node:path";
-import { invalidOption, messageOf } from "../../base/errors";
+import { messageOf } from "../../base/errors";
 import { renderClusterTable } from "../../doctor/cluster/table";
-import { findingsOf } from "../../doctor/findings/finding";
-import { type Report, reportOf } from "../../doctor/findings/report";
+import type { Report } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
-import { MANIFEST_CHECKS } from "../../doctor/manifest/checks";
-import { readDeployments } from "../../doctor/manifest/read-deployments";
 import type { Target } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
@@ -17,11 +14,9 @@ import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { endBySignals } from "../signals";
-import { version } from "../version";
 import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
-import { readFiles } from "./doctor/read-files";
+import { renderSwapTable, reportOnFiles, reportOnSwap } from "./doctor/files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
-import { settingsOf } from "./doctor/settings";
 import { resolveTarget } from "./doctor/target";
 
 /** Columns without a terminal. */
@@ -42,6 +37,10 @@ const FLAGS = {
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
   image: textFlag("with -f and --cluster: this registrar's image, where its name is another"),
+  swap: {
+    ...textFlag("with -f: only what changes when the official image becomes ours; --swap=IMAGE says which"),
+    implies: "file",
+  },
   "csi-address": {
     ...textFlag("CSI driver socket as seen from here"),
     coerce: (text: string) => resolve(parseCsiAddress(text)),
@@ -80,6 +79,7 @@ export const runDoctor = createCommand(
       "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
       "doctor --host-root=/host --wait=60s",
       "doctor -f daemonset.yaml -f -",
+      "doctor --swap -f daemonset.yaml",
       "doctor --cluster --driver=disk.csi.example.com",
     ],
     notes: [
@@ -109,7 +109,12 @@ export const runDoctor = createCommand(
     // Files and clusters may keep this thread busy for seconds.
     if (flags.cluster || flags.file !== undefined) endBySignals();
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
-    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file, flags.image), renderTable);
+    if (flags.file !== undefined) {
+      const { file, image, swap } = flags;
+      return swap === undefined
+        ? tell(await reportOnFiles({ file, image }), renderTable)
+        : tell(await reportOnSwap({ file, image, swap }), renderSwapTable);
+    }
     const target = {
       ...resolveTarget(flags, nodeDirectory(process.env)),
       names: nameListsFrom(flags),
@@ -124,18 +129,6 @@ export const runDoctor = createCommand(
     return tell(report, renderTable);
   },
 );
-
-/** Judges the objects in files; reads nothing else of this machine. */
-async function reportOnFiles(files: readonly string[], image?: string): Promise<Report> {
-  const { objects, unread } = await readFiles(files);
-  const [first] = unread;
-  if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);
-  const read = readDeployments(objects, settingsOf, { image, version });
-  const facts = { ...read, unread: [...unread, ...read.unread] };
-  if (facts.deployments.length + facts.unread.length === 0)
-    throw invalidOption("no registrar in these files: no container has its arguments or its image");
-  return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
-}
 
 /** What to ask the API server, if the registrar's arguments are about node readiness. */
 async function nodeReadinessIn({

@@ -81,7 +81,10 @@ export function findingTable<Row extends ReportedFinding>(
 
 /** The last line: the result, and how many findings there are of each status. */
 export function sumLine({ healthy, summary }: Pick<Report, "healthy" | "summary">, look: TableLook): string {
-  const counts = [...ORDER].reverse().map((status) => counted(summary[status], status));
+  const counts = [...ORDER]
+    .reverse()
+    .filter((status) => status !== "ok" || summary.ok > 0)
+    .map((status) => counted(summary[status], status));
   const { sgr } = healthy ? LOOKS.ok : LOOKS.problem;
   const unhealthy = summary.problem > 0 ? "Not well" : "Not everything could be read";
   return `${paint(look, sgr, healthy ? "No problem found" : unhealthy)}: ${counts.join(", ")}.`;

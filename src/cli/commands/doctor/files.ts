@@ -1,11 +1,12 @@
 import { invalidOption } from "../../../base/errors";
-import { type Finding, findingsOf } from "../../../doctor/findings/finding";
+import { findingsOf } from "../../../doctor/findings/finding";
 import { type Report, reportOf } from "../../../doctor/findings/report";
-import { findingTable, type TableLook } from "../../../doctor/findings/table";
+import { findingTable, sumLine, type TableLook } from "../../../doctor/findings/table";
 import { MANIFEST_CHECKS } from "../../../doctor/manifest/checks";
 import { type OurImage, programOf } from "../../../doctor/manifest/program";
 import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
 import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
+import { plain } from "../../../logging/escape";
 import { version } from "../../version";
 import { readFiles } from "./read-files";
 import { settingsOf } from "./settings";
@@ -32,21 +33,45 @@ export async function reportOnSwap({
   image,
   swap,
 }: FileFlags & { readonly swap: string }): Promise<SwapReport> {
+  if (swap !== "" && programOf({ image: swap }, { image, version }).kind === "official")
+    throw invalidOption(
+      `--swap=${swap} is the official registrar's image: name the one that takes its place`,
+    );
   const read = await readerOf(files);
   const both = readSwap(read, { image, version });
   const swapped = both.after.deployments.filter(
     ({ program, isForWindows }) => program.kind === "ours" && program.isSwapped && !isForWindows,
   ).length;
-  if (swapped === 0) throw invalidOption(whyNoneIsSwapped(both.before));
+  if (swapped === 0) throw invalidOption(`nothing to swap: ${whyNothing(both.before)}`);
   const target = { files, swap, swapped };
   return { ...reportOf(target, findingsOfSwap(both)), target };
+}
+
+function whyNothing({ deployments, unread: [unread] }: ManifestFacts): string {
+  const unknown = deployments.find(({ program }) => program.kind === "unknown");
+  if (unknown?.program.kind === "unknown") return `${unknown.place}: ${unknown.program.why}`;
+  if (deployments.some(({ program }) => program.kind === "official"))
+    return "the official registrars in these files are for Windows nodes, where this registrar does not run";
+  if (unread !== undefined) return `${unread.place} cannot be judged: ${unread.why}`;
+  return "the registrars in these files are this one already";
+}
+
+/** What the swap changes, as a table for people, and how much that is. */
+export function renderSwapTable(report: SwapReport, look: TableLook): string {
+  const { findings, target } = report;
+  const what = `${target.swapped === 1 ? "1 registrar" : `${target.swapped} registrars`} swapped${target.swap && ` to ${plain(target.swap)}`}`;
+  if (findings.length === 0) return `${what}: that changes nothing.\n`;
+  return [...findingTable(findings, look), "", `${what}. ${sumLine(report, look)}`, ""].join("\n");
 }
 
 /** The files are read once; they may be judged twice. Throws INVALID_OPTION for files without a registrar. */
 async function readerOf(files: readonly string[]): Promise<(ours: OurImage) => ManifestFacts> {
   const { objects, unread } = await readFiles(files);
   const [first] = unread;
-  if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);
+  if (objects.length === 0 && first)
+    throw invalidOption(
+      `cannot read ${[`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ")}`,
+    );
   return (ours) => {
     const read = readDeployments(objects, settingsOf, ours);
     const facts = { ...read, unread: [...unread, ...read.unread] };

@@ -3,8 +3,8 @@ import type { ManifestFacts } from "../read-deployments";
 import { manifestArguments } from "./arguments";
 import { manifestCpu } from "./cpu";
 import { manifestDriverPath } from "./driver-path";
-import { manifestDuplicates, manifestPorts } from "./pairs";
 import { manifestMemory } from "./memory";
+import { manifestDuplicates, manifestPorts } from "./pairs";
 import { manifestProbes } from "./probes";
 import { manifestRegistrationDirectory } from "./registration-directory";
 import {
