@@ -3,6 +3,7 @@ import { messageOf } from "../../base/errors";
 import { renderClusterTable } from "../../doctor/cluster/table";
 import type { Report } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
+import { programOf } from "../../doctor/manifest/program";
 import type { Target } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
@@ -40,6 +41,7 @@ const FLAGS = {
   swap: {
     ...textFlag("with -f: only what changes when the official image becomes ours; --swap=IMAGE says which"),
     implies: "file",
+    coerce: parseSwap,
   },
   "csi-address": {
     ...textFlag("CSI driver socket as seen from here"),
@@ -145,6 +147,11 @@ async function nodeReadinessIn({
   } catch (error) {
     return { startProblem: messageOf(error) };
   }
+}
+
+function parseSwap(image: string): string {
+  if (programOf({ image }, {}).kind !== "official") return image;
+  throw new Error(`"${image}" is the official registrar's image; name the one that takes its place`);
 }
 
 function parseTimeout(text: string): number {

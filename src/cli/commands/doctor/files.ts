@@ -3,7 +3,7 @@ import { findingsOf } from "../../../doctor/findings/finding";
 import { type Report, reportOf } from "../../../doctor/findings/report";
 import { findingTable, sumLine, type TableLook } from "../../../doctor/findings/table";
 import { MANIFEST_CHECKS } from "../../../doctor/manifest/checks";
-import { type OurImage, programOf } from "../../../doctor/manifest/program";
+import type { OurImage } from "../../../doctor/manifest/program";
 import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
 import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
 import { plain } from "../../../logging/escape";
@@ -33,10 +33,6 @@ export async function reportOnSwap({
   image,
   swap,
 }: FileFlags & { readonly swap: string }): Promise<SwapReport> {
-  if (swap !== "" && programOf({ image: swap }, { image, version }).kind === "official")
-    throw invalidOption(
-      `--swap=${swap} is the official registrar's image: name the one that takes its place`,
-    );
   const read = await readerOf(files);
   const both = readSwap(read, { image, version });
   const swapped = both.after.deployments.filter(
