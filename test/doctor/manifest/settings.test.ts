@@ -2,6 +2,9 @@ import { type Changes, daemonSet, said, saidOf } from "./one-daemon-set";
 
 const limits = (memory: string): Changes => ({ container: { resources: { limits: { memory } } } });
 const command = ["/bin/sh", "-c", "rm -rf /registration/x"];
+const onStop = (words: readonly string[]) => ({ lifecycle: { preStop: { exec: { command: words } } } });
+/** The package, in an image that has a shell. */
+const IN_NODE_IMAGE = { image: "node:24", command: ["node", "/node_modules/registrar/dist/cli.js"] };
 const surge = (maxSurge: unknown): Changes => {
   const { spec } = daemonSet();
   return { spec: { ...spec, updateStrategy: { rollingUpdate: { maxSurge } } } };
@@ -10,7 +13,12 @@ const surge = (maxSurge: unknown): Changes => {
 test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI105 problem: has a memory limit of 63Mi: it may never get ready after a reboot ->/, limits("63Mi")],
   [/^CSI105 problem: has a memory limit of 100m:/, limits("100m")],
-  [/^CSI106 warning: .*rm -rf/, { container: { lifecycle: { preStop: { exec: { command } } } } }],
+  [
+    /^CSI106 warning: .* always fails, because the image has no shell: .*rm -rf/,
+    { container: onStop(command) },
+  ],
+  [/^CSI106 warning: .* always fails, .*: sh -c sleep 5/, { container: onStop(["sh", "-c", "sleep 5"]) }],
+  [/^CSI106 warning: .* removes files: .*rm -rf/, { container: { ...IN_NODE_IMAGE, ...onStop(command) } }],
   [/^CSI107 problem: updates with maxSurge 10%/, surge("10%")],
 ])("%s", (expected, changes) => {
   expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
@@ -79,6 +87,7 @@ test.each<Changes>([
   limits("100M"),
   surge(0),
   surge("0%"),
+  { container: { ...IN_NODE_IMAGE, ...onStop(["sh", "-c", "sleep 5"]) } },
   {
     pod: { securityContext: { ...OTHER, ...NOT_ROOT } },
     container: { securityContext: { ...ROOT, runAsNonRoot: false } },
