@@ -7,6 +7,7 @@ import { type Report, reportOf } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
 import { MANIFEST_CHECKS } from "../../doctor/manifest/checks";
 import { readDeployments } from "../../doctor/manifest/read-deployments";
+import { renderFileTable } from "../../doctor/manifest/table";
 import type { Target } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
@@ -116,7 +117,7 @@ export const runDoctor = createCommand(
     // What others wrote may keep this thread busy for seconds.
     if (flags.cluster || flags.file !== undefined) endBySignals();
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
-    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file, flags.image), renderTable);
+    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file, flags.image), renderFileTable);
     const where = { exists: existsSync, isDirectory: isFolder };
     const target = {
       ...resolveTarget(flags, nodeDirectory(process.env), where),
