@@ -4,6 +4,7 @@ import { renderClusterTable } from "../../doctor/cluster/table";
 import type { Report } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
 import { programOf } from "../../doctor/manifest/program";
+import { renderFileTable } from "../../doctor/manifest/table";
 import type { Target } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
@@ -114,7 +115,7 @@ export const runDoctor = createCommand(
     if (flags.file !== undefined) {
       const { file, image, swap } = flags;
       return swap === undefined
-        ? tell(await reportOnFiles({ file, image }), renderTable)
+        ? tell(await reportOnFiles({ file, image }), renderFileTable)
         : tell(await reportOnSwap({ file, image, swap }), renderSwapTable);
     }
     const target = {

@@ -26,16 +26,14 @@ const OUR_PROGRAM = /(?:^|\/)(?:registrar|cli\.js)$/;
 const NODE = /(?:^|\/)node(?:js)?$/;
 
 const OUR_NAME = "registrar";
-/** Not the cluster-driver-registrar, which made CSIDriver objects. */
-const OFFICIAL_NAME = /^(?!.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
+/** Not its predecessor, the driver-registrar, nor the cluster-driver-registrar, which made CSIDriver objects. */
+const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
 const OFFICIAL_REPOSITORY =
   /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
 /** OpenShift's builds are on RHEL, the others on an image that has nothing else. */
 const HAS_SHELL = /(?:^|\/)openshift4?\//;
 const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
-/** The driver-registrar, which had other flags. */
-const OLDER = /^v?0\./;
 
 /** What an image, its command and its arguments are. */
 export function programOf(container: Tree, ours: OurImage): Program {
@@ -49,7 +47,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
     const official = { kind: "official", hasShell: HAS_SHELL.test(image) } as const;
     if (release !== undefined) return { ...official, release: Number(major) * 100 + Number(minor) };
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
-    if (OFFICIAL_REPOSITORY.test(image) && !OLDER.test(tag)) return { ...official, release: undefined };
+    if (OFFICIAL_REPOSITORY.test(image)) return { ...official, release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
     return { ...OURS, hasShell: true };
   return {

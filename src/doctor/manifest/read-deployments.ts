@@ -1,4 +1,5 @@
 import { invalidOption } from "../../base/errors";
+import { boundText } from "../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
 import { list, numberOrNone, type Tree, text, tree } from "../rules/objects";
 import {
@@ -11,6 +12,7 @@ import {
 } from "./deployment";
 import { mountsOf } from "./mounts";
 import { nodeRulesOf } from "./node-rules";
+import { imageForOperator } from "./operator";
 import { isRegistrar, type OurImage, programOf } from "./program";
 import { probesOf } from "./read-probes";
 import { literalsIn, noTextsOf, startOf } from "./read-program";
@@ -57,7 +59,9 @@ export function readDeployments(
         const owner = `${file}: ${text(object.kind)} ${nameOf(object)}`;
         read(owner, () => {
           const found = deploymentsIn(owner, object, settingsOf, ours);
-          if (found.length > 0 && isPatch(object)) unread.push({ place: owner, ...PATCH });
+          const image = found.length > 0 ? undefined : imageForOperator(object);
+          if (image !== undefined) unread.push({ place: owner, ...writtenByOperator(image) });
+          else if (found.length > 0 && isPatch(object)) unread.push({ place: owner, ...PATCH });
           else deployments.push(...found);
           if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
         });
@@ -70,6 +74,13 @@ const PATCH = {
   why: "it has no selector, so it is a patch of another object",
   advice: "apply it first: kubectl kustomize FOLDER | registrar doctor -f -",
 };
+
+function writtenByOperator(image: string): Omit<Unread, "place"> {
+  return {
+    why: `an operator writes the registrar ${boundText(image)}`,
+    advice: "apply it, and then use registrar doctor --cluster",
+  };
+}
 
 /** The API server requires a selector; the first version of the API filled it in. */
 function isPatch({ apiVersion, kind, spec }: Tree): boolean {

@@ -1,5 +1,6 @@
 import { type Finding, findingsOf } from "../findings/finding";
 import { MANIFEST_CHECKS } from "./checks";
+import { manifestArguments } from "./checks/arguments";
 import type { OurImage } from "./program";
 import type { ManifestFacts } from "./read-deployments";
 
@@ -7,6 +8,8 @@ import type { ManifestFacts } from "./read-deployments";
 export interface Swap {
   readonly before: ManifestFacts;
   readonly after: ManifestFacts;
+  /** How many containers for Linux have the official image. */
+  readonly swapped: number;
 }
 
 /** Reads the same objects twice. A container for Windows counts as swapped where it shares its image with one for Linux. */
@@ -15,11 +18,11 @@ export function readSwap(read: (ours: OurImage) => ManifestFacts, ours: OurImage
   const officials = before.deployments.filter(
     ({ program, isForWindows }) => program.kind === "official" && !isForWindows,
   );
-  const swapped = new Set(officials.map(({ image }) => image));
-  return { before, after: read({ ...ours, swapped }) };
+  const images = new Set(officials.map(({ image }) => image));
+  return { before, after: read({ ...ours, swapped: images }), swapped: officials.length };
 }
 
-/** What is to be said of the swap only. Containers of which nobody knows whether it concerns them are not kept quiet. */
+/** The findings that the swap brings. Those of containers with an unknown program stay: it may concern them. */
 export function findingsOfSwap({ before, after }: Swap): readonly Finding[] {
   const keyOf = ({ code, subject, text }: Finding) => JSON.stringify([code, subject, text]);
   const known = new Set(findingsOf(MANIFEST_CHECKS, before).map(keyOf));
@@ -29,7 +32,7 @@ export function findingsOfSwap({ before, after }: Swap): readonly Finding[] {
   return findingsOf(MANIFEST_CHECKS, after).filter(
     (finding) =>
       finding.isUnread ||
-      (finding.code === "CSI101" && finding.status === "unknown" && notJudged.has(finding.subject)) ||
+      (finding.code === manifestArguments.code && notJudged.has(finding.subject)) ||
       (finding.status !== "ok" && !known.has(keyOf(finding))),
   );
 }

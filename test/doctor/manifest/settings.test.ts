@@ -59,6 +59,32 @@ test("a patch is not judged", () => {
   ]);
 });
 
+const IMAGE = "docker.io/longhornio/csi-node-driver-registrar:v2.16.0-20260428";
+const operator = (env: object, image = "operator:v1") => ({
+  kind: "Deployment",
+  spec: { template: { spec: { containers: [{ name: "operator", image, env: [env] }] } } },
+});
+
+test.each([
+  operator({ name: "CSI_NODE_DRIVER_REGISTRAR_IMAGE", value: IMAGE }),
+  { kind: "ConfigMap", data: { ROOK_CSI_REGISTRAR_IMAGE: IMAGE } },
+  { kind: "HPECSIDriver", spec: { images: { csiNodeDriverRegistrar: IMAGE.replace(/:.*/, "@sha256:0") } } },
+])("an operator's %j", (object) => {
+  expect(said(object)).toEqual([
+    expect.stringMatching(/^CSI113 unknown: cannot be judged: an operator writes .* doctor --cluster$/),
+  ]);
+});
+
+test.each([
+  operator({ name: "NAME", value: "csi-node-driver-registrar" }),
+  operator({}, "quay.io/k8scsi/csi-cluster-driver-registrar:v1.0.1"),
+  { kind: "CustomResourceDefinition", spec: { default: IMAGE } },
+  { kind: "Kustomization", images: [{ newName: IMAGE }] },
+  { kind: "ClusterPolicy", spec: { image: `${IMAGE}*` } },
+])("no operator's %j", (object) => {
+  expect(said(object)).toEqual([]);
+});
+
 const ROOT = { runAsUser: 0 };
 const OTHER = { runAsUser: 1000 };
 const NOT_ROOT = { runAsNonRoot: true };

@@ -1,11 +1,12 @@
 import { invalidOption } from "../../../base/errors";
 import { findingsOf } from "../../../doctor/findings/finding";
 import { type Report, reportOf } from "../../../doctor/findings/report";
-import { findingTable, sumLine, type TableLook } from "../../../doctor/findings/table";
+import type { TableLook } from "../../../doctor/findings/table";
 import { MANIFEST_CHECKS } from "../../../doctor/manifest/checks";
 import type { OurImage } from "../../../doctor/manifest/program";
 import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
 import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
+import { renderFileTable } from "../../../doctor/manifest/table";
 import { plain } from "../../../logging/escape";
 import { version } from "../../version";
 import { readFiles } from "./read-files";
@@ -33,13 +34,9 @@ export async function reportOnSwap({
   image,
   swap,
 }: FileFlags & { readonly swap: string }): Promise<SwapReport> {
-  const read = await readerOf(files);
-  const both = readSwap(read, { image, version });
-  const swapped = both.after.deployments.filter(
-    ({ program, isForWindows }) => program.kind === "ours" && program.isSwapped && !isForWindows,
-  ).length;
-  if (swapped === 0) throw invalidOption(`nothing to swap: ${whyNothing(both.before)}`);
-  const target = { files, swap, swapped };
+  const both = readSwap(await readerOf(files), { image, version });
+  if (both.swapped === 0) throw invalidOption(`nothing to swap: ${whyNothing(both.before)}`);
+  const target = { files, swap, swapped: both.swapped };
   return { ...reportOf(target, findingsOfSwap(both)), target };
 }
 
@@ -55,9 +52,10 @@ function whyNothing({ deployments, unread: [unread] }: ManifestFacts): string {
 /** What the swap changes, as a table for people, and how much that is. */
 export function renderSwapTable(report: SwapReport, look: TableLook): string {
   const { findings, target } = report;
-  const what = `${target.swapped === 1 ? "1 registrar" : `${target.swapped} registrars`} swapped${target.swap && ` to ${plain(target.swap)}`}`;
+  const registrars = target.swapped === 1 ? "1 registrar" : `${target.swapped} registrars`;
+  const what = `${registrars} swapped${target.swap && ` to ${plain(target.swap)}`}`;
   if (findings.length === 0) return `${what}: that changes nothing.\n`;
-  return [...findingTable(findings, look), "", `${what}. ${sumLine(report, look)}`, ""].join("\n");
+  return renderFileTable(report, look, `${what}. `);
 }
 
 /** The files are read once; they may be judged twice. Throws INVALID_OPTION for files without a registrar. */
