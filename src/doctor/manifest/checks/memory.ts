@@ -9,6 +9,6 @@ export const manifestMemory = eachDeployment("CSI105", "manifest-memory", ({ mem
     ? undefined
     : problem(
         `has a memory limit of ${memoryLimit}: it may never get ready after a reboot`,
-        "set its resources.limits.memory to 100Mi, 64Mi at least",
+        "set resources.limits.memory: 100Mi, at least 64Mi",
       ),
 );
