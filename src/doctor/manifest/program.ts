@@ -4,8 +4,12 @@ import { list, type Tree, text, tree } from "../rules/objects";
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =
   | { readonly kind: "ours"; readonly hasShell: boolean; readonly isSwapped: boolean }
-  /** v2.17 is 217; undefined where the image does not say it. */
-  | { readonly kind: "official"; readonly hasShell: boolean; readonly release: number | undefined }
+  /** v2.17 is 217; undefined where the image does not say it. A build by somebody else may have a shell. */
+  | {
+      readonly kind: "official";
+      readonly release: number | undefined;
+      readonly hasShell: boolean | undefined;
+    }
   | { readonly kind: "unknown"; readonly why: string };
 
 /** How our image is recognised where its name does not say it. */
@@ -31,8 +35,8 @@ const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:w
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
 const OFFICIAL_REPOSITORY =
   /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
-/** OpenShift's builds are on RHEL, the others on an image that has nothing else. */
-const HAS_SHELL = /(?:^|\/)openshift4?\//;
+/** OpenShift's builds have a shell, the other published ones nothing but the registrar. */
+const ON_RHEL = /(?:^|\/)openshift4?\//;
 const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 
 /** What an image, its command and its arguments are. */
@@ -44,10 +48,11 @@ export function programOf(container: Tree, ours: OurImage): Program {
   if (isGiven || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
-    const official = { kind: "official", hasShell: HAS_SHELL.test(image) } as const;
+    const isPublished = OFFICIAL_REPOSITORY.test(image);
+    const official = { kind: "official", hasShell: isPublished ? ON_RHEL.test(image) : undefined } as const;
     if (release !== undefined) return { ...official, release: Number(major) * 100 + Number(minor) };
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
-    if (OFFICIAL_REPOSITORY.test(image)) return { ...official, release: undefined };
+    if (isPublished) return { ...official, release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
     return { ...OURS, hasShell: true };
   return {

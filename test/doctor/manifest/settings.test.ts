@@ -1,4 +1,4 @@
-import { type Changes, daemonSet, said, saidOf } from "./one-daemon-set";
+import { type Changes, daemonSet, OFFICIAL, said, saidOf } from "./one-daemon-set";
 
 const limits = (memory: string): Changes => ({ container: { resources: { limits: { memory } } } });
 const command = ["/bin/sh", "-c", "rm -rf /registration/x"];
@@ -19,6 +19,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/^CSI106 warning: .* always fails, .*: sh -c sleep 5/, { container: onStop(["sh", "-c", "sleep 5"]) }],
   [/^CSI106 warning: .* removes files: .*rm -rf/, { container: { ...IN_NODE_IMAGE, ...onStop(command) } }],
+  [/^CSI106 warning: .* removes files: .*rm -rf/, { container: { image: OFFICIAL, ...onStop(command) } }],
   [/^CSI107 problem: updates with maxSurge 10%/, surge("10%")],
 ])("%s", (expected, changes) => {
   expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);

@@ -20,6 +20,7 @@ const probe = (mode: string) => ({
   livenessProbe: { exec: { command: ["/csi-node-driver-registrar", `--mode=${mode}`, TOLD] } },
 });
 const onStop = (...command: readonly string[]) => ({ lifecycle: { preStop: { exec: { command } } } });
+const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
 const RED_HAT = "registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12";
 const WINDOWS = { name: "win", pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
 
@@ -63,7 +64,10 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
 test.each<readonly [what: string, changes: readonly Changes[]]>([
   ["a healthy DaemonSet", [{}]],
   ["faults that it has already", [{ args: ["--nope"], registry: "/elsewhere", name: "one" }]],
-  ["a hook that fails in both images", [{ container: onStop("sh", "-c", "rm /registration/x-reg.sock") }]],
+  [
+    "a hook that fails in both images",
+    [{ container: { image: K8S, ...onStop("sh", "-c", "rm /registration/x-reg.sock") } }],
+  ],
   ["a flag that only this registrar has", [{ args: ["--require-driver"] }]],
   [
     "a flag that only an old official registrar has",

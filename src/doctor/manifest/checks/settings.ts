@@ -7,7 +7,7 @@ import { eachDeployment, problem, unknown, warning } from "./each-deployment";
 
 export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop, program }) => {
   if (program.kind === "unknown") return undefined;
-  const fails = !program.hasShell && /(?:^|\/)(?:ba|da)?sh$/.test(preStop[0] ?? "");
+  const fails = program.hasShell === false && /(?:^|\/)(?:ba|da)?sh$/.test(preStop[0] ?? "");
   if (!fails && !preStop.some((word) => /\brm\b/.test(word))) return undefined;
   const what = fails ? "always fails, because the image has no shell" : "removes files";
   return warning(`has a preStop hook that ${what}: ${boundText(preStop.join(" "))}`, "delete the hook");
