@@ -30,7 +30,7 @@ const LOOK_EVERY_MS = 1_000;
 
 const FLAGS = {
   file: {
-    ...listFlag("YAML files or folders to judge before they are applied, - for stdin; repeatable", String),
+    ...listFlag("YAML files, folders, - for stdin: judged before they are applied", String),
     alias: "f",
   },
   cluster: switchFlag("look at every node of a cluster, through kubectl"),
@@ -38,9 +38,9 @@ const FLAGS = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
-  image: textFlag("with -f and --cluster: this registrar's image, where its name is another"),
+  image: textFlag("with -f, --cluster: this registrar's image, if its name differs"),
   swap: {
-    ...textFlag("with -f: only what changes when the official image becomes ours; --swap=IMAGE says which"),
+    ...textFlag("with -f: only what a swap to our image changes; or --swap=IMAGE"),
     implies: "file",
     coerce: parseSwap,
   },
@@ -81,8 +81,7 @@ export const runDoctor = createCommand(
       "doctor",
       "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
       "doctor --host-root=/host --wait=60s",
-      "doctor -f daemonset.yaml -f -",
-      "doctor --swap -f daemonset.yaml",
+      "doctor --swap -f daemonset.yaml -f -",
       "doctor --cluster --driver=disk.csi.example.com",
     ],
     notes: [
