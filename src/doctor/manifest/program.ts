@@ -57,7 +57,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
     return { ...OURS, hasShell: true };
   return {
     kind: "unknown",
-    why: `its image ${boundText(image) || "(none)"} is not known as this registrar's or the official one's`,
+    why: `its image ${boundText(image) || "(none)"} is neither this registrar's nor an official release`,
   };
 }
 

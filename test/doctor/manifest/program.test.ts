@@ -43,7 +43,7 @@ test("a package in any image", () => {
 });
 
 const UNKNOWN =
-  /^CSI101 unknown: starts or not: its image x\/y:v1 is not known as .* -> .* name it with --image$/;
+  /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* with --image$/;
 const small = { resources: { limits: { memory: "30Mi" } } };
 const lifecycle = { preStop: { exec: { command: ["/bin/sh", "-c", "rm -rf /registration/x"] } } };
 const livenessProbe = { httpGet: { path: "/livez", port: 1 } };
