@@ -8,7 +8,7 @@ import { protos } from "../../src/grpc/protos";
 import { startCsiDriver, startKubelet } from "../../src/testing";
 import { createTempFolder } from "../../test/support/temp-folder";
 import { memoryLimit } from "../support/cgroups";
-import { coldProgram } from "../support/cold-program";
+import { copyCold } from "../support/cold-copy";
 import type { Contestant } from "../support/contestants";
 import { createPlace, DRIVER, freePort } from "../support/place";
 import { start } from "../support/processes";
@@ -46,7 +46,10 @@ export async function undergo(contestant: Contestant, visit: Visit, limitMb?: nu
   using limit = limitMb === undefined ? undefined : memoryLimit(limitMb);
   const port = await freePort();
   const command = contestant.command(place, [`--http-endpoint=127.0.0.1:${port}`]);
-  await using registrar = start(limit ? limit.inside(coldProgram(command, folder.at("program"))) : command);
+  const [program = "", ...words] = command;
+  const copy = folder.at("program");
+  if (limit) copyCold(program, copy);
+  await using registrar = start(limit ? limit.inside([copy, ...words]) : command);
   let isAlive = true;
   void registrar.exited.then(() => {
     isAlive = false;

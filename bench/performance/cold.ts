@@ -2,7 +2,7 @@ import { startCsiDriver } from "../../src/testing";
 import { createTempFolder } from "../../test/support/temp-folder";
 import type { Bench, Row } from "../bench";
 import { memoryLimit } from "../support/cgroups";
-import { coldProgram } from "../support/cold-program";
+import { copyCold } from "../support/cold-copy";
 import type { Contestant } from "../support/contestants";
 import { accepting, createPlace, DRIVER, freePort } from "../support/place";
 import { start } from "../support/processes";
@@ -20,15 +20,17 @@ export async function cold({ cached, official }: Bench): Promise<readonly Row[]>
   return rows;
 }
 
-async function coldStart(contestant: Contestant, limitMb: number): Promise<string> {
+async function coldStart({ program: [file = ""], command }: Contestant, limitMb: number): Promise<string> {
   await using folder = await createTempFolder();
   await using place = await createPlace();
   await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
-  const flags = [`--http-endpoint=127.0.0.1:${await freePort()}`];
-  const command = coldProgram(contestant.command(place, flags), folder.at("program"));
+  const copy = folder.at("program");
+  // Its pages are read again, and charged to the group.
+  copyCold(file, copy);
+  const [, ...words] = command(place, [`--http-endpoint=127.0.0.1:${await freePort()}`]);
   using limit = memoryLimit(limitMb);
   const startedAt = performance.now();
-  await using _registrar = start(limit.inside(command));
+  await using _registrar = start(limit.inside([copy, ...words]));
   const isReady = await accepting(place.socketPath, PATIENCE_MS).then(
     () => true,
     () => false,

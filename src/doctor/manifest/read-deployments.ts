@@ -1,4 +1,5 @@
 import { invalidOption } from "../../base/errors";
+import { boundText } from "../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
 import { list, numberOrNone, type Tree, text, tree } from "../rules/objects";
 import {
@@ -11,8 +12,11 @@ import {
 } from "./deployment";
 import { mountsOf } from "./mounts";
 import { nodeRulesOf } from "./node-rules";
+import { imageForOperator } from "./operator";
+import { isRegistrar, type OurImage, programOf } from "./program";
 import { probesOf } from "./read-probes";
-import { isRegistrar, literalsIn, noTextsOf, officialImage, startOf } from "./read-program";
+import { literalsIn, noTextsOf, startOf } from "./read-program";
+import { isForWindows } from "./windows";
 
 interface Limits {
   readonly values: number;
@@ -33,7 +37,11 @@ export interface ManifestFacts {
 }
 
 /** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
-export function readDeployments(objects: readonly ReadObject[], settingsOf: ReadSettings): ManifestFacts {
+export function readDeployments(
+  objects: readonly ReadObject[],
+  settingsOf: ReadSettings,
+  ours?: OurImage,
+): ManifestFacts {
   const deployments: Deployment[] = [];
   const csiDrivers: string[] = [];
   const unread: Unread[] = [];
@@ -50,12 +58,34 @@ export function readDeployments(objects: readonly ReadObject[], settingsOf: Read
       for (const object of unfold(root)) {
         const owner = `${file}: ${text(object.kind)} ${nameOf(object)}`;
         read(owner, () => {
-          deployments.push(...deploymentsIn(owner, object, settingsOf));
+          const found = deploymentsIn(owner, object, settingsOf, ours);
+          const image = found.length > 0 ? undefined : imageForOperator(object);
+          if (image !== undefined) unread.push({ place: owner, ...writtenByOperator(image) });
+          else if (found.length > 0 && isPatch(object)) unread.push({ place: owner, ...PATCH });
+          else deployments.push(...found);
           if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
         });
       }
     });
   return { deployments, csiDrivers, unread };
+}
+
+const PATCH = {
+  why: "it has no selector, so it is a patch of another object",
+  advice: "apply it first: kubectl kustomize FOLDER | registrar doctor -f -",
+};
+
+function writtenByOperator(image: string): Omit<Unread, "place"> {
+  return {
+    why: `an operator writes the registrar ${boundText(image)}`,
+    advice: "apply it, and then use registrar doctor --cluster",
+  };
+}
+
+/** The API server requires a selector; the first version of the API filled it in. */
+function isPatch({ apiVersion, kind, spec }: Tree): boolean {
+  const isSet = ["DaemonSet", "Deployment", "StatefulSet"].includes(text(kind));
+  return isSet && tree(spec).selector === undefined && apiVersion !== "extensions/v1beta1";
 }
 
 /** The items of a List; any other object is its own only item. */
@@ -83,27 +113,29 @@ function refuseHuge(root: unknown, { values, textLength }: Limits): void {
 export type Deployment = ReturnType<typeof deploymentsIn>[number];
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
-export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings) {
+export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings, ours: OurImage = {}) {
   const spec = tree(object.spec);
   const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
-  const registrars = containers.filter(isRegistrar);
-  if (registrars.length > 0) refuseHuge(pod, OF_POD);
-  const isForWindows = isWindows(pod);
+  const registrars = containers.filter((container) => isRegistrar(container, ours));
+  if (registrars.length === 0) return [];
+  refuseHuge(pod, OF_POD);
   const nodes = nodeRulesOf(pod);
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
-    const official = officialImage(text(container.image));
-    const start = startOf(container);
-    const settings = settingsOf(start.args, official);
+    const limits = tree(tree(container.resources).limits);
+    const program = programOf(container, ours);
+    const start = startOf(container, program);
+    const settings = settingsOf(start.args, program);
     return {
       /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
       place: `${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
-      isOfficial: official !== undefined,
-      isForWindows,
+      image: text(container.image),
+      program,
+      isForWindows: isForWindows(pod, container),
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
@@ -112,8 +144,9 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
-      probes: probesOf(container, (words) => settingsOf(words, official)),
-      memoryLimit: text(tree(tree(container.resources).limits).memory),
+      probes: probesOf(container, (words) => settingsOf(words, program)),
+      memoryLimit: text(limits.memory),
+      cpuLimit: text(limits.cpu),
       preStop: list(tree(tree(tree(container.lifecycle).preStop).exec).command).map(text),
       runAsUser: numberOrNone(security.runAsUser),
       runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,
@@ -149,11 +182,6 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
 /** The security context that forbids root, the pod's first. */
 function nonRootFrom(ofPod: Tree): "pod" | "container" {
   return ofPod.runAsNonRoot === true ? "pod" : "container";
-}
-
-function isWindows({ os, nodeSelector }: Tree): boolean {
-  const labels = tree(nodeSelector);
-  return [tree(os).name, labels["kubernetes.io/os"], labels["beta.kubernetes.io/os"]].includes("windows");
 }
 
 /** The environment has the node's name, or is partly defined elsewhere. */

@@ -29,12 +29,17 @@ export function startProblemIn(argv: readonly string[], own: OwnFlags): string |
 
 type Settings = readonly (readonly [name: string, text: string])[];
 
-/** The flags as they were typed, and the words after them. `-o` and `-f` are short for two of the doctor's own. */
+/** The flags as they were typed, and the words after them. `-o` and `-f` are short for two of the doctor's own; `--swap` may have a value. */
 function readWords(
   argv: readonly string[],
   own: OwnFlags,
 ): { readonly settings: Settings; readonly rest: readonly string[] } {
-  const longer = argv.map((word) => word.replace(/^-o(?==|$)/, "--output").replace(/^-f(?==|$)/, "--file"));
+  const longer = argv.map((word) =>
+    word
+      .replace(/^-o(?==|$)/, "--output")
+      .replace(/^-f(?==|$)/, "--file")
+      .replace(/^--?swap$/, "--swap="),
+  );
   const flags = new Map(acceptedFlags());
   for (const [name, { type }] of Object.entries(own))
     flags.set(name, { boolean: type === "boolean", parse: (value) => ({ value }) });

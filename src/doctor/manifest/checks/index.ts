@@ -1,13 +1,14 @@
 import type { Check } from "../../findings/finding";
 import type { ManifestFacts } from "../read-deployments";
 import { manifestArguments } from "./arguments";
+import { manifestCpu } from "./cpu";
 import { manifestDriverPath } from "./driver-path";
+import { manifestMemory } from "./memory";
 import { manifestDuplicates, manifestPorts } from "./pairs";
 import { manifestProbes } from "./probes";
 import { manifestRegistrationDirectory } from "./registration-directory";
 import {
   manifestCsiDriver,
-  manifestMemory,
   manifestOperatingSystem,
   manifestPreStop,
   manifestReadable,
@@ -29,4 +30,5 @@ export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestCsiDriver,
   manifestOperatingSystem,
   manifestReadable,
+  manifestCpu,
 ];

@@ -1,0 +1,14 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync } from "node:fs";
+
+/**
+ * Copies a program so that its pages are not in the page cache, as after a reboot: no other process uses them, so they are read
+ * again, and charged to the control group of the process that reads them.
+ */
+export function copyCold(program: string, copy: string): void {
+  copyFileSync(program, copy);
+  execFileSync("sync", [copy]);
+  execFileSync("dd", [`of=${copy}`, "oflag=nocache", "conv=notrunc,fdatasync", "count=0"], {
+    stdio: "ignore",
+  });
+}
