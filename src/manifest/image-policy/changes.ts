@@ -69,9 +69,15 @@ const needsName = [
   `!r.words.exists(w, w.matches('^--?node-name(=|$)'))`,
   `!r.is.?env.orValue([]).exists(e, e.name in ${celList(NODE_NAME_VARIABLES)})`,
 ].join(" &&\n  ");
-const NODE_NAME = "{'name': dyn('NODE_NAME'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'spec.nodeName'}})}";
+const NODE_NAME =
+  "{'name': dyn('NODE_NAME'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'spec.nodeName'}})}";
 const ADD_NODE_NAME: readonly Change[] = [
-  { when: `${needsName} && size(r.is.?env.orValue([])) == 0`, op: "add", path: "/env", value: `[${NODE_NAME}]` },
+  {
+    when: `${needsName} && size(r.is.?env.orValue([])) == 0`,
+    op: "add",
+    path: "/env",
+    value: `[${NODE_NAME}]`,
+  },
   { when: `${needsName} && size(r.is.?env.orValue([])) > 0`, op: "add", path: "/env/-", value: NODE_NAME },
 ];
 

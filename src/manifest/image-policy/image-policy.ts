@@ -1,4 +1,5 @@
 import { check, refuse } from "../names";
+import { resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
 import { celText, literal } from "./cel";
 import { type AddedArgument, addedWords, type Raise, swapPatch } from "./changes";
@@ -28,6 +29,12 @@ export interface SwapOptions extends PolicyScope {
   readonly keep: readonly Raise[];
 }
 
+export interface DropOptions extends PolicyScope {
+  /** The node-wide registrar's. */
+  readonly image: string;
+  readonly kubeletRoot?: string | undefined;
+}
+
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
 export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readonly Yaml[] {
   checkPinned(image);
@@ -51,8 +58,10 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
  * Takes every registrar out of the pods whose driver the node-wide one finds: the driver's socket is `csi.sock` in a folder of
  * kubelet's `plugins`. Others stay, and so does a pod's only container. Throws INVALID_OPTION.
  */
-export function dropPolicy(kubeletRoot: string, scope: PolicyScope): readonly Yaml[] {
-  const path = celText(`(^|=)(unix://)?${literal(kubeletRoot)}/plugins/[^/*]+/csi[.]sock$`);
+export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): readonly Yaml[] {
+  checkPinned(image);
+  const { kubeletRoot: root } = resolveBasics({ image, kubeletRoot }, "csi-registrar");
+  const path = celText(`(^|=)(unix://)?${literal(root)}/plugins/[^/*]+/csi[.]sock$`);
   return policy("registrar-drop", scope, {
     about: yaml`
       # Takes every official CSI registrar out of the pods as they are created, if the DaemonSet above finds its driver.
@@ -83,7 +92,7 @@ interface PolicyParts {
 function policy(defaultName: string, scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
   const { matchImages, namespaces } = scope;
   check("label", "name", scope.name ?? defaultName);
-  for (const image of matchImages) check("folder name", "match-image", image);
+  for (const image of matchImages) check("image name", "match-image", image);
   for (const namespace of namespaces) check("label", "namespace", namespace);
   const name = scalar(scope.name ?? defaultName);
   return [
