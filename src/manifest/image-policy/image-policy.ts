@@ -44,6 +44,7 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
       # stay as they are. To go back, delete the policy and restart the DaemonSets.
     `,
     variables: yaml`
+      # With the arguments that each one gets, right behind the program: its own come after them, and so they count.
       - name: swapped
         expression: |-
           variables.registrars.map(r, {'is': r.is, 'path': r.path, 'words': r.words, 'added': dyn(
@@ -68,10 +69,12 @@ export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): reado
       # To go back, delete the policy, restart the drivers' DaemonSets, and delete the DaemonSet above last.
     `,
     variables: yaml`
+      # Their drivers' sockets are where the DaemonSet above looks.
       - name: served
         expression: |-
           variables.registrars.filter(r, (r.words + r.is.?env.orValue([]).map(e, e.?value.orValue('')))
             .exists(t, t.matches(${path})))
+      # A pod cannot be without containers.
       - name: dropped
         expression: |-
           variables.served.filter(r, r.list == 'containers').size() < object.spec.containers.size()

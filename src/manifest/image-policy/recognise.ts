@@ -26,6 +26,7 @@ export function matchConditions(matchImages: readonly string[]): Yaml {
       expression: |-
         object.spec.containers.${hasRegistrar} ||
         object.spec.?initContainers.orValue([]).${hasRegistrar}
+    # By what the pod says itself: the official image may run there, this one does not.
     - name: is-not-for-windows
       expression: |-
         object.spec.?os.name.orValue('') != 'windows' &&
@@ -49,6 +50,7 @@ export function registrarVariables(matchImages: readonly string[]): Yaml {
       expression: |-
         object.spec.containers.transformList(i, c, {'list': dyn('containers'), 'at': dyn(i), 'is': dyn(c)}) +
         object.spec.?initContainers.orValue([]).transformList(i, c, {'list': dyn('initContainers'), 'at': dyn(i), 'is': dyn(c)})
+    # A container or exec probe that runs another program is left alone, and so is one with a path of Windows.
     - name: registrars
       expression: |-
         variables.containers.filter(r,

@@ -1,43 +1,31 @@
-import { eventually } from "../../support/eventually";
 import { useCluster } from "./support/cluster";
-import { applyPolicy, type Changes, changesOf, type PodSpec } from "./support/dry-pods";
+import {
+  applyPolicy,
+  type Changes,
+  changesOf,
+  DRIVER,
+  enforced,
+  IMAGE,
+  limits,
+  OURS,
+  PATHS,
+  type PodSpec,
+  PROBE,
+  PROGRAM,
+  REGISTRAR,
+  swapped as swappedTo,
+  withDriver,
+} from "./support/dry-pods";
 
-const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
-const OURS = "example.com/registrar:v1";
-const IMAGE = `--image=${OURS}`;
-const DRIVER = { name: "driver", image: "driver:v1" };
-const PATHS = [
-  "--csi-address=/csi/csi.sock",
-  "--kubelet-registration-path=/var/lib/kubelet/plugins/x/csi.sock",
-];
-const REGISTRAR = { name: "r", image: OFFICIAL, args: PATHS };
 const ADDED = ["--on-registration-failure=retry", "--http-endpoint=:9"];
-const PROGRAM = "/csi-node-driver-registrar";
-
 const cluster = useCluster(async (started) => {
-  await applyPolicy(started, "swap", IMAGE, "--match-image=sidecar", ...ADDED.map((word) => `--arg=${word}`));
-  await applyPolicy(started, "kept", IMAGE, "--keep=memory,cpu", "--keep=probe-timeouts");
-  await applyPolicy(started, "ready", IMAGE, "--startup-taint={driver}/x", "--node-condition={driver}/Ready");
-  await applyPolicy(started, "team", IMAGE, "--namespace-label=team=storage");
-  await applyPolicy(started, "others", IMAGE, "--namespace-label=team=network");
-  for (const namespace of ["swap", "kept", "ready", "team"])
-    await eventually(async () =>
-      expect(await changesOf(started, namespace, withDriver(REGISTRAR))).not.toEqual({}),
-    );
+  await applyPolicy(started, "swap", IMAGE, ...ADDED.map((word) => `--arg=${word}`));
+  await enforced(started, "swap");
 });
 
-const withDriver = (...containers: readonly object[]): PodSpec => ({ containers: [DRIVER, ...containers] });
-const swapped = (
-  at: number,
-  args: readonly string[] = [...ADDED, ...PATHS],
-  list = "containers",
-): Changes => ({
-  [`${list}.${at}.image`]: OURS,
-  [`${list}.${at}.args`]: args,
-});
+const swapped = (at: number, args: readonly string[] = [...ADDED, ...PATHS], list?: string): Changes =>
+  swappedTo(at, args, list);
 const exec = (...command: readonly string[]) => ({ exec: { command } });
-const limits = (memory: string, cpu: string) => ({ resources: { limits: { memory, cpu } } });
-const PROBE = exec(PROGRAM, "--mode=kubelet-registration-probe");
 const windowsTerm = (key: string, operator: string, values: readonly string[]) => ({
   affinity: {
     nodeAffinity: {
@@ -207,92 +195,4 @@ test.each<readonly [string, PodSpec, Changes]>([
   ],
 ])("%s: changed exactly as meant", async (_what, spec, changes) => {
   expect(await changesOf(cluster, "swap", spec)).toEqual(changes);
-});
-
-const images = (...names: readonly string[]) => names.map((image) => [image] as const);
-
-test.each(
-  images(
-    ...[
-      "csi-node-driver-registrar",
-      "localhost:5000/csi-node-driver-registrar",
-      "calico/node-driver-registrar:v3.30.3",
-    ],
-    ...[
-      "rancher/mirrored-longhornio-csi-node-driver-registrar:v2.16.0",
-      "x/mirrored-sig-storage-csi-node-driver-registrar:1",
-    ],
-    ...[
-      "quay.io/openshift/origin-csi-node-driver-registrar:latest",
-      "x/ose-csi-node-driver-registrar-rhel9:v4.19",
-    ],
-    `registry.redhat.io/openshift4/ose-csi-node-driver-registrar-rhel8@sha256:${"0".repeat(64)}`,
-    ...[
-      "cgr.dev/x/kubernetes-csi-node-driver-registrar-fips:2.15",
-      `x/csi-node-driver-registrar:v2@sha256:${"0".repeat(64)}`,
-    ],
-    "anything.example.com/sidecar:v1",
-  ),
-)("%s is a registrar", async (image) => {
-  expect(await changesOf(cluster, "swap", withDriver({ ...REGISTRAR, image }))).toEqual(swapped(1));
-});
-
-test.each(
-  images(
-    ...[
-      "csi-cluster-driver-registrar:v1",
-      "csi-node-driver-win-registrar:v1",
-      "sig-storage/livenessprobe:v2.19.0",
-    ],
-    ...[
-      "k8scsi/driver-registrar:v0.4.1",
-      "csi-node-driver-registrar/other:v1",
-      "my-sidecar:v1",
-      "sidecar:5000/x:1",
-    ],
-  ),
-)("%s is none", async (image) => {
-  expect(await changesOf(cluster, "swap", withDriver({ ...REGISTRAR, image }))).toEqual({});
-});
-
-test("--keep leaves limits and probes as they are", async () => {
-  const spec = withDriver({ ...REGISTRAR, ...limits("32Mi", "20m"), livenessProbe: PROBE });
-  expect(await changesOf(cluster, "kept", spec)).toEqual({ "containers.1.image": OURS });
-});
-
-test("namespaces are chosen by a label too", async () => {
-  expect(await changesOf(cluster, "team", withDriver(REGISTRAR))).toEqual({ "containers.1.image": OURS });
-  expect(await changesOf(cluster, "others", withDriver(REGISTRAR))).toEqual({});
-});
-
-const READY = ["--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready"];
-const NODE_NAME = {
-  name: "NODE_NAME",
-  valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "spec.nodeName" } },
-};
-const ENV = { name: "A", value: "b" };
-
-test.each<readonly [string, PodSpec, Changes]>([
-  [
-    "a token",
-    withDriver(REGISTRAR),
-    { ...swapped(1, [...READY, ...PATHS]), "containers.1.env": [NODE_NAME] },
-  ],
-  [
-    "variables of its own",
-    withDriver({ ...REGISTRAR, env: [ENV] }),
-    { ...swapped(1, [...READY, ...PATHS]), "containers.1.env.1": NODE_NAME },
-  ],
-  [
-    "the node's name",
-    withDriver({ ...REGISTRAR, env: [{ ...NODE_NAME, name: "KUBE_NODE_NAME" }] }),
-    swapped(1, [...READY, ...PATHS]),
-  ],
-  [
-    "no token",
-    { ...withDriver(REGISTRAR), automountServiceAccountToken: false },
-    { "containers.1.image": OURS },
-  ],
-])("with %s: what the node's readiness needs", async (_what, spec, changes) => {
-  expect(await changesOf(cluster, "ready", spec)).toEqual(changes);
 });

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { eventually } from "../../../support/eventually";
 import { runCommand } from "../../../support/run-command";
 import type { Cluster } from "./cluster";
 
@@ -6,6 +7,35 @@ import type { Cluster } from "./cluster";
 export type PodSpec = Readonly<Record<string, unknown>>;
 /** What differs: the path, and what is there now. Undefined: removed. */
 export type Changes = Readonly<Record<string, unknown>>;
+
+const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
+export const OURS = "example.com/registrar:v1";
+export const IMAGE = `--image=${OURS}`;
+export const DRIVER = { name: "driver", image: "driver:v1" };
+export const PATHS = [
+  "--csi-address=/csi/csi.sock",
+  "--kubelet-registration-path=/var/lib/kubelet/plugins/x/csi.sock",
+];
+export const REGISTRAR = { name: "r", image: OFFICIAL, args: PATHS };
+export const withDriver = (...containers: readonly object[]): PodSpec => ({
+  containers: [DRIVER, ...containers],
+});
+export const limits = (memory: string, cpu: string) => ({ resources: { limits: { memory, cpu } } });
+export const PROGRAM = "/csi-node-driver-registrar";
+export const PROBE = { exec: { command: [PROGRAM, "--mode=kubelet-registration-probe"] } };
+/** The changes of a registrar that gets the image and these arguments. */
+export const swapped = (at: number, args: readonly string[], list = "containers"): Changes => ({
+  [`${list}.${at}.image`]: OURS,
+  [`${list}.${at}.args`]: args,
+});
+
+/** Resolves when the policies of these namespaces are in force: seconds after the API server has stored them. */
+export async function enforced(cluster: Cluster, ...namespaces: readonly string[]): Promise<void> {
+  for (const namespace of namespaces)
+    await eventually(async () =>
+      expect(await changesOf(cluster, namespace, withDriver(REGISTRAR))).not.toEqual({}),
+    );
+}
 
 /** Applies what `manifest --image-policy` writes, for the pods of a new namespace with this name. */
 export async function applyPolicy(cluster: Cluster, namespace: string, ...flags: readonly string[]) {
