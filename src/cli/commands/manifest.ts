@@ -19,13 +19,14 @@ import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } fr
 import { camelCase, createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
-import { checkPolicyVersion, IMAGE_POLICY_FLAGS, makeImagePolicy } from "./manifest/image-policy";
+import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
   image: { ...textFlag("image of the registrar"), demandOption: true },
   "driver-image": textFlag("image of the driver"),
   "node-wide": switchFlag("one registrar for every driver of a node, in place of a driver's own"),
+  "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
   "allow-drivers": textFlag("with --node-wide, the registrar's own: these names only, a,b=/path,..."),
   "driver-arg": listFlag("argument of the driver, repeatable, written --driver-arg=ARG", String),
   include: {
@@ -33,10 +34,7 @@ const flags = {
     defaultDescription: "csidriver,daemonset",
   },
   name: { ...textFlag("name of the DaemonSet"), defaultDescription: "from the driver's, or csi-registrar" },
-  namespace: {
-    ...listFlag("where it goes; with --image-policy only its pods, repeatable", String),
-    defaultDescription: "kube-system",
-  },
+  namespace: { ...textFlag("where it goes"), default: "kube-system" },
   distribution: choiceFlag("sets kubelet's root directory", DISTRIBUTIONS),
   "kubelet-root": {
     ...textFlag("kubelet's root directory"),
@@ -47,7 +45,7 @@ const flags = {
     ...textFlag("folder of the driver's socket"),
     defaultDescription: "the driver's name",
   },
-  "http-port": { ...countFlag("port for health and metrics"), defaultDescription: "9809" },
+  "http-port": { ...countFlag("port for health and metrics"), default: "9809" },
   "attach-required": switchFlag("volumes are attached before they are mounted"),
   "pod-info-on-mount": switchFlag("pass the pod's name to the driver; on with inline volumes"),
   "lifecycle-mode": {
@@ -73,7 +71,6 @@ const flags = {
     ...switchFlag("with --node-condition: a NodeReadinessRule"),
     implies: "node-condition",
   },
-  ...IMAGE_POLICY_FLAGS,
 } as const;
 
 /** A node-wide registrar's manifest refuses them. */
@@ -83,7 +80,7 @@ const FOR_A_DRIVER = [
 ] as const;
 
 /** Writes Kubernetes objects as YAML: a driver's, or one registrar for all; resolves with the exit code. */
-export const runManifest = createCommand(
+const runObjects = createCommand(
   {
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
@@ -93,16 +90,18 @@ export const runManifest = createCommand(
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2 --include all",
       "manifest --node-wide --image registrar:v1",
-      "manifest --image-policy --image example.com/registrar:v1 --arg=--on-registration-failure=retry",
     ],
     notes: [
       "--node-wide takes no flag that is about a driver, and has the parts daemonset, podmonitor and alerts.",
-      "--image-policy writes a MutatingAdmissionPolicy for Kubernetes 1.36 on: docs/migration.md.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
   async (values) => print(makeAll(values)),
 );
+
+/** Writes Kubernetes objects as YAML, or a policy; resolves with the exit code. */
+export const runManifest = (argv: readonly string[]) =>
+  isImagePolicy(argv) ? runImagePolicy(argv) : runObjects(argv);
 
 type Values = FlagValues<typeof flags>;
 
@@ -110,19 +109,12 @@ function makeAll(values: Values): string {
   const { distribution, include, driverName, driverImage } = values;
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
   const parts = include?.flat();
-  if (values.imagePolicy) {
-    checkPolicyVersion(minorOf(values));
-    const access = nodeAccessFrom(values, { drivers: undefined, isNodeWide: true });
-    return makeImagePolicy(values, FOR_A_DRIVER, { kubeletRoot, parts, access });
-  }
-  const [namespace, ...more] = values.namespace ?? [];
-  if (more.length > 0) throw invalidOption("--namespace is given more than once");
   if (values.nodeWide) {
     const given = FOR_A_DRIVER.find((flag) => values[camelCase(flag) as keyof Values] !== undefined);
     if (given !== undefined) throw invalidOption(`--${given} means nothing with --node-wide`);
     const drivers = allowedNames(nameListsFrom(values));
     const access = nodeAccessFrom(values, { drivers, isNodeWide: true });
-    return makeNodeWideManifests({ ...values, namespace, kubeletRoot }, parts, access);
+    return makeNodeWideManifests({ ...values, kubeletRoot }, parts, access);
   }
   if (driverName === undefined || driverImage === undefined) {
     const required = Object.entries({ "--driver-name": driverName, "--driver-image": driverImage });
@@ -134,7 +126,6 @@ function makeAll(values: Values): string {
     ...values,
     driverName,
     driverImage,
-    namespace,
     kubeletRoot,
     parts,
     driverArgs: values.driverArg,
@@ -166,21 +157,14 @@ function nodeAccessFrom(
   return { startupTaints, condition, drivers, readinessRule, isUnconfined };
 }
 
-/** The cluster's version after `1.`; undefined if it is not given. */
-function minorOf({ kubernetesVersion }: Values): number | undefined {
-  if (kubernetesVersion === undefined) return undefined;
+function isWithoutPolicy({ kubernetesVersion, unconfined = false }: Values): boolean {
+  if (kubernetesVersion === undefined) return false;
   const [, minor] = /^v?1\.(\d+)(?:\.|$)/.exec(kubernetesVersion) ?? [];
-  if (minor !== undefined) return Number(minor);
-  throw invalidOption(
-    `--kubernetes-version "${kubernetesVersion}" is no version of Kubernetes: write 1.${POLICY_MINOR}`,
-  );
-}
-
-function isWithoutPolicy(values: Values): boolean {
-  const { unconfined = false } = values;
-  const minor = minorOf(values);
-  if (minor === undefined) return false;
-  const isOld = minor < POLICY_MINOR;
+  if (minor === undefined)
+    throw invalidOption(
+      `--kubernetes-version "${kubernetesVersion}" is no version of Kubernetes: write 1.${POLICY_MINOR}`,
+    );
+  const isOld = Number(minor) < POLICY_MINOR;
   if (isOld && !unconfined)
     throw invalidOption(
       `Kubernetes 1.${minor} has no ValidatingAdmissionPolicy v1, which confines a registrar to its own node from ` +

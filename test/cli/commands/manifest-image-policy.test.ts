@@ -40,7 +40,7 @@ test("each flag reaches the policy", async () => {
       "--namespace-label=team=storage",
       "--match-image=a.b",
     ],
-    ...["--keep=memory,cpu", "--arg=--termination-log=/it's\\here", "--kubernetes-version=1.36"],
+    ...["--keep=memory,cpu", "--arg=--termination-log=/it's\\here"],
   );
   expect(policy.metadata.name).toBe("mine");
   expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([
@@ -56,11 +56,10 @@ test("each flag reaches the policy", async () => {
 
 test("--drop writes the registrar for the whole node before the policy, for the same folder of kubelet's", async () => {
   const flags = ["--drop", "--distribution=microk8s", "--http-port=1234", "--startup-taint={driver}/x"];
-  const objects = await written(...flags, "--include=daemonset,podmonitor");
+  const objects = await written(...flags);
   expect(objects.map(({ kind }) => kind)).toEqual([
     ...["ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ClusterRole"],
-    ...["ClusterRoleBinding", "DaemonSet", "PodMonitor"],
-    ...["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"],
+    ...["ClusterRoleBinding", "DaemonSet", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"],
   ]);
   const { metadata, spec } = objects[5];
   expect(metadata).toMatchObject({ name: "csi-registrar", namespace: "kube-system" });
@@ -71,7 +70,7 @@ test("--drop writes the registrar for the whole node before the policy, for the 
       "--http-endpoint=:1234",
     ]),
   );
-  expect(JSON.stringify(objects[7])).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
+  expect(JSON.stringify(objects[6])).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
 });
 
 test.each([
@@ -82,13 +81,17 @@ test.each([
   [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
   [[IMAGE, "--namespace-label=a/b/c"], /is no label: give KEY or KEY=VALUE/],
   [[IMAGE, "--match-image=a/b:1"], /must be the last part of an image's name/],
-  [[IMAGE, "--kubernetes-version=1.35"], /1\.35 has no MutatingAdmissionPolicy v1: it comes with 1\.36/],
   [[IMAGE, "--keep=memroy"], /did you mean memory\?/],
-  [[IMAGE, "--driver-name=x"], /--driver-name means nothing with --image-policy/],
-  [[IMAGE, "--node-wide"], /--node-wide means nothing with --image-policy/],
-  [[IMAGE, "--allow-drivers=a"], /--allow-drivers means nothing with --image-policy/],
-  [[IMAGE, "--http-port=1"], /--http-port means nothing with --image-policy$/m],
-  [[IMAGE, "--drop", "--arg=--v=2"], /--arg means nothing with --image-policy --drop/],
+  [
+    [IMAGE, "--driver-name=x"],
+    /there is no flag --driver-name; see registrar manifest --image-policy --help/,
+  ],
+  [[IMAGE, "--http-port=1"], /--http-port needs --drop beside it/],
+  [[IMAGE, "--kubelet-root=/k"], /--kubelet-root needs --drop beside it/],
+  [[IMAGE, "--drop", "--kubelet-root=k"], /--kubelet-root "k" must be an absolute path/],
+  [[IMAGE, "--drop", "--arg=--v=2"], /give --arg or --drop, not both/],
+  [[IMAGE, "--drop", "--keep=cpu"], /give --keep or --drop, not both/],
+  [[], /it needs --image/],
   [[IMAGE, "--startup-taint=a/b"], /write \{driver\}/],
   [[IMAGE, "--arg=plain"], /--arg="plain" is no flag: write --arg=--FLAG=VALUE/],
   [[IMAGE, "--arg=--"], /is no flag/],
@@ -115,21 +118,14 @@ test.each([
   expect([status, stdout]).toEqual([2, ""]);
 });
 
-test.each(["--arg=--v=2", "--keep=cpu", "--drop", "--match-image=x", "--namespace-label=x"])(
-  "%s is for --image-policy only",
-  async (flag) => {
-    const { status, stderr } = await runCommand("manifest", "--node-wide", IMAGE, flag);
-    expect([status, stderr]).toEqual([2, expect.stringContaining("needs --image-policy beside it")]);
-  },
-);
+test("its help is one screen", async () => {
+  const { status, stdout } = await run("--help");
+  expect([status, stdout]).toEqual([0, expect.stringContaining("registrar manifest --image-policy [flags]")]);
+  const lines = stdout.split("\n");
+  expect(lines.length).toBeLessThan(45);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+});
 
-test("--namespace is given once, unless it restricts the policy", async () => {
-  const { status, stderr } = await runCommand(
-    "manifest",
-    "--node-wide",
-    IMAGE,
-    "--namespace=a",
-    "--namespace=b",
-  );
-  expect([status, stderr]).toEqual([2, expect.stringContaining("--namespace is given more than once")]);
+test.each(["-image-policy", "--image-policy=true"])("%s is the same form", async (flag) => {
+  expect((await runCommand("manifest", flag, IMAGE)).stdout).toBe((await run(IMAGE)).stdout);
 });

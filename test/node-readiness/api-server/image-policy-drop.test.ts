@@ -66,7 +66,7 @@ test.each<readonly [string, PodSpec, left: string]>([
 });
 
 test("the registrar for the whole node is in the same output, before the policy", async () => {
-  const words = ["get", "daemonset", "drop", "--namespace=kube-system", "-o", "json"];
+  const words = ["get", "daemonset", "csi-registrar", "--namespace=kube-system", "-o", "json"];
   const { spec } = JSON.parse(await cluster.controlPlane.kubectl(...words)).spec.template;
   const { containers, volumes } = spec;
   expect((await dryRun(cluster, "drop", { containers, volumes })).containers).toMatchObject([

@@ -1,80 +1,100 @@
-import { invalidOption } from "../../../base/errors";
-import type { AddedArgument } from "../../../manifest/image-policy/changes";
-import { RAISES } from "../../../manifest/image-policy/changes";
-import {
-  dropPolicy,
-  IMAGE_POLICY_MINOR,
-  type PolicyScope,
-  swapPolicy,
-} from "../../../manifest/image-policy/image-policy";
+import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
+import { type AddedArgument, RAISES } from "../../../manifest/image-policy/changes";
+import { dropPolicy, IMAGE_POLICY_MINOR, swapPolicy } from "../../../manifest/image-policy/image-policy";
 import type { NodeAccessOptions } from "../../../manifest/node-access";
-import type { Part } from "../../../manifest/options";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
-import { listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
-import { camelCase, type FlagValues } from "../../command-line";
+import { parseConditionType } from "../../../node-readiness/condition";
+import { requireDriverPlaceholder } from "../../../node-readiness/options";
+import { parseStartupTaint } from "../../../node-readiness/startup-taint";
+import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
+import { createCommand, type FlagValues } from "../../command-line";
+import { print } from "../../print";
 import { sidecarArguments } from "./sidecar-argument";
 
-const withPolicy = { implies: "image-policy" } as const;
+const forDrop = { implies: "drop" } as const;
 
-export const IMAGE_POLICY_FLAGS = {
-  "image-policy": switchFlag(
-    "a policy that gives every chart's registrar this image; the flags below are its",
-  ),
-  "match-image": {
-    ...listFlag("last part of one more image name that is a registrar's, repeatable", String),
-    ...withPolicy,
-  },
-  "namespace-label": { ...textFlag("only namespaces with this label: KEY, KEY=VALUE"), ...withPolicy },
+const flags = {
+  "image-policy": switchFlag("this form of the command"),
+  image: { ...textFlag("image of the registrar, with a tag or digest"), demandOption: true },
+  name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
+  namespace: listFlag("only this namespace's pods, repeatable", String),
+  "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
+  "match-image": listFlag("one more name of a registrar's image, its last part, repeatable", String),
   arg: {
-    ...listFlag("argument for each registrar without that flag, repeatable, written --arg=--v=2", String),
-    ...withPolicy,
+    ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2", String),
+    conflicts: "drop",
   },
   keep: {
     ...listFlag(`what not to raise, separated by commas: ${RAISES.join(", ")}`, (text) =>
       text.split(",").map((word) => parseChoice(word, RAISES)),
     ),
-    ...withPolicy,
+    conflicts: "drop",
   },
-  drop: {
-    ...switchFlag("take the registrars out of the pods instead, with one registrar for the whole node"),
-    ...withPolicy,
+  "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
+  "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
+  drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),
+  distribution: { ...choiceFlag("with --drop: sets kubelet's root directory", DISTRIBUTIONS), ...forDrop },
+  "kubelet-root": {
+    ...textFlag("with --drop: kubelet's root directory"),
+    ...forDrop,
+    defaultDescription: "/var/lib/kubelet",
+    conflicts: "distribution",
+  },
+  "http-port": {
+    ...countFlag("with --drop: port for health and metrics"),
+    ...forDrop,
+    defaultDescription: "9809",
   },
 } as const;
 
-interface Values extends FlagValues<typeof IMAGE_POLICY_FLAGS> {
-  readonly image: string;
-  readonly name?: string | undefined;
-  readonly namespace?: readonly string[] | undefined;
-  readonly httpPort?: number | undefined;
-}
+/** Whether the words ask for this form of `registrar manifest`, which has flags of its own. */
+export const isImagePolicy = (argv: readonly string[]) =>
+  argv.some((word) => /^--?image-policy(?:=true)?$/.test(word));
 
-interface Context {
-  readonly kubeletRoot: string | undefined;
-  readonly parts: readonly Part[] | undefined;
-  readonly access: NodeAccessOptions | undefined;
-}
+/** Writes a policy that swaps the registrars of every chart; resolves with the exit code. */
+export const runImagePolicy = createCommand(
+  {
+    name: "manifest --image-policy",
+    describe: "Writes a MutatingAdmissionPolicy that swaps every chart's registrar, for kubectl apply -f -",
+    flags,
+    check: (values) => void makeImagePolicy(values),
+    examples: [
+      "manifest --image-policy --image example.com/registrar:v1 --arg=--v=2 --namespace csi-nfs",
+      "manifest --image-policy --image example.com/registrar:v1 --drop",
+    ],
+    notes: [
+      `Kubernetes 1.${IMAGE_POLICY_MINOR} or later. What it leaves alone: docs/migration.md#any-chart-by-one-policy.`,
+      "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
+    ],
+  },
+  async (values) => print(makeImagePolicy(values)),
+);
 
-/** Flags of the other forms, and those of one of the policy's two. */
-const NEVER = ["node-wide", "allow-drivers", "unconfined"];
-const WITHOUT_DROP = ["include", "distribution", "kubelet-root", "http-port"];
-const WITH_DROP = ["arg", "keep"];
-
-/** Writes the policy, and with `--drop` the DaemonSet that serves the node before it. Throws INVALID_OPTION. */
-export function makeImagePolicy(values: Values, flagsOfDrivers: readonly string[], context: Context): string {
-  const { image, name, namespace: namespaces = [], matchImage: matchImages = [], drop = false } = values;
-  const refused = [...flagsOfDrivers, ...NEVER, ...(drop ? WITH_DROP : WITHOUT_DROP)];
-  const given = refused.find((flag) => values[camelCase(flag) as keyof Values] !== undefined);
-  if (given !== undefined)
-    throw invalidOption(`--${given} means nothing with --image-policy${drop ? " --drop" : ""}`);
-  const scope: PolicyScope = { name, matchImages, namespaces, namespaceLabel: values.namespaceLabel };
-  const { kubeletRoot, parts, access } = context;
+function makeImagePolicy(values: FlagValues<typeof flags>): string {
+  const { image, name, namespaceLabel, distribution, httpPort, matchImage, drop } = values;
+  const scope = { name, namespaceLabel, namespaces: values.namespace ?? [], matchImages: matchImage ?? [] };
+  const access = nodeAccessFrom(values.startupTaint, values.nodeCondition);
   if (drop) {
-    const nodeWide = { image, name, kubeletRoot, httpPort: values.httpPort };
-    return `${makeNodeWideManifests(nodeWide, parts, access)}---\n${streamOf(dropPolicy({ ...scope, image, kubeletRoot }))}`;
+    const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
+    const nodeWide = makeNodeWideManifests({ image, kubeletRoot, httpPort }, ["daemonset"], access);
+    return `${nodeWide}---\n${streamOf(dropPolicy({ ...scope, image, kubeletRoot }))}`;
   }
   const args = [...sidecarArguments(values.arg ?? []), ...readinessArguments(access)];
   return streamOf(swapPolicy({ ...scope, image, args, keep: values.keep?.flat() ?? [] }));
+}
+
+/** What the registrars do with their Node: undefined if nothing was asked for. Throws INVALID_OPTION. */
+function nodeAccessFrom(taints: readonly string[] = [], condition?: string): NodeAccessOptions | undefined {
+  if (taints.length === 0 && condition === undefined) return undefined;
+  requireDriverPlaceholder(taints, condition);
+  return {
+    startupTaints: taints.map(parseStartupTaint),
+    condition: condition === undefined ? undefined : parseConditionType(condition),
+    drivers: undefined,
+    readinessRule: false,
+    isUnconfined: false,
+  };
 }
 
 /** The flags that ask the API server; a container without a token would end because of them. */
@@ -88,12 +108,4 @@ function readinessArguments(access: NodeAccessOptions | undefined): readonly Add
     { words: condition === undefined ? [] : [`--node-condition=${condition}`], unless: ["node-condition"] },
   ];
   return rows.filter(({ words }) => words.length > 0).map((row) => ({ ...row, needsToken: true }));
-}
-
-/** Throws INVALID_OPTION for a cluster without the policy. */
-export function checkPolicyVersion(minor: number | undefined): void {
-  if (minor === undefined || minor >= IMAGE_POLICY_MINOR) return;
-  throw invalidOption(
-    `Kubernetes 1.${minor} has no MutatingAdmissionPolicy v1: it comes with 1.${IMAGE_POLICY_MINOR}; change the image in each chart`,
-  );
 }
