@@ -23,6 +23,11 @@ const RULES = {
     accepts: (value: string) => /^[\w][\w.:/@-]*$/.test(value),
     why: "is no image reference: give NAME:TAG or NAME@DIGEST",
   },
+  /** The last part of a reference's name. */
+  "image name": {
+    accepts: (value: string) => /^[a-z0-9][a-z0-9._-]*$/.test(value),
+    why: "must be the last part of an image's name, without registry, '/', tag and digest",
+  },
   /** Absolute paths on the host that a container can mount at the same place. */
   "host path": {
     accepts: (value: string) => /^(?:\/(?!\.\.?(?:\/|$))[^/:\s]+)+$/.test(value),

@@ -29,7 +29,8 @@ const FLAGS_OF_OTHERS = [
 /** Every flag of ours, of the sidecar and of each command. */
 let flags: readonly string[];
 beforeAll(async () => {
-  const helps = await Promise.all(COMMANDS.map(({ name }) => runCommand(name, "--help")));
+  const lines = [...COMMANDS.map(({ name }) => [name]), ["manifest", "--image-policy"]];
+  const helps = await Promise.all(lines.map((line) => runCommand(...line, "--help")));
   flags = [
     ...Object.values(flagTable).flatMap((rows) => Object.keys(rows)),
     ...helps.flatMap(({ stdout }) =>

@@ -19,12 +19,14 @@ import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } fr
 import { camelCase, createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
+import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
   image: { ...textFlag("image of the registrar"), demandOption: true },
   "driver-image": textFlag("image of the driver"),
   "node-wide": switchFlag("one registrar for every driver of a node, in place of a driver's own"),
+  "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
   "allow-drivers": textFlag("with --node-wide, the registrar's own: these names only, a,b=/path,..."),
   "driver-arg": listFlag("argument of the driver, repeatable, written --driver-arg=ARG", String),
   include: {
@@ -74,7 +76,7 @@ const FOR_A_DRIVER = [
   ...["lifecycle-mode", "fs-group-policy", "storage-capacity", "storage-class", "node-readiness-rule"],
 ] as const;
 
-export const runManifest = createCommand(
+const runObjects = createCommand(
   {
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
@@ -92,6 +94,10 @@ export const runManifest = createCommand(
   },
   async (values) => print(makeAll(values)),
 );
+
+/** Writes Kubernetes objects as YAML, or a policy; resolves with the exit code. */
+export const runManifest = (argv: readonly string[]) =>
+  isImagePolicy(argv) ? runImagePolicy(argv) : runObjects(argv);
 
 type Values = FlagValues<typeof flags>;
 

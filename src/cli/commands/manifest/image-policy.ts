@@ -1,0 +1,111 @@
+import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
+import { type AddedArgument, RAISES } from "../../../manifest/image-policy/changes";
+import { dropPolicy, IMAGE_POLICY_MINOR, swapPolicy } from "../../../manifest/image-policy/image-policy";
+import type { NodeAccessOptions } from "../../../manifest/node-access";
+import { makeNodeWideManifests } from "../../../manifest/parts";
+import { streamOf } from "../../../manifest/template";
+import { parseConditionType } from "../../../node-readiness/condition";
+import { requireDriverPlaceholder } from "../../../node-readiness/options";
+import { parseStartupTaint } from "../../../node-readiness/startup-taint";
+import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
+import { createCommand, type FlagValues } from "../../command-line";
+import { print } from "../../print";
+import { sidecarArguments } from "./sidecar-argument";
+
+const forDrop = { implies: "drop" } as const;
+
+const flags = {
+  "image-policy": switchFlag("this form of the command"),
+  image: { ...textFlag("image of the registrar, with a tag or digest"), demandOption: true },
+  name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
+  namespace: listFlag("only this namespace's pods, repeatable", String),
+  "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
+  "match-image": listFlag("one more name of a registrar's image, its last part, repeatable", String),
+  arg: {
+    ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2", String),
+    conflicts: "drop",
+  },
+  keep: {
+    ...listFlag(`what not to raise, separated by commas: ${RAISES.join(", ")}`, (text) =>
+      text.split(",").map((word) => parseChoice(word, RAISES)),
+    ),
+    conflicts: "drop",
+  },
+  "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
+  "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
+  drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),
+  distribution: { ...choiceFlag("with --drop: sets kubelet's root directory", DISTRIBUTIONS), ...forDrop },
+  "kubelet-root": {
+    ...textFlag("with --drop: kubelet's root directory"),
+    ...forDrop,
+    defaultDescription: "/var/lib/kubelet",
+    conflicts: "distribution",
+  },
+  "http-port": {
+    ...countFlag("with --drop: port for health and metrics"),
+    ...forDrop,
+    defaultDescription: "9809",
+  },
+} as const;
+
+/** Whether the words ask for this form of `registrar manifest`, which has flags of its own. */
+export const isImagePolicy = (argv: readonly string[]) =>
+  argv.some((word) => /^--?image-policy(?:=true)?$/.test(word));
+
+/** Writes a policy that swaps the registrars of every chart; resolves with the exit code. */
+export const runImagePolicy = createCommand(
+  {
+    name: "manifest --image-policy",
+    describe: "Writes a MutatingAdmissionPolicy that swaps every chart's registrar, for kubectl apply -f -",
+    flags,
+    check: (values) => void makeImagePolicy(values),
+    examples: [
+      "manifest --image-policy --image example.com/registrar:v1 --arg=--v=2 --namespace csi-nfs",
+      "manifest --image-policy --image example.com/registrar:v1 --drop",
+    ],
+    notes: [
+      `Kubernetes 1.${IMAGE_POLICY_MINOR} or later. What it leaves alone: docs/migration.md#any-chart-by-one-policy.`,
+      "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
+    ],
+  },
+  async (values) => print(makeImagePolicy(values)),
+);
+
+function makeImagePolicy(values: FlagValues<typeof flags>): string {
+  const { image, name, namespaceLabel, distribution, httpPort, matchImage, drop } = values;
+  const scope = { name, namespaceLabel, namespaces: values.namespace ?? [], matchImages: matchImage ?? [] };
+  const access = nodeAccessFrom(values.startupTaint, values.nodeCondition);
+  if (drop) {
+    const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
+    const nodeWide = makeNodeWideManifests({ image, kubeletRoot, httpPort }, ["daemonset"], access);
+    return `${nodeWide}---\n${streamOf(dropPolicy({ ...scope, image, kubeletRoot }))}`;
+  }
+  const args = [...sidecarArguments(values.arg ?? []), ...readinessArguments(access)];
+  return streamOf(swapPolicy({ ...scope, image, args, keep: values.keep?.flat() ?? [] }));
+}
+
+/** What the registrars do with their Node: undefined if nothing was asked for. Throws INVALID_OPTION. */
+function nodeAccessFrom(taints: readonly string[] = [], condition?: string): NodeAccessOptions | undefined {
+  if (taints.length === 0 && condition === undefined) return undefined;
+  requireDriverPlaceholder(taints, condition);
+  return {
+    startupTaints: taints.map(parseStartupTaint),
+    condition: condition === undefined ? undefined : parseConditionType(condition),
+    drivers: undefined,
+    readinessRule: false,
+    isUnconfined: false,
+  };
+}
+
+/** The flags that ask the API server; a container without a token would end because of them. */
+function readinessArguments(access: NodeAccessOptions | undefined): readonly AddedArgument[] {
+  const { startupTaints = [], condition } = access ?? {};
+  const taints = startupTaints.map(
+    ({ key, effect }) => `--remove-startup-taint=${effect ? `${key}:${effect}` : key}`,
+  );
+  const rows = [
+    { words: taints, unless: ["remove-startup-taint"] },
+    { words: condition === undefined ? [] : [`--node-condition=${condition}`], unless: ["node-condition"] },
+  ];
+  return rows.filter(({ words }) => words.length > 0).map((row) => ({ ...row, needsToken: true }));
+}

@@ -1,0 +1,109 @@
+import { SERVICE_ACCOUNT_FOLDER } from "../../node-readiness/api/access";
+import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
+import { celList, celText, literal } from "./cel";
+
+/** An argument that a registrar gets unless it has one of these flags. */
+export interface AddedArgument {
+  readonly words: readonly string[];
+  readonly unless: readonly string[];
+  /** Whether it needs the API server: a container without a token does not get it. */
+  readonly needsToken: boolean;
+}
+
+export const RAISES = ["memory", "cpu", "probe-timeouts"] as const;
+export type Raise = (typeof RAISES)[number];
+
+/** A change of each registrar `r` that passes a test: a JSON Patch, each field of it CEL. */
+interface Change {
+  readonly when?: string;
+  readonly op: "add" | "replace";
+  readonly path: string;
+  readonly value: string;
+}
+
+const EXEC_PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
+const hasExec = (probe: string) => `r.is.?${probe}.?exec.hasValue()`;
+
+/** The change that raises a limit, unless there is none or it is enough. */
+function raiseLimit(resource: string, least: string): Change {
+  const limit = `r.is.?resources.?limits[?'${resource}']`;
+  return {
+    when: `${limit}.hasValue() && quantity(${limit}.orValue('')).isLessThan(quantity('${least}'))`,
+    op: "replace",
+    path: `/resources/limits/${resource}`,
+    value: `'${least}'`,
+  };
+}
+
+const cpu = raiseLimit("cpu", "50m");
+/** What a Node process needs: docs/migration.md has the reasons. */
+const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
+  memory: [raiseLimit("memory", "64Mi")],
+  cpu: [{ ...cpu, when: `(${EXEC_PROBES.map(hasExec).join(" || ")}) && ${cpu.when}` }],
+  "probe-timeouts": EXEC_PROBES.map((probe) => ({
+    when: `${hasExec(probe)} && r.is.${probe}.?timeoutSeconds.orValue(1) < 10`,
+    op: "add",
+    path: `/${probe}/timeoutSeconds`,
+    value: "10",
+  })),
+};
+
+/** Arguments come right behind the program: flags behind a plain word would not count. */
+const ADD_ARGUMENTS: readonly Change[] = [
+  {
+    when: "size(r.added) > 0 && size(r.is.?command.orValue([])) < 2",
+    op: "add",
+    path: "/args",
+    value: "r.added + r.is.?args.orValue([])",
+  },
+  {
+    when: "size(r.added) > 0 && size(r.is.?command.orValue([])) > 1",
+    op: "replace",
+    path: "/command",
+    value: "[r.is.command[0]] + r.added + r.is.command.transformList(i, word, i > 0, word)",
+  },
+];
+
+const needsName = [
+  `r.added.exists(a, a.matches('^--(remove-startup-taint|node-condition)='))`,
+  `!r.words.exists(w, w.matches('^--?node-name(=|$)'))`,
+  `!r.is.?env.orValue([]).exists(e, e.name in ${celList(NODE_NAME_VARIABLES)})`,
+].join(" &&\n  ");
+const NODE_NAME =
+  "{'name': dyn('NODE_NAME'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'spec.nodeName'}})}";
+const ADD_NODE_NAME: readonly Change[] = [
+  {
+    when: `${needsName} && size(r.is.?env.orValue([])) == 0`,
+    op: "add",
+    path: "/env",
+    value: `[${NODE_NAME}]`,
+  },
+  { when: `${needsName} && size(r.is.?env.orValue([])) > 0`, op: "add", path: "/env/-", value: NODE_NAME },
+];
+
+/** The list of the words that a registrar `r` gets. */
+export function addedWords(args: readonly AddedArgument[]): string {
+  const lists = args.map(({ words, unless, needsToken }) => {
+    const names = unless.map(literal).join("|");
+    const has = `r.words.exists(w, w.matches(${celText(`^--?(${names})(=|$)`)}))`;
+    const token = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_FOLDER)})`;
+    return `(${has}${needsToken ? ` || ${token}` : ""} ? [] : ${celList(words)})`;
+  });
+  return lists.join(" +\n") || "[]";
+}
+
+/** The JSON Patch that gives each registrar the image, and what it needs with it. */
+export function swapPatch(image: string, args: readonly AddedArgument[], keep: readonly Raise[]): string {
+  const changes: readonly Change[] = [
+    { op: "replace", path: "/image", value: celText(image) },
+    ...(args.length > 0 ? ADD_ARGUMENTS : []),
+    ...(args.some(({ needsToken }) => needsToken) ? ADD_NODE_NAME : []),
+    ...RAISES.filter((raise) => !keep.includes(raise)).flatMap((raise) => RAISING[raise]),
+  ];
+  return changes
+    .map(({ when, op, path, value }) => {
+      const some = when === undefined ? "" : `.filter(r,\n  ${when})`;
+      return `variables.swapped${some}.map(r,\n  JSONPatch{op: '${op}', path: r.path + '${path}', value: ${value}})`;
+    })
+    .join(" +\n");
+}

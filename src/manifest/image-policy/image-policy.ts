@@ -1,0 +1,172 @@
+import { check, refuse } from "../names";
+import { resolveBasics } from "../options";
+import { scalar, type Yaml, yaml } from "../template";
+import { celText, literal } from "./cel";
+import { type AddedArgument, addedWords, type Raise, swapPatch } from "./changes";
+import { matchConditions, registrarVariables } from "./recognise";
+
+/** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
+export const IMAGE_POLICY_MINOR = 36;
+/** A pod with this label is left alone. */
+export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
+
+/** Whose pods a policy changes. */
+export interface PolicyScope {
+  /** Default: `registrar-image`, or `registrar-drop`. */
+  readonly name?: string | undefined;
+  /** Names of other images that have the official registrar: the last part, without tag. */
+  readonly matchImages: readonly string[];
+  /** Default: all. */
+  readonly namespaces: readonly string[];
+  /** Only namespaces with this label: `KEY` or `KEY=VALUE`. */
+  readonly namespaceLabel?: string | undefined;
+}
+
+export interface SwapOptions extends PolicyScope {
+  readonly image: string;
+  readonly args: readonly AddedArgument[];
+  /** What stays as the pod has it, though it is too little for this image. */
+  readonly keep: readonly Raise[];
+}
+
+export interface DropOptions extends PolicyScope {
+  /** The node-wide registrar's. */
+  readonly image: string;
+  readonly kubeletRoot?: string | undefined;
+}
+
+/** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
+export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readonly Yaml[] {
+  checkPinned(image);
+  return policy("registrar-image", scope, {
+    about: yaml`
+      # Gives every official CSI registrar another image, in the pods as they are created: DaemonSets and what owns them
+      # stay as they are. To go back, delete the policy and restart the DaemonSets.
+    `,
+    variables: yaml`
+      # With the arguments that each one gets, right behind the program: its own come after them, and so they count.
+      - name: swapped
+        expression: |-
+          variables.registrars.map(r, {'is': r.is, 'path': r.path, 'words': r.words, 'added': dyn(
+            ${lines(addedWords(args))}
+          )})
+    `,
+    patch: swapPatch(image, args, keep),
+  });
+}
+
+/**
+ * Takes every registrar out of the pods whose driver the node-wide one finds: the driver's socket is `csi.sock` in a folder of
+ * kubelet's `plugins`. Others stay, and so does a pod's only container. Throws INVALID_OPTION.
+ */
+export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): readonly Yaml[] {
+  checkPinned(image);
+  const { kubeletRoot: root } = resolveBasics({ image, kubeletRoot }, "csi-registrar");
+  const path = celText(`(^|=)(unix://)?${literal(root)}/plugins/[^/*]+/csi[.]sock$`);
+  return policy("registrar-drop", scope, {
+    about: yaml`
+      # Takes every official CSI registrar out of the pods as they are created, if the DaemonSet above finds its driver.
+      # To go back, delete the policy, restart the drivers' DaemonSets, and delete the DaemonSet above last.
+    `,
+    variables: yaml`
+      # Their drivers' sockets are where the DaemonSet above looks.
+      - name: served
+        expression: |-
+          variables.registrars.filter(r, (r.words + r.is.?env.orValue([]).map(e, e.?value.orValue('')))
+            .exists(t, t.matches(${path})))
+      # A pod cannot be without containers.
+      - name: dropped
+        expression: |-
+          variables.served.filter(r, r.list == 'containers').size() < object.spec.containers.size()
+            ? variables.served : []
+    `,
+    // Each removal moves what is behind it one place forward.
+    patch: `variables.dropped.map(r, JSONPatch{op: 'remove', path: '/spec/' + r.list + '/' +
+  string(r.at - variables.dropped.filter(d, d.list == r.list && d.at < r.at).size())})`,
+  });
+}
+
+interface PolicyParts {
+  readonly about: Yaml;
+  readonly variables: Yaml;
+  readonly patch: string;
+}
+
+function policy(defaultName: string, scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
+  const { matchImages, namespaces } = scope;
+  check("label", "name", scope.name ?? defaultName);
+  for (const image of matchImages) check("image name", "match-image", image);
+  for (const namespace of namespaces) check("label", "namespace", namespace);
+  const name = scalar(scope.name ?? defaultName);
+  return [
+    yaml`
+      ${parts.about}
+      # It needs Kubernetes 1.${IMAGE_POLICY_MINOR}. If the API server cannot evaluate it for a pod, that pod is created unchanged.
+      apiVersion: admissionregistration.k8s.io/v1
+      kind: MutatingAdmissionPolicy
+      metadata:
+        name: ${name}
+      spec:
+        failurePolicy: Ignore
+        reinvocationPolicy: Never
+        matchConstraints:
+          resourceRules:
+            - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+          # A pod, or a DaemonSet's template, opts out by this label.
+          objectSelector:
+            matchExpressions:
+              - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
+          ${namespaceSelector(scope)}
+        matchConditions:
+          ${matchConditions(matchImages)}
+        variables:
+          ${registrarVariables(matchImages)}
+          ${parts.variables}
+        mutations:
+          - patchType: JSONPatch
+            jsonPatch:
+              expression: |-
+                ${lines(parts.patch)}
+    `,
+    yaml`
+      apiVersion: admissionregistration.k8s.io/v1
+      kind: MutatingAdmissionPolicyBinding
+      metadata:
+        name: ${name}
+      spec:
+        policyName: ${name}
+    `,
+  ];
+}
+
+function namespaceSelector({ namespaces, namespaceLabel }: PolicyScope): Yaml | undefined {
+  const named = namespaces.length === 0 ? [] : [inList("kubernetes.io/metadata.name", namespaces)];
+  const labelled = namespaceLabel === undefined ? [] : [labelTest(namespaceLabel)];
+  if (named.length + labelled.length === 0) return undefined;
+  return yaml`
+    namespaceSelector:
+      matchExpressions:
+        ${[...named, ...labelled]}
+  `;
+}
+
+const inList = (key: string, values: readonly string[]) =>
+  yaml`- {key: ${key}, operator: In, values: [${values.map((value) => JSON.stringify(value)).join(", ")}]}`;
+
+function labelTest(text: string): Yaml {
+  const [, key, , value] =
+    /^((?:[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)(=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?))?$/.exec(
+      text,
+    ) ?? [];
+  if (key === undefined) refuse("namespace-label", text, "is no label: give KEY or KEY=VALUE");
+  return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
+}
+
+/** Without a tag it is `latest`: a restart could change the program. */
+function checkPinned(image: string): void {
+  check("image", "image", image);
+  if (!/(?:@[\w+.-]+:[0-9a-f]{32,}|:[\w][\w.-]*)$/.test(image.slice(image.lastIndexOf("/") + 1)))
+    refuse("image", image, "has no tag and no digest: pods of one DaemonSet could run different programs");
+}
+
+const lines = (text: string): Yaml => ({ lines: text.split("\n") });

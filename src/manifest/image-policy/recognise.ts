@@ -1,0 +1,68 @@
+import { type Yaml, yaml } from "../template";
+import { celList, celText, literal } from "./cel";
+
+/**
+ * The last part of the name of every public image with the official registrar: kubernetes-csi's, Calico's (without `csi-`),
+ * Rancher's `mirrored-*`, OpenShift's `ose-*` and `*-rhel9`, Chainguard's `*-fips`. Not cluster-driver-registrar, and not
+ * csi-node-driver-win-registrar.
+ */
+const OFFICIAL = "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+)?";
+/** The only program that our image has under a name of its own. */
+const PROGRAM = "/csi-node-driver-registrar";
+
+/** The test that a container's image is a registrar's: by the last part of its name, whatever its tag or digest. */
+function imageTest(matchImages: readonly string[]): string {
+  const names = [OFFICIAL, ...matchImages.map(literal)].join("|");
+  return `matches(${celText(`(^|/)(${names})(:[^/@]+)?(@[^/]+)?$`)})`;
+}
+
+const OS_LABELS = celList(["kubernetes.io/os", "beta.kubernetes.io/os"]);
+
+/** Leaves out pods without a registrar, and those that are for Windows by what the pod itself says. */
+export function matchConditions(matchImages: readonly string[]): Yaml {
+  const hasRegistrar = `exists(c, c.?image.orValue('').${imageTest(matchImages)})`;
+  return yaml`
+    - name: has-a-registrar
+      expression: |-
+        object.spec.containers.${hasRegistrar} ||
+        object.spec.?initContainers.orValue([]).${hasRegistrar}
+    # By what the pod says itself: the official image may run there, this one does not.
+    - name: is-not-for-windows
+      expression: |-
+        object.spec.?os.name.orValue('') != 'windows' &&
+        !${OS_LABELS}.exists(os, object.spec.?nodeSelector[?os].orValue('') == 'windows') &&
+        !object.spec.?securityContext.?windowsOptions.hasValue() &&
+        !object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms.orValue([])
+          .exists(t, t.?matchExpressions.orValue([]).exists(e, e.key in ${OS_LABELS} && (
+            e.operator == 'In' && 'windows' in e.?values.orValue([]) ||
+            e.operator == 'NotIn' && 'linux' in e.?values.orValue([]))))
+  `;
+}
+
+/**
+ * The variable `registrars`: where each one is, and the words of its command line. The DaemonSet controller replaces a pod's
+ * node affinity by the node's name, so that a pod for Windows may show only in its paths. A container or exec probe that
+ * runs another program is left alone, because our image does not have that program.
+ */
+export function registrarVariables(matchImages: readonly string[]): Yaml {
+  return yaml`
+    - name: containers
+      expression: |-
+        object.spec.containers.transformList(i, c, {'list': dyn('containers'), 'at': dyn(i), 'is': dyn(c)}) +
+        object.spec.?initContainers.orValue([]).transformList(i, c, {'list': dyn('initContainers'), 'at': dyn(i), 'is': dyn(c)})
+    # A container or exec probe that runs another program is left alone, and so is one with a path of Windows.
+    - name: registrars
+      expression: |-
+        variables.containers.filter(r,
+          r.is.?image.orValue('').${imageTest(matchImages)} &&
+          r.is.?command[?0].orValue('${PROGRAM}') == '${PROGRAM}' &&
+          [r.is.?livenessProbe, r.is.?readinessProbe, r.is.?startupProbe, r.is.?lifecycle.?postStart]
+            .all(p, p.?exec.?command[?0].orValue('${PROGRAM}') == '${PROGRAM}') &&
+          !r.is.?securityContext.?windowsOptions.hasValue() &&
+          !(r.is.?args.orValue([]) + r.is.?env.orValue([]).map(e, e.?value.orValue('')) +
+            r.is.?volumeMounts.orValue([]).map(m, m.mountPath)).exists(t, t.matches('[A-Za-z]:\\\\\\\\|[.]exe'))
+        ).map(r, {
+          'is': r.is, 'list': r.list, 'at': r.at, 'path': dyn('/spec/' + r.list + '/' + string(r.at)),
+          'words': r.is.?command.orValue([]) + r.is.?args.orValue([])})
+  `;
+}

@@ -1,0 +1,131 @@
+import { parseAllDocuments } from "yaml";
+import { runCommand } from "../../support/run-command";
+
+const IMAGE = "--image=example.com/registrar:v1";
+const run = (...flags: readonly string[]) => runCommand("manifest", "--image-policy", ...flags);
+const written = async (...flags: readonly string[]) => {
+  const { status, stdout, stderr } = await run(IMAGE, ...flags);
+  expect([status, stderr]).toEqual([0, ""]);
+  return parseAllDocuments(stdout).map((document) => document.toJS());
+};
+
+test("writes a policy that never refuses a pod, and its binding", async () => {
+  const [policy, binding, ...more] = await written();
+  expect(more).toEqual([]);
+  expect(policy).toMatchObject({
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingAdmissionPolicy",
+    metadata: { name: "registrar-image" },
+    spec: { failurePolicy: "Ignore", reinvocationPolicy: "Never" },
+  });
+  expect(policy.spec.matchConstraints.namespaceSelector).toBeUndefined();
+  expect(binding).toMatchObject({
+    kind: "MutatingAdmissionPolicyBinding",
+    metadata: { name: "registrar-image" },
+    spec: { policyName: "registrar-image" },
+  });
+});
+
+test("an image by digest, with a port in its registry, is pinned enough", async () => {
+  const image = `registry:5000/registrar@sha256:${"0".repeat(64)}`;
+  expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
+});
+
+test("each flag reaches the policy", async () => {
+  const [policy] = await written(
+    ...[
+      "--name=mine",
+      "--namespace=a",
+      "--namespace=b",
+      "--namespace-label=team=storage",
+      "--match-image=a.b",
+    ],
+    ...["--keep=memory,cpu", "--arg=--termination-log=/it's\\here"],
+  );
+  expect(policy.metadata.name).toBe("mine");
+  expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([
+    { key: "kubernetes.io/metadata.name", operator: "In", values: ["a", "b"] },
+    { key: "team", operator: "In", values: ["storage"] },
+  ]);
+  expect(policy.spec.matchConditions[0].expression).toContain("|a\\\\.b)");
+  const [{ jsonPatch }] = policy.spec.mutations;
+  expect(jsonPatch.expression).not.toMatch(/memory|cpu/);
+  expect(jsonPatch.expression).toContain("timeoutSeconds");
+  expect(policy.spec.variables.at(-1).expression).toContain("['--termination-log=/it\\'s\\\\here']");
+});
+
+test("--drop writes the registrar for the whole node before the policy, for the same folder of kubelet's", async () => {
+  const flags = ["--drop", "--distribution=microk8s", "--http-port=1234", "--startup-taint={driver}/x"];
+  const objects = await written(...flags);
+  expect(objects.map(({ kind }) => kind)).toEqual([
+    ...["ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ClusterRole"],
+    ...["ClusterRoleBinding", "DaemonSet", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"],
+  ]);
+  const { metadata, spec } = objects[5];
+  expect(metadata).toMatchObject({ name: "csi-registrar", namespace: "kube-system" });
+  const root = "/var/snap/microk8s/common/var/lib/kubelet";
+  expect(spec.template.spec.containers[0].args).toEqual(
+    expect.arrayContaining([
+      `--kubelet-registration-path=${root}/plugins/*/csi.sock`,
+      "--http-endpoint=:1234",
+    ]),
+  );
+  expect(JSON.stringify(objects[6])).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
+});
+
+test.each([
+  [["--image=registrar"], /--image "registrar" has no tag and no digest/],
+  [["--image=localhost:5000/registrar"], /has no tag and no digest/],
+  [["--image=a b:1"], /is no image reference/],
+  [[IMAGE, "--name=A"], /--name "A" must be 1 to 63 lower case letters/],
+  [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
+  [[IMAGE, "--namespace-label=a/b/c"], /is no label: give KEY or KEY=VALUE/],
+  [[IMAGE, "--match-image=a/b:1"], /must be the last part of an image's name/],
+  [[IMAGE, "--keep=memroy"], /did you mean memory\?/],
+  [
+    [IMAGE, "--driver-name=x"],
+    /there is no flag --driver-name; see registrar manifest --image-policy --help/,
+  ],
+  [[IMAGE, "--http-port=1"], /--http-port needs --drop beside it/],
+  [[IMAGE, "--kubelet-root=/k"], /--kubelet-root needs --drop beside it/],
+  [[IMAGE, "--drop", "--kubelet-root=k"], /--kubelet-root "k" must be an absolute path/],
+  [[IMAGE, "--drop", "--arg=--v=2"], /give --arg or --drop, not both/],
+  [[IMAGE, "--drop", "--keep=cpu"], /give --keep or --drop, not both/],
+  [[], /it needs --image/],
+  [[IMAGE, "--startup-taint=a/b"], /write \{driver\}/],
+  [[IMAGE, "--arg=plain"], /--arg="plain" is no flag: write --arg=--FLAG=VALUE/],
+  [[IMAGE, "--arg=--"], /is no flag/],
+  [[IMAGE, "--arg=--help"], /would print the help/],
+  [[IMAGE, "--arg=--on-registration-failur=retry"], /did you mean --on-registration-failure\?/],
+  [[IMAGE, "--arg=--timeout"], /flag needs an argument: -timeout/],
+  [[IMAGE, "--arg=--timeout=soon"], /invalid value "soon" for flag -timeout/],
+  [[IMAGE, "--arg=--timeout=0s"], /no registrar starts with these --arg: timeout must be more than 0/],
+  [
+    [IMAGE, "--arg=--vmodule=a=1", "--arg=--logging-format=json"],
+    /no registrar starts with these --arg: Logging/,
+  ],
+  [[IMAGE, "--arg=--v=1", "--arg=-v=2"], /--arg gives --v more than once/],
+  [[IMAGE, "--arg=--csi-address=/x"], /belongs to each driver's own arguments/],
+  [[IMAGE, "--arg=--node-condition=x"], /give --node-condition/],
+  [[IMAGE, "--arg=--allow-drivers=x"], /is for a registrar of a whole node/],
+  [[IMAGE, "--arg=--mode=health-probe"], /would make probes/],
+  [[IMAGE, "--arg=--logtostderr"], /has no effect, or is deprecated/],
+  [[IMAGE, "--arg=--health-port=1"], /has no effect, or is deprecated/],
+])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {
+  const { status, stdout, stderr } = await run(...flags);
+  expect(stderr).toMatch(complaint);
+  expect(stderr.trimEnd()).not.toContain("\n");
+  expect([status, stdout]).toEqual([2, ""]);
+});
+
+test("its help is one screen", async () => {
+  const { status, stdout } = await run("--help");
+  expect([status, stdout]).toEqual([0, expect.stringContaining("registrar manifest --image-policy [flags]")]);
+  const lines = stdout.split("\n");
+  expect(lines.length).toBeLessThan(45);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+});
+
+test.each(["-image-policy", "--image-policy=true"])("%s is the same form", async (flag) => {
+  expect((await runCommand("manifest", flag, IMAGE)).stdout).toBe((await run(IMAGE)).stdout);
+});

@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { useCluster } from "./support/cluster";
+import {
+  applyPolicy,
+  type Changes,
+  changesOf,
+  enforced,
+  IMAGE,
+  OURS,
+  type PodSpec,
+} from "./support/dry-pods";
+
+const RETRY = "--on-registration-failure=retry";
+
+const cluster = useCluster(async (started) => {
+  await applyPolicy(started, "charts", IMAGE, `--arg=${RETRY}`);
+  await enforced(started, "charts");
+});
+
+interface Probe {
+  readonly exec?: object;
+  readonly timeoutSeconds?: number;
+}
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
+  readonly envFrom?: readonly object[];
+  readonly volumeMounts?: readonly { readonly name: string }[];
+  readonly resources?: { readonly limits?: { readonly memory?: string } };
+  readonly livenessProbe?: Probe;
+}
+interface Template {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly volumes?: readonly { readonly name: string; readonly hostPath?: object }[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly serviceAccount?: string;
+  readonly serviceAccountName?: string;
+}
+interface Row {
+  readonly project: string;
+  readonly path: string;
+  readonly workloads: readonly {
+    readonly kind: string;
+    readonly metadata: { readonly name: string };
+    readonly spec: { readonly template: { readonly spec: Template } };
+  }[];
+}
+
+const FILE = join(__dirname, "..", "..", "charts", "pods.json");
+const ROWS: readonly Row[] = JSON.parse(readFileSync(FILE, "utf8"));
+const WORKLOADS = ROWS.flatMap(({ project, path, workloads }) =>
+  workloads.map(
+    ({ kind, metadata, spec }) => [`${project} ${path} ${metadata.name}`, kind, spec.template.spec] as const,
+  ),
+);
+
+/** The names of Secrets and ConfigMaps, which the rows leave out, and their volumes: the API server insists on them. */
+function completed({ containers, initContainers = [], volumes = [], ...rest }: Template): PodSpec {
+  const complete = ({ envFrom: _, resources, ...container }: Container) => ({
+    ...container,
+    resources: JSON.stringify(resources)?.includes("{{") ? undefined : resources,
+    env: container.env?.map(({ valueFrom, ...variable }) =>
+      valueFrom && "fieldRef" in valueFrom ? { ...variable, valueFrom } : variable,
+    ),
+  });
+  const mounted = [...containers, ...initContainers].flatMap(({ volumeMounts = [] }) => volumeMounts);
+  const names = new Set([...volumes, ...mounted].map(({ name }) => name));
+  const known = new Map(volumes.map((volume) => [volume.name, volume]));
+  return {
+    ...rest,
+    containers: containers.map(complete),
+    initContainers: initContainers.map(complete),
+    volumes: [...names].map((name) => (known.get(name)?.hostPath ? known.get(name) : { name, emptyDir: {} })),
+  };
+}
+
+/** The pod as the DaemonSet controller makes it: the node's name replaces all that the template says of nodes by affinity. */
+function podOf(kind: string, { serviceAccount: _, serviceAccountName: __, ...rest }: Template): PodSpec {
+  const template = completed(rest);
+  const matchFields = [{ key: "metadata.name", operator: "In", values: ["node-1"] }];
+  const nodeAffinity = {
+    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] },
+  };
+  return kind === "DaemonSet" ? { ...template, affinity: { nodeAffinity } } : template;
+}
+
+/** What the policy is for, said once more: in words that the API server does not know. */
+function expectedChanges({ containers, initContainers = [], nodeSelector }: Template): Changes {
+  if (nodeSelector?.["kubernetes.io/os"] === "windows") return {};
+  return Object.assign(
+    {},
+    ...containers.map(swapOf("containers")),
+    ...initContainers.map(swapOf("initContainers")),
+  );
+}
+
+const swapOf = (list: string) => (container: Container, at: number) => {
+  const { image, args = [], resources, livenessProbe } = container;
+  if (!/\bcsi-node-driver-registrar(?:[:@]|$)/.test(image)) return {};
+  const changed = (path: string, value: unknown, isChanged = true) =>
+    isChanged ? { [`${list}.${at}.${path}`]: value } : {};
+  const isLittle = ["20Mi", "30Mi", "32Mi", "40Mi", "50Mi"].includes(resources?.limits?.memory ?? "");
+  const isShort = livenessProbe?.exec !== undefined && (livenessProbe.timeoutSeconds ?? 1) < 10;
+  return {
+    ...changed("image", OURS),
+    ...changed("args", [RETRY, ...args]),
+    ...changed("resources.limits.memory", "64Mi", isLittle),
+    ...changed("livenessProbe.timeoutSeconds", 10, isShort),
+  };
+};
+
+test.each(WORKLOADS)(
+  "%s: each registrar for Linux is changed, and nothing else",
+  async (_name, kind, template) => {
+    expect(await changesOf(cluster, "charts", podOf(kind, template))).toEqual(expectedChanges(template));
+  },
+);
+
+test("the rows have what this is about", () => {
+  const changes = WORKLOADS.map(([, , template]) => Object.keys(expectedChanges(template)).join());
+  const matching = (pattern: RegExp) => changes.filter((paths) => pattern.test(paths)).length;
+  expect(matching(/image/)).toBeGreaterThan(90);
+  expect(matching(/image.*image.*image/)).toBeGreaterThan(0);
+  expect(matching(/memory/)).toBeGreaterThan(2);
+  expect(matching(/timeoutSeconds/)).toBeGreaterThan(1);
+  const windows = WORKLOADS.filter(
+    ([, , { nodeSelector }]) => nodeSelector?.["kubernetes.io/os"] === "windows",
+  );
+  expect(windows.length).toBeGreaterThan(9);
+});

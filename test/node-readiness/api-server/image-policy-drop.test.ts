@@ -1,0 +1,75 @@
+import { eventually } from "../../support/eventually";
+import { useCluster } from "./support/cluster";
+import { applyPolicy, dryRun, type PodSpec } from "./support/dry-pods";
+
+const cluster = useCluster(async (started) => {
+  await applyPolicy(started, "drop", "--drop", "--image=example.com/csi-node-driver-registrar:v1");
+  await eventually(async () =>
+    expect((await dryRun(started, "drop", pod([DRIVER, served("r")]))).containers).toHaveLength(1),
+  );
+});
+
+interface Container {
+  readonly name: string;
+}
+const pod = (containers: readonly Container[], initContainers: readonly Container[] = []): PodSpec => ({
+  containers,
+  initContainers,
+});
+const DRIVER = { name: "driver", image: "driver:v1" };
+const registrar = (name: string, path: string, more = {}) => ({
+  name,
+  image: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0",
+  args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`],
+  ...more,
+});
+const PLUGINS = "/var/lib/kubelet/plugins";
+const served = (name: string, more = {}) => registrar(name, `${PLUGINS}/x.csi/csi.sock`, more);
+const sidecar = { restartPolicy: "Always" };
+
+test.each<readonly [string, PodSpec, left: string]>([
+  ["the registrar goes", pod([served("r"), DRIVER]), "driver"],
+  [
+    "each of several goes, whatever is between them",
+    pod(
+      [served("a"), DRIVER, served("b"), { ...DRIVER, name: "last" }, served("c")],
+      [
+        { ...DRIVER, name: "first" },
+        served("d", sidecar),
+        served("e", sidecar),
+        { ...DRIVER, name: "second" },
+      ],
+    ),
+    "first second driver last",
+  ],
+  [
+    "its path may be a word of its own, or a variable",
+    pod([
+      DRIVER,
+      registrar("a", "", { args: ["--kubelet-registration-path", `${PLUGINS}/x/csi.sock`] }),
+      registrar("b", "$(SOCKET)", { env: [{ name: "SOCKET", value: `${PLUGINS}/y/csi.sock` }] }),
+    ]),
+    "driver",
+  ],
+  ["one whose driver is deeper stays", pod([DRIVER, registrar("r", `${PLUGINS}/a/b/csi.sock`)]), "driver r"],
+  ["one with another socket stays", pod([DRIVER, registrar("r", `${PLUGINS}/a/x.sock`)]), "driver r"],
+  ["one under another root stays", pod([DRIVER, registrar("r", `/k${PLUGINS}/a/csi.sock`)]), "driver r"],
+  ["one of the whole node stays", pod([DRIVER, registrar("r", `${PLUGINS}/*/csi.sock`)]), "driver r"],
+  ["a pod is never left empty", pod([served("r")]), "r"],
+  ["60 containers", pod([DRIVER, ...Array.from({ length: 59 }, (_, at) => served(`r${at}`))]), "driver"],
+])("%s", async (_what, spec, left) => {
+  const { containers, initContainers = [] } = await dryRun(cluster, "drop", spec);
+  const names = [initContainers, containers].flatMap((list) =>
+    (list as readonly Container[]).map(({ name }) => name),
+  );
+  expect(names.join(" ")).toBe(left);
+});
+
+test("the registrar for the whole node is in the same output, before the policy", async () => {
+  const words = ["get", "daemonset", "csi-registrar", "--namespace=kube-system", "-o", "json"];
+  const { spec } = JSON.parse(await cluster.controlPlane.kubectl(...words)).spec.template;
+  const { containers, volumes } = spec;
+  expect((await dryRun(cluster, "drop", { containers, volumes })).containers).toMatchObject([
+    { image: "example.com/csi-node-driver-registrar:v1" },
+  ]);
+});

@@ -1,0 +1,122 @@
+import { useCluster } from "./support/cluster";
+import {
+  applyPolicy,
+  type Changes,
+  changesOf,
+  enforced,
+  IMAGE,
+  limits,
+  OURS,
+  PATHS,
+  type PodSpec,
+  PROBE,
+  REGISTRAR,
+  swapped,
+  withDriver,
+} from "./support/dry-pods";
+
+const cluster = useCluster(async (started) => {
+  await applyPolicy(started, "swap", IMAGE, "--match-image=sidecar");
+  await applyPolicy(started, "kept", IMAGE, "--keep=memory,cpu", "--keep=probe-timeouts");
+  await applyPolicy(started, "ready", IMAGE, "--startup-taint={driver}/x", "--node-condition={driver}/Ready");
+  await applyPolicy(started, "others", IMAGE, "--namespace-label=team=network");
+  await applyPolicy(started, "team", IMAGE, "--namespace-label=team=storage");
+  await enforced(started, "swap", "kept", "ready", "team");
+});
+
+const SWAPPED = { "containers.1.image": OURS };
+const images = (text: string) =>
+  text
+    .trim()
+    .split(/\s+/)
+    .map((image) => [image] as const);
+const DIGEST = `sha256:${"0".repeat(64)}`;
+
+test.each(
+  images(`
+    csi-node-driver-registrar
+    localhost:5000/csi-node-driver-registrar
+    calico/node-driver-registrar:v3.30.3
+    rancher/mirrored-longhornio-csi-node-driver-registrar:v2.16.0-20260428
+    rancher/mirrored-sig-storage-csi-node-driver-registrar:v2.12.0
+    quay.io/openshift/origin-csi-node-driver-registrar:latest
+    registry.redhat.io/openshift4/ose-csi-node-driver-registrar@${DIGEST}
+    registry.redhat.io/openshift4/ose-csi-node-driver-registrar-rhel8@${DIGEST}
+    registry.redhat.io/openshift4/ose-csi-node-driver-registrar-rhel9:v4.19
+    cgr.dev/x/kubernetes-csi-node-driver-registrar-fips:2.15
+    registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0@${DIGEST}
+    anything.example.com/sidecar:v1
+  `),
+)("%s is a registrar", async (image) => {
+  expect(await changesOf(cluster, "swap", withDriver({ ...REGISTRAR, image }))).toEqual(SWAPPED);
+});
+
+test.each(
+  images(`
+    csi-cluster-driver-registrar:v1
+    csi-node-driver-win-registrar:v1
+    registry.k8s.io/sig-storage/livenessprobe:v2.19.0
+    quay.io/k8scsi/driver-registrar:v0.4.1
+    csi-node-driver-registrar/other:v1
+    my-sidecar:v1
+    sidecar:5000/x:1
+  `),
+)("%s is none", async (image) => {
+  expect(await changesOf(cluster, "swap", withDriver({ ...REGISTRAR, image }))).toEqual({});
+});
+
+test("--keep leaves limits and probes as they are", async () => {
+  const spec = withDriver({ ...REGISTRAR, ...limits("32Mi", "20m"), livenessProbe: PROBE });
+  expect(await changesOf(cluster, "kept", spec)).toEqual(SWAPPED);
+});
+
+test("namespaces are chosen by a label too", async () => {
+  expect(await changesOf(cluster, "team", withDriver(REGISTRAR))).toEqual(SWAPPED);
+  expect(await changesOf(cluster, "others", withDriver(REGISTRAR))).toEqual({});
+});
+
+const READY = ["--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready"];
+const NODE_NAME = {
+  name: "NODE_NAME",
+  valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "spec.nodeName" } },
+};
+const ENV = { name: "A", value: "b" };
+
+test.each<readonly [string, PodSpec, Changes]>([
+  [
+    "a token",
+    withDriver(REGISTRAR),
+    { ...swapped(1, [...READY, ...PATHS]), "containers.1.env": [NODE_NAME] },
+  ],
+  [
+    "variables of its own",
+    withDriver({ ...REGISTRAR, env: [ENV] }),
+    { ...swapped(1, [...READY, ...PATHS]), "containers.1.env.1": NODE_NAME },
+  ],
+  [
+    "the node's name",
+    withDriver({ ...REGISTRAR, env: [{ ...NODE_NAME, name: "KUBE_NODE_NAME" }] }),
+    swapped(1, [...READY, ...PATHS]),
+  ],
+  [
+    "60 registrars with variables and probes",
+    {
+      containers: Array.from({ length: 60 }, (_, at) => ({
+        ...{ ...REGISTRAR, name: `r${at}`, env: [ENV], livenessProbe: PROBE, ...limits("32Mi", "20m") },
+      })),
+    },
+    Object.assign(
+      {},
+      ...Array.from({ length: 60 }, (_, at) => ({
+        ...swapped(at, [...READY, ...PATHS]),
+        [`containers.${at}.env.1`]: NODE_NAME,
+        [`containers.${at}.resources.limits.memory`]: "64Mi",
+        [`containers.${at}.resources.limits.cpu`]: "50m",
+        [`containers.${at}.livenessProbe.timeoutSeconds`]: 10,
+      })),
+    ),
+  ],
+  ["no token", { ...withDriver(REGISTRAR), automountServiceAccountToken: false }, SWAPPED],
+])("with %s: what the node's readiness needs", async (_what, spec, changes) => {
+  expect(await changesOf(cluster, "ready", spec)).toEqual(changes);
+});

@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from "node:util";
+import { eventually } from "../../../support/eventually";
+import { runCommand } from "../../../support/run-command";
+import type { Cluster } from "./cluster";
+
+/** A pod's spec as JSON. */
+export type PodSpec = Readonly<Record<string, unknown>>;
+/** What differs: the path, and what is there now. Undefined: removed. */
+export type Changes = Readonly<Record<string, unknown>>;
+
+const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
+export const OURS = "example.com/registrar:v1";
+export const IMAGE = `--image=${OURS}`;
+export const DRIVER = { name: "driver", image: "driver:v1" };
+export const PATHS = [
+  "--csi-address=/csi/csi.sock",
+  "--kubelet-registration-path=/var/lib/kubelet/plugins/x/csi.sock",
+];
+export const REGISTRAR = { name: "r", image: OFFICIAL, args: PATHS };
+export const withDriver = (...containers: readonly object[]): PodSpec => ({
+  containers: [DRIVER, ...containers],
+});
+export const limits = (memory: string, cpu: string) => ({ resources: { limits: { memory, cpu } } });
+export const PROGRAM = "/csi-node-driver-registrar";
+export const PROBE = { exec: { command: [PROGRAM, "--mode=kubelet-registration-probe"] } };
+/** The changes of a registrar that gets the image and these arguments. */
+export const swapped = (at: number, args: readonly string[], list = "containers"): Changes => ({
+  [`${list}.${at}.image`]: OURS,
+  [`${list}.${at}.args`]: args,
+});
+
+/** Resolves when the policies of these namespaces are in force: seconds after the API server has stored them. */
+export async function enforced(cluster: Cluster, ...namespaces: readonly string[]): Promise<void> {
+  for (const namespace of namespaces)
+    await eventually(async () =>
+      expect(await changesOf(cluster, namespace, withDriver(REGISTRAR))).not.toEqual({}),
+    );
+}
+
+/** Applies what `manifest --image-policy` writes, for the pods of a new namespace with this name. */
+export async function applyPolicy(cluster: Cluster, namespace: string, ...flags: readonly string[]) {
+  const words = ["--image-policy", `--name=${namespace}`, `--namespace=${namespace}`, ...flags];
+  const { stdout, stderr } = await runCommand("manifest", ...words);
+  expect(stderr).toBe("");
+  const objects = [
+    `{apiVersion: v1, kind: Namespace, metadata: {name: ${namespace}, labels: {team: storage}}}`,
+    `{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: ${namespace}}}`,
+  ];
+  await cluster.apply([...objects, stdout].join("\n---\n"));
+  return stdout;
+}
+
+/** Creates a pod by dry run: its spec as it would be stored. Rejects if it is refused. */
+export async function dryRun(
+  cluster: Cluster,
+  namespace: string,
+  spec: PodSpec,
+  labels = {},
+): Promise<PodSpec> {
+  const metadata = { name: "pod", namespace, labels };
+  const body = { apiVersion: "v1", kind: "Pod", metadata, spec };
+  const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
+  const answer = await cluster.admin.call({ method: "POST", path, body }, new AbortController().signal);
+  if (answer.kind === "failed") throw new Error(answer.failure.message);
+  return (answer.value as { readonly spec: PodSpec }).spec;
+}
+
+/** What the policy changes in a pod: beside the same pod that opts out. The token's random name is the same in both. */
+export async function changesOf(cluster: Cluster, namespace: string, spec: PodSpec): Promise<Changes> {
+  const optOut = { "registrar-image-policy": "ignore" };
+  const [before, after] = [
+    await dryRun(cluster, namespace, spec, optOut),
+    await dryRun(cluster, namespace, spec),
+  ];
+  return changesBetween(nameless(before), nameless(after));
+}
+
+const nameless = (spec: PodSpec) => JSON.parse(JSON.stringify(spec).replace(/kube-api-access-\w+/g, "token"));
+
+function changesBetween(before: unknown, after: unknown, path = ""): Changes {
+  if (isDeepStrictEqual(before, after)) return {};
+  const isTree = [before, after].every((value) => typeof value === "object" && value !== null);
+  const isWords = [before, after].some((value) => Array.isArray(value) && typeof value[0] === "string");
+  if (!isTree || isWords) return { [path]: after };
+  const [one, other] = [before, after] as readonly Readonly<Record<string, unknown>>[];
+  const keys = [...new Set([...Object.keys(one ?? {}), ...Object.keys(other ?? {})])];
+  return Object.assign(
+    {},
+    ...keys.map((key) => changesBetween(one?.[key], other?.[key], path === "" ? key : `${path}.${key}`)),
+  );
+}
