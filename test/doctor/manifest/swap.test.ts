@@ -87,6 +87,8 @@ test.each<readonly [what: string, changes: readonly Changes[]]>([
 
 test("a container that may be the official registrar, or not, is named", () => {
   expect(changedIn({}, { name: "y", container: { image: "x/y:v1" } })).toEqual([
-    expect.stringMatching(/^CSI101 unknown: a.yaml: DaemonSet ns\/y runs an unknown program: its image x\/y:v1/),
+    expect.stringMatching(
+      /^CSI101 unknown: a.yaml: DaemonSet ns\/y runs an unknown program: its image x\/y:v1/,
+    ),
   ]);
 });
