@@ -18,13 +18,16 @@ const BOOLEAN: ScalarTag = {
 const INTEGER: ScalarTag = {
   tag: "tag:yaml.org,2002:int",
   default: true,
-  test: /^[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|\d[\d_]*)$/,
+  test: /^[-+]?(?:0b[01_]+|0o[0-7_]+|0x[\da-f_]+|\d[\d_]*)$/i,
   resolve: (text) => {
     const plain = text.replace(/^[-+]|_/g, "");
     const size = /^0[0-7]+$/.test(plain) ? Number.parseInt(plain, 8) : Number(plain);
     return text.startsWith("-") ? -size : size;
   },
 };
+
+/** The parser may find an open quote only after those before it are closed. */
+const MAX_TRIES = 3;
 
 /**
  * Reads a document as kubectl does: of equal keys the last counts, and quoted lines may have any indent. Throws
@@ -41,9 +44,14 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
       logLevel: "error",
       customTags: (tags) => [BOOLEAN, INTEGER, ...tags],
     });
-  const asGiven = parse(text);
-  const source = indentQuotes(text, asGiven.errors);
-  const document = source === text ? asGiven : parse(source);
+  let source = text;
+  let document = parse(source);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const indented = indentQuotes(source, document.errors);
+    if (indented === source) break;
+    source = indented;
+    document = parse(source);
+  }
   const [error] = document.errors;
   const template = /^[^#\n]*?(\{\{[^\n]*?(?:\}\}|$))/m.exec(text);
   const lineOf = (whole: string, position: number) =>
