@@ -38,7 +38,7 @@ const LOOK_EVERY_MS = 1_000;
 
 const flags = {
   file: {
-    ...listFlag("YAML files or folders to judge before they are applied, - for stdin; repeatable", String),
+    ...listFlag("YAML to judge: files, folders, - for stdin; repeatable", String),
     alias: "f",
   },
   cluster: switchFlag("look at every node of a cluster, through kubectl"),
@@ -46,7 +46,7 @@ const flags = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
-  image: textFlag("with -f and --cluster: this registrar's image, where its name is another"),
+  image: textFlag("with -f or --cluster: the image that is this registrar's"),
   "csi-address": { ...textFlag("CSI driver socket as seen from here"), coerce: parseAddress },
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
