@@ -86,7 +86,7 @@ export function findingTable<Row extends ReportedFinding>(
   );
 }
 
-/** The last line: the result, and how many findings there are of each status. */
+/** The last line: the result, and how many findings there are of each status; `ok` only where some are. */
 export function sumLine({ healthy, summary }: Pick<Report, "healthy" | "summary">, look: TableLook): string {
   const counts = [...STATUSES]
     .reverse()

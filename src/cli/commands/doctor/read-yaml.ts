@@ -18,7 +18,7 @@ const BOOLEAN: ScalarTag = {
 const INTEGER: ScalarTag = {
   tag: "tag:yaml.org,2002:int",
   default: true,
-  test: /^[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|\d[\d_]*)$/,
+  test: /^[-+]?(?:0b[01_]+|0o[0-7_]+|0x[\da-f_]+|\d[\d_]*)$/i,
   resolve: (text) => {
     const plain = text.replace(/^[-+]|_/g, "");
     const size = /^0[0-7]+$/.test(plain) ? Number.parseInt(plain, 8) : Number(plain);
@@ -26,12 +26,15 @@ const INTEGER: ScalarTag = {
   },
 };
 
+/** The parser may find an open quote only after those before it are closed. */
+const MAX_TRIES = 3;
+
 /**
  * Reads a document as kubectl does: of equal keys the last counts, and quoted lines may have any indent. Throws
  * INVALID_OPTION for what is not YAML. `line` is the document's first line in its file.
  */
 export async function readYaml(text: string, line: number): Promise<ReadYaml> {
-  const { parseDocument, Scalar, visit } = await import("yaml");
+  const { isMap, parseDocument, Scalar, visit } = await import("yaml");
   const parse = (source: string) =>
     // The parser's own check of keys, and its pictures of where a mistake is, take minutes for some megabytes.
     parseDocument(source, {
@@ -41,9 +44,14 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
       logLevel: "error",
       customTags: (tags) => [BOOLEAN, INTEGER, ...tags],
     });
-  const asGiven = parse(text);
-  const source = indentQuotes(text, asGiven.errors);
-  const document = source === text ? asGiven : parse(source);
+  let source = text;
+  let document = parse(source);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const indented = indentQuotes(source, document.errors);
+    if (indented === source) break;
+    source = indented;
+    document = parse(source);
+  }
   const [error] = document.errors;
   const template = /^[^#\n]*?(\{\{[^\n]*?(?:\}\}|$))/m.exec(text);
   const lineOf = (whole: string, position: number) =>
@@ -59,9 +67,7 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
   if (template !== null)
     visit(document, {
       Map: (_, { flow, items, range }) =>
-        flow && range && typeof items[0]?.key === "object" && "items" in (items[0].key ?? {})
-          ? new Scalar(source.slice(range[0], range[1]))
-          : undefined,
+        flow && range && isMap(items[0]?.key) ? new Scalar(source.slice(range[0], range[1])) : undefined,
     });
   return { kind: "object", object: document.toJS() };
 }

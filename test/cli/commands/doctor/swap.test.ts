@@ -74,7 +74,7 @@ test("in JSON the target has the image and how many registrars were swapped", as
 
 test.each<readonly [words: readonly string[], container: object, status: number, error: RegExp]>([
   [["--swap"], {}, 3, /nothing to swap: the registrars in these files are this one already$/],
-  [["--swap"], { image: "x/y:v1" }, 3, /nothing to swap: FILE: .*: its image x\/y:v1 is not known as/],
+  [["--swap"], { image: "x/y:v1" }, 3, /nothing to swap: FILE: .*: its image x\/y:v1 is neither/],
   [[`--swap=${OFFICIAL}`], official, 2, /--swap: ".*" is the official registrar's image; name the one/],
   [["--swap", "x/y:v1"], official, 2, /it takes flags only/],
 ])("%j is refused for %j", async (words, container, status, error) => {
