@@ -32,12 +32,13 @@ export type OfficialAnswer =
 export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   const { dropIn, deprecated, removed, ours } = flagTable;
   const mode = { ...ours.mode, parse: (value: string) => ({ value }) };
-  const { kubeconfig: _beforeV11, ...klog } = removed;
+  const { kubeconfig, ...klog } = removed;
   return new Map<string, GoFlag>([
     ...Object.entries<GoFlag>({ ...dropIn, ...deprecated, mode }).filter(
       ([name]) => (addedIn(name) ?? 0) <= release,
     ),
     ...(release <= LAST_WITH_KLOG ? Object.entries<GoFlag>(klog) : []),
+    ...(release < 101 ? Object.entries<GoFlag>({ kubeconfig }) : []),
   ]);
 }
 

@@ -28,6 +28,7 @@ test.each([
 test.each([
   [["--logtostderr", "--stderrthreshold=INFO"], 210],
   [["--automaxprocs"], 214],
+  [["--kubeconfig=/x"], 100],
   [["--automaxprocs", "--mode=healthz"], undefined],
   [["--log-text-split-stream=false", "--log-text-info-buffer-size=0"], 217],
   [["--help"], 217],

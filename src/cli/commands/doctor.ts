@@ -17,6 +17,7 @@ import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { endBySignals } from "../signals";
+import { version } from "../version";
 import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
 import { readFiles } from "./doctor/read-files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
@@ -40,6 +41,7 @@ const FLAGS = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
+  image: textFlag("with -f and --cluster: this registrar's image, where its name is another"),
   "csi-address": {
     ...textFlag("CSI driver socket as seen from here"),
     coerce: (text: string) => resolve(parseCsiAddress(text)),
@@ -107,7 +109,7 @@ export const runDoctor = createCommand(
     // Files and clusters may keep this thread busy for seconds.
     if (flags.cluster || flags.file !== undefined) endBySignals();
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
-    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file), renderTable);
+    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file, flags.image), renderTable);
     const target = {
       ...resolveTarget(flags, nodeDirectory(process.env)),
       names: nameListsFrom(flags),
@@ -124,11 +126,11 @@ export const runDoctor = createCommand(
 );
 
 /** Judges the objects in files; reads nothing else of this machine. */
-async function reportOnFiles(files: readonly string[]): Promise<Report> {
+async function reportOnFiles(files: readonly string[], image?: string): Promise<Report> {
   const { objects, unread } = await readFiles(files);
   const [first] = unread;
   if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);
-  const read = readDeployments(objects, settingsOf);
+  const read = readDeployments(objects, settingsOf, { image, version });
   const facts = { ...read, unread: [...unread, ...read.unread] };
   if (facts.deployments.length + facts.unread.length === 0)
     throw invalidOption("no registrar in these files: no container has its arguments or its image");

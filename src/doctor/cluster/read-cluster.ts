@@ -1,5 +1,6 @@
 import { invalidOption } from "../../base/errors";
 import { nameOf, type ReadSettings, type Unread, unreadAt } from "../manifest/deployment";
+import type { OurImage } from "../manifest/program";
 import type { ListApi, ListFailure, ListRequest } from "./api";
 import { createNeedSum, readNeedEvent, readPendingPod } from "./read-needs";
 import { readCsiNode, readNodeRow } from "./read-node";
@@ -18,6 +19,7 @@ export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
 export interface ReadOptions {
   readonly settingsOf: ReadSettings;
+  readonly ours?: OurImage;
   /** Called with the number of objects of a kind that were read so far. */
   readonly onProgress: (resource: string, count: number) => void;
 }
@@ -55,7 +57,7 @@ const REASONS = ["FailedMount", "FailedAttachVolume"];
 export async function readCluster(
   api: Pick<ListApi, "list">,
   target: ClusterTarget,
-  { settingsOf, onProgress }: ReadOptions,
+  { settingsOf, ours, onProgress }: ReadOptions,
 ) {
   const unread = new Map<Resource, ListFailure>();
   const unreadObjects: Unread[] = [];
@@ -100,7 +102,7 @@ export async function readCluster(
       ? [{}]
       : [{ fieldSelector: `spec.nodeName=${target.node}` }, { fieldSelector: "spec.nodeName=" }];
   const readSets = async () => {
-    const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, settingsOf));
+    const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, settingsOf, ours));
     const lists = sets.flatMap((set) =>
       podFields.map((fields) => {
         const query = { labelSelector: set.selector, ...fields };

@@ -1,4 +1,5 @@
 import { nameOf, type ReadSettings } from "../manifest/deployment";
+import type { OurImage } from "../manifest/program";
 import { deploymentsIn } from "../manifest/read-deployments";
 import { list, numberOrNone, text, tree } from "../rules/objects";
 
@@ -6,10 +7,10 @@ import { list, numberOrNone, text, tree } from "../rules/objects";
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a DaemonSet without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
-export function readRegistrarSet(object: unknown, settingsOf: ReadSettings) {
+export function readRegistrarSet(object: unknown, settingsOf: ReadSettings, ours?: OurImage) {
   const name = nameOf(object);
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
-  const registrars = deploymentsIn(`DaemonSet ${name}`, daemonSet, settingsOf);
+  const registrars = deploymentsIn(`DaemonSet ${name}`, daemonSet, settingsOf, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
   return {

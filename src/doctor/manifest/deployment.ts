@@ -1,14 +1,9 @@
 import { messageOf } from "../../base/errors";
 import { text, tree } from "../rules/objects";
+import type { Program } from "./program";
 
-/** The official registrar, by the name of an image. */
-export interface OfficialImage {
-  /** v2.17 is 217; undefined where the tag does not say. */
-  readonly release: number | undefined;
-}
-
-/** Reads arguments as their registrar does: ours, unless `official` is given. */
-export type ReadSettings = (args: readonly string[], official?: OfficialImage) => RegistrarSettings;
+/** Reads arguments as the program does that they are for. */
+export type ReadSettings = (args: readonly string[], program: Program) => RegistrarSettings;
 
 /** How a registrar reads its arguments. */
 export interface RegistrarSettings {

@@ -11,8 +11,9 @@ import {
 } from "./deployment";
 import { mountsOf } from "./mounts";
 import { nodeRulesOf } from "./node-rules";
+import { isRegistrar, isWindowsImage, type OurImage, programOf } from "./program";
 import { probesOf } from "./read-probes";
-import { isRegistrar, literalsIn, noTextsOf, officialImage, startOf } from "./read-program";
+import { literalsIn, noTextsOf, startOf } from "./read-program";
 
 interface Limits {
   readonly values: number;
@@ -33,7 +34,11 @@ export interface ManifestFacts {
 }
 
 /** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
-export function readDeployments(objects: readonly ReadObject[], settingsOf: ReadSettings): ManifestFacts {
+export function readDeployments(
+  objects: readonly ReadObject[],
+  settingsOf: ReadSettings,
+  ours?: OurImage,
+): ManifestFacts {
   const deployments: Deployment[] = [];
   const csiDrivers: string[] = [];
   const unread: Unread[] = [];
@@ -50,7 +55,7 @@ export function readDeployments(objects: readonly ReadObject[], settingsOf: Read
       for (const object of unfold(root)) {
         const owner = `${file}: ${text(object.kind)} ${nameOf(object)}`;
         read(owner, () => {
-          deployments.push(...deploymentsIn(owner, object, settingsOf));
+          deployments.push(...deploymentsIn(owner, object, settingsOf, ours));
           if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
         });
       }
@@ -83,27 +88,27 @@ function refuseHuge(root: unknown, { values, textLength }: Limits): void {
 export type Deployment = ReturnType<typeof deploymentsIn>[number];
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
-export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings) {
+export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings, ours: OurImage = {}) {
   const spec = tree(object.spec);
   const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
-  const registrars = containers.filter(isRegistrar);
+  const registrars = containers.filter((container) => isRegistrar(container, ours));
   if (registrars.length > 0) refuseHuge(pod, OF_POD);
   const isForWindows = isWindows(pod);
   const nodes = nodeRulesOf(pod);
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
-    const official = officialImage(text(container.image));
-    const start = startOf(container);
-    const settings = settingsOf(start.args, official);
+    const program = programOf(container, ours);
+    const start = startOf(container, program);
+    const settings = settingsOf(start.args, program);
     return {
       /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
       place: `${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
-      isOfficial: official !== undefined,
-      isForWindows,
+      program,
+      isForWindows: isForWindows || isWindowsImage(container.image),
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
@@ -112,7 +117,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
-      probes: probesOf(container, (words) => settingsOf(words, official)),
+      probes: probesOf(container, (words) => settingsOf(words, program)),
       memoryLimit: text(tree(tree(container.resources).limits).memory),
       preStop: list(tree(tree(tree(container.lifecycle).preStop).exec).command).map(text),
       runAsUser: numberOrNone(security.runAsUser),

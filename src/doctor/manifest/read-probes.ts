@@ -1,6 +1,7 @@
 import { list, type Tree, text, textOrNone, tree } from "../rules/objects";
 import type { RegistrarSettings } from "./deployment";
-import { behindRegistrar, environmentOf } from "./read-program";
+import { behindRegistrar } from "./program";
+import { environmentOf } from "./read-program";
 
 const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 

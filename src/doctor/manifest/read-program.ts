@@ -2,20 +2,7 @@ import { invalidOption } from "../../base/errors";
 import { nearWord } from "../../base/near-word";
 import { boundText } from "../../logging/escape";
 import { list, type Tree, text, tree } from "../rules/objects";
-import type { OfficialImage } from "./deployment";
-
-/** Ours or the official one, as the images and the package call it. */
-const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-registrar|registrar|cli\.js)(?:\.exe)?$/;
-const NODE = /(?:^|\/)node(?:js)?$/;
-
-/** Undefined for another image. Forks keep the name and may have other tags: only v1.1 to v2 count as releases. */
-export function officialImage(image: string): OfficialImage | undefined {
-  const [name, tag] =
-    /^[^:@]*driver-registrar[^:@]*(?::v?(1\.[1-9]\d*|2\.\d+))?/.exec(image.split("/").at(-1) ?? "") ?? [];
-  if (name === undefined) return undefined;
-  const [major, minor] = (tag ?? "").split(".").map(Number);
-  return { release: minor === undefined || major === undefined ? undefined : major * 100 + minor };
-}
+import { behindRegistrar, type Program } from "./program";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {
@@ -30,41 +17,21 @@ interface FilledIn {
   readonly open: readonly OpenVariable[];
 }
 
-const OUR_IMAGE = /(?:^|\/)registrar(?::[^/@]*)?(?:@.*)?$/;
-
-/** By its arguments or its image. Other programs may have our image's name, so that alone is not enough. */
-export function isRegistrar(container: Tree): boolean {
-  const image = text(container.image);
-  const words = [...list(container.command), ...list(container.args)].map(text);
-  const folders = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
-  return (
-    words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
-    officialImage(image) !== undefined ||
-    (OUR_IMAGE.test(image) &&
-      (/registrar/.test(text(container.name)) ||
-        folders.some((folder) => /^\/registration\/*$/.test(folder))))
-  );
-}
-
 /** How a container starts: by itself, with its own arguments, or by another program, which has arguments of its own. */
-export function startOf(container: Tree) {
+export function startOf(container: Tree, { kind }: Program) {
   const fill = environmentOf(container);
   const filledIn = (words: unknown) => list(words).map((word) => fill(text(word)));
   const [command, args] = [filledIn(container.command), filledIn(container.args)];
   const words = [...command, ...args];
-  const own = command.length === 0 ? args : behindRegistrar(words.map((word) => word.text));
+  const behind = behindRegistrar(words.map((word) => word.text));
+  // A program that does more has the registrar as subcommand.
+  const own = command.length > 0 ? behind : ((kind === "unknown" ? behind : undefined) ?? args);
   const used = words.slice(words.length - (own?.length ?? 0));
   return {
     startedBy: own === undefined ? words[0]?.text : undefined,
     args: used.map((word) => word.text),
     open: used.flatMap((word) => word.open),
   };
-}
-
-/** The arguments in a command line of the registrar; undefined for another program. */
-export function behindRegistrar(words: readonly string[]): readonly string[] | undefined {
-  const [program = "", ...behindProgram] = NODE.test(words[0] ?? "") ? words.slice(1) : words;
-  return REGISTRAR.test(program) ? behindProgram : undefined;
 }
 
 /** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */

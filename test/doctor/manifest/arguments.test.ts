@@ -19,7 +19,10 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [
     /^CSI101 unknown: starts or not: the official registrar has --logtostderr before v2\.11 only/,
-    { args: ["--logtostderr"], container: { image: "x/csi-node-driver-registrar@sha256:0" } },
+    {
+      args: ["--logtostderr"],
+      container: { image: "registry.k8s.io/sig-storage/csi-node-driver-registrar@sha256:0" },
+    },
   ],
   [/^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
   [/^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
@@ -62,7 +65,7 @@ test.each<Changes>([
     args: ["--logtostderr"],
     container: { image: "rancher/mirrored-csi-node-driver-registrar:v2.9.0-eks-1" },
   },
-  { args: ["--logtostderr"], container: { image: "node-driver-registrar/ours:v1" } },
+  { args: ["--logtostderr"], container: { image: "node-driver-registrar/registrar:v1" } },
   // No path, so that the rest can be judged.
   { args: ["--http-endpoint=$(POD_IP):9809"], container: { env: [elsewhere("POD_IP")] } },
 ])("no fault in %j", (changes) => {

@@ -94,6 +94,14 @@ test("the mode that proves nothing", () => {
   ]);
 });
 
+test.each([
+  ["x/csi-node-driver-registrar:v2.8.0", 0],
+  ["x/csi-node-driver-registrar:v2.9.0", 1],
+  ["registry.k8s.io/sig-storage/csi-node-driver-registrar@sha256:0", 0],
+])("it proves something in %s: %j warnings", (image, warnings) => {
+  expect(saidOf({ container: { ...mode("kubelet-registration-probe"), image } })).toHaveLength(warnings);
+});
+
 test.each<Changes>([
   serving(http({ host: "localhost" }), ON_NODE, "localhost:2"),
   serving(http({ host: "10.0.0.1" })),

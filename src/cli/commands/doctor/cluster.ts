@@ -6,6 +6,7 @@ import { type ClusterTarget, readCluster } from "../../../doctor/cluster/read-cl
 import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
 import { plain } from "../../../logging/escape";
 import { camelCase } from "../../command-line";
+import { version } from "../../version";
 import { settingsOf } from "./settings";
 
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
@@ -24,6 +25,8 @@ const OF_A_CLUSTER = ["node", "driver", "context"];
 export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void {
   const isGiven = (flag: string) => flags[camelCase(flag)] !== undefined;
   const wrong = (flags.cluster ? OF_A_NODE : OF_A_CLUSTER).find(isGiven);
+  if (isGiven("image") && !flags.cluster && !isGiven("file"))
+    throw new Error("--image needs -f or --cluster beside it");
   if (wrong === undefined) return;
   throw new Error(
     flags.cluster
@@ -46,11 +49,15 @@ export async function lookUntilHealthy<Report extends { readonly healthy: boolea
   }
 }
 
-type ClusterFlags = Partial<ClusterTarget> & { readonly kubeconfig?: string | undefined };
+interface ClusterFlags extends Partial<ClusterTarget> {
+  readonly kubeconfig?: string | undefined;
+  /** The image that is this registrar's. */
+  readonly image?: string | undefined;
+}
 
 /** The same of a cluster, through kubectl. Progress goes to a terminal. */
 export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promise<ClusterReport> {
-  const { context, kubeconfig, node, driver } = flags;
+  const { context, kubeconfig, node, driver, image } = flags;
   // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
   setFlagsFromString("--semi-space-growth-factor=1");
   const progress = createProgress();
@@ -58,7 +65,7 @@ export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promis
   await using proxy = await startKubectlProxy({ context, kubeconfig, onMessage });
   using api = createListApi(proxy.socketPath);
   const look = async () => {
-    const how = { settingsOf, onProgress: progress.show };
+    const how = { settingsOf, ours: { image, version }, onProgress: progress.show };
     const reading = await readCluster(api, { context, node, driver }, how);
     progress.end();
     return reportOnCluster(reading);

@@ -1,5 +1,6 @@
 import { parseListenAddress } from "../../../diagnostics/listen-address";
-import type { OfficialImage, RegistrarSettings } from "../../../doctor/manifest/deployment";
+import type { RegistrarSettings } from "../../../doctor/manifest/deployment";
+import type { Program } from "../../../doctor/manifest/program";
 import { parseCsiAddress } from "../../../unix/csi-address";
 import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../flag-checks";
 import { acceptedFlags, isProbeMode, parseFlags } from "../../flags";
@@ -8,11 +9,31 @@ import { correctArgument, nearestFlag } from "../../meant-flag";
 import { askOfficial } from "../../official-flags";
 
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
-export function settingsOf(args: readonly string[], official?: OfficialImage): RegistrarSettings {
+export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {
   const words = args.map(withoutTemplates);
   const settings = ourSettings(words);
-  const answer = official && askOfficial(words, official.release);
-  switch (answer?.kind) {
+  switch (program.kind) {
+    case "ours":
+      return settings;
+    case "official":
+      return officialSettings(words, settings, program.release);
+    case "unknown": {
+      // Where it has other flags, not even the paths are known.
+      const isReadable = settings.refusal === undefined && settings.ignored === undefined;
+      return { ...(isReadable ? settings : NOTHING), needsNodeName: false };
+    }
+    default:
+      return program satisfies never;
+  }
+}
+
+function officialSettings(
+  words: readonly string[],
+  settings: RegistrarSettings,
+  release: number | undefined,
+): RegistrarSettings {
+  const answer = askOfficial(words, release);
+  switch (answer.kind) {
     case "refused":
       return { ...settings, refusal: answer, task: undefined };
     case "unclear":
@@ -20,8 +41,10 @@ export function settingsOf(args: readonly string[], official?: OfficialImage): R
         ...settings,
         doubt: `the official registrar has --${answer.flag} before v2.11 only, and the image does not say its release`,
       };
-    default:
+    case "starts":
       return settings;
+    default:
+      return answer satisfies never;
   }
 }
 

@@ -22,8 +22,8 @@ export const registered = check<ClusterFacts>("CSI204", "registered", (facts) =>
 
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   if (unit === undefined) return "run registrar doctor on the node";
-  const { container, isOfficial, unseen, settings } = unit.registrar;
-  if (isOfficial || unseen !== undefined)
+  const { container, program, unseen, settings } = unit.registrar;
+  if (program.kind !== "ours" || unseen !== undefined)
     return `see ${kubectlFor(target, pod, "logs")} -c ${container}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
   const paths = `--csi-address=${settings.csiAddress} --kubelet-registration-path=${settings.kubeletRegistrationPath}`;
   return `ask there: ${kubectlFor(target, pod, "exec")} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;

@@ -15,9 +15,11 @@ export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", 
   return quoted.length > 0 && judged.status === "ok" ? quoted : [...quoted, judged];
 });
 
-function judge({ unseen, settings, literals, mayKnowNodeName }: Deployment): Statement {
+function judge({ program, unseen, settings, literals, mayKnowNodeName }: Deployment): Statement {
   const { refusal, ignored, doubt } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
+  if (program.kind === "unknown")
+    return unknown(`starts or not: ${program.why}`, "if it is this registrar's, name it with --image");
   if (refusal !== undefined) {
     const literal = literals.find(({ name }) => refusal.problem.includes(`$(${name})`));
     return problem(`does not start: ${refusal.problem}`, (literal ?? refusal).advice);

@@ -6,11 +6,14 @@ import type { ProbeFacts } from "../read-probes";
 import { problem, type Statement, warning } from "./each-deployment";
 
 const OFFICIAL_MODE = "kubelet-registration-probe";
+/** From v2.9 on the mode ends with 0 whatever kubelet said. */
+const PASSES_SINCE = 209;
 
 /** Judges a probe that runs the registrar itself; nothing is known of other programs. */
 export function judgeExecProbe(probe: ProbeFacts, deployment: Deployment): Statement | undefined {
   const { kind, command, settings } = probe;
-  const { isOfficial } = deployment;
+  const { program } = deployment;
+  const isOfficial = program.kind === "official";
   const mode = command.map((word) => /^--?mode=(.*)$/.exec(word)?.[1]).find((value) => value !== undefined);
   const isSecond = isOfficial && mode !== undefined && mode !== OFFICIAL_MODE && !isTemplate(mode);
   if (settings !== undefined && isSecond)
@@ -19,7 +22,8 @@ export function judgeExecProbe(probe: ProbeFacts, deployment: Deployment): State
       "use --http-endpoint and an httpGet on /healthz, or this registrar's image",
     );
   const failure = settings && judgeWords(kind, settings, deployment);
-  if (failure !== undefined || mode !== OFFICIAL_MODE) return failure;
+  const passes = !isOfficial || (program.release ?? 0) >= PASSES_SINCE;
+  if (failure !== undefined || mode !== OFFICIAL_MODE || !passes) return failure;
   return warning(
     `has a ${kind} with --mode=${mode}, which proves nothing`,
     `use --http-endpoint and an httpGet on /healthz${isOfficial ? "" : ", or --mode=health-probe"}`,
@@ -29,7 +33,8 @@ export function judgeExecProbe(probe: ProbeFacts, deployment: Deployment): State
 type Settings = Deployment["settings"];
 
 function judgeWords(kind: string, asked: Settings, deployment: Deployment): Statement | undefined {
-  const { isOfficial, mounts } = deployment;
+  const { mounts } = deployment;
+  const isOfficial = deployment.program.kind === "official";
   const { refusal, task } = asked;
   if (task === undefined && refusal !== undefined && !isTemplate(refusal.problem))
     return problem(`has a ${kind} that always fails: ${refusal.problem}`, refusal.advice);

@@ -10,11 +10,13 @@ const OUR_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"];
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 
 export const manifestProbes = eachDeployment("CSI104", "manifest-probes", (one) =>
-  one.probes.flatMap((probe) => (probe.asks === "exec" ? judgeExecProbe : judge)(probe, one) ?? []),
+  one.program.kind === "unknown"
+    ? undefined
+    : one.probes.flatMap((probe) => (probe.asks === "exec" ? judgeExecProbe : judge)(probe, one) ?? []),
 );
 
 function judge(probe: ProbeFacts, deployment: Deployment): Statement | undefined {
-  const { unseen, settings, isOfficial } = deployment;
+  const { unseen, settings, program } = deployment;
   const { kind, asks, port, unknownPort } = probe;
   const { http } = settings;
   const isPlain = asks === "HTTP" || asks === "TCP";
@@ -42,7 +44,7 @@ function judge(probe: ProbeFacts, deployment: Deployment): Statement | undefined
       `has a ${kind} that asks with ${asks}, and the registrar serves plain HTTP`,
       asks === "gRPC" ? `use httpGet on /healthz, port ${http.port}` : "take scheme: HTTPS off",
     );
-  const served = isOfficial ? OFFICIAL_PATHS : [...OUR_PATHS, settings.metricsPath];
+  const served = program.kind === "official" ? OFFICIAL_PATHS : [...OUR_PATHS, settings.metricsPath];
   const path = probe.path?.replace(/\?.*$/, "");
   if (path !== undefined && !served.includes(path))
     return problem(`has a ${kind} on ${path}, which it does not serve`, `ask one of ${served.join(", ")}`);

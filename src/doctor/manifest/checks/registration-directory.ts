@@ -15,12 +15,13 @@ export const manifestRegistrationDirectory = eachDeployment(
   judge,
 );
 
-function judge({ unseen, settings, mounts }: Deployment): Statement | undefined {
+function judge({ unseen, program, settings, mounts }: Deployment): Statement | undefined {
   if (unseen !== undefined) return undefined;
   const { pluginRegistrationPath: folder, kubeletRegistrationPath: told, csiAddress } = settings;
   const driverPath = onHost(csiAddress, mounts) ?? told;
   const mountIt = `mount the hostPath ${directoryFor(driverPath, told)} there`;
   const mount = mountOf(folder, mounts);
+  if (mount === undefined && program.kind === "unknown") return undefined;
   if (mount === undefined) return problem(`has nothing mounted at ${folder}`, mountIt);
   if (mount.hostPath === undefined)
     return problem(

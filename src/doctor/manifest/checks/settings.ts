@@ -7,8 +7,8 @@ import { eachDeployment, problem, unknown, warning } from "./each-deployment";
 /** The least limit with which Node starts when its pages are not in the page cache. */
 const LEAST_BYTES = 64 * 2 ** 20;
 
-export const manifestMemory = eachDeployment("CSI105", "manifest-memory", ({ memoryLimit, isOfficial }) =>
-  isOfficial || (bytesOf(memoryLimit) ?? LEAST_BYTES) >= LEAST_BYTES
+export const manifestMemory = eachDeployment("CSI105", "manifest-memory", ({ memoryLimit, program }) =>
+  program.kind !== "ours" || (bytesOf(memoryLimit) ?? LEAST_BYTES) >= LEAST_BYTES
     ? undefined
     : problem(
         `has a memory limit of ${memoryLimit}: it may never get ready after a reboot`,
@@ -25,8 +25,8 @@ function bytesOf(quantity: string): number | undefined {
   return Number(digits) * (unit.endsWith("i") ? 1024 : 1000) ** power;
 }
 
-export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop }) =>
-  preStop.some((word) => /\brm\b/.test(word))
+export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop, program }) =>
+  program.kind !== "unknown" && preStop.some((word) => /\brm\b/.test(word))
     ? warning(`has a preStop hook that removes files: ${preStop.join(" ")}`, "delete the hook")
     : undefined,
 );
@@ -62,8 +62,8 @@ export const manifestCsiDriver = eachDeployment(
 export const manifestOperatingSystem = eachDeployment(
   "CSI112",
   "manifest-operating-system",
-  ({ isOfficial }) =>
-    isOfficial
+  ({ program }) =>
+    program.kind !== "ours"
       ? undefined
       : problem(
           "is for Windows nodes, and this registrar runs on Linux only",

@@ -1,0 +1,86 @@
+import { boundText } from "../../logging/escape";
+import { list, type Tree, text, tree } from "../rules/objects";
+
+/** What runs in a registrar's container. What is true of one program says nothing about another. */
+export type Program =
+  | { readonly kind: "ours" }
+  /** v2.17 is 217; undefined where the image does not say it. */
+  | { readonly kind: "official"; readonly release: number | undefined }
+  | { readonly kind: "unknown"; readonly why: string };
+
+/** How our image is recognised where its name does not say it. */
+export interface OurImage {
+  /** An image; without a tag and a digest, all of its repository. */
+  readonly image?: string | undefined;
+  /** A tag of ours in a repository that has the official image's name. */
+  readonly version?: string | undefined;
+}
+
+/** Ours or the official one, as the images and the package call it. */
+const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|cli\.js)(?:\.exe)?$/;
+const OUR_PROGRAM = /(?:^|\/)(?:registrar|cli\.js)$/;
+const NODE = /(?:^|\/)node(?:js)?$/;
+
+const OUR_NAME = "registrar";
+/** Not the cluster-driver-registrar, which made CSIDriver objects. */
+const OFFICIAL_NAME = /^(?!.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
+/** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
+const OFFICIAL_REPOSITORY =
+  /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
+const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
+/** The driver-registrar, which had other flags. */
+const OLDER = /^v?0\./;
+
+/** What an image, its command and its arguments are. */
+export function programOf(container: Tree, ours: OurImage): Program {
+  const image = text(container.image);
+  const { repository, name, tag } = partsOf(image);
+  const isGiven = [image, image.replace(/@.*/, ""), repository].some((one) => one === ours.image);
+  if (isGiven || name === OUR_NAME) return { kind: "ours" };
+  if (OFFICIAL_NAME.test(name)) {
+    const [release, major, minor] = RELEASE.exec(tag) ?? [];
+    if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
+    if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return { kind: "ours" };
+    if (OFFICIAL_REPOSITORY.test(image) && !OLDER.test(tag)) return { kind: "official", release: undefined };
+  } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
+    return { kind: "ours" };
+  return {
+    kind: "unknown",
+    why: `its image ${boundText(image) || "(none)"} is not known as this registrar's or the official one's`,
+  };
+}
+
+/** An image for Windows by its name. */
+export function isWindowsImage(image: unknown): boolean {
+  return /-win-registrar$/.test(partsOf(text(image)).name);
+}
+
+function partsOf(image: string) {
+  const [, repository = "", tag = ""] = /^(.*?)(?::([^:/@]*))?(?:@.*)?$/s.exec(image) ?? [];
+  return { repository, name: repository.split("/").at(-1) ?? "", tag };
+}
+
+/** By its arguments or its image. Other programs may have our image's name, so that alone is not enough. */
+export function isRegistrar(container: Tree, ours: OurImage): boolean {
+  const { name } = partsOf(text(container.image));
+  const words = [...list(container.command), ...list(container.args)].map(text);
+  const folders = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
+  return (
+    words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
+    OFFICIAL_NAME.test(name) ||
+    (programOf(container, ours).kind === "ours" &&
+      (/registrar/.test(text(container.name)) ||
+        folders.some((folder) => /^\/registration\/*$/.test(folder))))
+  );
+}
+
+function splitCommand(words: readonly string[]) {
+  const [program = "", ...rest] = NODE.test(words[0] ?? "") ? words.slice(1) : words;
+  return { program, rest };
+}
+
+/** The arguments in a command line of a registrar; undefined for another program. */
+export function behindRegistrar(words: readonly string[]): readonly string[] | undefined {
+  const { program, rest } = splitCommand(words);
+  return REGISTRAR.test(program) ? rest : undefined;
+}

@@ -1,0 +1,69 @@
+import { programOf } from "../../../src/doctor/manifest/program";
+import { type Changes, saidOf, TOLD } from "./one-daemon-set";
+
+const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar";
+const MIRROR = "harbor.corp/infra/csi-node-driver-registrar";
+
+test.each<readonly [image: string, program: "ours" | "unknown" | number | undefined]>([
+  ["example.com/registrar:v0.1.0", "ours"],
+  ["localhost:5000/registrar@sha256:0", "ours"],
+  [`${MIRROR}:v0.1.0`, "ours"],
+  [`${MIRROR}:0.1.0`, "ours"],
+  ["harbor.corp/given:v3@sha256:0", "ours"],
+  ["harbor.corp/every/tag:v3", "ours"],
+  [`${K8S}:v2.17.0`, 217],
+  [`${MIRROR}:2.9.4`, 209],
+  ["public.ecr.aws/csi-components/csi-node-driver-registrar:v2.17.0-eksbuild.5", 217],
+  ["rancher/mirrored-longhornio-csi-node-driver-registrar:v2.16.0-20260428", 216],
+  ["mcr.microsoft.com/oss/kubernetes-csi/csi-node-driver-registrar:v1.2.1-alpha.1-windows-1809", 102],
+  ["public.ecr.aws/eks-distro/kubernetes-csi/node-driver-registrar:v2.10.0-eks-1-29-5", 210],
+  ["registry.k8s.io/sig-storage/csi-node-driver-win-registrar:v2.8.1", 208],
+  ["quay.io/k8scsi/csi-node-driver-registrar:v1.0.2", 100],
+  [`${K8S}@sha256:0`, undefined],
+  [`docker.io/${K8S}`, undefined],
+  ["registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12", undefined],
+  ["quay.io/k8scsi/driver-registrar:v0.4.1", "unknown"],
+  [`${MIRROR}@sha256:0`, "unknown"],
+  [`${MIRROR}:v21.7`, "unknown"],
+  [`${MIRROR}:v2.17corp`, "unknown"],
+  ["ghcr.io/topolvm/topolvm-with-sidecar:0.41.0@sha256:0", "unknown"],
+  ["harbor.corp/given:v4", "unknown"],
+  ["", "unknown"],
+])("%s is %s", (image, expected) => {
+  const images = ["harbor.corp/given:v3", "harbor.corp/every/tag"];
+  const given = images.find((one) => image.startsWith(one));
+  const program = programOf({ image }, { image: given, version: "v0.1.0" });
+  expect(program.kind === "official" ? program.release : program.kind).toBe(expected);
+});
+
+test("a package in any image", () => {
+  const command = ["node", "/app/node_modules/registrar/dist/cli.js"];
+  expect(programOf({ image: "node:24", command }, {}).kind).toBe("ours");
+});
+
+const UNKNOWN =
+  /^CSI101 unknown: starts or not: its image x\/y:v1 is not known as .* -> .* name it with --image$/;
+const small = { resources: { limits: { memory: "30Mi" } } };
+const lifecycle = { preStop: { exec: { command: ["/bin/sh", "-c", "rm -rf /registration/x"] } } };
+const livenessProbe = { httpGet: { path: "/livez", port: 1 } };
+const other = (container: object): Changes => ({
+  container: { image: "x/y:v1", ...small, lifecycle, livenessProbe, ...container },
+});
+const PATHS = ["--csi-address=/csi/csi.sock", TOLD];
+
+const ONE_MOUNT = [{ name: "plugin", mountPath: "/csi" }];
+
+test.each<readonly [what: string, container: object, more: readonly RegExp[]]>([
+  ["the program of another image", { command: ["/csi-node-driver-registrar"], args: PATHS }, []],
+  ["a subcommand", { args: ["csi-node-driver-registrar", ...PATHS] }, []],
+  ["flags that we do not have", { args: ["--not-ours", ...PATHS] }, []],
+  ["a word that would end our flags", { args: ["start", ...PATHS] }, []],
+  ["one that makes its socket elsewhere", { args: PATHS, volumeMounts: ONE_MOUNT }, []],
+  [
+    "a path that kubelet does not find",
+    { args: ["csi-node-driver-registrar", "--csi-address=/csi/a.sock", TOLD] },
+    [/^CSI102 problem: tells kubelet/],
+  ],
+])("of %s only what kubelet asks is judged", (_what, container, more) => {
+  expect(saidOf(other(container))).toEqual([UNKNOWN, ...more].map((line) => expect.stringMatching(line)));
+});
