@@ -129,7 +129,10 @@ export const runDoctor = createCommand(
 async function reportOnFiles(files: readonly string[], image?: string): Promise<Report> {
   const { objects, unread } = await readFiles(files);
   const [first] = unread;
-  if (objects.length === 0 && first) throw invalidOption(`cannot read ${first.place}: ${first.why}`);
+  if (objects.length === 0 && first)
+    throw invalidOption(
+      `cannot read ${[`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ")}`,
+    );
   const read = readDeployments(objects, settingsOf, { image, version });
   const facts = { ...read, unread: [...unread, ...read.unread] };
   if (facts.deployments.length + facts.unread.length === 0)

@@ -41,6 +41,8 @@ export function nameOf(object: unknown): string {
 export interface Unread {
   readonly place: string;
   readonly why: string;
+  /** What to do, where that is known. */
+  readonly advice?: string;
 }
 
 export function unreadAt(place: string, error: unknown): Unread {

@@ -11,9 +11,10 @@ import {
 } from "./deployment";
 import { mountsOf } from "./mounts";
 import { nodeRulesOf } from "./node-rules";
-import { isRegistrar, isWindowsImage, type OurImage, programOf } from "./program";
+import { isRegistrar, type OurImage, programOf } from "./program";
 import { probesOf } from "./read-probes";
 import { literalsIn, noTextsOf, startOf } from "./read-program";
+import { isForWindows } from "./windows";
 
 interface Limits {
   readonly values: number;
@@ -55,12 +56,25 @@ export function readDeployments(
       for (const object of unfold(root)) {
         const owner = `${file}: ${text(object.kind)} ${nameOf(object)}`;
         read(owner, () => {
-          deployments.push(...deploymentsIn(owner, object, settingsOf, ours));
+          const found = deploymentsIn(owner, object, settingsOf, ours);
+          if (found.length > 0 && isPatch(object)) unread.push({ place: owner, ...PATCH });
+          else deployments.push(...found);
           if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
         });
       }
     });
   return { deployments, csiDrivers, unread };
+}
+
+const PATCH = {
+  why: "it has no selector, so it is a patch of another object",
+  advice: "apply it first: kubectl kustomize FOLDER | registrar doctor -f -",
+};
+
+/** The API server requires a selector; the first version of the API filled it in. */
+function isPatch({ apiVersion, kind, spec }: Tree): boolean {
+  const isSet = ["DaemonSet", "Deployment", "StatefulSet"].includes(text(kind));
+  return isSet && tree(spec).selector === undefined && apiVersion !== "extensions/v1beta1";
 }
 
 /** The items of a List; any other object is its own only item. */
@@ -93,8 +107,8 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
   const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
   const registrars = containers.filter((container) => isRegistrar(container, ours));
-  if (registrars.length > 0) refuseHuge(pod, OF_POD);
-  const isForWindows = isWindows(pod);
+  if (registrars.length === 0) return [];
+  refuseHuge(pod, OF_POD);
   const nodes = nodeRulesOf(pod);
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
@@ -108,7 +122,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       objectKind: text(object.kind),
       container: text(container.name),
       program,
-      isForWindows: isForWindows || isWindowsImage(container.image),
+      isForWindows: isForWindows(pod, container),
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
@@ -154,11 +168,6 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
 /** The security context that forbids root, the pod's first. */
 function nonRootFrom(ofPod: Tree): "pod" | "container" {
   return ofPod.runAsNonRoot === true ? "pod" : "container";
-}
-
-function isWindows({ os, nodeSelector }: Tree): boolean {
-  const labels = tree(nodeSelector);
-  return [tree(os).name, labels["kubernetes.io/os"], labels["beta.kubernetes.io/os"]].includes("windows");
 }
 
 /** The environment has the node's name, or is partly defined elsewhere. */

@@ -12,7 +12,8 @@ export function list(value: unknown): readonly unknown[] {
 
 /** Any value as text; empty for null and undefined. */
 export function text(value: unknown): string {
-  return value === undefined || value === null ? "" : String(value);
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 /** A text that is not empty, or undefined. */

@@ -103,7 +103,6 @@ test.each([
 
 test.each([
   [["/csi-node-driver-registrar", "--nope"]],
-  [["C:\\bin\\csi-node-driver-registrar.exe", "--nope"]],
   [["/usr/local/bin/registrar", "--nope"]],
   [["/nodejs/bin/node", "/registrar/cli.js", "--nope"]],
   [["node", "node_modules/.bin/registrar", "--nope"]],

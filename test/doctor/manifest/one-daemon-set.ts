@@ -39,7 +39,11 @@ export function daemonSet({ args = [], container, pod, spec, name = "x", ...fold
     { name: "registration", hostPath: { path: registry } },
   ];
   const template = { spec: { containers: [registrar, { name: "driver" }], volumes, ...pod } };
-  return { kind: "DaemonSet", metadata: { name, namespace: "ns" }, spec: { template, ...spec } };
+  return {
+    kind: "DaemonSet",
+    metadata: { name, namespace: "ns" },
+    spec: { selector: {}, template, ...spec },
+  };
 }
 
 export const CSI_DRIVER = { kind: "CSIDriver", metadata: { name: "x.csi" } };

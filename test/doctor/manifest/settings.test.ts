@@ -12,10 +12,43 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI105 problem: has a memory limit of 100m:/, limits("100m")],
   [/^CSI106 warning: .*rm -rf/, { container: { lifecycle: { preStop: { exec: { command } } } } }],
   [/^CSI107 problem: updates with maxSurge 10%/, surge("10%")],
-  // Nothing else is said of a DaemonSet for Windows.
-  [/^CSI112 problem: is for Windows nodes/, { args: ["--nope"], pod: { os: { name: "windows" } } }],
 ])("%s", (expected, changes) => {
   expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
+});
+
+const affinity = (...terms: readonly (readonly object[])[]): Changes => {
+  const nodeSelectorTerms = terms.map((matchExpressions) => ({ matchExpressions }));
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+  return { pod: { affinity: { nodeAffinity } } };
+};
+const os = (operator: string, ...values: readonly string[]) => ({
+  key: "kubernetes.io/os",
+  operator,
+  values,
+});
+const ARM = { key: "kubernetes.io/arch", operator: "In", values: ["arm64"] };
+
+test.each<Changes>([
+  { pod: { os: { name: "windows" } } },
+  { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } },
+  { pod: { nodeSelector: { "beta.kubernetes.io/os": "windows" } } },
+  { pod: { securityContext: { windowsOptions: { hostProcess: true } } } },
+  affinity([ARM, os("In", "windows")], [os("NotIn", "linux")]),
+  { container: { command: ["C:\\registrar.exe"] } },
+  { container: { command: ["registrar.exe"] } },
+  { container: { args: ["--csi-address=unix://C:\\\\csi\\\\csi.sock"] } },
+  { container: { env: [{ name: "PATH", value: "C:/csi" }] } },
+  { container: { volumeMounts: [{ name: "plugin", mountPath: "C:\\csi" }] } },
+])("nothing else is said of %j, which is for Windows", (changes) => {
+  expect(saidOf({ args: ["--nope"], ...changes })).toEqual([
+    expect.stringMatching(/^CSI112 problem: is for Windows nodes/),
+  ]);
+});
+
+test("a patch is not judged", () => {
+  expect(saidOf({ args: ["--nope"], spec: { selector: undefined } })).toEqual([
+    expect.stringMatching(/^CSI113 unknown: cannot be judged: it has no selector, .*kubectl kustomize/),
+  ]);
 });
 
 const ROOT = { runAsUser: 0 };
@@ -37,6 +70,10 @@ test.each<readonly [pod: object, container: object, what: string, fix: string]>(
 
 test.each<Changes>([
   {},
+  affinity([ARM, os("In", "windows", "linux")]),
+  affinity([os("In", "windows")], [ARM]),
+  { pod: { os: { name: "linux" } }, container: { env: [{ name: "X", value: "C:\\x" }] } },
+  { args: ["--csi-address=unix:/csi/csi.sock"] },
   { args: ["--v=$(LEVEL)"] },
   limits("64Mi"),
   limits("100M"),

@@ -1,14 +1,16 @@
 import { createReadStream, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Document } from "yaml";
 import { attempt, invalidOption } from "../../../base/errors";
 import { type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/deployment";
+import { type ReadYaml, readYaml } from "./read-yaml";
 
 const MEBIBYTE = 2 ** 20;
 /** A rendered chart with its CRDs has 1 to 5 MiB. */
 const MAX_FILE_BYTES = 16 * MEBIBYTE;
 /** The API server takes no request of more than 3 MiB, and etcd no object of more than 1.5 MiB. */
 const MAX_DOCUMENT_LENGTH = 2 * MEBIBYTE;
+
+const RENDER_IT = "render it first: helm template NAME CHART | registrar doctor -f -";
 
 /** Reads the objects in files, folders and, for `-`, on stdin: YAML or JSON. Goes on after what it cannot read. */
 export async function readFiles(names: readonly string[]) {
@@ -26,11 +28,16 @@ export async function readFiles(names: readonly string[]) {
     for (const path of (await read(name, () => filesIn(name))) ?? []) {
       const file = path === "-" ? "stdin" : path;
       const documents = documentsIn((await read(file, () => textOf(path))) ?? "");
+      const templates: string[] = [];
       for (const [index, document] of documents.entries()) {
         const place = documents.length === 1 ? file : `${file}, document ${index + 1}`;
-        const object = await read(place, () => parseObject(document));
-        if (object !== undefined && object !== null) objects.push({ file, object });
+        const one = await read(place, () => parseDocument(document));
+        if (one?.kind === "template") templates.push(one.where);
+        else if (one !== undefined && one.object !== null) objects.push({ file, object: one.object });
       }
+      const [where] = templates;
+      if (where !== undefined)
+        unread.push({ place: file, why: `it is a template: ${where}`, advice: RENDER_IT });
     }
   return { objects, unread };
 }
@@ -58,43 +65,26 @@ async function textOf(path: string): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** A line that begins with `---` begins a document; a directive, with `%`, belongs to the next one. */
-function documentsIn(text: string): readonly string[] {
-  return text.split(/^(?=---(?:\s|$))/m).filter((document) => /^(?!---\s*$)[^#%\s]/m.test(document));
+interface FileDocument {
+  readonly text: string;
+  /** Its first line in the file, from 1 on. */
+  readonly line: number;
 }
 
-async function parseObject(text: string): Promise<unknown> {
+/** A line that begins with `---` begins a document, and `%` a directive that belongs to the next one. */
+function documentsIn(text: string): readonly FileDocument[] {
+  let line = 1;
+  const all = text.split(/^(?=---(?:\s|$))/m).map((document) => {
+    const one = { text: document, line };
+    line += document.split("\n").length - 1;
+    return one;
+  });
+  return all.filter((document) => /^(?!---\s*$)[^#%\s]/m.test(document.text));
+}
+
+async function parseDocument({ text, line }: FileDocument): Promise<ReadYaml> {
   if (text.length > MAX_DOCUMENT_LENGTH)
     throw invalidOption(`it has more than ${MAX_DOCUMENT_LENGTH / MEBIBYTE} MiB, which no API server takes`);
-  if (/^\s*\{/.test(text)) {
-    const object: unknown = attempt(() => JSON.parse(text));
-    if (object !== undefined) return object;
-  }
-  const { parseDocument, visit } = await import("yaml");
-  // The parser's own check of keys, and its pictures of where a mistake is, take minutes for some megabytes.
-  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false });
-  const [error] = document.errors;
-  if (error) throw invalidOption(`${error.message.split("\n", 1)[0]}, ${lineOf(text, error.pos[0])}`);
-  refuseTwins(document, text, visit);
-  return document.toJS();
-}
-
-function refuseTwins(document: Document, text: string, visit: typeof import("yaml").visit): void {
-  visit(document, {
-    Map: (_, { items }) => {
-      const keys = new Set<string>();
-      for (const { key } of items) {
-        const name = String(key);
-        if (keys.has(name) && name !== "<<") {
-          const [start = 0] = Object(key).range ?? [];
-          throw invalidOption(`the key ${name} is there twice, ${lineOf(text, start)}`);
-        }
-        keys.add(name);
-      }
-    },
-  });
-}
-
-function lineOf(text: string, position: number): string {
-  return `line ${text.slice(0, position).split("\n").length}`;
+  const object: unknown = /^\s*\{/.test(text) ? attempt(() => JSON.parse(text)) : undefined;
+  return object === undefined ? await readYaml(text, line) : { kind: "object", object };
 }

@@ -73,7 +73,7 @@ export const manifestOperatingSystem = eachDeployment(
 );
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>
-  facts.unread.map(({ place, why }) =>
-    unread(place, `cannot be judged: ${why}`, "correct it, or leave it out"),
+  facts.unread.map(({ place, why, advice = "correct it, or leave it out" }) =>
+    unread(place, `cannot be judged: ${why}`, advice),
   ),
 );

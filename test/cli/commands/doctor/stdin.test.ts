@@ -8,7 +8,7 @@ const LONG_COMMENT = `${"#".repeat(2 ** 20)}\n`;
 const DAEMON_SET = `
 kind: DaemonSet
 metadata: { name: x }
-spec: { template: { spec: { containers: [{ name: registrar, args: [--kubelet-registration-path=] }] } } }
+spec: { selector: {}, template: { spec: { containers: [{ name: registrar, image: registrar, args: [--kubelet-registration-path=] }] } } }
 `;
 
 async function readingStdin(use: (doctor: ChildProcessWithoutNullStreams) => Promise<void>): Promise<void> {
