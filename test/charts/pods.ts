@@ -30,9 +30,9 @@ export function objectsOf({ workloads, csiDrivers }: PodsRow): readonly object[]
   return [...workloads, ...csiDrivers.map((name) => ({ kind: "CSIDriver", metadata: { name } }))];
 }
 
-/** What doctor says of a row, except ok. */
-export function findingsIn(row: PodsRow) {
-  const read = objectsOf(row).map((object) => ({ file: "a.yaml", object }));
+/** What doctor says of these rows together, except ok. */
+export function findingsIn(...rows: readonly PodsRow[]) {
+  const read = rows.flatMap(objectsOf).map((object) => ({ file: "a.yaml", object }));
   return findingsOf(MANIFEST_CHECKS, readDeployments(read, settingsOf)).filter(
     ({ status }) => status !== "ok",
   );

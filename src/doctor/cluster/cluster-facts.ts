@@ -20,6 +20,7 @@ export function conclude(reading: ClusterReading) {
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
   const places = placesIn(reading, all).filter(({ driver, unit }) => isMeant(driver, unit));
   const manifests: ManifestFacts = {
+    pods: [],
     deployments: units.map(({ registrar }) => registrar),
     csiDrivers: [...(csiDrivers ?? [])],
     unread: reading.unreadObjects,

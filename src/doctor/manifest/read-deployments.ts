@@ -1,4 +1,4 @@
-import { invalidOption } from "../../base/errors";
+import { attempt, invalidOption } from "../../base/errors";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
 import { list, numberOrNone, type Tree, text, tree } from "../rules/objects";
 import {
@@ -10,7 +10,7 @@ import {
   unreadAt,
 } from "./deployment";
 import { mountsOf } from "./mounts";
-import { nodeRulesOf } from "./node-rules";
+import { type PodFacts, podIn, readPod } from "./pod";
 import { isRegistrar, type OurImage, programOf } from "./program";
 import { probesOf } from "./read-probes";
 import { literalsIn, noTextsOf, startOf } from "./read-program";
@@ -29,6 +29,8 @@ const OF_POD: Limits = { values: 10_000, textLength: 2 ** 17 };
 /** What the checks of a manifest judge. */
 export interface ManifestFacts {
   readonly deployments: readonly Deployment[];
+  /** Those with a registrar, and others that may be on its node. */
+  readonly pods: readonly PodFacts[];
   /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
   readonly unread: readonly Unread[];
@@ -41,6 +43,7 @@ export function readDeployments(
   ours?: OurImage,
 ): ManifestFacts {
   const deployments: Deployment[] = [];
+  const pods: PodFacts[] = [];
   const csiDrivers: string[] = [];
   const unread: Unread[] = [];
   const read = (place: string, act: () => void) => {
@@ -57,13 +60,18 @@ export function readDeployments(
         const owner = `${file}: ${text(object.kind)} ${nameOf(object)}`;
         read(owner, () => {
           const found = deploymentsIn(owner, object, settingsOf, ours);
-          if (found.length > 0 && isPatch(object)) unread.push({ place: owner, ...PATCH });
-          else deployments.push(...found);
+          if (found.length > 0 && isPatch(object)) {
+            unread.push({ place: owner, ...PATCH });
+            return;
+          }
+          deployments.push(...found);
+          const pod = found[0]?.pod ?? attempt(() => readPod(owner, object));
+          if (pod !== undefined) pods.push(pod);
           if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
         });
       }
     });
-  return { deployments, csiDrivers, unread };
+  return { deployments, pods, csiDrivers, unread };
 }
 
 const PATCH = {
@@ -104,12 +112,12 @@ export type Deployment = ReturnType<typeof deploymentsIn>[number];
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
 export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings, ours: OurImage = {}) {
   const spec = tree(object.spec);
-  const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
+  const pod = podIn(object);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
   const registrars = containers.filter((container) => isRegistrar(container, ours));
   if (registrars.length === 0) return [];
   refuseHuge(pod, OF_POD);
-  const nodes = nodeRulesOf(pod);
+  const shared = readPod(owner, object);
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
@@ -137,7 +145,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       runAsUser: numberOrNone(security.runAsUser),
       runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,
       hostNetwork: pod.hostNetwork === true,
-      nodes,
+      pod: shared,
       maxSurge: text(tree(tree(spec.updateStrategy).rollingUpdate).maxSurge),
       /** The pod has a container that is not a registrar. */
       hasDriver: containers.length > registrars.length,

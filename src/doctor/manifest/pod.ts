@@ -1,0 +1,38 @@
+import { list, type Tree, text, tree } from "../rules/objects";
+import { nameOf } from "./deployment";
+import { type NodeRules, nodeRulesOf } from "./node-rules";
+import { type PortUse, portsOf } from "./read-ports";
+import { isForWindows } from "./windows";
+
+/** What the containers of a pod share with each other and with other pods. */
+export interface PodFacts {
+  /** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
+  readonly owner: string;
+  /** The same for an object that is in two files. */
+  readonly identity: string;
+  readonly isForWindows: boolean;
+  readonly nodes: NodeRules;
+  readonly ports: readonly PortUse[];
+}
+
+/** The pod of an object, or of its template. */
+export function podIn(object: Tree): Tree {
+  const spec = tree(object.spec);
+  return object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
+}
+
+/** Throws INVALID_OPTION for variables that get too long. */
+export function readPod(owner: string, object: Tree): PodFacts {
+  const pod = podIn(object);
+  const init = list(pod.initContainers).map(tree);
+  // Others have ended when the containers start.
+  const sidecars = init.filter(({ restartPolicy }) => restartPolicy === "Always");
+  const running = [...list(pod.containers).map(tree), ...sidecars];
+  return {
+    owner,
+    identity: `${text(object.kind)} ${nameOf(object)}`,
+    isForWindows: running.some((container) => isForWindows(pod, container)),
+    nodes: nodeRulesOf(pod),
+    ports: portsOf(running, pod.hostNetwork === true),
+  };
+}
