@@ -1,5 +1,6 @@
 import { list, type Tree, text, tree } from "../rules/objects";
 import { nameOf } from "./deployment";
+import { type DriverSocket, driverSocketsOf } from "./driver-socket";
 import { type NodeRules, nodeRulesOf } from "./node-rules";
 import { type PortUse, portsOf } from "./read-ports";
 import { isForWindows } from "./windows";
@@ -13,6 +14,10 @@ export interface PodFacts {
   readonly isForWindows: boolean;
   readonly nodes: NodeRules;
   readonly ports: readonly PortUse[];
+  /** The number of its registrars. */
+  readonly registrars: number;
+  /** Those that its other containers tell. */
+  readonly driverSockets: readonly DriverSocket[];
 }
 
 /** The pod of an object, or of its template. */
@@ -22,7 +27,7 @@ export function podIn(object: Tree): Tree {
 }
 
 /** Throws INVALID_OPTION for variables that get too long. */
-export function readPod(owner: string, object: Tree): PodFacts {
+export function readPod(owner: string, object: Tree, registrars: readonly Tree[] = []): PodFacts {
   const pod = podIn(object);
   const init = list(pod.initContainers).map(tree);
   // Others have ended when the containers start.
@@ -34,5 +39,10 @@ export function readPod(owner: string, object: Tree): PodFacts {
     isForWindows: running.some((container) => isForWindows(pod, container)),
     nodes: nodeRulesOf(pod),
     ports: portsOf(running, pod.hostNetwork === true),
+    registrars: registrars.length,
+    driverSockets: driverSocketsOf(
+      running.filter((container) => !registrars.includes(container)),
+      pod,
+    ),
   };
 }

@@ -117,7 +117,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
   const registrars = containers.filter((container) => isRegistrar(container, ours));
   if (registrars.length === 0) return [];
   refuseHuge(pod, OF_POD);
-  const shared = readPod(owner, object);
+  const shared = readPod(owner, object, registrars);
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };

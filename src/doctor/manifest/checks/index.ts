@@ -2,6 +2,7 @@ import type { Check } from "../../findings/finding";
 import type { ManifestFacts } from "../read-deployments";
 import { manifestArguments } from "./arguments";
 import { manifestDriverPath } from "./driver-path";
+import { manifestDriverSocket } from "./driver-socket";
 import { manifestDuplicates, manifestPorts } from "./pairs";
 import { manifestProbes } from "./probes";
 import { manifestRegistrationDirectory } from "./registration-directory";
@@ -29,4 +30,5 @@ export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestCsiDriver,
   manifestOperatingSystem,
   manifestReadable,
+  manifestDriverSocket,
 ];
