@@ -1,5 +1,7 @@
 import { list, type Tree, text, tree } from "../rules/objects";
+import { rootIn } from "../rules/registration-directory";
 import { nameOf } from "./deployment";
+import { driverNameIn } from "./driver-name";
 import { type DriverSocket, driverSocketsOf } from "./driver-socket";
 import { type NodeRules, nodeRulesOf } from "./node-rules";
 import { type PortUse, portsOf } from "./read-ports";
@@ -14,6 +16,10 @@ export interface PodFacts {
   readonly isForWindows: boolean;
   readonly nodes: NodeRules;
   readonly ports: readonly PortUse[];
+  /** The folders of kubelet that it mounts, by their paths on the host. */
+  readonly kubeletPaths: readonly string[];
+  /** What its driver is called, as far as a flag or a variable tells; none if there are several. */
+  readonly driverNames: readonly [] | readonly [string];
   /** The number of its registrars. */
   readonly registrars: number;
   /** Those that its other containers tell. */
@@ -32,17 +38,20 @@ export function readPod(owner: string, object: Tree, registrars: readonly Tree[]
   const init = list(pod.initContainers).map(tree);
   // Others have ended when the containers start.
   const sidecars = init.filter(({ restartPolicy }) => restartPolicy === "Always");
+  const kubeletPaths = list(pod.volumes)
+    .map((volume) => text(tree(tree(volume).hostPath).path).replace(/(?<=[^/])\/+$/, ""))
+    .filter((path) => rootIn(path) !== undefined);
   const running = [...list(pod.containers).map(tree), ...sidecars];
+  const drivers = running.filter((container) => !registrars.includes(container));
   return {
     owner,
     identity: `${text(object.kind)} ${nameOf(object)}`,
     isForWindows: running.some((container) => isForWindows(pod, container)),
     nodes: nodeRulesOf(pod),
     ports: portsOf(running, pod.hostNetwork === true),
+    kubeletPaths,
+    driverNames: registrars.length > 1 ? [] : driverNameIn(drivers),
     registrars: registrars.length,
-    driverSockets: driverSocketsOf(
-      running.filter((container) => !registrars.includes(container)),
-      pod,
-    ),
+    driverSockets: driverSocketsOf(drivers, pod),
   };
 }
