@@ -1,3 +1,4 @@
+import { boundText } from "../../logging/escape";
 import { list, type Tree, text, tree } from "../rules/objects";
 import { rootIn } from "../rules/registration-directory";
 import { nameOf } from "./deployment";
@@ -20,11 +21,15 @@ export interface PodFacts {
   readonly kubeletPaths: readonly string[];
   /** What its driver is called, as far as a flag or a variable tells; none if there are several. */
   readonly driverNames: readonly [] | readonly [string];
+  /** Containers beside the registrars whose preStop hooks remove registration sockets. */
+  readonly removers: readonly { readonly container: string; readonly command: string }[];
   /** The number of its registrars. */
   readonly registrars: number;
   /** Those that its other containers tell. */
   readonly driverSockets: readonly DriverSocket[];
 }
+
+const REMOVAL = /\brm\s[^;&|]*-reg\.sock\b/;
 
 /** The pod of an object, or of its template. */
 export function podIn(object: Tree): Tree {
@@ -51,6 +56,11 @@ export function readPod(owner: string, object: Tree, registrars: readonly Tree[]
     ports: portsOf(running, pod.hostNetwork === true),
     kubeletPaths,
     driverNames: registrars.length > 1 ? [] : driverNameIn(drivers),
+    removers: drivers.flatMap(({ name, lifecycle }) => {
+      const hook = tree(tree(tree(lifecycle).preStop).exec);
+      const command = list(hook.command).map(text).join(" ");
+      return REMOVAL.test(command) ? [{ container: text(name), command: boundText(command) }] : [];
+    }),
     registrars: registrars.length,
     driverSockets: driverSocketsOf(drivers, pod),
   };

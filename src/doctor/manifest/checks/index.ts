@@ -1,13 +1,13 @@
 import type { Check } from "../../findings/finding";
 import type { ManifestFacts } from "../read-deployments";
 import { manifestArguments } from "./arguments";
+import { manifestCsiDriver } from "./csi-driver";
 import { manifestDriverPath } from "./driver-path";
 import { manifestDriverSocket } from "./driver-socket";
 import { manifestDuplicates, manifestPorts } from "./pairs";
 import { manifestProbes } from "./probes";
 import { manifestRegistrationDirectory } from "./registration-directory";
 import {
-  manifestCsiDriver,
   manifestMemory,
   manifestOperatingSystem,
   manifestPreStop,

@@ -1,8 +1,6 @@
-import { isPattern } from "../../../host-path/path-pattern";
 import { check, unread } from "../../findings/finding";
-import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { ManifestFacts } from "../read-deployments";
-import { eachDeployment, problem, unknown, warning } from "./each-deployment";
+import { eachDeployment, problem, warning } from "./each-deployment";
 
 /** The least limit with which Node starts when its pages are not in the page cache. */
 const LEAST_BYTES = 64 * 2 ** 20;
@@ -25,11 +23,17 @@ function bytesOf(quantity: string): number | undefined {
   return Number(digits) * (unit.endsWith("i") ? 1024 : 1000) ** power;
 }
 
-export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop, program }) =>
-  program.kind !== "unknown" && preStop.some((word) => /\brm\b/.test(word))
-    ? warning(`has a preStop hook that removes files: ${preStop.join(" ")}`, "delete the hook")
-    : undefined,
-);
+export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop, program, pod }) => [
+  ...(program.kind !== "unknown" && preStop.some((word) => /\brm\b/.test(word))
+    ? [warning(`has a preStop hook that removes files: ${preStop.join(" ")}`, "delete the hook")]
+    : []),
+  ...pod.removers.map(({ container, command }) =>
+    warning(
+      `is beside container ${container}, whose preStop hook removes registration sockets: ${command}`,
+      "leave them out of the hook: the registrar removes its own",
+    ),
+  ),
+]);
 
 export const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) =>
   hasDriver && !/^(?:0%?)?$/.test(maxSurge)
@@ -49,15 +53,6 @@ export const manifestUser = eachDeployment("CSI108", "manifest-user", ({ runAsUs
   const fixes = [runAsNonRoot && NON_ROOT_FIXES[runAsNonRoot], isOther && "set runAsUser: 0"];
   return problem(`does not run as root: ${what}`, fixes.filter(Boolean).join(", and "));
 });
-
-export const manifestCsiDriver = eachDeployment(
-  "CSI111",
-  "manifest-csi-driver",
-  ({ hasDriver, settings }, { csiDrivers }) =>
-    csiDrivers.length === 0 && hasDriver && !isPattern(settings.kubeletRegistrationPath)
-      ? unknown("has no CSIDriver object beside it: it may be applied by itself", APPLY_CSI_DRIVER)
-      : undefined,
-);
 
 export const manifestOperatingSystem = eachDeployment(
   "CSI112",
