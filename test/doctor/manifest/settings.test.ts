@@ -148,7 +148,9 @@ const CSI_DRIVERS: readonly (readonly [what: string, expected: string | undefine
     ["a template", undefined, driver("a.csi"), driver("b.csi"), ...csiDrivers("a.csi", "{{ .name }}")],
   ];
 
-test.each(CSI_DRIVERS)("CSIDriver objects: %s", (_what, expected, ...objects) => {
+const ROWS = CSI_DRIVERS.map(([what, expected, ...objects]) => [what, expected, objects] as const);
+
+test.each(ROWS)("CSIDriver objects: %s", (_what, expected, objects) => {
   const lines = said(...objects).filter((line) => line.startsWith("CSI111"));
   expect(lines).toEqual(expected ? [expect.stringContaining(`CSI111 warning: ${expected}`)] : []);
 });
