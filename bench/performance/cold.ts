@@ -1,9 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { copyFileSync } from "node:fs";
 import { startCsiDriver } from "../../src/testing";
 import { createTempFolder } from "../../test/support/temp-folder";
 import type { Bench, Row } from "../bench";
 import { memoryLimit } from "../support/cgroups";
+import { copyCold } from "../support/cold-copy";
 import type { Contestant } from "../support/contestants";
 import { accepting, createPlace, DRIVER, freePort } from "../support/place";
 import { start } from "../support/processes";
@@ -26,12 +25,8 @@ async function coldStart({ program: [file = ""], command }: Contestant, limitMb:
   await using place = await createPlace();
   await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
   const copy = folder.at("program");
-  copyFileSync(file, copy);
-  execFileSync("sync", [copy]);
-  // Drops the pages of the copy: no other process uses them, so they are read again and charged to the group.
-  execFileSync("dd", [`of=${copy}`, "oflag=nocache", "conv=notrunc,fdatasync", "count=0"], {
-    stdio: "ignore",
-  });
+  // Its pages are read again, and charged to the group.
+  copyCold(file, copy);
   const [, ...words] = command(place, [`--http-endpoint=127.0.0.1:${await freePort()}`]);
   using limit = memoryLimit(limitMb);
   const startedAt = performance.now();

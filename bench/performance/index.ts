@@ -2,6 +2,7 @@ import type { Bench, Measurement, Row } from "../bench";
 import { grid } from "../figures";
 import { arrival } from "./arrival";
 import { cold } from "./cold";
+import { cpu } from "./cpu";
 import { probes } from "./probes";
 import { resting } from "./resting";
 import { scale } from "./scale";
@@ -14,6 +15,7 @@ const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]
   resting,
   scale,
   cold,
+  cpu,
 };
 
 /** What this registrar costs beside the official one and bare Node. */

@@ -146,6 +146,7 @@ const WRONG_DAEMON_SET = {
   kind: "DaemonSet",
   metadata: { name: "disk-node", namespace: "storage" },
   spec: {
+    selector: {},
     template: {
       spec: {
         containers: [registrar, { name: "driver", image: "driver:v1" }],

@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
-import { invalidOption, messageOf } from "../../base/errors";
+import { messageOf } from "../../base/errors";
 import { renderClusterTable } from "../../doctor/cluster/table";
-import { findingsOf } from "../../doctor/findings/finding";
-import { type Report, reportOf } from "../../doctor/findings/report";
+import type { Report } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
-import { MANIFEST_CHECKS } from "../../doctor/manifest/checks";
-import { readDeployments } from "../../doctor/manifest/read-deployments";
+import { programOf } from "../../doctor/manifest/program";
+import { renderFileTable } from "../../doctor/manifest/table";
 import type { Target } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
@@ -17,11 +16,9 @@ import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { endBySignals } from "../signals";
-import { version } from "../version";
 import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
-import { readFiles } from "./doctor/read-files";
+import { renderSwapTable, reportOnFiles, reportOnSwap } from "./doctor/files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
-import { settingsOf } from "./doctor/settings";
 import { resolveTarget } from "./doctor/target";
 
 /** Columns without a terminal. */
@@ -33,7 +30,7 @@ const LOOK_EVERY_MS = 1_000;
 
 const FLAGS = {
   file: {
-    ...listFlag("YAML files or folders to judge before they are applied, - for stdin; repeatable", String),
+    ...listFlag("YAML files, folders, - for stdin: judged before they are applied", String),
     alias: "f",
   },
   cluster: switchFlag("look at every node of a cluster, through kubectl"),
@@ -41,7 +38,12 @@ const FLAGS = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
-  image: textFlag("with -f and --cluster: this registrar's image, where its name is another"),
+  image: textFlag("with -f, --cluster: this registrar's image, if its name differs"),
+  swap: {
+    ...textFlag("with -f: only what a swap to our image changes; or --swap=IMAGE"),
+    implies: "file",
+    coerce: parseSwap,
+  },
   "csi-address": {
     ...textFlag("CSI driver socket as seen from here"),
     coerce: (text: string) => resolve(parseCsiAddress(text)),
@@ -79,7 +81,7 @@ export const runDoctor = createCommand(
       "doctor",
       "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
       "doctor --host-root=/host --wait=60s",
-      "doctor -f daemonset.yaml -f -",
+      "doctor --swap -f daemonset.yaml -f -",
       "doctor --cluster --driver=disk.csi.example.com",
     ],
     notes: [
@@ -109,7 +111,12 @@ export const runDoctor = createCommand(
     // Files and clusters may keep this thread busy for seconds.
     if (flags.cluster || flags.file !== undefined) endBySignals();
     if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
-    if (flags.file !== undefined) return tell(await reportOnFiles(flags.file, flags.image), renderTable);
+    if (flags.file !== undefined) {
+      const { file, image, swap } = flags;
+      return swap === undefined
+        ? tell(await reportOnFiles({ file, image }), renderFileTable)
+        : tell(await reportOnSwap({ file, image, swap }), renderSwapTable);
+    }
     const target = {
       ...resolveTarget(flags, nodeDirectory(process.env)),
       names: nameListsFrom(flags),
@@ -124,21 +131,6 @@ export const runDoctor = createCommand(
     return tell(report, renderTable);
   },
 );
-
-/** Judges the objects in files; reads nothing else of this machine. */
-async function reportOnFiles(files: readonly string[], image?: string): Promise<Report> {
-  const { objects, unread } = await readFiles(files);
-  const [first] = unread;
-  if (objects.length === 0 && first)
-    throw invalidOption(
-      `cannot read ${[`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ")}`,
-    );
-  const read = readDeployments(objects, settingsOf, { image, version });
-  const facts = { ...read, unread: [...unread, ...read.unread] };
-  if (facts.deployments.length + facts.unread.length === 0)
-    throw invalidOption("no registrar in these files: no container has its arguments or its image");
-  return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
-}
 
 /** What to ask the API server, if the registrar's arguments are about node readiness. */
 async function nodeReadinessIn({
@@ -155,6 +147,11 @@ async function nodeReadinessIn({
   } catch (error) {
     return { startProblem: messageOf(error) };
   }
+}
+
+function parseSwap(image: string): string {
+  if (programOf({ image }, {}).kind !== "official") return image;
+  throw new Error(`"${image}" is the official registrar's image; name the one that takes its place`);
 }
 
 function parseTimeout(text: string): number {

@@ -19,7 +19,7 @@ export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
 export interface ReadOptions {
   readonly settingsOf: ReadSettings;
-  readonly ours?: OurImage;
+  readonly ours?: OurImage | undefined;
   /** Called with the number of objects of a kind that were read so far. */
   readonly onProgress: (resource: string, count: number) => void;
 }

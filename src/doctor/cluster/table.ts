@@ -14,7 +14,7 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
     ...driverTable(report),
     "",
     ...nodeTable(report),
-    ...findingTable(report.findings, look, nodesRemark),
+    ...findingTable(report.findings, look, { more: nodesRemark }),
     "",
     sumLine(report, look),
     "",

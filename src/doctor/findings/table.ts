@@ -24,8 +24,8 @@ const LOOKS: Readonly<Record<Status, { readonly word: string; readonly sgr: stri
   problem: { word: "PROBLEM", sgr: "1;31" },
 };
 /** The worst last, right above the prompt. */
-const ORDER: readonly Status[] = ["ok", "unknown", "warning", "problem"];
-const STATUS_WIDTH = Math.max(...ORDER.map((status) => LOOKS[status].word.length));
+export const STATUSES: readonly Status[] = ["ok", "unknown", "warning", "problem"];
+const STATUS_WIDTH = Math.max(...STATUSES.map((status) => LOOKS[status].word.length));
 
 /** The report for people: the drivers, the findings of each status, the problems last, then the sum. */
 export function renderTable(report: Report, look: TableLook): string {
@@ -38,11 +38,18 @@ export function renderTable(report: Report, look: TableLook): string {
 export function findingTable<Row extends ReportedFinding>(
   findings: readonly Row[],
   look: TableLook,
-  more: (finding: Row) => readonly Remark[] = () => [],
+  {
+    more = () => [],
+    widthsOf = findings,
+  }: {
+    readonly more?: (finding: Row) => readonly Remark[];
+    /** The findings that share the columns. */
+    readonly widthsOf?: readonly Row[];
+  } = {},
 ): readonly string[] {
   const followers = grouped(findings, ({ followsIndex }) => String(followsIndex));
   const longest = (key: "code" | "check") =>
-    findings.reduce((width, finding) => Math.max(width, finding[key].length), 0);
+    widthsOf.reduce((width, finding) => Math.max(width, finding[key].length), 0);
   const [codeWidth, checkWidth] = [longest("code"), longest("check")];
   const margin = " ".repeat(STATUS_WIDTH + codeWidth + checkWidth + 3 * GAP.length);
   const textWidth = Math.max(MIN_TEXT_WIDTH, look.width - margin.length);
@@ -63,7 +70,7 @@ export function findingTable<Row extends ReportedFinding>(
       code.padEnd(codeWidth),
       check.padEnd(checkWidth),
     ];
-    const [first = "", ...rest] = wrap(plain(`${subject} ${text}`), textWidth);
+    const [first = "", ...rest] = wrap(plain(`${subject} ${text}`.trimStart()), textWidth);
     return [
       head.join(GAP) + GAP + first,
       ...rest.map((line) => margin + line),
@@ -72,16 +79,19 @@ export function findingTable<Row extends ReportedFinding>(
       ...(followers.get(`${index}`) ?? []).flatMap((one) => block("so ", follower(one))),
     ];
   };
-  return ORDER.flatMap((status) =>
+  return STATUSES.flatMap((status) =>
     findings.flatMap((finding, index) =>
       finding.status === status && finding.follows === null ? lines(finding, index) : [],
     ),
   );
 }
 
-/** The last line: the result, and how many findings there are of each status. */
+/** The last line: the result, and how many findings there are of each status; `ok` only where some are. */
 export function sumLine({ healthy, summary }: Pick<Report, "healthy" | "summary">, look: TableLook): string {
-  const counts = [...ORDER].reverse().map((status) => counted(summary[status], status));
+  const counts = [...STATUSES]
+    .reverse()
+    .filter((status) => status !== "ok" || summary.ok > 0)
+    .map((status) => counted(summary[status], status));
   const { sgr } = healthy ? LOOKS.ok : LOOKS.problem;
   const unhealthy = summary.problem > 0 ? "Not well" : "Not everything could be read";
   return `${paint(look, sgr, healthy ? "No problem found" : unhealthy)}: ${counts.join(", ")}.`;

@@ -3,9 +3,13 @@ import { list, type Tree, text, tree } from "../rules/objects";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =
-  | { readonly kind: "ours" }
-  /** v2.17 is 217; undefined where the image does not say it. */
-  | { readonly kind: "official"; readonly release: number | undefined }
+  | { readonly kind: "ours"; readonly hasShell: boolean; readonly isSwapped: boolean }
+  /** v2.17 is 217; undefined where the image does not say it. A build by somebody else may have a shell. */
+  | {
+      readonly kind: "official";
+      readonly release: number | undefined;
+      readonly hasShell: boolean | undefined;
+    }
   | { readonly kind: "unknown"; readonly why: string };
 
 /** How our image is recognised where its name does not say it. */
@@ -14,7 +18,11 @@ export interface OurImage {
   readonly image?: string | undefined;
   /** A tag of ours in a repository that has the official image's name. */
   readonly version?: string | undefined;
+  /** Images whose place ours takes. */
+  readonly swapped?: ReadonlySet<string> | undefined;
 }
+
+const OURS = { kind: "ours", hasShell: false, isSwapped: false } as const;
 
 /** Ours or the official one, as the images and the package call it. */
 const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|cli\.js)(?:\.exe)?$/;
@@ -22,31 +30,34 @@ const OUR_PROGRAM = /(?:^|\/)(?:registrar|cli\.js)$/;
 const NODE = /(?:^|\/)node(?:js)?$/;
 
 const OUR_NAME = "registrar";
-/** Not the cluster-driver-registrar, which made CSIDriver objects. */
-const OFFICIAL_NAME = /^(?!.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
+/** Not its predecessor, the driver-registrar, nor the cluster-driver-registrar, which made CSIDriver objects. */
+const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
 const OFFICIAL_REPOSITORY =
   /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
+/** OpenShift's builds have a shell, the other published ones nothing but the registrar. */
+const ON_RHEL = /(?:^|\/)openshift4?\//;
 const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
-/** The driver-registrar, which had other flags. */
-const OLDER = /^v?0\./;
 
 /** What an image, its command and its arguments are. */
 export function programOf(container: Tree, ours: OurImage): Program {
   const image = text(container.image);
   const { repository, name, tag } = partsOf(image);
   const isGiven = [image, image.replace(/@.*/, ""), repository].some((one) => one === ours.image);
-  if (isGiven || name === OUR_NAME) return { kind: "ours" };
+  if (ours.swapped?.has(image)) return { ...OURS, isSwapped: true };
+  if (isGiven || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
-    if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
-    if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return { kind: "ours" };
-    if (OFFICIAL_REPOSITORY.test(image) && !OLDER.test(tag)) return { kind: "official", release: undefined };
+    const isPublished = OFFICIAL_REPOSITORY.test(image);
+    const official = { kind: "official", hasShell: isPublished ? ON_RHEL.test(image) : undefined } as const;
+    if (release !== undefined) return { ...official, release: Number(major) * 100 + Number(minor) };
+    if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
+    if (isPublished) return { ...official, release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
-    return { kind: "ours" };
+    return { ...OURS, hasShell: true };
   return {
     kind: "unknown",
-    why: `its image ${boundText(image) || "(none)"} is not known as this registrar's or the official one's`,
+    why: `its image ${boundText(image) || "(none)"} is neither this registrar's nor an official release`,
   };
 }
 

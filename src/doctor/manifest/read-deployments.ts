@@ -1,4 +1,5 @@
 import { attempt, invalidOption } from "../../base/errors";
+import { boundText } from "../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
 import { list, numberOrNone, type Tree, text, tree } from "../rules/objects";
 import {
@@ -10,6 +11,7 @@ import {
   unreadAt,
 } from "./deployment";
 import { mountsOf } from "./mounts";
+import { imageForOperator } from "./operator";
 import { type PodFacts, podIn, readPod } from "./pod";
 import { isRegistrar, type OurImage, programOf } from "./program";
 import { probesOf } from "./read-probes";
@@ -60,13 +62,14 @@ export function readDeployments(
         const owner = `${file}: ${text(object.kind)} ${nameOf(object)}`;
         read(owner, () => {
           const found = deploymentsIn(owner, object, settingsOf, ours);
-          if (found.length > 0 && isPatch(object)) {
-            unread.push({ place: owner, ...PATCH });
-            return;
+          const image = found.length > 0 ? undefined : imageForOperator(object);
+          if (image !== undefined) unread.push({ place: owner, ...writtenByOperator(image) });
+          else if (found.length > 0 && isPatch(object)) unread.push({ place: owner, ...PATCH });
+          else {
+            deployments.push(...found);
+            const pod = found[0]?.pod ?? attempt(() => readPod(owner, object));
+            if (pod !== undefined) pods.push(pod);
           }
-          deployments.push(...found);
-          const pod = found[0]?.pod ?? attempt(() => readPod(owner, object));
-          if (pod !== undefined) pods.push(pod);
           if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
         });
       }
@@ -78,6 +81,13 @@ const PATCH = {
   why: "it has no selector, so it is a patch of another object",
   advice: "apply it first: kubectl kustomize FOLDER | registrar doctor -f -",
 };
+
+function writtenByOperator(image: string): Omit<Unread, "place"> {
+  return {
+    why: `an operator writes the registrar ${boundText(image)}`,
+    advice: "apply it, and then use registrar doctor --cluster",
+  };
+}
 
 /** The API server requires a selector; the first version of the API filled it in. */
 function isPatch({ apiVersion, kind, spec }: Tree): boolean {
@@ -121,6 +131,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
+    const limits = tree(tree(container.resources).limits);
     const program = programOf(container, ours);
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
@@ -129,6 +140,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       place: `${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
+      image: text(container.image),
       program,
       isForWindows: isForWindows(pod, container),
       /** Why the settings are not known, for example because a shell starts the registrar. */
@@ -140,7 +152,8 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, (words) => settingsOf(words, program)),
-      memoryLimit: text(tree(tree(container.resources).limits).memory),
+      memoryLimit: text(limits.memory),
+      cpuLimit: text(limits.cpu),
       preStop: list(tree(tree(tree(container.lifecycle).preStop).exec).command).map(text),
       runAsUser: numberOrNone(security.runAsUser),
       runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,

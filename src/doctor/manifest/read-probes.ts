@@ -1,4 +1,4 @@
-import { list, type Tree, text, textOrNone, tree } from "../rules/objects";
+import { list, numberOrNone, type Tree, text, textOrNone, tree } from "../rules/objects";
 import type { RegistrarSettings } from "./deployment";
 import { behindRegistrar } from "./program";
 import { environmentOf } from "./read-program";
@@ -12,7 +12,8 @@ export function probesOf(container: Tree, settingsOf: (words: readonly string[])
   const fill = environmentOf(container);
   const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));
   return PROBES.flatMap((kind) => {
-    const { exec, grpc, httpGet, tcpSocket } = tree(container[kind]);
+    const probe = tree(container[kind]);
+    const { exec, grpc, httpGet, tcpSocket } = probe;
     const asked = tree(grpc ?? httpGet ?? tcpSocket);
     const asks = wayToAsk({ exec, grpc, httpGet, tcpSocket });
     if (asks === undefined) return [];
@@ -30,11 +31,23 @@ export function probesOf(container: Tree, settingsOf: (words: readonly string[])
         unknownPort: Number.isNaN(port) ? text(asked.port) : undefined,
         path: httpGet === undefined ? undefined : text(asked.path ?? "/"),
         command,
+        timing: timingOf(probe),
         /** Undefined: the command is another program's. */
         settings: own && settingsOf(own),
       },
     ];
   });
+}
+
+/** With Kubernetes' defaults. */
+function timingOf({ initialDelaySeconds, timeoutSeconds, periodSeconds, failureThreshold }: Tree) {
+  const count = (value: unknown, byDefault: number) => numberOrNone(value) || byDefault;
+  return {
+    initialDelaySeconds: count(initialDelaySeconds, 0),
+    timeoutSeconds: count(timeoutSeconds, 1),
+    periodSeconds: count(periodSeconds, 10),
+    failureThreshold: count(failureThreshold, 3),
+  };
 }
 
 /** Kubelet runs a command in the container (exec), or connects to a port. */

@@ -157,6 +157,7 @@ test.each([
   [["--cluster", "--csi-address=/x"], "leave --csi-address out"],
   [["--node=x"], "--node needs --cluster beside it"],
   [["--driver=x"], "--driver needs --cluster beside it"],
+  [["--image=x"], "--image needs -f or --cluster beside it"],
   [["--context=x"], "--context needs --cluster beside it"],
 ])("%j is a usage error", async (words, said) => {
   const { status, stderr } = await runCommand("doctor", ...words);

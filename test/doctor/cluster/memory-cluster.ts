@@ -2,6 +2,7 @@ import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/api";
 import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read-cluster";
 import { reportOnCluster } from "../../../src/doctor/cluster/report";
+import type { OurImage } from "../../../src/doctor/manifest/program";
 import {
   csiDriver,
   csiNode,
@@ -63,9 +64,9 @@ export function createMemoryCluster() {
   return {
     ...writer,
     refusals,
-    report: async (target: Partial<ClusterTarget> = {}) => {
+    report: async (target: Partial<ClusterTarget> = {}, ours?: OurImage) => {
       const whole = { context: undefined, node: undefined, driver: undefined, ...target };
-      return reportOnCluster(await readCluster({ list }, whole, { settingsOf, onProgress: () => {} }));
+      return reportOnCluster(await readCluster({ list }, whole, { settingsOf, ours, onProgress: () => {} }));
     },
   };
 }

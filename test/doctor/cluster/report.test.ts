@@ -95,6 +95,16 @@ test.each<readonly [expected: RegExp, Changes]>([
   expect(await said(await makeCluster(changes))).toEqual([expect.stringMatching(expected)]);
 });
 
+test.each([
+  [undefined, ["CSI101 unknown"]],
+  ["corp/sidecar", []],
+])("an image of another name, with --image=%s", async (image, expected) => {
+  const cluster = await makeCluster({ set: { image: "corp/sidecar:v1" } });
+  const { findings } = await cluster.report({}, { image });
+  const bad = findings.filter(({ status }) => status !== "ok");
+  expect(bad.map(({ code, status }) => `${code} ${status}`)).toEqual(expected);
+});
+
 test.each<readonly [what: string, Changes]>([
   ["a registrar that was started just now", withRegistrar({ kind: "running", at: ago(0.5) })],
   ["one that restarted often, long ago", restarted(30, 500)],

@@ -56,7 +56,7 @@ test.each<readonly [made: string, fix: string, Driver]>([
   ],
 ])("a driver %s", (made, fix, driver) => {
   expect(saidBeside([driver])).toEqual([
-    `CSI114 problem: waits for ${PATH}/csi.sock, and container driver0 ${made} -> ${fix}`,
+    `CSI115 problem: waits for ${PATH}/csi.sock, and container driver0 ${made} -> ${fix}`,
   ]);
 });
 
@@ -89,7 +89,7 @@ test("with two registrars it is not known whose socket it is", () => {
   const codes = saidOf({ pod: { containers: [REGISTRAR, second, driver] } }).map(
     (line) => line.split(" ")[0],
   );
-  expect(codes).not.toContain("CSI114");
+  expect(codes).not.toContain("CSI115");
 });
 
 test("a volume that is not the host's", () => {
@@ -97,5 +97,5 @@ test("a volume that is not the host's", () => {
   const codes = (file: string) =>
     saidBeside([endpoint(`/csi/${file}`)], empty).map((line) => line.split(" ", 1)[0]);
   expect(codes("csi.sock")).toEqual(["CSI102"]);
-  expect(codes("x.sock")).toEqual(["CSI102", "CSI114"]);
+  expect(codes("x.sock")).toEqual(["CSI102", "CSI115"]);
 });

@@ -22,7 +22,8 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
   [`${K8S}@sha256:0`, undefined],
   [`docker.io/${K8S}`, undefined],
   ["registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12", undefined],
-  ["quay.io/k8scsi/driver-registrar:v0.4.1", "unknown"],
+  ["quay.io/k8scsi/driver-registrar:v1.0-canary", "unknown"],
+  ["quay.io/k8scsi/csi-cluster-driver-registrar:v1.0.1", "unknown"],
   [`${MIRROR}@sha256:0`, "unknown"],
   [`${MIRROR}:v21.7`, "unknown"],
   [`${MIRROR}:v2.17corp`, "unknown"],
@@ -42,7 +43,7 @@ test("a package in any image", () => {
 });
 
 const UNKNOWN =
-  /^CSI101 unknown: starts or not: its image x\/y:v1 is not known as .* -> .* name it with --image$/;
+  /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* with --image$/;
 const small = { resources: { limits: { memory: "30Mi" } } };
 const lifecycle = { preStop: { exec: { command: ["/bin/sh", "-c", "rm -rf /registration/x"] } } };
 const livenessProbe = { httpGet: { path: "/livez", port: 1 } };

@@ -1,7 +1,10 @@
-import { type Changes, daemonSet, said, saidOf } from "./one-daemon-set";
+import { type Changes, daemonSet, OFFICIAL, said, saidOf } from "./one-daemon-set";
 
 const limits = (memory: string): Changes => ({ container: { resources: { limits: { memory } } } });
 const command = ["/bin/sh", "-c", "rm -rf /registration/x"];
+const onStop = (words: readonly string[]) => ({ lifecycle: { preStop: { exec: { command: words } } } });
+/** The package, in an image that has a shell. */
+const IN_NODE_IMAGE = { image: "node:24", command: ["node", "/node_modules/registrar/dist/cli.js"] };
 const surge = (maxSurge: unknown): Changes => {
   const { spec } = daemonSet();
   return { spec: { ...spec, updateStrategy: { rollingUpdate: { maxSurge } } } };
@@ -10,7 +13,13 @@ const surge = (maxSurge: unknown): Changes => {
 test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI105 problem: has a memory limit of 63Mi: it may never get ready after a reboot ->/, limits("63Mi")],
   [/^CSI105 problem: has a memory limit of 100m:/, limits("100m")],
-  [/^CSI106 warning: .*rm -rf/, { container: { lifecycle: { preStop: { exec: { command } } } } }],
+  [
+    /^CSI106 warning: .* always fails, because the image has no shell: .*rm -rf/,
+    { container: onStop(command) },
+  ],
+  [/^CSI106 warning: .* always fails, .*: sh -c sleep 5/, { container: onStop(["sh", "-c", "sleep 5"]) }],
+  [/^CSI106 warning: .* removes files: .*rm -rf/, { container: { ...IN_NODE_IMAGE, ...onStop(command) } }],
+  [/^CSI106 warning: .* removes files: .*rm -rf/, { container: { image: OFFICIAL, ...onStop(command) } }],
   [/^CSI107 problem: updates with maxSurge 10%/, surge("10%")],
 ])("%s", (expected, changes) => {
   expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
@@ -51,6 +60,32 @@ test("a patch is not judged", () => {
   ]);
 });
 
+const IMAGE = "docker.io/longhornio/csi-node-driver-registrar:v2.16.0-20260428";
+const operator = (env: object, image = "operator:v1") => ({
+  kind: "Deployment",
+  spec: { template: { spec: { containers: [{ name: "operator", image, env: [env] }] } } },
+});
+
+test.each([
+  operator({ name: "CSI_NODE_DRIVER_REGISTRAR_IMAGE", value: IMAGE }),
+  { kind: "ConfigMap", data: { ROOK_CSI_REGISTRAR_IMAGE: IMAGE } },
+  { kind: "HPECSIDriver", spec: { images: { csiNodeDriverRegistrar: IMAGE.replace(/:.*/, "@sha256:0") } } },
+])("an operator's %j", (object) => {
+  expect(said(object)).toEqual([
+    expect.stringMatching(/^CSI113 unknown: cannot be judged: an operator writes .* doctor --cluster$/),
+  ]);
+});
+
+test.each([
+  operator({ name: "NAME", value: "csi-node-driver-registrar" }),
+  operator({}, "quay.io/k8scsi/csi-cluster-driver-registrar:v1.0.1"),
+  { kind: "CustomResourceDefinition", spec: { default: IMAGE } },
+  { kind: "Kustomization", images: [{ newName: IMAGE }] },
+  { kind: "ClusterPolicy", spec: { image: `${IMAGE}*` } },
+])("no operator's %j", (object) => {
+  expect(said(object)).toEqual([]);
+});
+
 const ROOT = { runAsUser: 0 };
 const OTHER = { runAsUser: 1000 };
 const NOT_ROOT = { runAsNonRoot: true };
@@ -79,6 +114,7 @@ test.each<Changes>([
   limits("100M"),
   surge(0),
   surge("0%"),
+  { container: { ...IN_NODE_IMAGE, ...onStop(["sh", "-c", "sleep 5"]) } },
   {
     pod: { securityContext: { ...OTHER, ...NOT_ROOT } },
     container: { securityContext: { ...ROOT, runAsNonRoot: false } },

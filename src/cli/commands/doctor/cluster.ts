@@ -24,6 +24,8 @@ const OF_A_CLUSTER = ["node", "driver", "context"];
 /** Throws for flags of which some are for a cluster and some for a node. */
 export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void {
   const isGiven = (flag: string) => flags[camelCase(flag)] !== undefined;
+  if (isGiven("image") && !flags.cluster && !isGiven("file"))
+    throw new Error("--image needs -f or --cluster beside it");
   const wrong = (flags.cluster ? OF_A_NODE : OF_A_CLUSTER).find(isGiven);
   if (isGiven("image") && !flags.cluster && !isGiven("file"))
     throw new Error("--image needs -f or --cluster beside it");

@@ -71,7 +71,7 @@ interface FileDocument {
   readonly line: number;
 }
 
-/** A line that begins with `---` begins a document, and `%` a directive that belongs to the next one. */
+/** A line that begins with `---` begins a document; a directive, with `%`, belongs to the next one. */
 function documentsIn(text: string): readonly FileDocument[] {
   let line = 1;
   const all = text.split(/^(?=---(?:\s|$))/m).map((document) => {

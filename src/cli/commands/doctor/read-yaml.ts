@@ -1,4 +1,4 @@
-import type { Document, ScalarTag, YAMLError } from "yaml";
+import type { ScalarTag, YAMLError } from "yaml";
 import { attempt, invalidOption } from "../../../base/errors";
 import { boundText } from "../../../logging/escape";
 
@@ -18,7 +18,7 @@ const BOOLEAN: ScalarTag = {
 const INTEGER: ScalarTag = {
   tag: "tag:yaml.org,2002:int",
   default: true,
-  test: /^[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|\d[\d_]*)$/,
+  test: /^[-+]?(?:0b[01_]+|0o[0-7_]+|0x[\da-f_]+|\d[\d_]*)$/i,
   resolve: (text) => {
     const plain = text.replace(/^[-+]|_/g, "");
     const size = /^0[0-7]+$/.test(plain) ? Number.parseInt(plain, 8) : Number(plain);
@@ -26,8 +26,8 @@ const INTEGER: ScalarTag = {
   },
 };
 
-/** Files of which each correction brings another mistake to light are not corrected further. */
-const MAX_TRIES = 5;
+/** The parser may find an open quote only after those before it are closed. */
+const MAX_TRIES = 3;
 
 /**
  * Reads a document as kubectl does: of equal keys the last counts, and quoted lines may have any indent. Throws
@@ -45,9 +45,11 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
       customTags: (tags) => [BOOLEAN, INTEGER, ...tags],
     });
   let source = text;
-  let document: Document.Parsed = parse(source);
-  for (let tries = 1; tries < MAX_TRIES && document.errors.some(isCutQuote); tries++) {
-    source = document.errors.filter(isCutQuote).reduceRight(indentQuote, source);
+  let document = parse(source);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const indented = indentQuotes(source, document.errors);
+    if (indented === source) break;
+    source = indented;
     document = parse(source);
   }
   const [error] = document.errors;
@@ -72,16 +74,23 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
   return { kind: "object", object: document.toJS() };
 }
 
-function isCutQuote({ message }: YAMLError): boolean {
-  return message.startsWith("Missing closing");
-}
+const OPEN_QUOTE = /^Missing closing (['"])/;
+const INDENT = " ".repeat(100);
 
 /** The parser ends a quoted text at a line without a deeper indent than its key, libyaml does not. */
-function indentQuote(source: string, { message, pos: [end] }: YAMLError): string {
-  const rest = message.includes("'") ? /(?:[^']|'')*'/y : /(?:[^"\\]|\\.)*"/sy;
-  rest.lastIndex = end;
-  const [quoted] = attempt(() => rest.exec(source)) ?? [];
-  if (quoted === undefined) return source;
-  const indent = `\n${" ".repeat(100)}`;
-  return `${source.slice(0, end)}${quoted.replaceAll("\n", indent)}${source.slice(end + quoted.length)}`;
+function indentQuotes(source: string, errors: readonly YAMLError[]): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const { message, pos } of errors) {
+    const quote = OPEN_QUOTE.exec(message)?.[1];
+    const [end] = pos;
+    if (quote === undefined || end < done) continue;
+    const rest = quote === "'" ? /(?:[^']|'')*'/y : /(?:[^"\\]|\\.)*"/sy;
+    rest.lastIndex = end;
+    const [quoted] = attempt(() => rest.exec(source)) ?? [];
+    if (quoted === undefined) break;
+    parts.push(source.slice(done, end), quoted.replaceAll("\n", `\n${INDENT}`));
+    done = end + quoted.length;
+  }
+  return parts.join("") + source.slice(done);
 }

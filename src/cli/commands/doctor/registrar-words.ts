@@ -30,9 +30,14 @@ export function startProblemIn(argv: readonly string[], own: OwnFlags): string |
 
 type Settings = readonly (readonly [name: string, text: string])[];
 
-/** The flags as they were typed, and the words after them. `-o` and `-f` are short for two of the doctor's own. */
+/** The flags as they were typed, and the words after them. `-o` and `-f` are short for two of the doctor's own; `--swap` may have a value. */
 function readWords(argv: readonly string[], own: OwnFlags) {
-  const longer = argv.map((word) => word.replace(/^-o(?==|$)/, "--output").replace(/^-f(?==|$)/, "--file"));
+  const longer = argv.map((word) =>
+    word
+      .replace(/^-o(?==|$)/, "--output")
+      .replace(/^-f(?==|$)/, "--file")
+      .replace(/^--?swap$/, "--swap="),
+  );
   const flags = new Map<string, GoFlag>();
   for (const [name, { boolean, parse }] of acceptedFlags())
     flags.set(name, {

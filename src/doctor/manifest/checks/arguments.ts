@@ -19,7 +19,10 @@ function judge({ program, unseen, settings, literals, mayKnowNodeName }: Deploym
   const { refusal, ignored, doubt } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")
-    return unknown(`starts or not: ${program.why}`, "if it is this registrar's, name it with --image");
+    return unknown(
+      `runs an unknown program: ${program.why}`,
+      "if it is this registrar's, give it with --image",
+    );
   if (refusal !== undefined) {
     const literal = literals.find(({ name }) => refusal.problem.includes(`$(${name})`));
     return problem(`does not start: ${refusal.problem}`, (literal ?? refusal).advice);

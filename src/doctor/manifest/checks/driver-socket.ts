@@ -5,7 +5,7 @@ import { type DriverSocket, placeOf, type SocketPlace } from "../driver-socket";
 import { eachDeployment, ok, problem, type Statement } from "./each-deployment";
 
 /** Says nothing of pods with several registrars or sockets: whose is whose is not known. */
-export const manifestDriverSocket = eachDeployment("CSI114", "manifest-driver-socket", (one) => {
+export const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", (one) => {
   const { unseen, settings, mounts, pod } = one;
   const { csiAddress, refusal } = settings;
   const [socket] = pod.driverSockets;

@@ -1,14 +1,15 @@
 import type { Check } from "../../findings/finding";
 import type { ManifestFacts } from "../read-deployments";
 import { manifestArguments } from "./arguments";
+import { manifestCpu } from "./cpu";
 import { manifestCsiDriver } from "./csi-driver";
 import { manifestDriverPath } from "./driver-path";
 import { manifestDriverSocket } from "./driver-socket";
+import { manifestMemory } from "./memory";
 import { manifestDuplicates, manifestPorts } from "./pairs";
 import { manifestProbes } from "./probes";
 import { manifestRegistrationDirectory } from "./registration-directory";
 import {
-  manifestMemory,
   manifestOperatingSystem,
   manifestPreStop,
   manifestReadable,
@@ -30,5 +31,6 @@ export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestCsiDriver,
   manifestOperatingSystem,
   manifestReadable,
+  manifestCpu,
   manifestDriverSocket,
 ];

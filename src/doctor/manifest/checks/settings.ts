@@ -1,39 +1,22 @@
+import { boundText } from "../../../logging/escape";
 import { check, unread } from "../../findings/finding";
 import type { ManifestFacts } from "../read-deployments";
 import { eachDeployment, problem, warning } from "./each-deployment";
 
-/** The least limit with which Node starts when its pages are not in the page cache. */
-const LEAST_BYTES = 64 * 2 ** 20;
-
-export const manifestMemory = eachDeployment("CSI105", "manifest-memory", ({ memoryLimit, program }) =>
-  program.kind !== "ours" || (bytesOf(memoryLimit) ?? LEAST_BYTES) >= LEAST_BYTES
-    ? undefined
-    : problem(
-        `has a memory limit of ${memoryLimit}: it may never get ready after a reboot`,
-        "set it to 100Mi, 64Mi at least",
-      ),
-);
-
-/** A Kubernetes quantity in bytes; undefined if it is invalid. */
-function bytesOf(quantity: string): number | undefined {
-  const [, digits, unit = ""] = /^([\d.]+)([EPTGMK]i?|k|m)?$/.exec(quantity) ?? [];
-  if (digits === undefined) return undefined;
-  if (unit === "m") return Number(digits) / 1000;
-  const power = " KMGTPE".indexOf(unit.charAt(0).toUpperCase() || " ");
-  return Number(digits) * (unit.endsWith("i") ? 1024 : 1000) ** power;
-}
-
-export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop, program, pod }) => [
-  ...(program.kind !== "unknown" && preStop.some((word) => /\brm\b/.test(word))
-    ? [warning(`has a preStop hook that removes files: ${preStop.join(" ")}`, "delete the hook")]
-    : []),
-  ...pod.removers.map(({ container, command }) =>
+export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop, program, pod }) => {
+  const beside = pod.removers.map(({ container, command }) =>
     warning(
       `is beside container ${container}, whose preStop hook removes registration sockets: ${command}`,
       "leave them out of the hook: the registrar removes its own",
     ),
-  ),
-]);
+  );
+  if (program.kind === "unknown") return beside;
+  const fails = program.hasShell === false && /(?:^|\/)(?:ba|da)?sh$/.test(preStop[0] ?? "");
+  if (!fails && !preStop.some((word) => /\brm\b/.test(word))) return beside;
+  const what = fails ? "always fails, because the image has no shell" : "removes files";
+  const own = `has a preStop hook that ${what}: ${boundText(preStop.join(" "))}`;
+  return [warning(own, "delete the hook"), ...beside];
+});
 
 export const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) =>
   hasDriver && !/^(?:0%?)?$/.test(maxSurge)
@@ -57,13 +40,18 @@ export const manifestUser = eachDeployment("CSI108", "manifest-user", ({ runAsUs
 export const manifestOperatingSystem = eachDeployment(
   "CSI112",
   "manifest-operating-system",
-  ({ program }) =>
-    program.kind !== "ours"
-      ? undefined
+  ({ program }) => {
+    if (program.kind !== "ours") return undefined;
+    return program.isSwapped
+      ? warning(
+          "has the same image and is for Windows nodes, where this registrar does not run; a cluster may have none",
+          "keep the official registrar's image there: the chart needs an image value for each, or an admission policy swaps it on Linux only",
+        )
       : problem(
           "is for Windows nodes, and this registrar runs on Linux only",
           "use the official registrar's image there",
-        ),
+        );
+  },
   ({ isForWindows }) => isForWindows,
 );
 

@@ -51,6 +51,6 @@ test("what comes on stdin in parts is judged when it ends", () =>
     doctor.stdin.end(DAEMON_SET);
     expect(await once(doctor, "close")).toEqual([1, null]);
     expect(output).toMatch(
-      /^PROBLEM {2}CSI101 +manifest-arguments +stdin: DaemonSet x, container registrar/m,
+      /^stdin: DaemonSet x, container registrar\n {2}PROBLEM {2}CSI101 +manifest-arguments/m,
     );
   }));

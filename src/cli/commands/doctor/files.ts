@@ -1,0 +1,76 @@
+import { invalidOption } from "../../../base/errors";
+import { findingsOf } from "../../../doctor/findings/finding";
+import { type Report, reportOf } from "../../../doctor/findings/report";
+import type { TableLook } from "../../../doctor/findings/table";
+import { MANIFEST_CHECKS } from "../../../doctor/manifest/checks";
+import type { OurImage } from "../../../doctor/manifest/program";
+import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
+import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
+import { renderFileTable } from "../../../doctor/manifest/table";
+import { plain } from "../../../logging/escape";
+import { version } from "../../version";
+import { readFiles } from "./read-files";
+import { settingsOf } from "./settings";
+
+interface FileFlags {
+  readonly file: readonly string[];
+  readonly image?: string | undefined;
+}
+
+/** Judges the objects in files; reads nothing else of this machine. */
+export async function reportOnFiles({ file: files, image }: FileFlags): Promise<Report> {
+  const facts = (await readerOf(files))({ image, version });
+  return reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
+}
+
+/** A report on what the swap of the official registrar's image changes. */
+interface SwapReport extends Report {
+  readonly target: { readonly files: readonly string[]; readonly swap: string; readonly swapped: number };
+}
+
+/** `swap` is the image that takes the official one's place; empty: any of ours. */
+export async function reportOnSwap({
+  file: files,
+  image,
+  swap,
+}: FileFlags & { readonly swap: string }): Promise<SwapReport> {
+  const both = readSwap(await readerOf(files), { image, version });
+  if (both.swapped === 0) throw invalidOption(`nothing to swap: ${whyNothing(both.before)}`);
+  const target = { files, swap, swapped: both.swapped };
+  return { ...reportOf(target, findingsOfSwap(both)), target };
+}
+
+function whyNothing({ deployments, unread: [unread] }: ManifestFacts): string {
+  const unknown = deployments.find(({ program }) => program.kind === "unknown");
+  if (unknown?.program.kind === "unknown") return `${unknown.place}: ${unknown.program.why}`;
+  if (deployments.some(({ program }) => program.kind === "official"))
+    return "the official registrars in these files are for Windows nodes, where this registrar does not run";
+  if (unread !== undefined) return `${unread.place} cannot be judged: ${unread.why}`;
+  return "the registrars in these files are this one already";
+}
+
+/** What the swap changes, as a table for people, and how much that is. */
+export function renderSwapTable(report: SwapReport, look: TableLook): string {
+  const { findings, target } = report;
+  const registrars = target.swapped === 1 ? "1 registrar" : `${target.swapped} registrars`;
+  const what = `${registrars} swapped${target.swap && ` to ${plain(target.swap)}`}`;
+  if (findings.length === 0) return `${what}: that changes nothing.\n`;
+  return renderFileTable(report, look, `${what}. `);
+}
+
+/** The files are read once; they may be judged twice. Throws INVALID_OPTION for files without a registrar. */
+async function readerOf(files: readonly string[]): Promise<(ours: OurImage) => ManifestFacts> {
+  const { objects, unread } = await readFiles(files);
+  const [first] = unread;
+  if (objects.length === 0 && first)
+    throw invalidOption(
+      `cannot read ${[`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ")}`,
+    );
+  return (ours) => {
+    const read = readDeployments(objects, settingsOf, ours);
+    const facts = { ...read, unread: [...unread, ...read.unread] };
+    if (facts.deployments.length + facts.unread.length === 0)
+      throw invalidOption("no registrar in these files: no container has its arguments or its image");
+    return facts;
+  };
+}

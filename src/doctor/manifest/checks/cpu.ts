@@ -1,0 +1,67 @@
+import { quantityOf } from "../quantity";
+import type { ProbeFacts } from "../read-probes";
+import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
+
+/** Seconds of CPU at least and at most: without Node's pages in the page cache, more. See docs/measurements.md. */
+const EXEC_PROBE = { least: 0.08, most: 0.16 };
+const START = { least: 0.1, most: 0.25 };
+/** With less, even a start without probes takes seconds, and an exec probe may fail whatever its timeoutSeconds. */
+const FEW_CPUS = 0.05;
+/** Kubelet's pace: shorter delays do not tell. */
+const LEAST_PATIENCE_S = 1;
+
+const RAISE = "take resources.limits.cpu off, or set it to 200m at least";
+const RESTARTS = "kubelet restarts the container for ever";
+const THEN: Readonly<Record<ProbeFacts["kind"], string>> = {
+  livenessProbe: RESTARTS,
+  readinessProbe: "the pod never gets ready",
+  startupProbe: RESTARTS,
+};
+
+export const manifestCpu = eachDeployment("CSI114", "manifest-cpu", ({ program, cpuLimit, probes }) => {
+  const cpus = quantityOf(cpuLimit);
+  if (program.kind !== "ours" || !cpus) return undefined;
+  const judged = [judgeStart(cpus, probes), ...probes.map((probe) => judgeProbe(cpus, probe))];
+  const found = judged.filter((statement) => statement !== undefined);
+  if (found.length === 0 && cpus <= FEW_CPUS)
+    found.push(warning(`it registers after ${range(START, cpus)}`, RAISE));
+  return found.map((statement) => ({
+    ...statement,
+    text: `has a CPU limit of ${cpuLimit}: ${statement.text}`,
+  }));
+});
+
+/** An exec probe that runs the registrar is a Node process, which shares the container's limit. */
+function judgeProbe(cpus: number, { kind, asks, settings, timing }: ProbeFacts): Statement | undefined {
+  if (asks !== "exec" || settings === undefined) return undefined;
+  const { timeoutSeconds, periodSeconds } = timing;
+  const [least, most] = [EXEC_PROBE.least / cpus, EXEC_PROBE.most / cpus];
+  const takes = `an exec probe takes ${range(EXEC_PROBE, cpus)}, and the ${kind} has`;
+  const fix = cpus < FEW_CPUS ? RAISE : `${RAISE}, or set timeoutSeconds: 10 in the probe`;
+  if (least > timeoutSeconds)
+    return problem(`${takes} timeoutSeconds: ${timeoutSeconds}; ${THEN[kind]}`, fix);
+  if (least > periodSeconds)
+    return problem(`${takes} periodSeconds: ${periodSeconds}; that leaves the registrar nothing`, RAISE);
+  return most > timeoutSeconds
+    ? warning(`${takes} timeoutSeconds: ${timeoutSeconds}; it may fail`, fix)
+    : undefined;
+}
+
+/** Until a startup probe has succeeded, kubelet asks no other probe. */
+function judgeStart(cpus: number, probes: readonly ProbeFacts[]): Statement | undefined {
+  const probeOf = (wanted: ProbeFacts["kind"]) => probes.find(({ kind }) => kind === wanted);
+  const probe = probeOf("startupProbe") ?? probeOf("livenessProbe");
+  if (probe === undefined) return undefined;
+  const { initialDelaySeconds, periodSeconds, failureThreshold } = probe.timing;
+  const patience = initialDelaySeconds + (failureThreshold - 1) * periodSeconds;
+  return START.least / cpus > Math.max(LEAST_PATIENCE_S, patience)
+    ? problem(
+        `it starts in ${range(START, cpus)}, and the ${probe.kind} waits ${patience} s; ${RESTARTS}`,
+        RAISE,
+      )
+    : undefined;
+}
+
+function range({ least, most }: { readonly least: number; readonly most: number }, cpus: number): string {
+  return `${(least / cpus).toFixed(1)} to ${(most / cpus).toFixed(1)} s`;
+}

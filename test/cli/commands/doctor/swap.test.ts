@@ -1,0 +1,93 @@
+import { writeFileSync } from "node:fs";
+import { fencesIn, readText } from "../../../docs/markdown";
+import { type Changes, daemonSet, OFFICIAL, TOLD } from "../../../doctor/manifest/one-daemon-set";
+import { runCommand } from "../../../support/run-command";
+import { createTempFolder } from "../../../support/temp-folder";
+
+/** The doctor's answer about these objects. A JSON file may have one object: a List has several. */
+async function swap(words: readonly string[], ...items: readonly object[]) {
+  await using folder = await createTempFolder();
+  const file = folder.at("all.json");
+  writeFileSync(file, JSON.stringify({ kind: "List", items }));
+  const ended = await runCommand("doctor", ...words, "-f", file);
+  return {
+    ...ended,
+    stdout: ended.stdout.replaceAll(file, "FILE"),
+    stderr: ended.stderr.replaceAll(file, "FILE"),
+  };
+}
+
+const official = { image: OFFICIAL };
+const limits = (values: object) => ({ resources: { limits: values } });
+const WINDOWS = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
+
+/** Without line breaks, and without where the objects come from. */
+const wordsOf = (text: string) => text.split(/\s+/).filter((word) => !["", "stdin:", "FILE:"].includes(word));
+
+const livenessProbe = {
+  exec: { command: ["/csi-node-driver-registrar", TOLD, "--mode=kubelet-registration-probe"] },
+};
+const inNamespace = (namespace: string, changes: Changes) => {
+  const object = daemonSet(changes);
+  return { ...object, metadata: { ...object.metadata, namespace } };
+};
+const ebs = { ...official, name: "node-driver-registrar" };
+const EBS = [
+  inNamespace("kube-system", { name: "ebs-csi-node-windows", container: ebs, ...WINDOWS }),
+  inNamespace("kube-system", {
+    name: "ebs-csi-node",
+    container: { ...ebs, ...limits({ memory: "32Mi" }) },
+  }),
+];
+const nfs = { ...official, name: "driver-registrar", livenessProbe, ...limits({ cpu: "50m" }) };
+const DEMOCRATIC = [inNamespace("storage", { name: "nfs-democratic-csi-node", container: nfs })];
+
+const session = readText("docs/doctor.md").split("### What a swap of the image changes")[1] ?? "";
+
+test.each([
+  ["EBS'", 0, EBS],
+  ["democratic-csi's", 1, DEMOCRATIC],
+] as const)("the session of docs/doctor.md has what is said of %s chart", async (_name, index, objects) => {
+  const { status, stdout } = await swap(["--swap"], ...objects);
+  expect(status).toBe(1);
+  expect(wordsOf(stdout)).toEqual(wordsOf(fencesIn(session, "text")[index] ?? ""));
+});
+
+test.each([
+  [["--swap"], "1 registrar swapped: that changes nothing.\n"],
+  [["--swap="], "1 registrar swapped: that changes nothing.\n"],
+  [["--swap=x/y:v1"], "1 registrar swapped to x/y:v1: that changes nothing.\n"],
+])("%j says so where nothing changes", async (words, expected) => {
+  const { status, stdout } = await swap(words, daemonSet({ container: official }));
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expected });
+});
+
+test("in JSON the target has the image and how many registrars were swapped", async () => {
+  const objects = ["a", "b"].map((name) => daemonSet({ name, container: official }));
+  const { stdout } = await swap(["--swap=x/y:v1", "-o", "json"], ...objects);
+  expect(JSON.parse(stdout)).toMatchObject({
+    target: { swap: "x/y:v1", swapped: 2 },
+    healthy: true,
+    findings: [],
+  });
+});
+
+test.each<readonly [words: readonly string[], container: object, status: number, error: RegExp]>([
+  [["--swap"], {}, 3, /nothing to swap: the registrars in these files are this one already$/],
+  [["--swap"], { image: "x/y:v1" }, 3, /nothing to swap: FILE: .*: its image x\/y:v1 is neither/],
+  [[`--swap=${OFFICIAL}`], official, 2, /--swap: ".*" is the official registrar's image; name the one/],
+  [["--swap", "x/y:v1"], official, 2, /it takes flags only/],
+])("%j is refused for %j", async (words, container, status, error) => {
+  const ended = await swap(words, daemonSet({ container }));
+  expect(ended.stderr.trimEnd()).toMatch(error);
+  expect([ended.status, ended.stdout]).toEqual([status, ""]);
+});
+
+test("it is refused without -f, and where all nodes have Windows", async () => {
+  expect(await runCommand("doctor", "--swap")).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/--swap needs --file beside it/),
+  });
+  const ended = await swap(["--swap"], daemonSet({ container: official, ...WINDOWS }));
+  expect(ended).toMatchObject({ status: 3, stderr: expect.stringMatching(/are for Windows nodes, where/) });
+});

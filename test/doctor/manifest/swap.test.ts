@@ -1,0 +1,94 @@
+import { settingsOf } from "../../../src/cli/commands/doctor/settings";
+import { readDeployments } from "../../../src/doctor/manifest/read-deployments";
+import { findingsOfSwap, readSwap } from "../../../src/doctor/manifest/swap";
+import { type Changes, daemonSet, OFFICIAL, TOLD } from "./one-daemon-set";
+
+/** What the swap changes in DaemonSets, all of the official image unless another is given. */
+function changedIn(...all: readonly Changes[]): readonly string[] {
+  const objects = all.map(({ container, ...rest }) => ({
+    file: "a.yaml",
+    object: daemonSet({ ...rest, container: { image: OFFICIAL, ...container } }),
+  }));
+  const swap = readSwap((ours) => readDeployments(objects, settingsOf, ours), {});
+  return findingsOfSwap(swap).map(
+    ({ code, status, subject, text }) => `${code} ${status}: ${subject.split(",")[0]} ${text}`,
+  );
+}
+
+const limits = (values: object) => ({ resources: { limits: values } });
+const probe = (mode: string) => ({
+  livenessProbe: { exec: { command: ["/csi-node-driver-registrar", `--mode=${mode}`, TOLD] } },
+});
+const onStop = (...command: readonly string[]) => ({ lifecycle: { preStop: { exec: { command } } } });
+const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
+const RED_HAT = "registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12";
+const WINDOWS = { name: "win", pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
+
+test.each<readonly [what: string, changes: readonly Changes[], expected: readonly RegExp[]]>([
+  [
+    "memory that is enough for Go",
+    [{ container: limits({ memory: "30Mi" }) }],
+    [/^CSI105 problem: .* of 30Mi/],
+  ],
+  [
+    "CPU that is enough for Go's exec probe",
+    [{ container: { ...limits({ cpu: "50m" }), ...probe("kubelet-registration-probe") } }],
+    [/^CSI114 problem: .* kubelet restarts the container for ever$/],
+  ],
+  [
+    "a probe that proves something before v2.9",
+    [
+      {
+        container: {
+          image: "x/csi-node-driver-registrar:v2.8.0",
+          ...probe("kubelet-registration-probe"),
+        },
+      },
+    ],
+    [/^CSI104 warning: .* which proves nothing$/],
+  ],
+  [
+    "a hook in an image that has a shell",
+    [{ container: { image: RED_HAT, ...onStop("/bin/sh", "-c", "rm -f /registration/x-reg.sock") } }],
+    [/^CSI106 warning: .* a preStop hook that always fails, because the image has no shell: \/bin\/sh -c rm/],
+  ],
+  [
+    "Windows shares the value",
+    [{}, WINDOWS],
+    [/^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image/],
+  ],
+])("%s", (_what, changes, expected) => {
+  expect(changedIn(...changes)).toEqual(expected.map((line) => expect.stringMatching(line)));
+});
+
+test.each<readonly [what: string, changes: readonly Changes[]]>([
+  ["a healthy DaemonSet", [{}]],
+  ["faults that it has already", [{ args: ["--nope"], registry: "/elsewhere", name: "one" }]],
+  [
+    "a hook that fails in both images",
+    [{ container: { image: K8S, ...onStop("sh", "-c", "rm /registration/x-reg.sock") } }],
+  ],
+  ["a flag that only this registrar has", [{ args: ["--require-driver"] }]],
+  [
+    "a flag that only an old official registrar has",
+    [{ args: ["--logtostderr"], container: { image: "x/csi-node-driver-registrar:v2.9.0" } }],
+  ],
+  [
+    "an image of its own for Windows",
+    [{}, { ...WINDOWS, container: { image: "x/csi-node-driver-win-registrar:v2.17.0" } }],
+  ],
+  [
+    "this registrar, whatever its faults",
+    [{}, { name: "y", container: { image: "registrar:v1", ...limits({ memory: "1Mi" }) } }],
+  ],
+])("nothing about %s", (_what, changes) => {
+  expect(changedIn(...changes)).toEqual([]);
+});
+
+test("a container that may be the official registrar, or not, is named", () => {
+  expect(changedIn({}, { name: "y", container: { image: "x/y:v1" } })).toEqual([
+    expect.stringMatching(
+      /^CSI101 unknown: a.yaml: DaemonSet ns\/y runs an unknown program: its image x\/y:v1/,
+    ),
+  ]);
+});

@@ -1,0 +1,49 @@
+import { settingsOf } from "../../../src/cli/commands/doctor/settings";
+import { findingsOf } from "../../../src/doctor/findings/finding";
+import { reportOf } from "../../../src/doctor/findings/report";
+import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/checks";
+import { readDeployments } from "../../../src/doctor/manifest/read-deployments";
+import { renderFileTable } from "../../../src/doctor/manifest/table";
+import { type Changes, CSI_DRIVER, daemonSet } from "./one-daemon-set";
+
+function rendered(files: Readonly<Record<string, Changes>>, width = 72): readonly string[] {
+  const sets = Object.entries(files).map(([file, changes]) => ({ file, object: daemonSet(changes) }));
+  const facts = readDeployments([{ file: "driver.yaml", object: CSI_DRIVER }, ...sets], settingsOf);
+  const report = reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
+  return renderFileTable(report, { width, colors: false }).split("\n");
+}
+
+test("a place is named once, the worst ones come last, and what is ok is counted", () => {
+  const bad = { args: ["--nope"], container: { resources: { limits: { memory: "32Mi" } } } };
+  expect(rendered({ "bad.yaml": bad, "other.yaml": { args: ["register"] } })).toEqual([
+    "other.yaml: DaemonSet ns/x, container registrar",
+    "  WARNING  CSI101  manifest-arguments  ignores all from the word",
+    "                                       register on: register",
+    "                                       -> take register out",
+    "",
+    "bad.yaml: DaemonSet ns/x, container registrar",
+    "  PROBLEM  CSI101  manifest-arguments  does not start: flag provided but",
+    "                                       not defined: -nope",
+    "                                       -> correct that argument",
+    "  PROBLEM  CSI105  manifest-memory     has a memory limit of 32Mi: it",
+    "                                       may never get ready after a",
+    "                                       reboot",
+    "                                       -> set resources.limits.memory:",
+    "                                          100Mi, at least 64Mi",
+    "",
+    "Not well: 2 problems, 1 warning, 0 unknown, 3 ok.",
+    "",
+  ]);
+});
+
+test("files that are well take one line", () => {
+  expect(rendered({ "good.yaml": {} })).toEqual([
+    "No problem found: 0 problems, 0 warnings, 0 unknown, 3 ok.",
+    "",
+  ]);
+});
+
+test("a file's name steers no terminal", () => {
+  const [place] = rendered({ "\u001b[2J\n.yaml": { args: ["--nope"] } }, 100);
+  expect(place).toBe("\\x1b[2J\\n.yaml: DaemonSet ns/x, container registrar");
+});
