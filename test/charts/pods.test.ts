@@ -1,13 +1,14 @@
-import { findingsIn, PODS } from "./pods";
+import type { Finding } from "../../src/doctor/findings/finding";
+import { findingsIn, findingsOfSwapIn, PODS } from "./pods";
+
+const briefly = ({ code, status, subject }: Finding) =>
+  `${code} ${status} ${subject.replace(/.*, container /s, "")}`;
 
 test.each(PODS.map((row) => [row.project, row.path, row.values ?? "", row] as const))(
   "%s %s %s: doctor says what is true, and nothing else",
   (_project, _path, _values, row) => {
-    const said = findingsIn(row).map(({ code, status, subject }) => {
-      const container = subject.replace(/.*, container /s, "");
-      return `${code} ${status} ${container}`;
-    });
-    expect(said).toEqual(row.findings);
+    expect(findingsIn(row).map(briefly)).toEqual(row.findings);
+    expect(findingsOfSwapIn(row).map(briefly)).toEqual(row.swapped);
   },
 );
 

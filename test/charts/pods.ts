@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { settingsOf } from "../../src/cli/commands/doctor/settings";
 import { findingsOf } from "../../src/doctor/findings/finding";
 import { MANIFEST_CHECKS } from "../../src/doctor/manifest/checks";
+import type { OurImage } from "../../src/doctor/manifest/program";
 import { readDeployments } from "../../src/doctor/manifest/read-deployments";
+import { findingsOfSwap, readSwap } from "../../src/doctor/manifest/swap";
 
 /**
  * What a public chart or manifest deploys with a registrar. A chart was rendered by `helm template` with its defaults, or
@@ -20,6 +22,8 @@ export interface PodsRow {
   readonly csiDrivers: readonly string[];
   /** `CODE STATUS CONTAINER` of what doctor says, except ok: each was looked at, and is true. */
   readonly findings: readonly string[];
+  /** The same of what `--swap` says; none where no container is the official registrar's for Linux. */
+  readonly swapped: readonly string[];
   readonly workloads: readonly object[];
 }
 
@@ -32,8 +36,16 @@ export function objectsOf({ workloads, csiDrivers }: PodsRow): readonly object[]
 
 /** What doctor says of these rows together, except ok. */
 export function findingsIn(...rows: readonly PodsRow[]) {
-  const read = rows.flatMap(objectsOf).map((object) => ({ file: "a.yaml", object }));
-  return findingsOf(MANIFEST_CHECKS, readDeployments(read, settingsOf)).filter(
-    ({ status }) => status !== "ok",
-  );
+  return findingsOf(MANIFEST_CHECKS, readerOf(rows)({})).filter(({ status }) => status !== "ok");
+}
+
+/** What doctor says of the swap in a row. */
+export function findingsOfSwapIn(row: PodsRow) {
+  const swap = readSwap(readerOf([row]), {});
+  return swap.swapped === 0 ? [] : findingsOfSwap(swap);
+}
+
+function readerOf(rows: readonly PodsRow[]) {
+  const objects = rows.flatMap(objectsOf).map((object) => ({ file: "a.yaml", object }));
+  return (ours: OurImage) => readDeployments(objects, settingsOf, ours);
 }
