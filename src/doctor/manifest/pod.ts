@@ -5,6 +5,7 @@ import { nameOf } from "./deployment";
 import { driverNameIn } from "./driver-name";
 import { type DriverSocket, driverSocketsOf } from "./driver-socket";
 import { type NodeRules, nodeRulesOf } from "./node-rules";
+import { accountName } from "./read-access";
 import { type PortUse, portsOf } from "./read-ports";
 import { isForWindows } from "./windows";
 
@@ -21,6 +22,10 @@ export interface PodFacts {
   readonly kubeletPaths: readonly string[];
   /** What its driver is called, as far as a flag or a variable tells; none if there are several. */
   readonly driverNames: readonly [] | readonly [string];
+  /** Its ServiceAccount, as `NAMESPACE/NAME`. */
+  readonly account: string;
+  /** Undefined: the ServiceAccount decides. */
+  readonly isTokenMounted: boolean | undefined;
   /** Containers beside the registrars whose preStop hooks remove registration sockets. */
   readonly removers: readonly { readonly container: string; readonly command: string }[];
   /** The number of its registrars. */
@@ -56,6 +61,9 @@ export function readPod(owner: string, object: Tree, registrars: readonly Tree[]
     ports: portsOf(running, pod.hostNetwork === true),
     kubeletPaths,
     driverNames: registrars.length > 1 ? [] : driverNameIn(drivers),
+    account: accountName(tree(object.metadata).namespace, pod.serviceAccountName ?? pod.serviceAccount),
+    isTokenMounted:
+      pod.automountServiceAccountToken === undefined ? undefined : pod.automountServiceAccountToken !== false,
     removers: drivers.flatMap(({ name, lifecycle }) => {
       const hook = tree(tree(tree(lifecycle).preStop).exec);
       const command = list(hook.command).map(text).join(" ");

@@ -14,6 +14,7 @@ import { mountsOf } from "./mounts";
 import { imageForOperator } from "./operator";
 import { type PodFacts, podIn, readPod } from "./pod";
 import { isRegistrar, type OurImage, programOf } from "./program";
+import { type AccessFacts, addAccess, noAccess } from "./read-access";
 import { probesOf } from "./read-probes";
 import { literalsIn, noTextsOf, startOf } from "./read-program";
 import { isForWindows } from "./windows";
@@ -33,6 +34,7 @@ export interface ManifestFacts {
   readonly deployments: readonly Deployment[];
   /** Those with a registrar, and others that may be on its node. */
   readonly pods: readonly PodFacts[];
+  readonly access: AccessFacts;
   /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
   readonly unread: readonly Unread[];
@@ -46,6 +48,7 @@ export function readDeployments(
 ): ManifestFacts {
   const deployments: Deployment[] = [];
   const pods: PodFacts[] = [];
+  const access = noAccess();
   const csiDrivers: string[] = [];
   const unread: Unread[] = [];
   const read = (place: string, act: () => void) => {
@@ -70,11 +73,12 @@ export function readDeployments(
             const pod = found[0]?.pod ?? attempt(() => readPod(owner, object));
             if (pod !== undefined) pods.push(pod);
           }
+          addAccess(access, object);
           if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
         });
       }
     });
-  return { deployments, pods, csiDrivers, unread };
+  return { deployments, pods, access, csiDrivers, unread };
 }
 
 const PATCH = {

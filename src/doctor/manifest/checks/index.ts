@@ -1,5 +1,6 @@
 import type { Check } from "../../findings/finding";
 import type { ManifestFacts } from "../read-deployments";
+import { manifestAccess } from "./access";
 import { manifestArguments } from "./arguments";
 import { manifestCpu } from "./cpu";
 import { manifestCsiDriver } from "./csi-driver";
@@ -33,4 +34,5 @@ export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestReadable,
   manifestCpu,
   manifestDriverSocket,
+  manifestAccess,
 ];
