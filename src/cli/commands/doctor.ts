@@ -30,7 +30,7 @@ const LOOK_EVERY_MS = 1_000;
 
 const FLAGS = {
   file: {
-    ...listFlag("YAML files, folders, - for stdin: judged before they are applied", String),
+    ...listFlag("YAML to judge: files, folders, - for stdin; repeatable", String),
     alias: "f",
   },
   cluster: switchFlag("look at every node of a cluster, through kubectl"),
@@ -38,7 +38,7 @@ const FLAGS = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
-  image: textFlag("with -f, --cluster: this registrar's image, if its name differs"),
+  image: textFlag("with -f or --cluster: the image that is this registrar's"),
   swap: {
     ...textFlag("with -f: only what a swap to our image changes; or --swap=IMAGE"),
     implies: "file",

@@ -55,7 +55,7 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
   [
     "Windows shares the value",
     [{}, WINDOWS],
-    [/^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image/],
+    [/^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image as one for Linux/],
   ],
 ])("%s", (_what, changes, expected) => {
   expect(changedIn(...changes)).toEqual(expected.map((line) => expect.stringMatching(line)));

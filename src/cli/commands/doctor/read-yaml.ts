@@ -34,7 +34,7 @@ const MAX_TRIES = 3;
  * INVALID_OPTION for what is not YAML. `line` is the document's first line in its file.
  */
 export async function readYaml(text: string, line: number): Promise<ReadYaml> {
-  const { parseDocument, Scalar, visit } = await import("yaml");
+  const { isMap, parseDocument, Scalar, visit } = await import("yaml");
   const parse = (source: string) =>
     // The parser's own check of keys, and its pictures of where a mistake is, take minutes for some megabytes.
     parseDocument(source, {
@@ -67,9 +67,7 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
   if (template !== null)
     visit(document, {
       Map: (_, { flow, items, range }) =>
-        flow && range && typeof items[0]?.key === "object" && "items" in (items[0].key ?? {})
-          ? new Scalar(source.slice(range[0], range[1]))
-          : undefined,
+        flow && range && isMap(items[0]?.key) ? new Scalar(source.slice(range[0], range[1])) : undefined,
     });
   return { kind: "object", object: document.toJS() };
 }

@@ -44,7 +44,7 @@ export const manifestOperatingSystem = eachDeployment(
     if (program.kind !== "ours") return undefined;
     return program.isSwapped
       ? warning(
-          "has the same image and is for Windows nodes, where this registrar does not run; a cluster may have none",
+          "has the same image as one for Linux, and this registrar does not run on Windows nodes; the cluster may have none",
           "keep the official registrar's image there: the chart needs an image value for each, or an admission policy swaps it on Linux only",
         )
       : problem(
