@@ -20,6 +20,7 @@ const WORDS_OF_OTHERS = [
 const FLAGS_OF_OTHERS = [
   ...["--ignore-scripts", "--previous", "--root-dir", "--x", "--x=v", "--yes"],
   "--enable-csi-node-aware-scheduling",
+  ...["--csi-endpoint", "--drivername", "--endpoint", "--metrics-address"],
   "--register-with-taints=disk.csi.example.com/agent-not-ready=:NoExecute",
   ...readdirSync(join(ROOT, "bench"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith("main.ts"))

@@ -1,5 +1,6 @@
 import { type Finding, findingsOf } from "../findings/finding";
 import { MANIFEST_CHECKS } from "../manifest/checks";
+import { noAccess } from "../manifest/read-access";
 import type { ManifestFacts } from "../manifest/read-deployments";
 import { nameDrivers, type RegistrarUnit } from "./driver-names";
 import { placesIn } from "./places";
@@ -8,7 +9,7 @@ import type { ClusterReading } from "./read-cluster";
 export type ClusterFacts = ReturnType<typeof conclude>;
 
 /** These compare objects of one file. In a cluster the pods on a node are compared. */
-const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111"];
+const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111", "CSI116"];
 
 /** Names the drivers, and drops all but the one that is asked for. */
 export function conclude(reading: ClusterReading) {
@@ -19,6 +20,8 @@ export function conclude(reading: ClusterReading) {
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
   const places = placesIn(reading, all).filter(({ driver, unit }) => isMeant(driver, unit));
   const manifests: ManifestFacts = {
+    pods: [],
+    access: noAccess(),
     deployments: units.map(({ registrar }) => registrar),
     csiDrivers: [...(csiDrivers ?? [])],
     unread: reading.unreadObjects,

@@ -19,6 +19,8 @@ export interface RegistrarSettings {
   readonly metricsPath: string;
   /** The registrar requires the node's name from its environment. */
   readonly needsNodeName: boolean;
+  /** What the registrar does with its Node; undefined: it asks no API server. */
+  readonly nodeAccess: { readonly taints: boolean; readonly condition: boolean } | undefined;
   /** The words behind the flags, which the registrar ignores. */
   readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
   /** Undefined: the registrar cannot parse the arguments. */

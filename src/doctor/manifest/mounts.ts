@@ -17,6 +17,7 @@ export function mountsOf(container: Tree, pod: Tree) {
         mountPath: plainPath(text(mount.mountPath)),
         isReadOnly: mount.readOnly === true,
         volume: text(mount.name),
+        subPath,
         /** The host's folder; undefined for other volumes than a hostPath. */
         hostPath: path === undefined ? undefined : plainPath(`${text(path)}/${subPath}`),
         /** `hostPath`, `emptyDir`, ...; undefined: the pod has no such volume. */

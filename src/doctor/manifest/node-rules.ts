@@ -36,11 +36,9 @@ export function requiredNodeTerms({ affinity }: Tree): readonly Tree[] {
   return list(tree(required).nodeSelectorTerms).map(tree);
 }
 
-/** The items that can share a node with another one. */
-export function mayMeet<Item extends { readonly nodes: NodeRules }>(items: readonly Item[]): readonly Item[] {
-  return items.filter((one) =>
-    items.some((other) => other !== one && !excludeEachOther(one.nodes, other.nodes)),
-  );
+/** Whether a node can have pods with both rules. */
+export function mayMeet(ones: NodeRules, others: NodeRules): boolean {
+  return !excludeEachOther(ones, others);
 }
 
 /** No node can fit both: each pair of alternatives has a contradiction. */

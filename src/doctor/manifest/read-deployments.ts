@@ -1,4 +1,4 @@
-import { invalidOption } from "../../base/errors";
+import { attempt, invalidOption } from "../../base/errors";
 import { boundText } from "../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
 import { list, numberOrNone, type Tree, text, tree } from "../rules/objects";
@@ -11,9 +11,10 @@ import {
   unreadAt,
 } from "./deployment";
 import { mountsOf } from "./mounts";
-import { nodeRulesOf } from "./node-rules";
 import { imageForOperator } from "./operator";
+import { type PodFacts, podIn, readPod } from "./pod";
 import { isRegistrar, type OurImage, programOf } from "./program";
+import { type AccessFacts, addAccess, noAccess } from "./read-access";
 import { probesOf } from "./read-probes";
 import { literalsIn, noTextsOf, startOf } from "./read-program";
 import { isForWindows } from "./windows";
@@ -31,6 +32,9 @@ const OF_POD: Limits = { values: 10_000, textLength: 2 ** 17 };
 /** What the checks of a manifest judge. */
 export interface ManifestFacts {
   readonly deployments: readonly Deployment[];
+  /** Those with a registrar, and others that may be on its node. */
+  readonly pods: readonly PodFacts[];
+  readonly access: AccessFacts;
   /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
   readonly unread: readonly Unread[];
@@ -43,6 +47,8 @@ export function readDeployments(
   ours?: OurImage,
 ): ManifestFacts {
   const deployments: Deployment[] = [];
+  const pods: PodFacts[] = [];
+  const access = noAccess();
   const csiDrivers: string[] = [];
   const unread: Unread[] = [];
   const read = (place: string, act: () => void) => {
@@ -62,12 +68,17 @@ export function readDeployments(
           const image = found.length > 0 ? undefined : imageForOperator(object);
           if (image !== undefined) unread.push({ place: owner, ...writtenByOperator(image) });
           else if (found.length > 0 && isPatch(object)) unread.push({ place: owner, ...PATCH });
-          else deployments.push(...found);
+          else {
+            deployments.push(...found);
+            const pod = found[0]?.pod ?? attempt(() => readPod(owner, object));
+            if (pod !== undefined) pods.push(pod);
+          }
+          addAccess(access, object);
           if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
         });
       }
     });
-  return { deployments, csiDrivers, unread };
+  return { deployments, pods, access, csiDrivers, unread };
 }
 
 const PATCH = {
@@ -115,12 +126,12 @@ export type Deployment = ReturnType<typeof deploymentsIn>[number];
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
 export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings, ours: OurImage = {}) {
   const spec = tree(object.spec);
-  const pod = object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
+  const pod = podIn(object);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
   const registrars = containers.filter((container) => isRegistrar(container, ours));
   if (registrars.length === 0) return [];
   refuseHuge(pod, OF_POD);
-  const nodes = nodeRulesOf(pod);
+  const shared = readPod(owner, object, registrars);
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
@@ -151,7 +162,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       runAsUser: numberOrNone(security.runAsUser),
       runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,
       hostNetwork: pod.hostNetwork === true,
-      nodes,
+      pod: shared,
       maxSurge: text(tree(tree(spec.updateStrategy).rollingUpdate).maxSurge),
       /** The pod has a container that is not a registrar. */
       hasDriver: containers.length > registrars.length,

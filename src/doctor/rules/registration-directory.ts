@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
-import type { Place } from "../../host-path/mounts";
+import { isWithin, type Place } from "../../host-path/mounts";
 import { type Verdict, warning } from "../findings/finding";
 import { isTemplate } from "./objects";
 
@@ -15,10 +15,17 @@ export function isRegistrationDirectory(path: string): boolean {
   return path.endsWith(`/${NAME}`);
 }
 
-/** The directory of the kubelet whose root has one of these driver sockets; else the default one. */
-export function directoryFor(...driverPaths: readonly string[]): string {
-  const [root = DEFAULT_KUBELET_ROOT] = driverPaths.flatMap((path) => kubeletRootOf(path) ?? []);
+/** The registration directory in the first kubelet root of which one of these paths of the host tells. */
+export function directoryFor(...paths: readonly string[]): string {
+  const [root = DEFAULT_KUBELET_ROOT] = paths.flatMap((path) => kubeletRootOf(path) ?? rootIn(path) ?? []);
   return join(root, NAME);
+}
+
+/** The kubelet root that a path is in, by its name: a known one, or one called `kubelet`. */
+export function rootIn(path: string): string | undefined {
+  if (isTemplate(path)) return undefined;
+  const known = Object.values<string>(KUBELET_ROOTS).find((root) => isWithin(path, root));
+  return known ?? /^(\/(?:.+\/)?kubelet)\/(?:plugins|plugins_registry|pods)(?:\/|$)/.exec(path)?.[1];
 }
 
 /** Warns about a driver's socket in the registration directory, by its path on the host. */

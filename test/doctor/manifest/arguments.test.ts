@@ -1,4 +1,7 @@
-import { type Changes, OFFICIAL, saidOf } from "./one-daemon-set";
+import { saidOf as allSaidOf, type Changes, OFFICIAL } from "./one-daemon-set";
+
+/** Rights are judged by a check of their own. */
+const saidOf = (changes: Changes) => allSaidOf(changes).filter((line) => !line.startsWith("CSI116"));
 
 const TAINT = "--remove-startup-taint=x.csi/agent-not-ready";
 

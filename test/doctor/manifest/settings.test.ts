@@ -123,6 +123,74 @@ test.each<Changes>([
   expect(saidOf(changes)).toEqual([]);
 });
 
+const hook = (...command: readonly string[]) => ({
+  pod: {
+    containers: [
+      ...daemonSet().spec.template.spec.containers.slice(0, 1),
+      { name: "driver", lifecycle: { preStop: { exec: { command } } } },
+    ],
+  },
+});
+
+test("a hook of another container removes the registration socket", () => {
+  expect(saidOf(hook("/bin/sh", "-c", "rm -rf /plugins/x /registration/x-reg.sock"))).toEqual([
+    "CSI106 warning: is beside container driver, whose preStop hook removes registration sockets: /bin/sh -c rm -rf /plugins/x /registration/x-reg.sock -> leave them out of the hook: the registrar removes its own",
+  ]);
+  expect(saidOf(hook("sh", "-c", "rm -f /csi/* && ls /registration/x-reg.sock"))).toEqual([]);
+});
+
+const csiDrivers = (...names: readonly string[]) =>
+  names.map((name) => ({ kind: "CSIDriver", metadata: { name } }));
+/** A DaemonSet with a driver of this socket's folder, and of this name where a flag tells it. */
+const driver = (folder: string, name?: string) => {
+  const path = `/var/lib/kubelet/plugins/${folder}`;
+  const args = ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}/csi.sock`];
+  const [registrar] = daemonSet({ container: { args } }).spec.template.spec.containers;
+  const containers = [
+    registrar,
+    { name: "driver", args: name === undefined ? [] : [`--drivername=${name}`] },
+  ];
+  return daemonSet({ name: folder, plugin: { hostPath: { path } }, pod: { containers } });
+};
+
+const CSI_DRIVERS: readonly (readonly [what: string, expected: string | undefined, ...objects: object[]])[] =
+  [
+    [
+      "one of two is missing",
+      "has the driver b.csi without a CSIDriver object, and there is one for a.csi -> apply one",
+      driver("a.csi"),
+      driver("b.csi"),
+      ...csiDrivers("a.csi"),
+    ],
+    [
+      "the folder has almost the same name",
+      "has the driver disk.exmaple.com, and the CSIDriver is called disk.example.com -> use one name for both",
+      driver("disk.exmaple.com"),
+      ...csiDrivers("disk.example.com"),
+    ],
+    [
+      "the driver calls itself otherwise",
+      "has the driver a.csi without a CSIDriver object, and there is one for other.org -> apply one",
+      driver("x", "a.csi"),
+      ...csiDrivers("other.org"),
+    ],
+    ["the folder may have any name", undefined, driver("lvm-localpv"), ...csiDrivers("local.csi.openebs.io")],
+    [
+      "the flag counts",
+      undefined,
+      driver("csi-nfsplugin", "nfs.csi.k8s.io"),
+      ...csiDrivers("nfs.csi.k8s.io"),
+    ],
+    ["a template", undefined, driver("a.csi"), driver("b.csi"), ...csiDrivers("a.csi", "{{ .name }}")],
+  ];
+
+const ROWS = CSI_DRIVERS.map(([what, expected, ...objects]) => [what, expected, objects] as const);
+
+test.each(ROWS)("CSIDriver objects: %s", (_what, expected, objects) => {
+  const lines = said(...objects).filter((line) => line.startsWith("CSI111"));
+  expect(lines).toEqual(expected ? [expect.stringContaining(`CSI111 warning: ${expected}`)] : []);
+});
+
 test("without a CSIDriver in the files", () => {
   expect(said(daemonSet())).toEqual([expect.stringMatching(/^CSI111 unknown: has no CSIDriver/)]);
 });

@@ -73,6 +73,9 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     http: isListening ? parseListenAddress(endpoint) : undefined,
     metricsPath: flags.metricsPath,
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
+    nodeAccess: wantsNodeReadiness(flags)
+      ? { taints: flags.removeStartupTaint.length > 0, condition: flags.nodeCondition !== "" }
+      : undefined,
     ignored: ignoredOf(words, flags.rest),
     task: flags.version ? "print" : isProbeMode(flags.mode) ? "probe" : "register",
   };
@@ -102,6 +105,7 @@ const NOTHING: RegistrarSettings = {
   http: undefined,
   metricsPath: "/metrics",
   needsNodeName: false,
+  nodeAccess: undefined,
   ignored: undefined,
   task: undefined,
 };

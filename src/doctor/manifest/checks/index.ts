@@ -1,14 +1,16 @@
 import type { Check } from "../../findings/finding";
 import type { ManifestFacts } from "../read-deployments";
+import { manifestAccess } from "./access";
 import { manifestArguments } from "./arguments";
 import { manifestCpu } from "./cpu";
+import { manifestCsiDriver } from "./csi-driver";
 import { manifestDriverPath } from "./driver-path";
+import { manifestDriverSocket } from "./driver-socket";
 import { manifestMemory } from "./memory";
 import { manifestDuplicates, manifestPorts } from "./pairs";
 import { manifestProbes } from "./probes";
 import { manifestRegistrationDirectory } from "./registration-directory";
 import {
-  manifestCsiDriver,
   manifestOperatingSystem,
   manifestPreStop,
   manifestReadable,
@@ -31,4 +33,6 @@ export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestOperatingSystem,
   manifestReadable,
   manifestCpu,
+  manifestDriverSocket,
+  manifestAccess,
 ];

@@ -1,35 +1,69 @@
-import { check, problem, type Verdicts } from "../../findings/finding";
+import { check, problem } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE, together } from "../../rules/duplicates";
 import { isTemplate } from "../../rules/objects";
 import { mayMeet } from "../node-rules";
+import type { PodFacts } from "../pod";
 import type { Deployment, ManifestFacts } from "../read-deployments";
+import { collide, type PortUse } from "../read-ports";
 import { isForLinux } from "./each-deployment";
 
-export const manifestPorts = check<ManifestFacts>("CSI109", "manifest-ports", ({ deployments }) => {
-  const serving = deployments.filter(({ settings }) => (settings.http?.port ?? 0) !== 0);
-  const keyOf = ({ place, settings, hostNetwork }: Deployment) =>
-    `port ${settings.http?.port} of ${hostNetwork ? "the node" : place.replace(/, container .*$/s, "")}`;
-  return judgePairs(serving, keyOf, "serve on", "give each another --http-endpoint");
+interface PortOfPod extends PortUse {
+  readonly pod: PodFacts;
+}
+
+export const manifestPorts = check<ManifestFacts>("CSI109", "manifest-ports", ({ deployments, pods }) => {
+  const uses = pods
+    .filter(({ isForWindows }) => !isForWindows)
+    .flatMap((pod) => pod.ports.map((use): PortOfPod => ({ ...use, pod })));
+  const withRegistrar = new Set(deployments.map(({ pod }) => pod));
+  const networkOf = ({ port, isOnNode, pod }: PortOfPod) =>
+    `port ${port} of ${isOnNode ? "the node" : pod.owner}`;
+  return Array.from(grouped(uses, networkOf), ([network, group]) => {
+    const isOurs = ({ pod }: PortOfPod) => withRegistrar.has(pod);
+    const ours = group.filter(isOurs);
+    const some = named(
+      group.filter((one) => (isOurs(one) ? group : ours).some((other) => excludes(one, other))),
+    );
+    if (some.length === 0) return undefined;
+    const [names, all] = together(some.map(({ pod, container }) => `${pod.owner}, container ${container}`));
+    const set = new Set(some.map(({ flag, port }) => flag ?? `containerPort: ${port}`));
+    return problem(
+      names,
+      `${all} serve on ${network}`,
+      `give each a port of its own: now ${[...set].join(", ")}`,
+    );
+  });
 });
+
+/** One of them cannot listen, or its pod does not start beside the other's. */
+function excludes(one: PortOfPod, other: PortOfPod): boolean {
+  if (!collide(one, other)) return false;
+  if (one.pod === other.pod)
+    // In a pod one container may declare the port on which another listens.
+    return one.container !== other.container && (one.flag === undefined) === (other.flag === undefined);
+  return one.pod.identity !== other.pod.identity && mayMeet(one.pod.nodes, other.pod.nodes);
+}
+
+/** Of a port that a pod declares as well, the containers that listen on it. */
+function named(uses: readonly PortOfPod[]): readonly PortOfPod[] {
+  return [...grouped(uses, ({ pod }) => pod.owner).values()].flatMap((some) => {
+    const listening = some.filter(({ flag }) => flag !== undefined);
+    return listening.length > 0 ? listening : some;
+  });
+}
 
 export const manifestDuplicates = check<ManifestFacts>("CSI110", "manifest-duplicates", ({ deployments }) => {
   const pathOf = ({ settings }: Deployment) => settings.kubeletRegistrationPath;
   const daemonSets = deployments.filter(
-    (one) => one.objectKind === "DaemonSet" && pathOf(one) !== "" && !isTemplate(pathOf(one)),
+    (one) =>
+      isForLinux(one) && one.objectKind === "DaemonSet" && pathOf(one) !== "" && !isTemplate(pathOf(one)),
   );
-  return judgePairs(daemonSets, pathOf, "register", LEAVE_ONE);
-});
-
-function judgePairs(
-  ones: readonly Deployment[],
-  keyOf: (one: Deployment) => string,
-  verb: string,
-  fix: string,
-): Verdicts {
-  return Array.from(grouped(ones.filter(isForLinux), keyOf), ([key, group]) => {
-    const some = mayMeet(group);
+  return Array.from(grouped(daemonSets, pathOf), ([path, group]) => {
+    const some = group.filter((one) =>
+      group.some((other) => other !== one && mayMeet(one.pod.nodes, other.pod.nodes)),
+    );
     const [names, all] = together(some.map(({ place }) => place));
-    return some.length > 1 ? problem(names, `${all} ${verb} ${key}`, fix) : undefined;
+    return some.length > 1 ? problem(names, `${all} register ${path}`, LEAVE_ONE) : undefined;
   });
-}
+});

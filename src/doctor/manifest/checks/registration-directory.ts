@@ -1,9 +1,8 @@
-import { KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
-import { isWithin } from "../../../host-path/mounts";
+import { dirname } from "node:path/posix";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { isTemplate } from "../../rules/objects";
-import { directoryFor, isRegistrationDirectory } from "../../rules/registration-directory";
+import { directoryFor, isRegistrationDirectory, rootIn } from "../../rules/registration-directory";
 import { tooLong } from "../../rules/words";
 import { mountOf, onHost } from "../mounts";
 import type { Deployment } from "../read-deployments";
@@ -15,11 +14,11 @@ export const manifestRegistrationDirectory = eachDeployment(
   judge,
 );
 
-function judge({ unseen, program, settings, mounts }: Deployment): Statement | undefined {
+function judge({ unseen, program, settings, mounts, pod }: Deployment): Statement | undefined {
   if (unseen !== undefined) return undefined;
   const { pluginRegistrationPath: folder, kubeletRegistrationPath: told, csiAddress } = settings;
   const driverPath = onHost(csiAddress, mounts) ?? told;
-  const mountIt = `mount the hostPath ${directoryFor(driverPath, told)} there`;
+  const mountIt = `mount the hostPath ${directoryFor(driverPath, told, ...pod.kubeletPaths)} there`;
   const mount = mountOf(folder, mounts);
   if (mount === undefined && program.kind === "unknown") return undefined;
   if (mount === undefined) return problem(`has nothing mounted at ${folder}`, mountIt);
@@ -34,22 +33,36 @@ function judge({ unseen, program, settings, mounts }: Deployment): Statement | u
   if (isTemplate(host)) return unknown(`has a directory with a placeholder that is not filled in: ${host}`);
   if (!isRegistrationDirectory(host))
     return problem(`mounts ${host} at ${folder}, and kubelet looks in its plugins_registry only`, mountIt);
-  const bytes = Buffer.byteLength(registrationSocketPath(host, "x"));
+  const [name] = pod.driverNames;
+  const bytes = Buffer.byteLength(registrationSocketPath(host, name ?? "x"));
   if (bytes > MAX_SOCKET_PATH_BYTES)
     return problem(
-      `makes its socket in ${host}, where the shortest name ${tooLong(bytes)}`,
-      "give kubelet a shorter --root-dir",
+      `makes its socket in ${host}, where ${name === undefined ? "the shortest name" : `${name}-reg.sock`} ${tooLong(bytes)}`,
+      `give kubelet a shorter --root-dir${name === undefined ? "" : ", or the driver a shorter name"}`,
     );
-  const [one, other] = [rootOf(host), rootOf(driverPath)];
-  return one !== undefined && other !== undefined && one !== other
-    ? problem(
-        `registers in ${one} and has the driver's socket in ${other}: a node has one kubelet root`,
-        `use one of them everywhere: ${one}, or ${other}`,
-      )
-    : ok(`makes its socket where kubelet looks: ${host}`);
+  return judgeRoots(host, rootIn(driverPath), pod.kubeletPaths);
 }
 
-/** The known kubelet root that a path is in. */
-function rootOf(path: string): string | undefined {
-  return Object.values<string>(KUBELET_ROOTS).find((root) => isWithin(path, root));
+/** A node has one kubelet root. */
+function judgeRoots(host: string, ofDriver: string | undefined, paths: readonly string[]): Statement {
+  const root = dirname(host);
+  const ofPods = paths.filter((path) => /\/pods$/.test(path));
+  const oneOf = (other: string) => {
+    const rest = ofPods.find((path) => rootIn(path) === root) ?? ofPods[0];
+    return rest === undefined
+      ? `use one of them everywhere: ${root}, or ${other}`
+      : `use one everywhere: the pod mounts ${rest}`;
+  };
+  if (ofDriver !== undefined && ofDriver !== root)
+    return problem(
+      `registers in ${root} and has the driver's socket in ${ofDriver}: a node has one kubelet root`,
+      oneOf(ofDriver),
+    );
+  const [other] = ofPods.some((path) => rootIn(path) === root) ? [] : ofPods;
+  return other === undefined
+    ? ok(`makes its socket where kubelet looks: ${host}`)
+    : problem(
+        `registers in ${root}, and its pod mounts ${other}: a node has one kubelet root`,
+        `use one of them everywhere: ${root}, or ${dirname(other)}`,
+      );
 }

@@ -1,16 +1,21 @@
-import { isPattern } from "../../../host-path/path-pattern";
 import { boundText } from "../../../logging/escape";
 import { check, unread } from "../../findings/finding";
-import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { ManifestFacts } from "../read-deployments";
-import { eachDeployment, problem, unknown, warning } from "./each-deployment";
+import { eachDeployment, problem, warning } from "./each-deployment";
 
-export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop, program }) => {
-  if (program.kind === "unknown") return undefined;
+export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ preStop, program, pod }) => {
+  const beside = pod.removers.map(({ container, command }) =>
+    warning(
+      `is beside container ${container}, whose preStop hook removes registration sockets: ${command}`,
+      "leave them out of the hook: the registrar removes its own",
+    ),
+  );
+  if (program.kind === "unknown") return beside;
   const fails = program.hasShell === false && /(?:^|\/)(?:ba|da)?sh$/.test(preStop[0] ?? "");
-  if (!fails && !preStop.some((word) => /\brm\b/.test(word))) return undefined;
+  if (!fails && !preStop.some((word) => /\brm\b/.test(word))) return beside;
   const what = fails ? "always fails, because the image has no shell" : "removes files";
-  return warning(`has a preStop hook that ${what}: ${boundText(preStop.join(" "))}`, "delete the hook");
+  const own = `has a preStop hook that ${what}: ${boundText(preStop.join(" "))}`;
+  return [warning(own, "delete the hook"), ...beside];
 });
 
 export const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ maxSurge, hasDriver }) =>
@@ -31,15 +36,6 @@ export const manifestUser = eachDeployment("CSI108", "manifest-user", ({ runAsUs
   const fixes = [runAsNonRoot && NON_ROOT_FIXES[runAsNonRoot], isOther && "set runAsUser: 0"];
   return problem(`does not run as root: ${what}`, fixes.filter(Boolean).join(", and "));
 });
-
-export const manifestCsiDriver = eachDeployment(
-  "CSI111",
-  "manifest-csi-driver",
-  ({ hasDriver, settings }, { csiDrivers }) =>
-    csiDrivers.length === 0 && hasDriver && !isPattern(settings.kubeletRegistrationPath)
-      ? unknown("has no CSIDriver object beside it: it may be applied by itself", APPLY_CSI_DRIVER)
-      : undefined,
-);
 
 export const manifestOperatingSystem = eachDeployment(
   "CSI112",

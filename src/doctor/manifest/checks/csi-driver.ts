@@ -1,0 +1,44 @@
+import { nearWord } from "../../../base/near-word";
+import { isPattern } from "../../../host-path/path-pattern";
+import { isTemplate } from "../../rules/objects";
+import { APPLY_CSI_DRIVER } from "../../rules/words";
+import type { Deployment, ManifestFacts } from "../read-deployments";
+import { eachDeployment, type Statement, unknown, warning } from "./each-deployment";
+
+export const manifestCsiDriver = eachDeployment("CSI111", "manifest-csi-driver", (one, facts) => {
+  if (!one.hasDriver || isPattern(one.settings.kubeletRegistrationPath)) return undefined;
+  return facts.csiDrivers.length === 0
+    ? unknown("has no CSIDriver object beside it: it may be applied by itself", APPLY_CSI_DRIVER)
+    : judge(one, facts);
+});
+
+/** The longest name of a driver (the CSI specification). */
+const MAX_NAME_LENGTH = 63;
+/** The number of CSIDrivers that are named. */
+const NAMED = 3;
+
+/** The driver's name is what its pod says, or the folder of its socket if a CSIDriver is called so. */
+function judge(one: Deployment, { deployments, csiDrivers }: ManifestFacts): Statement | undefined {
+  const [name] = one.pod.driverNames;
+  const called = name ?? folderOf(one);
+  const known = csiDrivers.filter(({ length }) => length <= MAX_NAME_LENGTH);
+  if (called === undefined || csiDrivers.includes(called) || csiDrivers.some(isTemplate)) return undefined;
+  const names = deployments.flatMap(({ pod }) => pod.driverNames);
+  const folders = deployments.flatMap((other) => folderOf(other) ?? []);
+  const others = known.filter((csiDriver) => ![...names, ...folders].includes(csiDriver));
+  const near = nearWord(called, others, 2);
+  if (near !== undefined)
+    return warning(`has the driver ${called}, and the CSIDriver is called ${near}`, "use one name for both");
+  if (name !== undefined || others.length === 0)
+    return warning(
+      `has the driver ${called} without a CSIDriver object, and there is one for ${known.slice(0, NAMED).join(", ")}`,
+      APPLY_CSI_DRIVER,
+    );
+  return undefined;
+}
+
+/** Many drivers have their name there, others a word of their own. */
+function folderOf({ settings }: Deployment): string | undefined {
+  const folder = settings.kubeletRegistrationPath.split(/[\\/]+/).at(-2);
+  return folder && folder.length <= MAX_NAME_LENGTH && !isTemplate(folder) ? folder : undefined;
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { settingsOf } from "../../src/cli/commands/doctor/settings";
+import { findingsOf } from "../../src/doctor/findings/finding";
+import { MANIFEST_CHECKS } from "../../src/doctor/manifest/checks";
+import type { OurImage } from "../../src/doctor/manifest/program";
+import { readDeployments } from "../../src/doctor/manifest/read-deployments";
+import { findingsOfSwap, readSwap } from "../../src/doctor/manifest/swap";
+
+/**
+ * What a public chart or manifest deploys with a registrar. A chart was rendered by `helm template` with its defaults, or
+ * with `values` as `--set`; a row keeps the facts: each container's image, arguments, environment, ports, probes, mounts and
+ * limits, the pod's volumes and nodes, and the names of the CSIDriver objects beside it.
+ */
+export interface PodsRow {
+  readonly project: string;
+  /** The chart's folder or the manifest's file in the project's repository. */
+  readonly path: string;
+  /** The commit. */
+  readonly version: string;
+  readonly values?: string;
+  readonly csiDrivers: readonly string[];
+  /** `CODE STATUS CONTAINER` of what doctor says, except ok: each was looked at, and is true. */
+  readonly findings: readonly string[];
+  /** The same of what `--swap` says; none where no container is the official registrar's for Linux. */
+  readonly swapped: readonly string[];
+  readonly workloads: readonly object[];
+}
+
+export const PODS: readonly PodsRow[] = JSON.parse(readFileSync(join(__dirname, "pods.json"), "utf8"));
+
+/** A row's objects, as `-f` reads them. */
+export function objectsOf({ workloads, csiDrivers }: PodsRow): readonly object[] {
+  return [...workloads, ...csiDrivers.map((name) => ({ kind: "CSIDriver", metadata: { name } }))];
+}
+
+/** What doctor says of these rows together, except ok. */
+export function findingsIn(...rows: readonly PodsRow[]) {
+  return findingsOf(MANIFEST_CHECKS, readerOf(rows)({})).filter(({ status }) => status !== "ok");
+}
+
+/** What doctor says of the swap in a row. */
+export function findingsOfSwapIn(row: PodsRow) {
+  const swap = readSwap(readerOf([row]), {});
+  return swap.swapped === 0 ? [] : findingsOfSwap(swap);
+}
+
+function readerOf(rows: readonly PodsRow[]) {
+  const objects = rows.flatMap(objectsOf).map((object) => ({ file: "a.yaml", object }));
+  return (ours: OurImage) => readDeployments(objects, settingsOf, ours);
+}

@@ -1,0 +1,156 @@
+import { CSI_DRIVER, daemonSet, OFFICIAL, said, TOLD } from "./one-daemon-set";
+
+interface Changes {
+  readonly kind?: string;
+  readonly name?: string;
+  readonly pod?: object;
+}
+
+const LIVENESS = "x/livenessprobe:v2.19.0";
+const ON_NODE = { hostNetwork: true };
+const REGISTRAR = daemonSet().spec.template.spec.containers[0];
+
+/** A registrar's pod with other containers. */
+function pod(containers: readonly object[], { name = "a", pod: more = {} }: Changes = {}) {
+  return daemonSet({ name, pod: { containers: [REGISTRAR, ...containers], ...more } });
+}
+
+/** A pod without a registrar. */
+function other(
+  containers: readonly object[],
+  { kind = "Deployment", name = "b", pod: more = {} }: Changes = {},
+) {
+  const template = { spec: { containers, ...more } };
+  return { kind, metadata: { name, namespace: "ns" }, spec: { selector: {}, template } };
+}
+
+const runs = (name: string, ...args: readonly string[]) => ({ name, args });
+const declares = (name: string, ...ports: readonly object[]) => ({ name, ports });
+
+const portsSaid = (...objects: readonly object[]) =>
+  said(...objects, CSI_DRIVER).filter((line) => line.startsWith("CSI109"));
+
+test.each<readonly [what: string, objects: readonly object[], now: string]>([
+  [
+    "a livenessprobe, and a driver's metrics",
+    [pod([runs("a", "--metrics-address=:1"), { ...runs("b", "--health-port", "1"), image: LIVENESS }])],
+    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own: now --metrics-address=:1, --health-port=1",
+  ],
+  [
+    "a livenessprobe by its default",
+    [pod([runs("a", "-http-endpoint=localhost:9808"), { name: "b", image: LIVENESS }])],
+    "port 9808 of a.yaml: DaemonSet ns/a -> give each a port of its own: now --http-endpoint=localhost:9808, --health-port=9808 by default",
+  ],
+  [
+    "a variable",
+    [
+      pod([
+        { ...runs("a", "--metrics-bind-address=$(A)"), env: [{ name: "A", value: "0.0.0.0:1" }] },
+        runs("b", "--metrics-port=1"),
+      ]),
+    ],
+    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own: now --metrics-bind-address=0.0.0.0:1, --metrics-port=1",
+  ],
+  [
+    "a sidecar among the init containers",
+    [
+      pod([runs("a", "--health-port=1")], {
+        pod: { initContainers: [{ ...runs("b", "--health-port=1"), restartPolicy: "Always" }] },
+      }),
+    ],
+    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own: now --health-port=1",
+  ],
+  [
+    "two declarations in a pod on the node's network, which the API server refuses",
+    [pod([declares("a", { containerPort: 1 }), declares("b", { containerPort: 1 })], { pod: ON_NODE })],
+    "port 1 of the node -> give each a port of its own: now containerPort: 1",
+  ],
+  [
+    "a declared port of one pod, and a listener of another",
+    [
+      pod([declares("a", { containerPort: 1 }), runs("b", "--health-port=1")], { pod: ON_NODE }),
+      other([declares("c", { containerPort: 1 })], { pod: ON_NODE }),
+    ],
+    "port 1 of the node -> give each a port of its own: now --health-port=1, containerPort: 1",
+  ],
+  [
+    "a host port",
+    [
+      pod([declares("a", { containerPort: 3, hostPort: 1 })]),
+      other([runs("c", "--listen-address=127.0.0.1:1")], { pod: ON_NODE }),
+    ],
+    "port 1 of the node -> give each a port of its own: now containerPort: 1, --listen-address=127.0.0.1:1",
+  ],
+])("two on one port: %s", (_what, objects, now) => {
+  expect(portsSaid(...objects)).toEqual([`CSI109 problem: both serve on ${now}`]);
+});
+
+test.each<readonly [what: string, objects: readonly object[]]>([
+  [
+    "a port that one declares and the other listens on",
+    [pod([declares("a", { containerPort: 1 }), runs("b", "--health-port=1")], { pod: ON_NODE })],
+  ],
+  [
+    "other addresses",
+    [
+      pod([
+        runs("a", "--health-port=0", "--http-endpoint=[::1]:1"),
+        runs("b", "--http-endpoint=localhost:1"),
+      ]),
+    ],
+  ],
+  [
+    "another protocol",
+    [
+      pod([declares("a", { containerPort: 1, protocol: "UDP" }), declares("b", { containerPort: 1 })], {
+        pod: ON_NODE,
+      }),
+    ],
+  ],
+  [
+    "an init container, which has ended",
+    [pod([runs("a", "--health-port=1")], { pod: { initContainers: [runs("b", "--health-port=1")] } })],
+  ],
+  ["a port that is not known", [pod([runs("a", "--health-port=$(P)"), runs("b", "--health-port=$(P)")])]],
+  [
+    "pods with a network of their own",
+    [pod([runs("a", "--health-port=1")]), other([runs("c", "--health-port=1")])],
+  ],
+  [
+    "one object in two files",
+    [
+      pod([runs("a", "--health-port=1")], { pod: ON_NODE }),
+      pod([runs("a", "--health-port=1")], { pod: ON_NODE }),
+    ],
+  ],
+  [
+    "pods without a registrar",
+    [pod([]), ...["b", "c"].map((name) => other([runs("c", "--health-port=1")], { name, pod: ON_NODE }))],
+  ],
+  [
+    "nodes that exclude each other",
+    [
+      pod([runs("a", "--health-port=1")], { pod: { ...ON_NODE, nodeSelector: { p: "1" } } }),
+      other([runs("c", "--health-port=1")], { pod: { ...ON_NODE, nodeSelector: { p: "2" } } }),
+    ],
+  ],
+  [
+    "livenessprobe with its own command",
+    [
+      pod([
+        { name: "a", image: LIVENESS, command: ["sh"] },
+        { name: "b", image: LIVENESS },
+      ]),
+    ],
+  ],
+])("no fault in %s", (_what, objects) => {
+  expect(portsSaid(...objects)).toEqual([]);
+});
+
+test("two registrars of a pod", () => {
+  const args = [TOLD, "--http-endpoint=:1"];
+  const containers = ["1", "2"].map((name) => ({ ...REGISTRAR, name, image: OFFICIAL, args }));
+  expect(portsSaid(daemonSet({ pod: { containers } }))).toEqual([
+    expect.stringContaining("both serve on port 1 of a.yaml: DaemonSet ns/x"),
+  ]);
+});
