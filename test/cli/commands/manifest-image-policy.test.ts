@@ -104,6 +104,8 @@ test.each([
     [IMAGE, "--arg=--vmodule=a=1", "--arg=--logging-format=json"],
     /no registrar starts with these --arg: Logging/,
   ],
+  [[IMAGE, "--arg=--metrics-path=/healthz"], /no registrar starts with these --arg: .*healthz/],
+  [[IMAGE, "--arg=--node-condition-delay=-1s"], /node-condition-delay must not be negative/],
   [[IMAGE, "--arg=--v=1", "--arg=-v=2"], /--arg gives --v more than once/],
   [[IMAGE, "--arg=--csi-address=/x"], /belongs to each driver's own arguments/],
   [[IMAGE, "--arg=--node-condition=x"], /give --node-condition/],
