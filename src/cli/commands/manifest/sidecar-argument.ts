@@ -27,7 +27,7 @@ const EXCLUDED: Readonly<Partial<Record<FlagName, readonly FlagName[]>>> = {
   vmodule: ["logging-format"],
 };
 
-/** What containers may have: with these, more of the others counts. */
+/** With these flags, which containers may have, more of the others' values are checked. */
 const BESIDE = ["--http-endpoint=:9809", "--node-condition={driver}/Registered"];
 
 /** The arguments of `--arg`, by the sidecar's own parser. Throws INVALID_OPTION with what is wrong with one, or with all. */
@@ -60,6 +60,5 @@ function sidecarArgument(word: string): AddedArgument {
   if (name === undefined) return refuse("is no flag: write --arg=--FLAG=VALUE");
   const why = REFUSED[name];
   if (why !== undefined) return refuse(why);
-
   return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false };
 }
