@@ -1,5 +1,6 @@
 /** A text as a string of CEL, the language of the API server's policies. */
-export const celText = (text: string) => `'${text.replace(/[\\']/g, "\\$&")}'`;
+export const celText = (text: string) =>
+  `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 
 export const celList = (texts: readonly string[]) => `[${texts.map(celText).join(", ")}]`;
 

@@ -40,7 +40,7 @@ test("each flag reaches the policy", async () => {
       "--namespace-label=team=storage",
       "--match-image=a.b",
     ],
-    ...["--keep=memory,cpu", "--arg=--termination-log=/it's\\here"],
+    ...["--keep=memory,cpu", "--arg=--termination-log=/it's\\\"\n"],
   );
   expect(policy.metadata.name).toBe("mine");
   expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([
@@ -51,7 +51,7 @@ test("each flag reaches the policy", async () => {
   const [{ jsonPatch }] = policy.spec.mutations;
   expect(jsonPatch.expression).not.toMatch(/memory|cpu/);
   expect(jsonPatch.expression).toContain("timeoutSeconds");
-  expect(policy.spec.variables.at(-1).expression).toContain("['--termination-log=/it\\'s\\\\here']");
+  expect(policy.spec.variables.at(-1).expression).toContain(String.raw`['--termination-log=/it\'s\\"\n']`);
 });
 
 test("--drop writes the registrar for the whole node before the policy, for the same folder of kubelet's", async () => {
@@ -104,6 +104,8 @@ test.each([
     [IMAGE, "--arg=--vmodule=a=1", "--arg=--logging-format=json"],
     /no registrar starts with these --arg: Logging/,
   ],
+  [[IMAGE, "--arg=--metrics-path=/healthz"], /no registrar starts with these --arg: .*healthz/],
+  [[IMAGE, "--arg=--node-condition-delay=-1s"], /node-condition-delay must not be negative/],
   [[IMAGE, "--arg=--v=1", "--arg=-v=2"], /--arg gives --v more than once/],
   [[IMAGE, "--arg=--csi-address=/x"], /belongs to each driver's own arguments/],
   [[IMAGE, "--arg=--node-condition=x"], /give --node-condition/],

@@ -27,13 +27,16 @@ const EXCLUDED: Readonly<Partial<Record<FlagName, readonly FlagName[]>>> = {
   vmodule: ["logging-format"],
 };
 
+/** With these flags, which containers may have, more of the others' values are checked. */
+const BESIDE = ["--http-endpoint=:9809", "--node-condition={driver}/Registered"];
+
 /** The arguments of `--arg`, by the sidecar's own parser. Throws INVALID_OPTION with what is wrong with one, or with all. */
 export function sidecarArguments(words: readonly string[]): readonly AddedArgument[] {
   const args = words.map(sidecarArgument);
   const names = args.map(({ unless: [name] }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw invalidOption(`--arg gives --${twice} more than once`);
-  const all = parseFlags(words);
+  const all = parseFlags([...BESIDE, ...words]);
   const problem = all.kind === "flags" ? startProblemOf(all.flags) : undefined;
   if (problem !== undefined) throw invalidOption(`no registrar starts with these --arg: ${problem}`);
   return args;
@@ -57,6 +60,5 @@ function sidecarArgument(word: string): AddedArgument {
   if (name === undefined) return refuse("is no flag: write --arg=--FLAG=VALUE");
   const why = REFUSED[name];
   if (why !== undefined) return refuse(why);
-
   return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false };
 }
