@@ -1,8 +1,7 @@
 import { invalidOption } from "../../../base/errors";
 import type { AddedArgument } from "../../../manifest/image-policy/changes";
 import { startProblemOf } from "../../flag-checks";
-import { type FlagName, parseFlags } from "../../flags";
-import { nearestFlag } from "../../meant-flag";
+import { type FlagName, nearestFlag, parseFlags } from "../../flags";
 
 const OTHERS = "belongs to each driver's own arguments";
 const NODE_WIDE = "is for a registrar of a whole node";

@@ -109,6 +109,8 @@ async function startCluster() {
   return {
     controlPlane,
     folder: folder.path,
+    /** As an administrator. */
+    admin,
     patch,
     /** Applies YAML with server-side validation. */
     apply,
