@@ -12,8 +12,8 @@ export interface Target {
   /** The kubelet registration path of the same socket; undefined if not given. */
   readonly kubeletRegistrationPath: string | undefined;
   readonly pluginRegistrationPath: string;
-  /** Patterns of driver sockets, such as `/plugins/STAR/csi.sock` with `*` for STAR. */
-  readonly patterns?: readonly string[];
+  /** The pattern of driver sockets, such as `/plugins/STAR/csi.sock` with `*` for STAR. */
+  readonly pattern?: string | undefined;
   /** Names that the registrar allows or denies. Default: all are allowed. */
   readonly names?: NameLists;
   /** Where the host's root is mounted: `/host` in a debugging pod. Default `/`. */
