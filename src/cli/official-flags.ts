@@ -2,12 +2,10 @@ import { nearWord } from "../base/near-word";
 import { acceptedFlags, flagTable } from "./flags";
 import { type GoFlag, parseGoFlags } from "./go-flags";
 
-/** A release of the official registrar as a number: v2.17 is 217. */
-export type OfficialRelease = number;
-
-const LATEST: OfficialRelease = 217;
+/** The official registrar's latest release, as a number: v2.17 is 217. */
+const LATEST = 217;
 /** The releases that added flags; the other flags are as old as v1.1. */
-const ADDED: readonly (readonly [OfficialRelease, flags: readonly string[]])[] = [
+const ADDED: readonly (readonly [number, flags: readonly string[]])[] = [
   [200, ["plugin-registration-path", "health-port"]],
   [201, ["timeout", "http-endpoint"]],
   [203, ["mode"]],
@@ -17,7 +15,7 @@ const ADDED: readonly (readonly [OfficialRelease, flags: readonly string[]])[] =
   [214, ["automaxprocs"]],
 ];
 const addedIn = (flag: string) => ADDED.find(([, flags]) => flags.includes(flag))?.[0];
-const LAST_WITH_KLOG: OfficialRelease = 210;
+const LAST_WITH_KLOG: number = 210;
 /** It ends unless they are off, because it has no flag for the feature gate that they need. */
 const ALPHA_FLAGS = /^log-(?:text|json)-(?:split-stream|info-buffer-size)$/;
 
@@ -40,7 +38,7 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   ]);
 }
 
-export function askOfficial(words: readonly string[], release: OfficialRelease | undefined): OfficialAnswer {
+export function askOfficial(words: readonly string[], release: number | undefined): OfficialAnswer {
   const known = officialFlags(release);
   const line = parseGoFlags(words, known);
   if (line.kind === "parsed") {

@@ -100,14 +100,6 @@ export type DirectoryFacts = { readonly path: string } & (
     }
 );
 
-export interface HostFacts {
-  /** The doctor's user ID; undefined on a system without user IDs. */
-  readonly uid: number | undefined;
-  readonly selinux: SelinuxFacts;
-  /** The registration directories of other known kubelets that exist here. */
-  readonly otherDirectories: readonly string[];
-}
-
 export type SelinuxFacts =
   /** No Linux, or /proc is hidden. */
   | { readonly kind: "unknown" }
@@ -132,6 +124,12 @@ export interface Facts {
   readonly kubeletPath: SocketFacts | undefined;
   readonly directory: DirectoryFacts;
   readonly registrations: readonly RegistrationFacts[];
-  readonly host: HostFacts;
+  readonly host: {
+    /** The doctor's user ID; undefined on a system without user IDs. */
+    readonly uid: number | undefined;
+    readonly selinux: SelinuxFacts;
+    /** The registration directories of other known kubelets that exist here. */
+    readonly otherDirectories: readonly string[];
+  };
   readonly nodeReadiness: NodeReadinessFacts | undefined;
 }
