@@ -19,12 +19,6 @@ const LAST_WITH_KLOG: number = 210;
 /** It ends unless they are off, because it has no flag for the feature gate that they need. */
 const ALPHA_FLAGS = /^log-(?:text|json)-(?:split-stream|info-buffer-size)$/;
 
-/** Whether an official registrar starts with some arguments; `unclear` if that depends on its release. */
-export type OfficialAnswer =
-  | { readonly kind: "starts" }
-  | { readonly kind: "refused"; readonly problem: string; readonly advice: string }
-  | { readonly kind: "unclear"; readonly flag: string };
-
 /** The flags that its `--help` prints in a release. */
 export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   const { dropIn, deprecated, removed, ours } = flagTable;
@@ -38,7 +32,8 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   ]);
 }
 
-export function askOfficial(words: readonly string[], release: number | undefined): OfficialAnswer {
+/** Whether an official registrar starts with some arguments; `unclear` if that depends on its release. */
+export function askOfficial(words: readonly string[], release: number | undefined) {
   const known = officialFlags(release);
   const line = parseGoFlags(words, known);
   if (line.kind === "parsed") {
@@ -46,18 +41,18 @@ export function askOfficial(words: readonly string[], release: number | undefine
     const alpha = [...new Map(line.settings.map(([name, value]) => [name, value]))].find(
       ([name, value]) => ALPHA_FLAGS.test(name) && value,
     );
-    if (alpha === undefined) return { kind: "starts" };
+    if (alpha === undefined) return { kind: "starts" } as const;
     return {
       kind: "refused",
       problem: `LoggingConfiguration is invalid: -${alpha[0]} needs the feature LoggingAlphaOptions`,
       advice: `take --${alpha[0]} out, or take this registrar's image: the official one has no flag for that feature`,
-    };
+    } as const;
   }
-  if (line.kind === "help") return { kind: "starts" };
+  if (line.kind === "help") return { kind: "starts" } as const;
   const flag = line.unknown;
   if (flag !== undefined && release === undefined && officialFlags(LAST_WITH_KLOG).has(flag))
-    return { kind: "unclear", flag };
-  return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) };
+    return { kind: "unclear", flag } as const;
+  return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) } as const;
 }
 
 export const correctArgument = (meant?: string) =>
