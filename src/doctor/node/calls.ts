@@ -5,7 +5,7 @@ import { type PluginIdentity, protos } from "../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../grpc/status";
 import { boundTexts } from "../../logging/escape";
 import { REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "../../registrar/registration/self-check";
-import type { Answer, DriverFacts, RegistrationFacts, SocketFacts } from "./facts";
+import type { Answer, DriverFacts, RegistrationFacts, RegistrationReport, SocketFacts } from "./facts";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most.
 
@@ -68,10 +68,8 @@ async function answerOf<Value>(call: Promise<Value>): Promise<Answer<Value>> {
   }
 }
 
-export type RegistrationReport = NonNullable<ReturnType<typeof reportIn>>;
-
-/** What a registrar of this project says of itself in the headers of its answer; `since` in milliseconds since 1970. */
-function reportIn(headers: Readonly<Record<string, string>>) {
+/** What a registrar of this project says of itself in the headers of its answer. */
+function reportIn(headers: Readonly<Record<string, string>>): RegistrationReport | undefined {
   const { [STATE_KEY]: state, [SINCE_KEY]: since, [REASON_KEY]: reason } = headers;
   if (state === undefined) return undefined;
   return boundTexts({

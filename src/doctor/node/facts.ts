@@ -3,7 +3,6 @@ import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../../
 import type { HostPathVerdict } from "../../host-path/host-path";
 import type { Place } from "../../host-path/mounts";
 import type { NameLists } from "../../registrar/node-wide/name-lists";
-import type { RegistrationReport } from "./calls";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 
 /** Where to look; paths are absolute and as seen from here. */
@@ -59,6 +58,14 @@ export interface DriverFacts {
   readonly identity: Answer<PluginIdentity>;
   readonly probe: Answer<ProbeResponse>;
   readonly nodeInfo: Answer<NodeInfo>;
+}
+
+/** The registration's state, as registrars of this project report it. */
+export interface RegistrationReport {
+  readonly state: string;
+  /** Milliseconds since 1970. */
+  readonly since: number | undefined;
+  readonly reason: string | undefined;
 }
 
 /** One socket in the registration directory, or something else in the place of one. */
