@@ -5,7 +5,6 @@ import { parseCsiAddress } from "../unix/socket-path";
 export interface PathPattern {
   readonly text: string;
   readonly segments: readonly string[];
-  /** How many segments have a `*`. */
   readonly stars: number;
 }
 

@@ -71,7 +71,6 @@ export function startPluginWatcher(
   const ignore = (path: string, because: "hidden" | "not-a-socket") =>
     emit({ kind: "file-ignored", path, because });
 
-  /** A file, not a folder, that a scan or an event found. */
   const consider = (path: string, stats: BigIntStats) => {
     if (isHidden(path)) return ignore(path, "hidden");
     if (stats.isSocket()) return see(path, stats);
@@ -134,7 +133,6 @@ export function startPluginWatcher(
     throw invalidOption(`${text}; it must be a folder that this user can write to`, { cause });
   }
   return {
-    /** The sockets that are there now, by path. */
     desired: seen as ReadonlyMap<string, DesiredPlugin>,
     close,
   };

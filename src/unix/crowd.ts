@@ -89,7 +89,6 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
       // The event loop reads from what it accepted one turn later.
       setImmediate(() => setImmediate(trim));
     },
-    /** Destroys all connections. */
     disperse(): void {
       for (const { socket } of open.keys()) socket.destroy();
     },

@@ -1,5 +1,4 @@
 import { invalidOption } from "../../base/errors";
-import { refuseOption } from "../../base/refuse-option";
 import type { PluginType } from "../../kubelet-rules/versions";
 import {
   flag,
@@ -8,7 +7,6 @@ import {
   kindOf,
   listOf,
   milliseconds,
-  type OptionKind,
   oneOf,
   text,
 } from "../../options/option-kinds";
@@ -79,17 +77,14 @@ export interface RegistrationOptions extends CommonOptions {
   readonly supportedVersions?: readonly string[] | undefined;
 }
 
-const CSI_ADDRESS = "the driver's unix socket, /absolute/path or unix:///absolute/path";
+const CSI_ADDRESS = `the driver's unix socket, /absolute/path or unix:///absolute/path, ${MAX_SOCKET_PATH_BYTES} bytes at most`;
 
-const csiAddress: OptionKind<string> = {
-  takes: CSI_ADDRESS,
-  read: (given, name) => {
-    const address = typeof given === "string" ? absoluteCsiAddress(given) : "";
-    const path = pathInUnixAddress(address) ?? refuseOption(name, given, CSI_ADDRESS);
-    const shorter = `a shorter path: that is too long, ${MAX_SOCKET_PATH_BYTES} bytes is the most`;
-    return fitsSocketPath(path) ? address : refuseOption(name, given, shorter);
-  },
-};
+/** Not `socketPath`: the log shows the address as it was given, with `unix:`. */
+const csiAddress = kindOf(CSI_ADDRESS, (given) => {
+  const address = typeof given === "string" ? absoluteCsiAddress(given) : "";
+  const path = pathInUnixAddress(address);
+  return path !== undefined && fitsSocketPath(path) ? address : undefined;
+});
 
 const nonEmpty = (takes: string) =>
   kindOf(takes, (given) => (typeof given === "string" && given !== "" ? given : undefined));
