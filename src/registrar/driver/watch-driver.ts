@@ -133,7 +133,7 @@ const NEXT = {
   soon: "retry",
 };
 
-/** When to repeat a failed call, if not soon; the CSI specification ("Error Scheme") forbids to repeat one that is unimplemented. */
+/** When to repeat a failed call, if not soon. The CSI specification ("Error Scheme") forbids to repeat UNIMPLEMENTED. */
 const PACES: Readonly<Partial<Record<number, "after-restart" | "slowly">>> = {
   [status.UNIMPLEMENTED]: "after-restart",
   [status.INVALID_ARGUMENT]: "slowly",
