@@ -1,4 +1,5 @@
 import { invalidOption } from "../../base/errors";
+import { refuseOption } from "../../base/refuse-option";
 import type { PluginType } from "../../kubelet-rules/versions";
 import {
   flag,
@@ -7,6 +8,7 @@ import {
   kindOf,
   listOf,
   milliseconds,
+  type OptionKind,
   oneOf,
   text,
 } from "../../options/option-kinds";
@@ -77,14 +79,18 @@ export interface RegistrationOptions extends CommonOptions {
   readonly supportedVersions?: readonly string[] | undefined;
 }
 
-const CSI_ADDRESS = `the driver's unix socket, /absolute/path or unix:///absolute/path, ${MAX_SOCKET_PATH_BYTES} bytes at most`;
+const CSI_ADDRESS = "the driver's unix socket, /absolute/path or unix:///absolute/path";
 
 /** Not `socketPath`: the log shows the address as it was given, with `unix:`. */
-const csiAddress = kindOf(CSI_ADDRESS, (given) => {
-  const address = typeof given === "string" ? absoluteCsiAddress(given) : "";
-  const path = pathInUnixAddress(address);
-  return path !== undefined && fitsSocketPath(path) ? address : undefined;
-});
+const csiAddress: OptionKind<string> = {
+  takes: CSI_ADDRESS,
+  read: (given, name) => {
+    const address = typeof given === "string" ? absoluteCsiAddress(given) : "";
+    const path = pathInUnixAddress(address) ?? refuseOption(name, given, CSI_ADDRESS);
+    const shorter = `a shorter path: that is too long, ${MAX_SOCKET_PATH_BYTES} bytes is the most`;
+    return fitsSocketPath(path) ? address : refuseOption(name, given, shorter);
+  },
+};
 
 const nonEmpty = (takes: string) =>
   kindOf(takes, (given) => (typeof given === "string" && given !== "" ? given : undefined));

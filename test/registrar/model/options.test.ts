@@ -52,7 +52,7 @@ test.each<[object, string]>([
     'csiAddress is "tcp://x"; it takes the driver\'s unix socket, /absolute/path or',
   ],
   [{ csiAddress: undefined }, "csiAddress is missing"],
-  [{ csiAddress: `/${"a".repeat(107)}` }, "107 bytes at most"],
+  [{ csiAddress: `/${"a".repeat(107)}` }, "too long, 107 bytes is the most"],
   [
     { kubeletRegistrationPath: "" },
     'kubeletRegistrationPath is ""; it takes the driver\'s socket as kubelet sees it',
