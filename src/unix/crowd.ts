@@ -74,7 +74,6 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
   }
 
   return {
-    /** Oldest first. */
     get members(): readonly Connection[] {
       return [...open.keys()];
     },
