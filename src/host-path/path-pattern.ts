@@ -10,7 +10,6 @@ export interface PathPattern {
 
 export const isPattern = (path: string): boolean => path.includes("*");
 
-/** What lies between the slashes of an absolute path, from the root on. */
 export const segmentsOf = (path: string): readonly string[] => path.split("/").slice(1);
 
 /** Reads a pattern. Throws INVALID_OPTION where it is not absolute, or a segment has more than one `*`. */

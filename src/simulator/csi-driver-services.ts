@@ -75,7 +75,6 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
   server.addService(protos.node, handlers);
 }
 
-/** A method: its faults first, then its answer; the outcome is reported. */
 function scripted(method: CsiMethod, answer: () => object, options: CsiDriverServicesOptions) {
   return unaryHandler<object, object>(async (_request, { peerGone }) => {
     const startedAt = performance.now();

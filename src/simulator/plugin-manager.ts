@@ -15,7 +15,6 @@ export function startPluginManager(
   const { desired, close } = startPluginWatcher(pluginRegistrationPath, behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
   const context: OperationContext = { ...surroundings, actual };
-  /** What was last reported about each path's wait. */
   const reported = new Map<string, PathBackoff | "never-call">();
 
   /** Whether the next rounds try again by themselves: not if the plugin stayed in the actual state of world. */

@@ -99,7 +99,6 @@ export function startPluginWatcher(
     }
   };
 
-  /** Something appeared at this path or disappeared from it. */
   const onEvent = (path: string) => {
     const stats = statOf(path);
     if (stats === undefined) lose(path);

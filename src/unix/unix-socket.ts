@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../base/backoff";
 import { errnoOf } from "../base/errors";
-import { pause, untilNextLookMs } from "../base/pause";
+import { untilNextLookMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { isSocketFile, statsOf } from "./files";
 import { watchPath } from "./path-watch";
@@ -28,7 +28,6 @@ export interface AcceptingOptions {
   readonly signal: AbortSignal;
   /** Milliseconds between two `Still connecting` lines. @default REMINDERS.connect */
   readonly remindEveryMs?: number | undefined;
-  /** Called when no process accepts a connection. */
   readonly onRefused?: ((problem: Error) => void) | undefined;
   /** Does not resolve with this file before `forMs` milliseconds, because its server may restart. */
   readonly except?: { readonly file: string; readonly forMs: number } | undefined;
@@ -81,8 +80,21 @@ function fileAt(path: string): string {
 }
 
 /** Resolves within 5 s after `file` was replaced or removed, or when `signal` is aborted. */
-export async function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && fileAt(path) === file) await pause(untilNextLookMs(), signal);
+export function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const look = () => {
+      clearTimeout(timer);
+      if (!signal.aborted && fileAt(path) === file) {
+        timer = setTimeout(look, untilNextLookMs());
+        return;
+      }
+      signal.removeEventListener("abort", look);
+      resolve();
+    };
+    signal.addEventListener("abort", look, { once: true });
+    look();
+  });
 }
 
 /** What a failed connection to `path` usually means: its errno and a few words. */
