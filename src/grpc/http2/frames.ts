@@ -70,7 +70,6 @@ export function encodeFrame(type: number, flags: number, streamId: number, paylo
   return Buffer.concat([header, payload]);
 }
 
-/** Writes a frame whose payload is one number, such as RST_STREAM and WINDOW_UPDATE. */
 export function encodeNumberFrame(type: number, streamId: number, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value);
