@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
 import { startCsiDriver } from "../../simulator/csi-driver";
-import type { CsiDriverEvent } from "../../simulator/csi-driver-events";
 import { CSI_METHODS, type CsiDriverFault } from "../../simulator/csi-driver-options";
+import type { CsiDriverEvent } from "../../simulator/csi-driver-services";
 import { tryConnect } from "../../unix/unix-socket";
 import {
   countFlag,
