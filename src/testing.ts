@@ -9,13 +9,13 @@ export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
 export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/csi-driver";
-export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/csi-driver-events";
 export type {
   CsiDriverFault,
   CsiDriverOptions,
   CsiMethod,
   ResolvedCsiDriverOptions,
 } from "./simulator/csi-driver-options";
+export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/csi-driver-services";
 export type { CsiNodeDriver, CsiNodeObject } from "./simulator/csi-node";
 export type { EventStream, SimulatorEvent, WaitOptions, WhenOptions } from "./simulator/event-stream";
 export {

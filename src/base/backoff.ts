@@ -1,8 +1,6 @@
-/** How a wait grows from one failed attempt to the next. */
+/** How a wait grows from one failed attempt to the next, in milliseconds. */
 export interface Backoff {
-  /** The first wait, in milliseconds. */
   readonly initialMs: number;
-  /** The longest wait, in milliseconds. */
   readonly maxMs: number;
   /** The random share of a wait, 0 (default) to 1: keeps many nodes from trying in step. */
   readonly jitter?: number;

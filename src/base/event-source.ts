@@ -30,14 +30,7 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
   iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
 }
 
-export interface EventSource<Event extends KindOfEvent> extends Events<Event> {
-  /** What listeners get of it. */
-  readonly forListeners: Events<Event>;
-  /** The requested kind. Throws INVALID_OPTION, with `whose` in front, for an unknown one. */
-  checkKind(given: unknown, whose: string): Event["kind"];
-  emit(event: Event): void;
-  end(): void;
-}
+export type EventSource<Event extends KindOfEvent> = ReturnType<typeof createEventSource<Event>>;
 
 const MOST_WAITING = 1000;
 
@@ -48,11 +41,12 @@ const MOST_WAITING = 1000;
 export function createEventSource<Event extends KindOfEvent>(
   kinds: KindsOf<Event>,
   onListenerError: (error: unknown, event: Event) => void,
-): EventSource<Event> {
+) {
   const listeners = new Set<(event: Event) => unknown>();
   const iterations = new Set<() => void>();
   let ended = false;
   const known = Object.keys(kinds) as Event["kind"][];
+  /** The requested kind. Throws INVALID_OPTION, with `whose` in front, for an unknown one. */
   const checkKind = (given: unknown, whose: string) => readWord(given, `${whose}: kind`, known);
 
   const add = (listener: (event: Event) => unknown) => {
@@ -117,9 +111,10 @@ export function createEventSource<Event extends KindOfEvent>(
   };
   return {
     ...forListeners,
+    /** What listeners get of it. */
     forListeners,
     checkKind,
-    emit: (event) => {
+    emit: (event: Event): void => {
       for (const listener of [...listeners]) {
         if (listeners.has(listener))
           guardedCall(
@@ -128,7 +123,7 @@ export function createEventSource<Event extends KindOfEvent>(
           );
       }
     },
-    end: () => {
+    end: (): void => {
       ended = true;
       for (const finish of [...iterations]) finish();
     },

@@ -17,24 +17,17 @@ export function untilNextLookMs(): number {
   return LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS);
 }
 
-/** Wakes one waiting loop. A call between two waits ends the next one. */
-export interface WakeUp {
-  call(): void;
-  /**
-   * Waits for a call, for `limitMs`, or for `signal`, whichever comes first. Returns whether it was a call. Never rejects.
-   */
-  wait(signal: AbortSignal, limitMs?: number): Promise<boolean>;
-}
-
-export function createWakeUp(): WakeUp {
+/** Makes what wakes one waiting loop. A call between two waits ends the next one. */
+export function createWakeUp() {
   let isCalled = false;
   let wake = () => {};
   return {
-    call: () => {
+    call: (): void => {
       isCalled = true;
       wake();
     },
-    wait: async (signal, limitMs = LONGEST_WAIT_MS) => {
+    /** Waits for a call, `limitMs`, or `signal`, whichever comes first. Whether it was a call. Never rejects. */
+    wait: async (signal: AbortSignal, limitMs = LONGEST_WAIT_MS): Promise<boolean> => {
       if (signal.aborted) return false;
       if (!isCalled) {
         const waiting = new AbortController();

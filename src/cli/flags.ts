@@ -1,7 +1,7 @@
 import type { CamelCaseKey } from "yargs";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
-import { type GoCommandLine, type GoFlag, parseGoFlags } from "./go-flags";
+import { type GoFlag, parseGoFlags } from "./go-flags";
 import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
 import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";
 
@@ -122,10 +122,6 @@ export interface Flags extends Values {
   readonly rest: readonly string[];
 }
 
-export type ParsedFlags =
-  | { readonly kind: "flags"; readonly flags: Flags }
-  | Exclude<GoCommandLine, { readonly kind: "parsed" }>;
-
 export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
   const { dropIn, ours, deprecated, removed } = flagTable;
   return new Map(Object.entries<GoFlag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
@@ -138,7 +134,7 @@ export const nearestFlag = (unknown: string | undefined) =>
  * Reads the words after the program's name as the official registrar does, with its errors. A repeated flag replaces the
  * earlier value; lists such as `--vmodule` add to it. The caller checks which values make sense together.
  */
-export function parseFlags(argv: readonly string[]): ParsedFlags {
+export function parseFlags(argv: readonly string[]) {
   const { dropIn, ours, deprecated, removed } = flagTable;
   const rows: [string, Row][] = Object.entries({ ...dropIn, ...ours, ...deprecated });
   const line = parseGoFlags(argv, acceptedFlags());
@@ -151,20 +147,18 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
   }
   const every = (flag: string) => line.settings.filter(([name]) => name === flag).map(([, , text]) => text);
   const values = rows.map(([name, row]) => [fieldOf(name, row), settings.get(name) ?? defaultOf(row)]);
-  return {
-    kind: "flags",
-    flags: {
-      ...(Object.fromEntries(values) as Values),
-      given: new Set(rows.map(([name]) => name as FlagName).filter((name) => settings.has(name))),
-      ignored: Object.keys(removed).filter((name) => settings.has(name)),
-      deprecated: deprecationsIn(settings),
-      every: {
-        csiAddress: every("csi-address"),
-        kubeletRegistrationPath: every("kubelet-registration-path"),
-      },
-      rest: line.rest,
+  const flags: Flags = {
+    ...(Object.fromEntries(values) as Values),
+    given: new Set(rows.map(([name]) => name as FlagName).filter((name) => settings.has(name))),
+    ignored: Object.keys(removed).filter((name) => settings.has(name)),
+    deprecated: deprecationsIn(settings),
+    every: {
+      csiAddress: every("csi-address"),
+      kubeletRegistrationPath: every("kubelet-registration-path"),
     },
+    rest: line.rest,
   };
+  return { kind: "flags", flags } as const;
 }
 
 function fieldOf(name: string, row: Row): string {

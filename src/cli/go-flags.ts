@@ -7,26 +7,16 @@ export interface GoFlag {
   readonly parse: (text: string) => Parsed<unknown>;
 }
 
-/** `message` is the official's first line on stderr, its exit code is 2; `unknown` is a flag that does not exist. */
-export type GoCommandLine =
-  | {
-      readonly kind: "parsed";
-      /** Flag, value and the text of the value in the order given: if a flag is repeated, the last value counts. */
-      readonly settings: readonly (readonly [name: string, value: unknown, text: string])[];
-      /** The words after the flags: Go programs without commands ignore them. */
-      readonly rest: readonly string[];
-    }
-  | { readonly kind: "help" }
-  | { readonly kind: "error"; readonly message: string; readonly unknown?: string | undefined };
-
 /**
  * Reads `argv` (without the program's name) as Go's package flag does, error texts included: one or two dashes,
  * `-flag value` or `-flag=value`, up to `--` or the first plain word. The first error ends it.
  * `-h` and `-help` ask for help, whatever value they are given. Source: func (*FlagSet) parseOne in Go's flag/flag.go.
  */
-export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string, GoFlag>): GoCommandLine {
+export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string, GoFlag>) {
+  /** `message` is the official's first line on stderr, its exit code is 2; `unknown` is a flag that does not exist. */
   const fail = (message: string, unknown?: string) => ({ kind: "error", message, unknown }) as const;
-  const settings: [string, unknown, string][] = [];
+  /** In the order given: if a flag is repeated, the last value counts. */
+  const settings: (readonly [name: string, value: unknown, text: string])[] = [];
   const words = [...argv];
   while (words[0]?.startsWith("-") && words[0] !== "-") {
     const word = words.shift() ?? "";
@@ -36,7 +26,7 @@ export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string,
 
     const flag = flags.get(name);
     if (flag === undefined) {
-      if (name === "h" || name === "help") return { kind: "help" };
+      if (name === "h" || name === "help") return { kind: "help" } as const;
       return fail(`flag provided but not defined: -${name}`, name);
     }
     const text = given ?? (flag.boolean ? "true" : words.shift());
@@ -49,5 +39,6 @@ export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string,
     }
     settings.push([name, parsed.value, text]);
   }
-  return { kind: "parsed", settings, rest: words };
+  // Go programs without commands ignore the words after the flags.
+  return { kind: "parsed", settings, rest: words } as const;
 }

@@ -2,12 +2,10 @@ import { nearWord } from "../base/near-word";
 import { acceptedFlags, flagTable } from "./flags";
 import { type GoFlag, parseGoFlags } from "./go-flags";
 
-/** A release of the official registrar as a number: v2.17 is 217. */
-export type OfficialRelease = number;
-
-const LATEST: OfficialRelease = 217;
+/** The official registrar's latest release, as a number: v2.17 is 217. */
+const LATEST = 217;
 /** The releases that added flags; the other flags are as old as v1.1. */
-const ADDED: readonly (readonly [OfficialRelease, flags: readonly string[]])[] = [
+const ADDED: readonly (readonly [number, flags: readonly string[]])[] = [
   [200, ["plugin-registration-path", "health-port"]],
   [201, ["timeout", "http-endpoint"]],
   [203, ["mode"]],
@@ -17,15 +15,9 @@ const ADDED: readonly (readonly [OfficialRelease, flags: readonly string[]])[] =
   [214, ["automaxprocs"]],
 ];
 const addedIn = (flag: string) => ADDED.find(([, flags]) => flags.includes(flag))?.[0];
-const LAST_WITH_KLOG: OfficialRelease = 210;
+const LAST_WITH_KLOG: number = 210;
 /** It ends unless they are off, because it has no flag for the feature gate that they need. */
 const ALPHA_FLAGS = /^log-(?:text|json)-(?:split-stream|info-buffer-size)$/;
-
-/** Whether an official registrar starts with some arguments; `unclear` if that depends on its release. */
-export type OfficialAnswer =
-  | { readonly kind: "starts" }
-  | { readonly kind: "refused"; readonly problem: string; readonly advice: string }
-  | { readonly kind: "unclear"; readonly flag: string };
 
 /** The flags that its `--help` prints in a release. */
 export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
@@ -41,7 +33,8 @@ export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
   ]);
 }
 
-export function askOfficial(words: readonly string[], release: OfficialRelease | undefined): OfficialAnswer {
+/** Whether an official registrar starts with some arguments; `unclear` if that depends on its release. */
+export function askOfficial(words: readonly string[], release: number | undefined) {
   const known = officialFlags(release);
   const line = parseGoFlags(words, known);
   if (line.kind === "parsed") {
@@ -49,18 +42,18 @@ export function askOfficial(words: readonly string[], release: OfficialRelease |
     const alpha = [...new Map(line.settings.map(([name, value]) => [name, value]))].find(
       ([name, value]) => ALPHA_FLAGS.test(name) && value,
     );
-    if (alpha === undefined) return { kind: "starts" };
+    if (alpha === undefined) return { kind: "starts" } as const;
     return {
       kind: "refused",
       problem: `LoggingConfiguration is invalid: -${alpha[0]} needs the feature LoggingAlphaOptions`,
       advice: `take --${alpha[0]} out, or take this registrar's image: the official one has no flag for that feature`,
-    };
+    } as const;
   }
-  if (line.kind === "help") return { kind: "starts" };
+  if (line.kind === "help") return { kind: "starts" } as const;
   const flag = line.unknown;
   if (flag !== undefined && release === undefined && officialFlags(LAST_WITH_KLOG).has(flag))
-    return { kind: "unclear", flag };
-  return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) };
+    return { kind: "unclear", flag } as const;
+  return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) } as const;
 }
 
 export const correctArgument = (meant?: string) =>

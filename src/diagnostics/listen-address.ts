@@ -1,14 +1,12 @@
 import { invalidOption } from "../base/errors";
 
-export interface ListenAddress {
-  /** Undefined: all interfaces, IPv6 and IPv4. */
-  readonly host: string | undefined;
-  /** 0: any free port. */
-  readonly port: number;
-}
+export type ListenAddress = ReturnType<typeof parseListenAddress>;
 
-/** Reads an address as Go's net.Listen takes it: `:8080`, `localhost:9809`, `[::1]:9809`, `:`. Throws INVALID_OPTION. */
-export function parseListenAddress(text: string): ListenAddress {
+/**
+ * Reads an address as Go's net.Listen takes it: `:8080`, `localhost:9809`, `[::1]:9809`, `:`. Without a host it is all
+ * interfaces, IPv6 and IPv4; port 0 is any free port. Throws INVALID_OPTION.
+ */
+export function parseListenAddress(text: string) {
   const parts = /^(?:\[(?<ipv6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>\d*)$/.exec(text)?.groups;
   const port = Number(parts?.port);
   if (!parts || port > 65_535) {

@@ -7,9 +7,7 @@ import {
 } from "./contracts";
 
 export type {
-  GetPluginCapabilitiesResponse as PluginCapabilities,
   GetPluginInfoResponse as PluginIdentity,
-  NodeGetCapabilitiesResponse as NodeCapabilities,
   NodeGetInfoResponse as NodeInfo,
   PluginInfo,
   ProbeResponse,

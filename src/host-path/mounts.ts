@@ -10,13 +10,7 @@ export interface Mount {
 }
 
 /** Where a path leads behind all mounts; `mountPoint` is of the mount that contains it. */
-export interface Place extends Omit<Mount, "root"> {
-  /** The path from its file system's root. For a hostPath volume: the host's path without that file system's mount point. */
-  readonly path: string;
-  readonly isMountPoint: boolean;
-  /** Whether the mount is a whole file system: this container cannot see where the host mounts that. */
-  readonly isWholeFileSystem: boolean;
-}
+export type Place = NonNullable<ReturnType<typeof placeOf>>;
 
 /** Reads mountinfo; ignores lines of another form. */
 export function parseMountinfo(text: string): readonly Mount[] {
@@ -30,7 +24,7 @@ export function parseMountinfo(text: string): readonly Mount[] {
 }
 
 /** Where `path` (absolute, without symbolic links) leads; undefined if no mount contains it. */
-export function placeOf(path: string, mounts: readonly Mount[]): Place | undefined {
+export function placeOf(path: string, mounts: readonly Mount[]) {
   let found: Mount | undefined;
   for (const mount of mounts) {
     // Of several mounts on one point the last hides the others.
@@ -41,11 +35,13 @@ export function placeOf(path: string, mounts: readonly Mount[]): Place | undefin
   const { device, fileSystem, mountPoint, root } = found;
   const rest = mountPoint === "/" ? path : path.slice(mountPoint.length);
   return {
+    device,
     fileSystem,
+    mountPoint,
+    /** From its file system's root. For a hostPath volume: the host's path without that file system's mount point. */
     path: `${root === "/" ? "" : root}${rest}` || "/",
     isMountPoint: mountPoint === path,
-    device,
-    mountPoint,
+    /** Whether the mount is a whole file system: this container cannot see where the host mounts that. */
     isWholeFileSystem: root === "/",
   };
 }

@@ -5,13 +5,11 @@ import { parseCsiAddress } from "../unix/socket-path";
 export interface PathPattern {
   readonly text: string;
   readonly segments: readonly string[];
-  /** How many segments have a `*`. */
   readonly stars: number;
 }
 
 export const isPattern = (path: string): boolean => path.includes("*");
 
-/** What lies between the slashes of an absolute path, from the root on. */
 export const segmentsOf = (path: string): readonly string[] => path.split("/").slice(1);
 
 /** Reads a pattern. Throws INVALID_OPTION where it is not absolute, or a segment has more than one `*`. */

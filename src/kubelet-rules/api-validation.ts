@@ -1,4 +1,4 @@
-import { goQuote } from "./go-quote";
+import { quoteGo } from "../logging/escape";
 import { isLabelValue, isQualifiedName, isSubdomain } from "./resource-name";
 
 const LABEL_KEY = "a label's key is a name of at most 63 characters, after a DNS prefix and '/' if wanted";
@@ -14,7 +14,7 @@ export function invalidLabels(
   labels: Readonly<Record<string, string>>,
 ): string | undefined {
   const invalid = (value: string, rule: string) =>
-    `Node ${goQuote(nodeName)} is invalid: metadata.labels: Invalid value: ${goQuote(value)}: ${rule}`;
+    `Node ${quoteGo(nodeName)} is invalid: metadata.labels: Invalid value: ${quoteGo(value)}: ${rule}`;
   for (const [key, value] of Object.entries(labels)) {
     if (!isQualifiedName(key)) return invalid(key, LABEL_KEY);
     if (value.length > 63) return invalid(value, "must be no more than 63 bytes");
@@ -33,7 +33,7 @@ export function invalidCsiNodeDriver(
   maxNodeIdBytes: number,
 ): string | undefined {
   const invalid = (field: string, value: string, rule: string) =>
-    `CSINode.storage.k8s.io ${goQuote(nodeName)} is invalid: spec.drivers.${field}: Invalid value: ${goQuote(value)}: ${rule}`;
+    `CSINode.storage.k8s.io ${quoteGo(nodeName)} is invalid: spec.drivers.${field}: Invalid value: ${quoteGo(value)}: ${rule}`;
   if (driver.name.length > 63) return invalid("name", driver.name, "must have at most 63 characters");
   if (!isSubdomain(driver.name.toLowerCase())) return invalid("name", driver.name, DRIVER_NAME);
   if (Buffer.byteLength(driver.nodeId) > maxNodeIdBytes)

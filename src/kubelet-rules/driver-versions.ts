@@ -1,5 +1,5 @@
 import { messageOf, RegistrarError } from "../base/errors";
-import { goQuote, goQuotedList } from "./go-quote";
+import { quoteGo, quoteGoList } from "../logging/escape";
 import type { VersionsWording } from "./versions";
 
 export type Version = readonly number[];
@@ -43,18 +43,18 @@ export function validateVersions(
   registered: Version | undefined,
   wording?: VersionsWording,
 ): Version {
-  const where = `kubernetes.io/csi: ${caller} for CSI driver ${goQuote(name)} failed.`;
+  const where = `kubernetes.io/csi: ${caller} for CSI driver ${quoteGo(name)} failed.`;
   const refuse = (why: string) => new RegistrarError("REFUSED", `${where} ${why}`);
   if (versions.length === 0) throw refuse("Plugin returned an empty list for supported versions");
   let offered: Version;
   try {
     offered = highestSupportedVersion(versions, wording);
   } catch (error) {
-    const list = goQuotedList(versions);
+    const list = quoteGoList(versions);
     throw refuse(`None of the versions specified ${list} are supported. err=${messageOf(error)}`);
   }
   if (registered !== undefined && !isLess(registered, offered)) {
-    const there = goQuote(formatVersion(registered));
+    const there = quoteGo(formatVersion(registered));
     const peer = "Another driver with the same name is already registered with a higher supported version";
     throw refuse(`${peer}: ${there}`);
   }
@@ -65,12 +65,12 @@ export const formatVersion = (version: Version): string => version.join(".");
 
 function parseVersion(text: string): Version | string {
   const numbers = /^\s*v?(?<numbers>[0-9]+(?:\.[0-9]+)*)/.exec(text)?.groups?.numbers;
-  if (numbers === undefined) return `could not parse ${goQuote(text)} as version`;
+  if (numbers === undefined) return `could not parse ${quoteGo(text)} as version`;
   const components = numbers.split(".");
   const [major = ""] = components;
-  if (components.length < 2) return `illegal version string ${goQuote(text)}`;
+  if (components.length < 2) return `illegal version string ${quoteGo(text)}`;
   if (major.startsWith("0") && major !== "0")
-    return `illegal zero-prefixed version component ${goQuote(major)} in ${goQuote(text)}`;
+    return `illegal zero-prefixed version component ${quoteGo(major)} in ${quoteGo(text)}`;
   return components.map(Number);
 }
 

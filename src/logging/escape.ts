@@ -26,6 +26,9 @@ export const plain = (text: string): string => escapeGo(text).replaceAll('\\"', 
 /** The text as Go's `%q` prints it. A lone surrogate, which Go strings cannot hold, becomes `\ud800`. */
 export const quoteGo = (text: string): string => `"${escapeGo(text)}"`;
 
+/** A list as Go's `%q` prints it: `["1.0.0" "1.1"]`. */
+export const quoteGoList = (texts: readonly string[]): string => `[${texts.map(quoteGo).join(" ")}]`;
+
 /**
  * The same JSON with unprintable characters escaped, except line feeds. `JSON.stringify` leaves DEL, C1 controls, format
  * characters and U+2028 as they are.

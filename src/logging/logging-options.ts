@@ -62,10 +62,7 @@ function goDuration(ms: number): string {
   if (ns < 1e9) return `${sign}${ns / 1e6}ms`;
   const minutes = Math.floor(ns / 60e9);
   const hours = Math.floor(minutes / 60);
-  return [
-    sign,
-    hours > 0 ? `${hours}h` : "",
-    minutes > 0 ? `${minutes % 60}m` : "",
-    `${(ns % 60e9) / 1e9}s`,
-  ].join("");
+  const wholeHours = hours > 0 ? `${hours}h` : "";
+  const wholeMinutes = minutes > 0 ? `${minutes % 60}m` : "";
+  return `${sign}${wholeHours}${wholeMinutes}${(ns % 60e9) / 1e9}s`;
 }

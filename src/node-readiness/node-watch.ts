@@ -9,28 +9,24 @@ import type { Pace } from "./pace";
 const GOOD_WATCH_MS = 30_000;
 
 /** The Node as it was last seen. */
-export interface NodeStore {
-  /** Undefined until it is seen, and after it is deleted. */
-  readonly node: NodeView | undefined;
-  /** Takes a view of the Node, unless it is older than the known one. */
-  see(node: NodeView): void;
-  forget(): void;
-}
+export type NodeStore = ReturnType<typeof createNodeStore>;
 
 /** Makes an empty store; it calls `onChange` for another Node, or another state of it. */
-export function createNodeStore(onChange: () => void): NodeStore {
+export function createNodeStore(onChange: () => void) {
   let node: NodeView | undefined;
   return {
+    /** Undefined until it is seen, and after it is deleted. */
     get node() {
       return node;
     },
-    see: (seen) => {
+    /** Takes a view of the Node, unless it is older than the known one. */
+    see: (seen: NodeView): void => {
       if (node !== undefined && (isOlder(seen, node) || seen.resourceVersion === node.resourceVersion))
         return;
       node = seen;
       onChange();
     },
-    forget: () => {
+    forget: (): void => {
       if (node === undefined) return;
       node = undefined;
       onChange();

@@ -4,7 +4,7 @@ import { optional, readOptions, required } from "../options/read-options";
 import { type ApiAccess, apiAccess } from "./api/access";
 import { parseConditionType } from "./condition";
 import { DRIVER_PLACEHOLDER } from "./driver-template";
-import { parseStartupTaint, type StartupTaint } from "./startup-taint";
+import { parseStartupTaint } from "./startup-taint";
 
 /** Options of `startNodeReadiness`. */
 export interface NodeReadinessOptions {
@@ -22,20 +22,13 @@ export interface NodeReadinessOptions {
   readonly severalDrivers?: boolean | undefined;
 }
 
-export interface ResolvedNodeReadinessOptions
-  extends Pick<NodeReadinessOptions, "nodeName" | "access" | "condition"> {
-  readonly startupTaints: readonly StartupTaint[];
-  readonly conditionDelayMs: number;
-}
+export type ResolvedNodeReadinessOptions = ReturnType<typeof resolveNodeReadinessOptions>;
 
 /** RFC 1123 subdomain. */
 const NODE_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** Fills defaults and checks; throws INVALID_OPTION. */
-export function resolveNodeReadinessOptions(
-  options: NodeReadinessOptions,
-  isNodeWide = false,
-): ResolvedNodeReadinessOptions {
+export function resolveNodeReadinessOptions(options: NodeReadinessOptions, isNodeWide = false) {
   const { severalDrivers, startupTaints, condition, ...given } = readOptions("startNodeReadiness", options, {
     nodeName: required(text),
     access: required(apiAccess),
@@ -54,7 +47,7 @@ export function parseTargets(given: {
   readonly startupTaints: readonly string[];
   readonly condition?: string | undefined;
   readonly severalDrivers: boolean;
-}): Pick<ResolvedNodeReadinessOptions, "startupTaints" | "condition"> {
+}) {
   const startupTaints = given.startupTaints.map(parseStartupTaint);
   const condition = given.condition === undefined ? undefined : parseConditionType(given.condition);
   if (given.severalDrivers) requireDriverPlaceholder(given.startupTaints, given.condition);

@@ -29,10 +29,8 @@ export type PassOutcome =
 
 export const settled = (againInMs?: number): PassOutcome => ({ kind: "settled", againInMs });
 
-export const failed = (
-  doing: string,
-  { failure }: { readonly failure: ApiFailure },
-): Extract<PassOutcome, { readonly kind: "failed" }> => ({ kind: "failed", doing, failure });
+export const failed = (doing: string, { failure }: { readonly failure: ApiFailure }) =>
+  ({ kind: "failed", doing, failure }) as const;
 
 export function earlier(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;

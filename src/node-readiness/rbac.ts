@@ -1,12 +1,8 @@
-export interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
+export type PolicyRule = ReturnType<typeof neededRules>[number];
 
 /** The least rights. RBAC cannot restrict a client to its own node: that takes a ValidatingAdmissionPolicy. */
-export function neededRules(needs: { taints: boolean; condition: boolean }): readonly PolicyRule[] {
-  const rule = (group: string, resource: string, ...verbs: readonly string[]): PolicyRule => ({
+export function neededRules(needs: { taints: boolean; condition: boolean }) {
+  const rule = (group: string, resource: string, ...verbs: readonly string[]) => ({
     apiGroups: [group],
     resources: [resource],
     verbs,

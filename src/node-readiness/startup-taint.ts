@@ -3,12 +3,7 @@ import type { NodeView, Taint } from "./api/node";
 import type { PatchOperation } from "./api/node-api";
 import { fillIn, isTemplate } from "./driver-template";
 
-export interface StartupTaint {
-  /** The taint's key, in which `{driver}` stands for the driver's name. */
-  readonly key: string;
-  /** Undefined: every effect. */
-  readonly effect: string | undefined;
-}
+export type StartupTaint = ReturnType<typeof parseStartupTaint>;
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 /** Who adds and removes the taints of a domain: without them, pods would be scheduled to an unhealthy node. */
@@ -21,8 +16,11 @@ const KEPT_BY_OTHERS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** Reads `KEY` or `KEY:Effect`. Throws INVALID_OPTION for invalid ones, and for taints that controllers keep. */
-export function parseStartupTaint(text: string): StartupTaint {
+/**
+ * Reads `KEY`, which is for every effect, or `KEY:Effect`; in the key `{driver}` stands for the driver's name. Throws
+ * INVALID_OPTION for invalid ones, and for taints that controllers keep.
+ */
+export function parseStartupTaint(text: string) {
   const [key = "", effect, ...rest] = text.split(":");
   const refuse = (why: string): never => {
     throw invalidOption(`startup taint ${JSON.stringify(text)}: ${why}`);

@@ -1,11 +1,11 @@
 import { setMaxListeners } from "node:events";
 import { BACKOFF, backoffMs } from "../base/backoff";
-import { createEventSource, type Events } from "../base/event-source";
+import type { Events } from "../base/event-source";
 import { fillPattern, type PatternPair, pairPatterns } from "../host-path/path-pattern";
 import { refuseAborted } from "../options/start-options";
 import { statsOf } from "../unix/files";
 import { tryConnect } from "../unix/unix-socket";
-import { logListenerError, REGISTRAR_EVENTS } from "./model/events";
+import { createRegistrarEvents } from "./model/events";
 import { type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
 import type { RegistrationOutcome } from "./model/outcome";
 import { createAdmission } from "./node-wide/admission";
@@ -69,7 +69,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   refuseAborted("the node-wide registrar", signal);
   const log = logger.named("start-node-registrar");
   const admission = createAdmission(names);
-  const events = createEventSource<RegistrationsEvent>(REGISTRAR_EVENTS, logListenerError(log));
+  const events = createRegistrarEvents<RegistrationsEvent>(log);
   const members = new Map<string, Member>();
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.

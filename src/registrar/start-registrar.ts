@@ -1,9 +1,8 @@
-import { createEventSource } from "../base/event-source";
 import type { Logger } from "../logging/logger";
 import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
-import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./model/events";
+import { createRegistrarEvents } from "./model/events";
 import {
   CSI_VERSIONS,
   type RegistrarOptions,
@@ -56,7 +55,7 @@ export function registerDriver(
   { signal, log: parentLog, placeTaken, ...wishes }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
-  const events = createEventSource<RegistrarEvent>(REGISTRAR_EVENTS, logListenerError(log));
+  const events = createRegistrarEvents(log);
   const driver = createDriverFollower(options, { log, events, ...wishes });
   const parts = { csiAddress: options.csiAddress, followDriver: driver.follow, driver: driver.status };
   return openRegistration(

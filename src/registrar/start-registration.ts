@@ -1,7 +1,6 @@
-import { createEventSource } from "../base/event-source";
 import { refuseAborted } from "../options/start-options";
 import { admitPluginName } from "./driver/driver-name";
-import { logListenerError, REGISTRAR_EVENTS, type RegistrarEvent } from "./model/events";
+import { createRegistrarEvents } from "./model/events";
 import { type RegistrationOptions, resolveRegistrationOptions } from "./model/options";
 import { errorOf } from "./model/outcome";
 import { openRegistration, type Registration } from "./registration/registration";
@@ -32,7 +31,7 @@ export async function startRegistration(options: RegistrationOptions): Promise<R
   const log = logger.named("start-registration");
   admitPluginName(resolved.type, name, log);
   refuseAborted("the registration", signal);
-  const events = createEventSource<RegistrarEvent>(REGISTRAR_EVENTS, logListenerError(log));
+  const events = createRegistrarEvents(log);
   const published = new Promise<undefined>((resolve) => {
     events.subscribe("published", () => resolve(undefined));
   });

@@ -5,10 +5,7 @@ import { watchPath } from "../unix/path-watch";
 import { listenOnSocketFile } from "../unix/socket-file";
 import { tryConnect } from "../unix/unix-socket";
 
-export interface DriverSocket {
-  /** Accepts no more, and removes the file if it is still this socket's. Open connections stay open. */
-  withdraw(): Promise<void>;
-}
+export type DriverSocket = Awaited<ReturnType<typeof keepListening>>;
 
 /** In case inotify misses an event. */
 const LOOK_EVERY_MS = 5_000;
@@ -21,7 +18,7 @@ export async function keepListening(
   path: string,
   onConnection: (connection: Socket) => void,
   parentLog: Logger,
-): Promise<DriverSocket> {
+) {
   const log = parentLog.named("driver-socket");
   const stop = new AbortController();
   let socket = await listenOnSocketFile(path, onConnection);
@@ -60,7 +57,8 @@ export async function keepListening(
   })();
 
   return {
-    withdraw: async () => {
+    /** Accepts no more, and removes the file if it is still this socket's. Open connections stay open. */
+    withdraw: async (): Promise<void> => {
       stop.abort();
       watch.close();
       await watching;

@@ -1,12 +1,14 @@
+import type { Socket } from "node:net";
+import { Server, ServerCredentials, type ServerOptions } from "@grpc/grpc-js";
 import { invalidOption, messageOf, RegistrarError } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
+import { guardConnection } from "../grpc/client/guarded-connection";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/model/outcome";
 import type { Registration } from "../registrar/registration/registration";
 import { startRegistration } from "../registrar/start-registration";
-import { createDriverServer } from "./driver-server";
 import { type DriverSocket, keepListening } from "./driver-socket";
 import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
 
@@ -126,4 +128,41 @@ async function askItsName(
   } finally {
     client.close();
   }
+}
+
+/**
+ * Makes grpc-js' own server, to which the driver adds its services, for connections that a listener of ours accepted.
+ * It binds nothing: grpc-js would remove whatever has the path, and leave the mode to chance.
+ */
+function createDriverServer(options: ServerOptions) {
+  const server = new Server(options);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const open = new Map<Socket, Promise<unknown>>();
+  let isClosed = false;
+  return {
+    server,
+    /** Serves a connection; after `close()` destroys it. */
+    accept(socket: Socket): void {
+      if (isClosed) {
+        socket.destroy();
+        return;
+      }
+      const closed = new Promise((resolve) => socket.once("close", resolve));
+      open.set(socket, closed);
+      void closed.then(() => open.delete(socket));
+      injector.injectConnection(guardConnection(socket, "client"));
+    },
+    /** Ends each connection when its last call ends, or after `graceMs`. Resolves when none is left; never rejects. */
+    async close(graceMs: number): Promise<void> {
+      isClosed = true;
+      const cut = setTimeout(() => {
+        for (const socket of open.keys()) socket.destroy();
+      }, graceMs);
+      // Never calls back if a client violated HTTP/2: its session does not end with its connection.
+      server.tryShutdown(() => {});
+      await Promise.all(open.values());
+      clearTimeout(cut);
+      server.forceShutdown();
+    },
+  };
 }

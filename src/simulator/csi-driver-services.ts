@@ -2,17 +2,10 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { messageOf } from "../base/errors";
-import {
-  type NodeCapabilities,
-  type NodeInfo,
-  type PluginCapabilities,
-  type PluginIdentity,
-  type ProbeResponse,
-  protos,
-} from "../grpc/protos";
+import type { KindsOf } from "../base/event-source";
+import { protos } from "../grpc/protos";
 import type { ServiceHost } from "../grpc/server/server";
 import { unaryHandler } from "../grpc/server/unary-handler";
-import type { CsiAnswerResult, CsiDriverEvent } from "./csi-driver-events";
 import {
   CSI_METHODS,
   type CsiDriverFault,
@@ -21,6 +14,34 @@ import {
 } from "./csi-driver-options";
 import type { WithoutTime } from "./event-stream";
 import type { FaultScript } from "./faults";
+
+export type CsiDriverEvent = { readonly atMs: number } & (
+  | { readonly kind: "listening"; readonly csiAddress: string }
+  /** A request arrived: its method's name and its `:authority`, both as its client sent them. */
+  | { readonly kind: "called"; readonly method: string; readonly authority: string }
+  | {
+      readonly kind: "answered";
+      readonly method: CsiMethod;
+      readonly durationMs: number;
+      readonly result: CsiAnswerResult;
+    }
+  | { readonly kind: "fault-applied"; readonly fault: CsiDriverFault }
+  | { readonly kind: "stopped"; readonly because: "close" | "kill" }
+);
+
+export const CSI_DRIVER_EVENTS: KindsOf<CsiDriverEvent> = {
+  listening: true,
+  called: true,
+  answered: true,
+  "fault-applied": true,
+  stopped: true,
+};
+
+export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
+
+type Methods = typeof protos.identity & typeof protos.node;
+
+type Answers = { readonly [Method in CsiMethod]: () => ReturnType<Methods[Method]["responseDeserialize"]> };
 
 interface CsiDriverServicesOptions {
   readonly driver: ResolvedCsiDriverOptions;
@@ -33,23 +54,19 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
   const { driver, faults } = options;
   const hasTopology = Object.keys(driver.topology).length > 0;
 
-  const answers = {
-    GetPluginInfo: (): PluginIdentity => ({
-      name: driver.name,
-      vendorVersion: driver.vendorVersion,
-      manifest: {},
-    }),
-    GetPluginCapabilities: (): PluginCapabilities => ({
+  const answers: Answers = {
+    GetPluginInfo: () => ({ name: driver.name, vendorVersion: driver.vendorVersion, manifest: {} }),
+    GetPluginCapabilities: () => ({
       capabilities: hasTopology ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
     }),
-    Probe: (): ProbeResponse => ({ ready: { value: faults.take("not-ready") === undefined } }),
-    NodeGetCapabilities: (): NodeCapabilities => ({ capabilities: [] }),
-    NodeGetInfo: (): NodeInfo => ({
+    Probe: () => ({ ready: { value: faults.take("not-ready") === undefined } }),
+    NodeGetCapabilities: () => ({ capabilities: [] }),
+    NodeGetInfo: () => ({
       nodeId: driver.nodeId,
       maxVolumesPerNode: driver.maxVolumes,
       accessibleTopology: hasTopology ? { segments: driver.topology } : null,
     }),
-  } satisfies Record<CsiMethod, () => object>;
+  };
 
   const handlers = Object.fromEntries(
     CSI_METHODS.map((method) => [method, scripted(method, answers[method], options)]),
@@ -58,7 +75,6 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
   server.addService(protos.node, handlers);
 }
 
-/** A method: its faults first, then its answer; the outcome is reported. */
 function scripted(method: CsiMethod, answer: () => object, options: CsiDriverServicesOptions) {
   return unaryHandler<object, object>(async (_request, { peerGone }) => {
     const startedAt = performance.now();

@@ -1,9 +1,9 @@
+import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { RegistrarError } from "../base/errors";
 import { startGrpcServer } from "../grpc/server/server";
 import { refuseAborted } from "../options/start-options";
-import { listenUntilCrash } from "./crashable-socket";
-import { CSI_DRIVER_EVENTS, type CsiDriverEvent } from "./csi-driver-events";
+import { listenOnSocketFile } from "../unix/socket-file";
 import {
   CSI_DRIVER_FAULTS,
   type CsiDriverFault,
@@ -11,7 +11,7 @@ import {
   type ResolvedCsiDriverOptions,
   resolveCsiDriverOptions,
 } from "./csi-driver-options";
-import { addCsiDriverServices } from "./csi-driver-services";
+import { addCsiDriverServices, CSI_DRIVER_EVENTS, type CsiDriverEvent } from "./csi-driver-services";
 import { createEventLog, type EventStream } from "./event-stream";
 import { createFaultScript } from "./faults";
 import { observeRequests } from "./request-observer";
@@ -96,5 +96,26 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     close,
     kill: () => stop("kill"),
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/**
+ * Listens at `path`, in place of a socket that is there, to end cleanly or as in a crash. Rejects with SOCKET_UNUSABLE, and
+ * then has changed nothing.
+ */
+export async function listenUntilCrash(path: string, onConnection: (connection: Socket) => void) {
+  const connections = new Set<Socket>();
+  const socket = await listenOnSocketFile(path, (connection) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+    onConnection(connection);
+  });
+  return {
+    withdraw: socket.withdraw,
+    /** Closes every connection and the listener, and leaves the file behind. */
+    crash: (): void => {
+      socket.abandon();
+      for (const connection of connections) connection.destroy();
+    },
   };
 }

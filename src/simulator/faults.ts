@@ -3,7 +3,6 @@ import type { EventOf } from "../base/event-source";
 /** Something that a simulated part does wrong on request. */
 interface Fault {
   readonly kind: string;
-  /** How often. Default: until the faults are changed. */
   readonly times?: number;
 }
 

@@ -66,7 +66,6 @@ export function createNodeInfoManager(
   };
 }
 
-/** Throws REFUSED if there is a problem. */
 function refuseUpdate(kind: string, lowerKind: string, problem: string | undefined): void {
   if (problem === undefined) return;
   const where = `error updating ${kind} object with CSI driver node info: error updating ${lowerKind}`;

@@ -1,5 +1,5 @@
-import { goQuote } from "../kubelet-rules/go-quote";
 import { NODE_ID_ANNOTATION } from "../kubelet-rules/node-id-annotation";
+import { quoteGo } from "../logging/escape";
 
 /** The part of a Kubernetes Node that a registration changes. */
 export interface NodeObject {
@@ -46,7 +46,7 @@ export function topologyCollision(
   const collision = Object.entries(topology).find(([key, value]) => (labels[key] ?? value) !== value);
   if (collision === undefined) return undefined;
   const [key, value] = collision;
-  const [reported, existing] = [value, labels[key] ?? ""].map((one) => `${goQuote(key)}:${goQuote(one)}`);
+  const [reported, existing] = [value, labels[key] ?? ""].map((one) => `${quoteGo(key)}:${quoteGo(one)}`);
   return `detected topology value collision: driver reported ${reported} but existing label is ${existing}`;
 }
 

@@ -134,7 +134,6 @@ function notify({ client, plugin, context }: Attempt, status: RegistrationStatus
   return call("NotifyRegistrationStatus", plugin.socketPath, () => callUnary(client, method, status, bounds));
 }
 
-/** The refusal that a fault asks for; undefined if no fault is active. */
 function refusalByFault({ introduced, context }: Attempt, wanted: "validation" | "registration"): Refusal {
   const { driverName: name, socketPath } = introduced;
   const fault = context.faults.take(

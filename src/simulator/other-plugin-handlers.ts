@@ -1,5 +1,5 @@
-import { goQuote, goQuotedList } from "../kubelet-rules/go-quote";
 import { isExtendedResource } from "../kubelet-rules/resource-name";
+import { quoteGo, quoteGoList } from "../logging/escape";
 import type { PluginHandler } from "./kubelet-context";
 import type { Emit } from "./kubelet-events";
 
@@ -35,8 +35,8 @@ export function createDraHandler(emit: Emit): PluginHandler {
 function problemOfServices(versions: readonly string[]): string | undefined {
   if (versions.length === 0) return "empty list of supported gRPC services (aka supported versions)";
   if (versions.some((version) => DRA_SERVICES.includes(version))) return undefined;
-  const theirs = goQuotedList(versions);
-  return `none of services supported by the plugin (${theirs}) are supported by the kubelet (${goQuotedList(DRA_SERVICES)})`;
+  const theirs = quoteGoList(versions);
+  return `none of services supported by the plugin (${theirs}) are supported by the kubelet (${quoteGoList(DRA_SERVICES)})`;
 }
 
 const DEVICE_PLUGIN_VERSION = "v1beta1";
@@ -51,7 +51,7 @@ export function createDeviceHandler(emit: Emit): PluginHandler {
       if (!versions.includes(DEVICE_PLUGIN_VERSION))
         return `manager version, ${DEVICE_PLUGIN_VERSION}, is not among plugin supported versions [${versions.join(" ")}]`;
       if (!isExtendedResource(name))
-        return `invalid name of device plugin socket: the ResourceName ${goQuote(name)} is invalid`;
+        return `invalid name of device plugin socket: the ResourceName ${quoteGo(name)} is invalid`;
       return undefined;
     },
     register: async () => undefined,

@@ -71,7 +71,6 @@ export function startPluginWatcher(
   const ignore = (path: string, because: "hidden" | "not-a-socket") =>
     emit({ kind: "file-ignored", path, because });
 
-  /** A file, not a folder, that a scan or an event found. */
   const consider = (path: string, stats: BigIntStats) => {
     if (isHidden(path)) return ignore(path, "hidden");
     if (stats.isSocket()) return see(path, stats);
@@ -100,7 +99,6 @@ export function startPluginWatcher(
     }
   };
 
-  /** Something appeared at this path or disappeared from it. */
   const onEvent = (path: string) => {
     const stats = statOf(path);
     if (stats === undefined) lose(path);
@@ -134,7 +132,6 @@ export function startPluginWatcher(
     throw invalidOption(`${text}; it must be a folder that this user can write to`, { cause });
   }
   return {
-    /** The sockets that are there now, by path. */
     desired: seen as ReadonlyMap<string, DesiredPlugin>,
     close,
   };

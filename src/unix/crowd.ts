@@ -19,7 +19,6 @@ export interface CrowdOptions<Connection> {
   readonly settleMs?: number;
   /** The order in which connections are closed, by their name in the log. The first non-empty class loses one. */
   readonly goFirst: Readonly<Record<string, (connection: Connection) => boolean>>;
-  /** What the log says when it closes a connection. */
   readonly messages: { readonly crowd: string; readonly shortage: string };
   readonly log: Logger;
 }
@@ -46,7 +45,6 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
   let isTrimDue = false;
   let whenSettled: NodeJS.Timeout | undefined;
 
-  /** Returns whether it closed one. */
   function closeOne(shortage?: string): boolean {
     const settledBefore = performance.now() - settleMs;
     const mayAllGo = shortage !== undefined || open.size > 2 * max;
@@ -74,7 +72,6 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
   }
 
   return {
-    /** Oldest first. */
     get members(): readonly Connection[] {
       return [...open.keys()];
     },
@@ -89,7 +86,6 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
       // The event loop reads from what it accepted one turn later.
       setImmediate(() => setImmediate(trim));
     },
-    /** Destroys all connections. */
     disperse(): void {
       for (const { socket } of open.keys()) socket.destroy();
     },

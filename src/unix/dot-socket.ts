@@ -93,7 +93,6 @@ export async function sweepDotSockets(folder: string, now: () => number = Date.n
   } catch {}
 }
 
-/** Random letters and digits. */
 export const randomWord = (length: number): string =>
   randomInt(36 ** length)
     .toString(36)

@@ -28,7 +28,6 @@ export interface AcceptingOptions {
   readonly signal: AbortSignal;
   /** Milliseconds between two `Still connecting` lines. @default REMINDERS.connect */
   readonly remindEveryMs?: number | undefined;
-  /** Called when no process accepts a connection. */
   readonly onRefused?: ((problem: Error) => void) | undefined;
   /** Does not resolve with this file before `forMs` milliseconds, because its server may restart. */
   readonly except?: { readonly file: string; readonly forMs: number } | undefined;

@@ -2,7 +2,7 @@ import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc
 import { startGrpcServer } from "../../src/grpc/server/server";
 import { unaryHandler } from "../../src/grpc/server/unary-handler";
 import { silentLogger } from "../../src/logging/logger";
-import { listenUntilCrash } from "../../src/simulator/crashable-socket";
+import { listenUntilCrash } from "../../src/simulator/csi-driver";
 import { createEventLog } from "../../src/simulator/event-stream";
 import { observeRequests } from "../../src/simulator/request-observer";
 

@@ -1,5 +1,5 @@
 import { status } from "@grpc/grpc-js";
-import { goQuotedList } from "../../src/kubelet-rules/go-quote";
+import { quoteGoList } from "../../src/logging/escape";
 import { goRpcError } from "../../src/simulator/go-text";
 
 const failed = (code: number, details: string) =>
@@ -52,5 +52,5 @@ test.each([
 });
 
 test("quotes a list as Go does", () => {
-  expect(goQuotedList(["1.0.0", 'a"b'])).toBe('["1.0.0" "a\\"b"]');
+  expect(quoteGoList(["1.0.0", 'a"b'])).toBe('["1.0.0" "a\\"b"]');
 });

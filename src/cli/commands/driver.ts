@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
 import { startCsiDriver } from "../../simulator/csi-driver";
-import type { CsiDriverEvent } from "../../simulator/csi-driver-events";
 import { CSI_METHODS, type CsiDriverFault } from "../../simulator/csi-driver-options";
+import type { CsiDriverEvent } from "../../simulator/csi-driver-services";
 import { tryConnect } from "../../unix/unix-socket";
 import {
   countFlag,
@@ -52,30 +52,20 @@ export const runDriver = createCommand(
     ],
   },
   async (flags) => {
-    const faults: readonly CsiDriverFault[] = [
-      ...(flags.delay ?? []),
-      ...(flags.error ?? []),
-      ...(flags.hang ?? []),
-      { kind: "not-ready", times: flags.notReady },
-    ];
-    const options = {
-      csiAddress: flags.csiAddress,
-      vendorVersion: flags.vendorVersion,
-      nodeId: flags.nodeId,
-      maxVolumes: flags.maxVolumes,
-      topology: Object.fromEntries(flags.topology ?? []),
-      listenAfterMs: flags.listenAfter,
-      faults,
-    };
+    const { csiAddress, vendorVersion, nodeId, maxVolumes, listenAfter: listenAfterMs } = flags;
+    const { delay = [], error = [], hang = [], notReady: times } = flags;
+    const faults: readonly CsiDriverFault[] = [...delay, ...error, ...hang, { kind: "not-ready", times }];
+    const topology = Object.fromEntries(flags.topology ?? []);
+    const options = { csiAddress, vendorVersion, nodeId, maxVolumes, topology, listenAfterMs, faults };
     const { output, restartEvery, renameTo = flags.name } = flags;
-    if ((await tryConnect(resolve(flags.csiAddress))) === undefined)
+    if ((await tryConnect(resolve(csiAddress))) === undefined)
       throw new RegistrarError(
         "SOCKET_UNUSABLE",
-        `a process listens on ${flags.csiAddress} already: stop that driver first, or give another --csi-address`,
+        `a process listens on ${csiAddress} already: stop that driver first, or give another --csi-address`,
       );
     const signal = untilStopped();
-    if (output === "text" && flags.listenAfter > 0)
-      writeLine(`It will listen in ${durationText(flags.listenAfter)}.`);
+    if (output === "text" && listenAfterMs > 0)
+      writeLine(`It will listen in ${durationText(listenAfterMs)}.`);
     for (let starts = 0; !signal.aborted; starts++) {
       const name = starts === 0 ? flags.name : renameTo;
       const driver = await unlessStopped(startCsiDriver({ ...options, name, signal }));

@@ -69,16 +69,12 @@ export const runKubelet = createCommand(
     ],
   },
   async (flags) => {
-    const { pluginRegistrationPath, nodeName, output, print: printed = [], restartEvery } = flags;
+    const { pluginRegistrationPath, nodeName, kubeletVersion: version, restartEvery } = flags;
+    const { output, print: printed = [] } = flags;
     const print = printed.length > 0 ? await createObjectPrinter() : undefined;
     const signal = untilStopped();
-    const options = {
-      pluginRegistrationPath,
-      nodeName,
-      version: flags.kubeletVersion,
-      faults: faultsOf(flags),
-    };
-    const kubelet = await unlessStopped(startKubelet({ ...options, signal }));
+    const options = { pluginRegistrationPath, nodeName, version, faults: faultsOf(flags), signal };
+    const kubelet = await unlessStopped(startKubelet(options));
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
     tellEvents(kubelet.events, output, narrateKubelet);

@@ -72,27 +72,18 @@ async function start(
   paths: Paths,
   context: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Registration | NodeRegistrar> {
-  const common = {
-    pluginRegistrationPath: paths.pluginRegistrationPath,
-    timeoutMs: flags.timeoutMs,
-    reregisterOnDriverRestart: flags.reregisterOnDriverRestart,
-    ...context,
-  };
-  if (!isNodeWide(flags))
-    return startSidecar({
-      ...common,
-      csiAddress: flags.csiAddress,
-      kubeletRegistrationPath: paths.kubeletRegistrationPath,
-      driverTimeoutMs: flags.driverTimeoutMs,
-      onRegistrationFailure: flags.onRegistrationFailure,
-    });
+  const { pluginRegistrationPath, kubeletRegistrationPath } = paths;
+  const { timeoutMs, reregisterOnDriverRestart } = flags;
+  const common = { pluginRegistrationPath, timeoutMs, reregisterOnDriverRestart, ...context };
+  if (!isNodeWide(flags)) {
+    const { csiAddress, driverTimeoutMs, onRegistrationFailure } = flags;
+    const own = { csiAddress, kubeletRegistrationPath, driverTimeoutMs, onRegistrationFailure };
+    return startSidecar({ ...common, ...own });
+  }
+  const { driverGoneAfterMs } = flags;
   const { startNodeRegistrar } = await import("../../registrar/start-node-registrar");
-  return startNodeRegistrar({
-    ...common,
-    ...patternsOf(flags),
-    names: nameListsFrom(flags),
-    driverGoneAfterMs: flags.driverGoneAfterMs,
-  });
+  const names = nameListsFrom(flags);
+  return startNodeRegistrar({ ...common, ...patternsOf(flags), names, driverGoneAfterMs });
 }
 
 async function startDiagnostics(

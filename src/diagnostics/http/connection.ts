@@ -6,11 +6,7 @@ import { type HttpRequest, mayBeRequest, parseRequestHead } from "./request-head
 /** Answers a request; never rejects. The signal is aborted if the client disconnects. */
 export type Respond = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
 
-export interface HttpConnection {
-  readonly socket: Socket;
-  /** From the arrival of a request until its answer is handed to the kernel. */
-  readonly isAnswering: boolean;
-}
+export type HttpConnection = ReturnType<typeof serveHttpConnection>;
 
 export const MAX_HEAD_BYTES = 16_384;
 /** For the head of the first request, which clients send as soon as they are connected. */
@@ -31,7 +27,7 @@ const END_OF_HEAD = "\r\n\r\n";
  * client sends more before it has its answer, the connection ends with that answer. Other protocols are cut off.
  * Node's own server creates objects for each pipelined request, 2,000 in one chunk, before a program can refuse them.
  */
-export function serveHttpConnection(socket: Socket, respond: Respond): HttpConnection {
+export function serveHttpConnection(socket: Socket, respond: Respond) {
   let received: Buffer = NOTHING;
   let answering: AbortController | undefined;
   /** The current answer is the last one: nothing is read any more. */
@@ -116,6 +112,7 @@ export function serveHttpConnection(socket: Socket, respond: Respond): HttpConne
   allow(HEAD_WITHIN_MS);
   return {
     socket,
+    /** From the arrival of a request until its answer is handed to the kernel. */
     get isAnswering() {
       return answering !== undefined;
     },

@@ -1,13 +1,5 @@
 /** A request without its body, which no path reads. */
-export interface HttpRequest {
-  readonly method: string;
-  /** As it was sent, up to the question mark. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly accept: string;
-  /** The connection ends after it: the client asked for that, or a body follows. */
-  readonly isLast: boolean;
-}
+export type HttpRequest = NonNullable<ReturnType<typeof parseRequestHead>>;
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const REQUEST_LINE = new RegExp(`^(${TOKEN}) ([^\\x00-\\x20\\x7f]+) HTTP/1\\.([01])$`);
@@ -26,7 +18,7 @@ export function mayBeRequest(bytes: Buffer): boolean {
  * Reads the head of a request in HTTP/1.0 or 1.1, without the empty line that ends it (RFC 9112, sections 3 and 5).
  * Undefined for a bad request.
  */
-export function parseRequestHead(text: string): HttpRequest | undefined {
+export function parseRequestHead(text: string) {
   const [first = "", ...lines] = text.split("\r\n");
   const requestLine = REQUEST_LINE.exec(first);
   const fields = parseFields(lines);
@@ -40,9 +32,11 @@ export function parseRequestHead(text: string): HttpRequest | undefined {
   const [path = "", ...query] = target.split("?");
   return {
     method,
+    /** As it was sent, up to the question mark. */
     path,
     query: new URLSearchParams(query.join("?")),
     accept: fields.get("accept") ?? "",
+    /** The connection ends after it: the client asked for that, or a body follows. */
     isLast:
       isOld ||
       /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(fields.get("connection") ?? "") ||

@@ -2,6 +2,7 @@ import { check, type Verdict } from "../findings/finding";
 import { grouped } from "../findings/grouped";
 import type { ClusterFacts } from "./cluster-facts";
 import type { Place } from "./places";
+import type { ClusterTarget } from "./read-cluster";
 
 /** Nodes that do not report have one cause, whatever their drivers are. */
 export const NODES_AWAY = "nodes away";
@@ -51,4 +52,16 @@ function reasonKey({ state, node, pod }: Place): string {
 
 export function nodesOf(places: readonly Place[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
+}
+
+/** The beginning of a kubectl command on a pod. */
+export function kubectlFor({ context }: ClusterTarget, pod: Place["pod"], verb: string): string {
+  const [namespace = "", name = ""] = pod?.name.split("/") ?? [];
+  const chosen = context === undefined ? "" : ` --context=${context}`;
+  return `kubectl${chosen} -n ${namespace} ${verb} ${name}`;
+}
+
+/** `1 node`, `5,000 nodes`. */
+export function counted(count: number, one: string): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : `${one}s`}`;
 }

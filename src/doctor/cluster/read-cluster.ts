@@ -1,7 +1,7 @@
 import { invalidOption } from "../../base/errors";
 import { nameOf, type ReadSettings, type Unread, unreadAt } from "../manifest/deployment";
 import type { OurImage } from "../manifest/program";
-import type { ListApi, ListFailure, ListRequest } from "./api";
+import type { ListApi, ListFailure } from "./api";
 import { createNeedSum, readNeedEvent, readPendingPod } from "./read-needs";
 import { readCsiNode, readNodeRow } from "./read-node";
 import { readRegistrarPod } from "./read-pod";
@@ -24,13 +24,7 @@ export interface ReadOptions {
   readonly onProgress: (resource: string, count: number) => void;
 }
 
-interface ClusterList extends Omit<ListRequest, "path" | "query"> {
-  readonly apiGroup: string;
-  /** What is unknown without the list. */
-  readonly unknown: string;
-}
-
-/** The lists by resource, as RBAC names it. */
+/** The lists by resource, as RBAC names it; `unknown` is what is unknown without the list. */
 const LISTS = {
   daemonsets: {
     apiGroup: "apps",
@@ -44,7 +38,7 @@ const LISTS = {
   nodes: { apiGroup: "", unknown: "whether nodes are ready, and which node IDs they have", asTable: true },
   pods: { apiGroup: "", unknown: "how the registrars' pods are, and which pods wait" },
   events: { apiGroup: "", unknown: "which pods wait for a driver" },
-} satisfies Readonly<Record<string, ClusterList>>;
+};
 type Resource = keyof typeof LISTS;
 
 /** The reasons of events that name a missing driver: kubelet's at a mount, the controllers' at an attach. */

@@ -2,9 +2,6 @@ import { attempt } from "../../base/errors";
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/node-id-annotation";
 import { list, text, textOrNone, tree } from "../rules/objects";
 
-/** A Node, as far as a driver's registration shows on it. */
-export type NodeFacts = ReturnType<typeof readNodeRow>;
-
 /**
  * A row of the table of Nodes, with the Node's metadata: the whole objects are ten times as large, for the names of the
  * images. The second column is STATUS, as `kubectl get nodes` shows it.

@@ -1,7 +1,7 @@
 import { plain } from "../../logging/escape";
 import { renderColumns } from "../findings/columns";
 import { findingTable, sumLine, type TableLook } from "../findings/table";
-import { counted } from "./place-text";
+import { counted } from "./groups";
 import type { ClusterReport } from "./report";
 
 /** So many nodes of a cause are named, and so many rows shown; programs get all. */

@@ -7,13 +7,11 @@ import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-f
 
 /** Where to look; paths are absolute and as seen from here. */
 export interface Target {
-  /** The CSI driver socket; undefined if not given. */
   readonly csiSocketPath: string | undefined;
-  /** The kubelet registration path of the same socket; undefined if not given. */
   readonly kubeletRegistrationPath: string | undefined;
   readonly pluginRegistrationPath: string;
-  /** Patterns of driver sockets, such as `/plugins/STAR/csi.sock` with `*` for STAR. */
-  readonly patterns?: readonly string[];
+  /** The pattern of driver sockets, such as `/plugins/STAR/csi.sock` with `*` for STAR. */
+  readonly pattern?: string | undefined;
   /** Names that the registrar allows or denies. Default: all are allowed. */
   readonly names?: NameLists;
   /** Where the host's root is mounted: `/host` in a debugging pod. Default `/`. */
@@ -100,14 +98,6 @@ export type DirectoryFacts = { readonly path: string } & (
     }
 );
 
-export interface HostFacts {
-  /** The doctor's user ID; undefined on a system without user IDs. */
-  readonly uid: number | undefined;
-  readonly selinux: SelinuxFacts;
-  /** The registration directories of other known kubelets that exist here. */
-  readonly otherDirectories: readonly string[];
-}
-
 export type SelinuxFacts =
   /** No Linux, or /proc is hidden. */
   | { readonly kind: "unknown" }
@@ -132,6 +122,12 @@ export interface Facts {
   readonly kubeletPath: SocketFacts | undefined;
   readonly directory: DirectoryFacts;
   readonly registrations: readonly RegistrationFacts[];
-  readonly host: HostFacts;
+  readonly host: {
+    /** The doctor's user ID; undefined on a system without user IDs. */
+    readonly uid: number | undefined;
+    readonly selinux: SelinuxFacts;
+    /** The registration directories of other known kubelets that exist here. */
+    readonly otherDirectories: readonly string[];
+  };
   readonly nodeReadiness: NodeReadinessFacts | undefined;
 }

@@ -49,7 +49,7 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
     Promise.all(registrationPaths.map((path) => lookAtRegistration(path, timeoutMs, hostRoot))),
     target.nodeReadiness && askApiServer(target.nodeReadiness),
   ]);
-  const fitting = new Set((target.patterns ?? []).flatMap(socketsFitting));
+  const fitting = new Set(target.pattern === undefined ? [] : socketsFitting(target.pattern));
   const paths = new Set([...socketsUnder(join(dirname(pluginRegistrationPath), "plugins")), ...fitting]);
   const sockets = await Promise.all([...paths].map((path) => lookAtSocket(path)));
   return {
@@ -105,7 +105,7 @@ function socketsUnder(folder: string, depth = MAX_DEPTH): readonly string[] {
 }
 
 function hostPathVerdict(target: Target): HostPathVerdict | undefined {
-  const { csiSocketPath = target.patterns?.[0], kubeletRegistrationPath, pluginRegistrationPath } = target;
+  const { csiSocketPath = target.pattern, kubeletRegistrationPath, pluginRegistrationPath } = target;
   // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
   const isBelow = target.hostRoot !== undefined && target.hostRoot !== "/";
   if (kubeletRegistrationPath === undefined || isBelow) return undefined;

@@ -3,7 +3,6 @@ import { type ApiAccess, readSecret } from "../../node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../node-readiness/api/client";
 import type { Outcome } from "../../node-readiness/api/failure";
 import { fieldsOf } from "../../node-readiness/api/json";
-import type { NodeView } from "../../node-readiness/api/node";
 import { createNodeApi } from "../../node-readiness/api/node-api";
 import { neededRules, type PolicyRule } from "../../node-readiness/rbac";
 import type { StartupTaint } from "../../node-readiness/startup-taint";
@@ -22,28 +21,17 @@ type Unknown = { readonly kind: "unknown"; readonly why: string };
 /** What RBAC must allow, as in a role: `patch nodes/status`. */
 export type Rights = Readonly<Record<"allowed" | "denied", readonly string[]>>;
 
-/** `not-asked`: the node's name or the API server is unknown. */
-export type NodeReadinessFacts = { readonly target: NodeReadinessTarget } & (
-  | { readonly kind: "not-asked" }
-  | { readonly kind: "no-token"; readonly path: string; readonly why: string }
-  | {
-      readonly kind: "asked";
-      readonly nodeName: string;
-      readonly rights: Outcome<Rights>;
-      readonly node: Outcome<NodeView>;
-      readonly listed: Outcome<readonly string[]>;
-    }
-);
+export type NodeReadinessFacts = Awaited<ReturnType<typeof lookAtNodeReadiness>>;
 
 /** Asks the API server, with the rights of the pod that this runs in; changes nothing. Never rejects. */
-export async function lookAtNodeReadiness(target: NodeReadinessTarget): Promise<NodeReadinessFacts> {
+export async function lookAtNodeReadiness(target: NodeReadinessTarget) {
   if (target.access.kind === "unknown" || target.nodeName.kind === "unknown")
-    return { target, kind: "not-asked" };
+    return { target, kind: "not-asked" } as const;
   const { access } = target.access;
   if (access.token?.kind === "file") {
     const { path } = access.token;
     const why = await readSecret(access.token).then(() => undefined, messageOf);
-    if (why !== undefined) return { target, kind: "no-token", path, why };
+    if (why !== undefined) return { target, kind: "no-token", path, why } as const;
   }
   const { name: nodeName } = target.nodeName;
   const client = createApiClient(access);
@@ -56,7 +44,7 @@ export async function lookAtNodeReadiness(target: NodeReadinessTarget): Promise<
       api.getNode(signal),
       api.getListedDrivers(signal),
     ]);
-    return { target, kind: "asked", nodeName, rights, node, listed };
+    return { target, kind: "asked", nodeName, rights, node, listed } as const;
   } finally {
     client.close();
   }

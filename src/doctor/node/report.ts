@@ -6,13 +6,8 @@ import type { Facts } from "./facts";
 
 /** Makes the report on the facts. The target has the names of the flags; null: not given. */
 export function reportOn(facts: Facts): Report {
-  const {
-    csiSocketPath,
-    kubeletRegistrationPath = null,
-    pluginRegistrationPath,
-    patterns = [],
-  } = facts.target;
-  const csiAddress = csiSocketPath ?? patterns[0] ?? null;
+  const { csiSocketPath, pattern, kubeletRegistrationPath = null, pluginRegistrationPath } = facts.target;
+  const csiAddress = csiSocketPath ?? pattern ?? null;
   const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   return reportOf(target, findingsOf(NODE_CHECKS, facts), driversIn(facts));
 }

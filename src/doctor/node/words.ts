@@ -11,14 +11,12 @@ export const IS_IT_DENIED = "is it denied? give --deny-drivers";
 export const RUN_AS_ROOT = "run registrar doctor as root";
 export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
 
-export type ClosedSocket = Exclude<SocketFacts, { readonly kind: "accepting" }>;
-
 export function ownershipText({ mode, uid, gid }: Ownership): string {
   return `mode ${mode.toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
 }
 
 /** What is wrong with a socket, to follow its path. */
-export function socketText(socket: ClosedSocket): string {
+export function socketText(socket: Exclude<SocketFacts, { readonly kind: "accepting" }>): string {
   switch (socket.kind) {
     case "not-accepting":
       return `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`;

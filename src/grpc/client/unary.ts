@@ -1,5 +1,6 @@
 import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { boundText, boundTexts } from "../../logging/escape";
+import { MAX_MESSAGE_BYTES } from "../http2/frames";
 import type { Unary } from "../protos";
 import { statusCodeOf } from "../status";
 import { failureText } from "./failure-text";
@@ -18,8 +19,6 @@ export interface UnaryCallOptions {
   readonly onAnswerBytes?: (bytes: number) => void;
 }
 
-/** The most bytes of an answer: gRPC's own limit, which kubelet has too. */
-const MAX_ANSWER_BYTES = 4 * 1_024 * 1_024;
 /** The most characters of one text in an answer. The CSI specification allows 128 bytes, and 256 for a node ID. */
 const MAX_ANSWER_TEXT_LENGTH = 1_024;
 
@@ -31,7 +30,7 @@ export function createUnixClient(socketPath: string): Client {
   return createOwningClient(socketPath, {
     "grpc.default_authority": "localhost",
     "grpc.client_idle_timeout_ms": 2 ** 31 - 1,
-    "grpc.max_receive_message_length": MAX_ANSWER_BYTES,
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
   });
 }
 

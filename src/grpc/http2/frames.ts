@@ -12,7 +12,7 @@ const FRAME_HEADER_BYTES = 9;
 /** What stands before each gRPC message in DATA frames: a byte that says whether it is compressed, four for its length. */
 export const MESSAGE_PREFIX_BYTES = 5;
 
-/** The largest message that a gRPC client or server takes by default. */
+/** The largest message that a gRPC client or server takes by default, kubelet too. */
 export const MAX_MESSAGE_BYTES: number = 4 * 1024 * 1024;
 
 /** The frame types that matter here (RFC 9113, section 6). */
@@ -70,7 +70,6 @@ export function encodeFrame(type: number, flags: number, streamId: number, paylo
   return Buffer.concat([header, payload]);
 }
 
-/** Writes a frame whose payload is one number, such as RST_STREAM and WINDOW_UPDATE. */
 export function encodeNumberFrame(type: number, streamId: number, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value);

@@ -197,7 +197,6 @@ export function createServerCalls(options: ServerCallsOptions) {
 
     resize: windows.resize,
 
-    /** Takes no more calls. */
     close(): void {
       isClosed = true;
     },

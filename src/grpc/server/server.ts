@@ -48,7 +48,7 @@ const SETTLE_MS = 250;
  * It never closes a connection because it is idle or old: kubelet's may be both. When there are more than `maxConnections`,
  * or file descriptors run short, it closes the oldest that never made a call, else the oldest without a running call, else the
  * oldest: kubelet's calls take milliseconds, and the newest may be kubelet's. Each has 250 ms to call before that, unless
- * there are twice as many: of hundreds that connect at once kubelet's may be among the oldest.
+ * there are twice as many.
  */
 export function startGrpcServer(options: GrpcServerOptions) {
   const limits = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits };

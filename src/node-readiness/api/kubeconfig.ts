@@ -48,10 +48,7 @@ export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
   };
 }
 
-interface Entry {
-  readonly fields: ReturnType<typeof fieldsOf>;
-  readonly folder: string;
-}
+type Entry = ReturnType<typeof entryOf>;
 
 /** A text. Like client-go, it treats an empty one as absent. */
 const wordOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
@@ -63,7 +60,7 @@ function secretOf({ fields, folder }: Entry, name: string, fileName = name): Sec
   return path === undefined ? undefined : { kind: "file", path: resolve(folder, path) };
 }
 
-function entryOf(files: readonly Kubeconfig[], listName: string, wanted: unknown, field: string): Entry {
+function entryOf(files: readonly Kubeconfig[], listName: string, wanted: unknown, field: string) {
   for (const { config, folder } of files) {
     const found = listOf(fieldsOf(config)[listName]).find((entry) => fieldsOf(entry).name === wanted);
     if (found !== undefined) return { fields: fieldsOf(fieldsOf(found)[field]), folder };

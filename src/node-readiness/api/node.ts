@@ -18,20 +18,15 @@ export interface NodeCondition {
 }
 
 /** The fields of a Node that node readiness uses. */
-export interface NodeView {
-  /** A new one after the Node was deleted and created again. */
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly taints: readonly Taint[];
-  readonly conditions: readonly NodeCondition[];
-}
+export type NodeView = NonNullable<ReturnType<typeof parseNode>>;
 
 /** Reads a Node; undefined for any other object. */
-export function parseNode(object: unknown): NodeView | undefined {
+export function parseNode(object: unknown) {
   const { kind, metadata, spec, status } = fieldsOf(object);
   const { uid, resourceVersion } = fieldsOf(metadata);
   if (kind !== "Node" || typeof uid !== "string" || typeof resourceVersion !== "string") return undefined;
   return {
+    /** A new one after the Node was deleted and created again. */
     uid,
     resourceVersion,
     taints: listOf(fieldsOf(spec).taints) as readonly Taint[],

@@ -85,9 +85,10 @@ export async function watchCsiDriver(
         earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
         nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
       } catch (error) {
-        if (signal.aborted || statusCodeOf(error) === undefined) throw error;
+        const code = statusCodeOf(error);
+        if (signal.aborted || code === undefined) throw error;
         presence.lost();
-        const pace = retryPace(error);
+        const pace = PACES[code] ?? "soon";
         log.error(error, "Error retreiving CSI driver name", { next: NEXT[pace] });
         nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
         except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
@@ -132,16 +133,10 @@ const NEXT = {
   soon: "retry",
 };
 
-/** When to repeat a failed call; the CSI specification ("Error Scheme") forbids to repeat one that is unimplemented. */
-function retryPace(error: unknown): keyof typeof NEXT {
-  switch (statusCodeOf(error)) {
-    case status.UNIMPLEMENTED:
-      return "after-restart";
-    case status.INVALID_ARGUMENT:
-    case status.PERMISSION_DENIED:
-    case status.UNAUTHENTICATED:
-      return "slowly";
-    default:
-      return "soon";
-  }
-}
+/** When to repeat a failed call, if not soon. The CSI specification ("Error Scheme") forbids to repeat UNIMPLEMENTED. */
+const PACES: Readonly<Partial<Record<number, "after-restart" | "slowly">>> = {
+  [status.UNIMPLEMENTED]: "after-restart",
+  [status.INVALID_ARGUMENT]: "slowly",
+  [status.PERMISSION_DENIED]: "slowly",
+  [status.UNAUTHENTICATED]: "slowly",
+};

@@ -1,4 +1,4 @@
-import type { KindsOf } from "../../base/event-source";
+import { createEventSource, type KindsOf } from "../../base/event-source";
 import type { PluginIdentity } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { PublishReason, StateChange } from "./state";
@@ -27,7 +27,7 @@ export type RegistrarEvent =
   | { readonly kind: "asked" }
   | { readonly kind: "notified"; readonly registered: boolean; readonly error: string };
 
-export const REGISTRAR_EVENTS: KindsOf<RegistrarEvent> = {
+const REGISTRAR_EVENTS: KindsOf<RegistrarEvent> = {
   "driver-call": true,
   "driver-answered": true,
   "driver-lost": true,
@@ -37,6 +37,7 @@ export const REGISTRAR_EVENTS: KindsOf<RegistrarEvent> = {
   notified: true,
 };
 
-export function logListenerError(log: Logger): (error: unknown, event: Pick<RegistrarEvent, "kind">) => void {
-  return (error, { kind }) => log.error(error, "A listener to events failed", { event: kind });
-}
+export const createRegistrarEvents = <Event extends RegistrarEvent = RegistrarEvent>(log: Logger) =>
+  createEventSource<Event>(REGISTRAR_EVENTS as KindsOf<Event>, (error, { kind }) =>
+    log.error(error, "A listener to events failed", { event: kind }),
+  );

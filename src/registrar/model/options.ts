@@ -81,6 +81,7 @@ export interface RegistrationOptions extends CommonOptions {
 
 const CSI_ADDRESS = "the driver's unix socket, /absolute/path or unix:///absolute/path";
 
+/** Not `socketPath`: the log shows the address as it was given, with `unix:`. */
 const csiAddress: OptionKind<string> = {
   takes: CSI_ADDRESS,
   read: (given, name) => {

@@ -21,7 +21,6 @@ export function failedBy(thrown: unknown): RegistrationOutcome {
   return { kind: "failed", error: new RegistrarError(code, messageOf(thrown), { cause: thrown }) };
 }
 
-/** The outcome after kubelet's refusal in these words. */
 export function refusedFor(reason: string, hint?: string): RegistrationOutcome {
   const text = `kubelet refused the driver: ${reason}${hint === undefined ? "" : ` (${hint})`}`;
   return { kind: "refused", reason, hint, error: new RegistrarError("REFUSED", text) };

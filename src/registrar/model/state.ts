@@ -73,7 +73,6 @@ export type RegistrationState =
   | ({ readonly kind: "stopped" } & Ended);
 
 export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;
-/** The states in which our socket is in place. */
 export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refused">;
 
 /** What is at the path of our socket. */
@@ -132,7 +131,6 @@ export const PUBLISH_REASONS = [
 ] as const;
 /** The event that led to a publication of the registration socket. */
 export type PublishReason = (typeof PUBLISH_REASONS)[number];
-/** The event that led to standby. */
 export type StandbyReason = "socket-taken" | "already-registered";
 
 export interface StateChange {

@@ -146,7 +146,6 @@ function watchFolder(
 /** More drivers than a node has. */
 const MAX_SOCKETS = 500;
 
-/** The sockets that fit a pattern at this moment. */
 export function socketsFitting(pattern: string): readonly string[] {
   let paths: readonly string[] = ["/"];
   for (const segment of segmentsOf(pattern)) {

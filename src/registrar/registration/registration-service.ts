@@ -19,10 +19,7 @@ export interface RegistrationServiceOptions
   };
   /** `publication` is aborted when the socket over which kubelet called is no longer ours. */
   readonly onGetInfo: (publication: AbortSignal | undefined) => void;
-  readonly onRegistrationStatus: (
-    status: { readonly registered: boolean; readonly error: string },
-    publication: AbortSignal | undefined,
-  ) => void;
+  readonly onRegistrationStatus: (status: RegistrationStatus, publication: AbortSignal | undefined) => void;
 }
 
 /**
@@ -64,8 +61,7 @@ export function addRegistrationService(
       const repeats = status.error !== "" && status.error === lastError;
       lastError = status.error;
       log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
-      const { pluginRegistered: registered, error } = status;
-      setImmediate(options.onRegistrationStatus, { registered, error }, listenerGone);
+      setImmediate(options.onRegistrationStatus, status, listenerGone);
       return {};
     }),
   });

@@ -97,7 +97,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
       return { state: now.state, since: history.at(-1)?.at ?? startedAt, reason: reasonOf(now) };
     },
     onGetInfo: (publication) => onCall(publication, { kind: "asked" }, { kind: "get-info" }),
-    onRegistrationStatus: ({ registered, error }, publication) => {
+    onRegistrationStatus: ({ pluginRegistered: registered, error }, publication) => {
       const event = registered ? ({ kind: "accepted" } as const) : refusalEvent(error, options);
       onCall(publication, { kind: "notified", registered, error }, event);
     },

@@ -6,7 +6,6 @@ import type {
   PublishReason,
   Refusals,
   RegistrationState,
-  StandbyReason,
 } from "../model/state";
 
 /** After so many repeats of the same text a refusal will hardly pass: from then on the slowest pace. */
@@ -28,7 +27,9 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
   if (event.kind === "driver-renamed") return rename(state, event.driverName);
   switch (state.kind) {
     case "waiting":
-      return event.kind === "driver-named" ? publish(newFacts(event.driverName), event.kind) : state;
+      return event.kind === "driver-named"
+        ? publish({ ...AT_FIRST, driverName: event.driverName }, event.kind)
+        : state;
 
     case "publishing":
       switch (event.kind) {
@@ -40,7 +41,7 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
             foundDeadSocket: state.facts.everPublished ? state.facts.foundDeadSocket : event.found === "dead",
           });
         case "socket-taken":
-          return standBy({ ...state.facts, alias: event.alias }, event.kind);
+          return { kind: "standby", facts: { ...state.facts, alias: event.alias }, reason: event.kind };
         default:
           return state;
       }
@@ -101,7 +102,7 @@ function whileInPlace(
 
     case "already-registered":
     case "socket-taken":
-      return standBy(facts, event.kind);
+      return { kind: "standby", facts, reason: event.kind };
 
     case "reregister":
     case "driver-restarted":
@@ -142,25 +143,18 @@ function publish(facts: DriverFacts, reason: PublishReason): RegistrationState {
   return { kind: "publishing", facts, reason };
 }
 
-function standBy(facts: DriverFacts, reason: StandbyReason): RegistrationState {
-  return { kind: "standby", facts, reason };
-}
-
 function inPlace<Kind extends "listening" | "registered">(kind: Kind, facts: DriverFacts) {
   return { kind, facts, askedAtMs: undefined, again: undefined } as const;
 }
 
-function newFacts(driverName: string): DriverFacts {
-  return {
-    driverName,
-    alias: undefined,
-    everPublished: false,
-    foundDeadSocket: false,
-    hasMoved: false,
-    everRegistered: false,
-    refusals: undefined,
-  };
-}
+const AT_FIRST: Omit<DriverFacts, "driverName"> = {
+  alias: undefined,
+  everPublished: false,
+  foundDeadSocket: false,
+  hasMoved: false,
+  everRegistered: false,
+  refusals: undefined,
+};
 
 function rename(state: RegistrationState, driverName: string): RegistrationState {
   if (state.kind === "waiting" || state.kind === "stopping" || state.kind === "stopped") return state;

@@ -43,7 +43,7 @@ test("each socket that fits a pattern is looked at, and two of one name are told
   await using node = await createDoctorNode();
   await node.driverUnder("a", { name: "same.csi" });
   await node.driverUnder("b", { name: "same.csi" });
-  const { says, drivers } = await node.look({ ...WHOLE, patterns: [node.at("plugins/*/csi.sock")] });
+  const { says, drivers } = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
   const twins = /^problem: .* has a driver called same\.csi, as has .*only one of them can be registered/;
   expect(says("drivers-found").split("\n")).toEqual(Array(2).fill(expect.stringMatching(twins)));
   expect(drivers).toMatchObject(
@@ -97,7 +97,7 @@ test("a driver whose listen queue is full is told, named or not", async () => {
   mkdirSync(node.at("plugins", "stuck"));
   const stuck = node.at("plugins", "stuck", "csi.sock");
   await using _stuck = await startStuckSocket(stuck);
-  for (const target of [WHOLE, { ...WHOLE, patterns: [node.at("plugins/*/csi.sock")] }]) {
+  for (const target of [WHOLE, { ...WHOLE, pattern: node.at("plugins/*/csi.sock") }]) {
     const { says } = await node.look(target);
     expect(says("drivers-found")).toMatch(/stuck\/csi\.sock does not accept .*: EAGAIN: .* log: it hangs/);
     expect(says("driver-identity")).not.toMatch(/stuck/);
@@ -125,7 +125,7 @@ test("a socket that fits a pattern and that its driver left behind is worth a wa
   await node.driverUnder("x.csi");
   mkdirSync(node.at("plugins", "gone"));
   await leaveDeadSocket(node.at("plugins", "gone", "csi.sock"));
-  const { says } = await node.look({ ...WHOLE, patterns: [node.at("plugins/*/csi.sock")] });
+  const { says } = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
   expect(says("drivers-found")).toMatch(
     /^warning: .*gone\/csi\.sock fits the pattern, .*; fix: start the driver/m,
   );
@@ -151,7 +151,7 @@ test("a socket of a pattern that is no node service is named, and the driver to 
   await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason }] });
   await (await node.registrar({ onRegistrationFailure: "retry" })).state("refused");
   const pattern = node.csiAddress.replace("csi.sock", "*.sock");
-  const { says } = await node.look({ ...WHOLE, kubeletRegistrationPath: pattern, patterns: [pattern] });
+  const { says } = await node.look({ ...WHOLE, kubeletRegistrationPath: pattern, pattern });
   const advice = `what listens on ${node.csiAddress} is no CSI node service: leave it out with --deny-drivers=x.csi`;
   expect(says("registration")).toContain(advice);
 });

@@ -1,6 +1,6 @@
 import { type Finding, findingsOf as findingsOfChecks } from "../../../src/doctor/findings/finding";
 import { NODE_CHECKS } from "../../../src/doctor/node/checks";
-import type { DirectoryFacts, Facts, HostFacts } from "../../../src/doctor/node/facts";
+import type { DirectoryFacts, Facts } from "../../../src/doctor/node/facts";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;
 
@@ -14,7 +14,7 @@ export const ELSEWHERE = { device: "8:1", mountPoint: "/registration", isWholeFi
 export function healthyFacts(
   changes: {
     readonly folder?: Partial<Folder>;
-    readonly host?: Partial<HostFacts>;
+    readonly host?: Partial<Facts["host"]>;
     readonly facts?: Partial<Facts>;
   } = {},
 ): Facts {

@@ -1,5 +1,5 @@
 import type { EventOf } from "../../../base/event-source";
-import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
+import type { CsiDriverEvent } from "../../../simulator/csi-driver-services";
 import type { KubeletCall, KubeletEvent } from "../../../simulator/kubelet-events";
 
 /** Who is on stage, each a process of its own. */

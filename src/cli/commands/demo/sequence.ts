@@ -8,17 +8,7 @@ export type Lane = Role | "API objects";
 /** One row of a sequence picture, from top to bottom. */
 export type Row = Content & { readonly atMs: number };
 
-type Content =
-  | Deed
-  | { readonly kind: "note"; readonly lane: Lane; readonly text: string; readonly mood: Mood }
-  | {
-      readonly kind: "call";
-      readonly from: Lane;
-      readonly to: Lane;
-      readonly name: string;
-      readonly answer: string;
-      readonly failed: boolean;
-    };
+type Content = Deed | ReturnType<typeof note> | ReturnType<typeof call>;
 
 type Mood = "good" | "bad" | "plain";
 
@@ -104,12 +94,12 @@ function kubeletRows(event: KubeletEvent, owner: RegistrarRole): readonly Conten
   }
 }
 
-function note(lane: Lane, text: string, mood: Mood = "plain"): Content {
-  return { kind: "note", lane, text, mood };
+function note(lane: Lane, text: string, mood: Mood = "plain") {
+  return { kind: "note", lane, text, mood } as const;
 }
 
-function call(from: Lane, to: Lane, name: string, answer: string, failed = false): Content {
-  return { kind: "call", from, to, name, answer, failed };
+function call(from: Lane, to: Lane, name: string, answer: string, failed = false) {
+  return { kind: "call", from, to, name, answer, failed } as const;
 }
 
 function calledRow(name: KubeletCall, result: CallResult, owner: RegistrarRole): Content {

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { attempt, invalidOption, messageOf } from "../../../base/errors";
 import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
-import type { CsiDriverEvent } from "../../../simulator/csi-driver-events";
+import type { CsiDriverEvent } from "../../../simulator/csi-driver-services";
 import type { KubeletEvent } from "../../../simulator/kubelet-events";
 import type { Happening, LogLine, Role } from "./happenings";
 import type { Storyteller } from "./storyteller";

@@ -1,8 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import type { Happening, Look } from "./happenings";
 
-export type Timeline = ReturnType<typeof createTimeline>;
-
 /** Everything that happened, in the order in which it was reported to the demo. */
 export function createTimeline() {
   const happenings: Happening[] = [];

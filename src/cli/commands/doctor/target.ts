@@ -40,7 +40,7 @@ export function resolveTarget(
       ? kubeletRegistrationPath || undefined
       : (onePath(kubeletRegistrationPath) ?? (isOnNode ? csiSocketPath : undefined)),
     pluginRegistrationPath,
-    ...(pattern === undefined ? {} : { patterns: [pattern] }),
+    pattern,
     ...(hostRoot === undefined ? {} : { hostRoot: resolve(hostRoot) }),
   };
 }

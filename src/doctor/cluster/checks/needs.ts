@@ -1,8 +1,7 @@
 import { check, problem, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { ClusterFacts } from "../cluster-facts";
-import { inState, judgeGroups, placeCheck } from "../groups";
-import { counted } from "../place-text";
+import { counted, inState, judgeGroups, placeCheck } from "../groups";
 import type { Place } from "../places";
 
 export const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [

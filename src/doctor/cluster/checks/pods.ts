@@ -1,7 +1,6 @@
 import { problem } from "../../findings/finding";
 import type { ClusterFacts } from "../cluster-facts";
-import { inState, placeCheck } from "../groups";
-import { kubectlFor } from "../place-text";
+import { inState, kubectlFor, placeCheck } from "../groups";
 import type { Place } from "../places";
 
 export const registrarPods = restartCheck("CSI201", "registrar-pods", "is not kept registered", true);

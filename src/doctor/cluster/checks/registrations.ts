@@ -2,8 +2,7 @@ import { check, ok, problem, unknown, type Verdicts } from "../../findings/findi
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
 import type { ClusterFacts } from "../cluster-facts";
-import { inState, judgeGroups, nodesOf, placeCheck } from "../groups";
-import { counted, kubectlFor } from "../place-text";
+import { counted, inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "../groups";
 import type { Place } from "../places";
 
 export const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [

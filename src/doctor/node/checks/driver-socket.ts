@@ -17,9 +17,9 @@ const GIVEN = "is the path that kubelet gets";
 
 export const driverSocket = check("CSI002", "driver-socket", ({ driver, target }: Facts) => {
   if (driver === undefined) {
-    const { patterns = [] } = target;
-    return patterns.length > 0
-      ? ok(patterns.join(" "), "is a pattern: each socket that fits is looked at")
+    const { pattern } = target;
+    return pattern !== undefined
+      ? ok(pattern, "is a pattern: each socket that fits is looked at")
       : unknown(DRIVER, "was not named: those that are found on this node are looked at");
   }
   const { socket } = driver;
@@ -39,9 +39,9 @@ export const driverSocket = check("CSI002", "driver-socket", ({ driver, target }
 });
 
 export const kubeletPath = check("CSI007", "kubelet-path", (facts: Facts) => {
-  const { csiSocketPath, kubeletRegistrationPath, patterns = [] } = facts.target;
+  const { csiSocketPath, kubeletRegistrationPath, pattern } = facts.target;
   if (kubeletRegistrationPath !== undefined) return judgeKubeletPath(kubeletRegistrationPath, facts);
-  if (csiSocketPath === undefined && patterns.length === 0) return undefined;
+  if (csiSocketPath === undefined && pattern === undefined) return undefined;
   const fix = "give the registrar's own --kubelet-registration-path";
   return unknown("the kubelet registration path", "was not named", fix);
 });

@@ -75,10 +75,10 @@ function judgeState(one: Stated, facts: Facts): Verdict {
 }
 
 function judgeRefusal({ name, endpoint, reason }: Stated, facts: Facts): Verdict {
-  const { kubeletRegistrationPath, patterns } = facts.target;
+  const { kubeletRegistrationPath, pattern } = facts.target;
   const words = reason?.replace(/^.*?kubelet refused: /, "");
-  const path = (patterns ? undefined : kubeletRegistrationPath) ?? endpoint;
-  const hint = hintForRefusal(words ?? "", path, { foundByPattern: patterns && name });
+  const path = (pattern ? undefined : kubeletRegistrationPath) ?? endpoint;
+  const hint = hintForRefusal(words ?? "", path, { foundByPattern: pattern && name });
   return problem(
     name,
     `was refused by kubelet${words === undefined ? "" : `: ${words}`}`,
