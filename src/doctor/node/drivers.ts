@@ -58,9 +58,9 @@ function unpublishedState(driver: DriverFacts, facts: Facts): Pick<DriverRow, "s
 /** Why a driver that was found has no registration socket, as far as the driver itself shows. */
 function reasonText(driver: DriverFacts, facts: Facts): string {
   const { socket, identity, nodeInfo } = driver;
-  if (socket.kind !== "accepting") return socketText(socket);
-  if (identity.kind === "failed") return failureText("GetPluginInfo", identity);
-  if (nodeInfo.kind === "failed") return failureText("NodeGetInfo", nodeInfo);
+  if (socket.kind !== "accepting") return `the driver's socket ${socketText(socket)}`;
+  if (identity.kind === "failed") return `the driver ${failureText("GetPluginInfo", identity)}`;
+  if (nodeInfo.kind === "failed") return `the driver ${failureText("NodeGetInfo", nodeInfo)}`;
   const twin = twinOf(driver, facts);
   return twin === undefined
     ? `the driver answers; no registrar has published it; ${IS_IT_DENIED}`

@@ -31,14 +31,14 @@ export function socketText(socket: Exclude<SocketFacts, { readonly kind: "accept
   }
 }
 
-/** What is wrong with an answer; a call that took too long says nothing about what the answer would be. */
+/** What is wrong with an answer. Of a call that took too long: what its connection showed, if anything. */
 export function failureText(
   call: string,
   { code, message }: Extract<Answer<unknown>, { readonly kind: "failed" }>,
 ): string {
-  return code === "DeadlineExceeded"
-    ? `does not answer ${call} in time`
-    : `fails ${call}: ${code}: ${message}`;
+  if (code !== "DeadlineExceeded") return `fails ${call}: ${code}: ${message}`;
+  const shown = /Deadline exceeded after [\d.]+s(: .*)$/.exec(message)?.[1] ?? "";
+  return `does not answer ${call} in time${shown}`;
 }
 
 /** The cause of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */

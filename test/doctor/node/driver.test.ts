@@ -119,6 +119,13 @@ test("a driver that hangs is one problem, too, and is asked no further", async (
   expect(registered.says("registration-endpoint")).toMatch(/in time; fix: see the driver's log/);
 });
 
+test("a listener that never writes is said to speak no HTTP/2", async () => {
+  await using node = await createDoctorNode();
+  await using _mute = await startForeignSocket(node.csiAddress);
+  const look = await node.look({}, { impatient: true });
+  expect(look.says("driver-identity")).toMatch(/GetPluginInfo in time: connected, but nobody speaks HTTP\/2/);
+});
+
 test.each(["no/csi.sock", "none.sock", ""])(
   "without a socket at --csi-address, %j, no path is judged by it",
   async (name) => {
@@ -167,7 +174,7 @@ test("a driver that is found: NodeGetInfo fails, and the registrar's absence fol
     ["CSI006", null],
     ["CSI020", "CSI006"],
   ]);
-  expect(look.drivers[0]?.reason).toMatch(/^fails NodeGetInfo: Unavailable: .*m/);
+  expect(look.drivers[0]?.reason).toMatch(/^the driver fails NodeGetInfo: Unavailable: .*m/);
   // Beside a driver that is named it is worth a warning.
   await node.driver();
   expect((await node.look()).says("driver-node-info").split("\n")).toEqual([
