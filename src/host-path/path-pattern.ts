@@ -75,6 +75,7 @@ export function pairPatterns(
     throw invalidOption(
       `${addresses} csiAddresses but ${paths} kubeletRegistrationPaths: each needs its own`,
     );
+  if (addresses === 0) throw invalidOption("csiAddresses is an empty list: give a path or a pattern");
   return csiAddresses.map((address, index) => {
     const csiAddress = parsePattern(parseCsiAddress(address), "csiAddresses");
     const kubeletRegistrationPath = parsePattern(hostPaths[index] ?? "", "kubeletRegistrationPaths");

@@ -28,19 +28,24 @@ type FailureCode = Exclude<keyof typeof status, "OK">;
 
 /** Something that a simulated CSI driver does wrong on request. */
 export type CsiDriverFault =
-  | { readonly kind: "slow"; readonly method: CsiMethod; readonly delayMs: number; readonly times?: number }
+  | {
+      readonly kind: "slow";
+      readonly method: CsiMethod;
+      readonly delayMs: number;
+      readonly times?: number | undefined;
+    }
   | {
       readonly kind: "error";
       readonly method: CsiMethod;
       readonly code: FailureCode;
       /** Default: a text that says that the error is simulated. */
-      readonly message?: string;
-      readonly times?: number;
+      readonly message?: string | undefined;
+      readonly times?: number | undefined;
     }
   /** Never answers; the call ends when its client gives up. */
-  | { readonly kind: "hang"; readonly method: CsiMethod; readonly times?: number }
+  | { readonly kind: "hang"; readonly method: CsiMethod; readonly times?: number | undefined }
   /** Probe says that the driver is still starting. */
-  | { readonly kind: "not-ready"; readonly times?: number };
+  | { readonly kind: "not-ready"; readonly times?: number | undefined };
 
 export interface CsiDriverOptions extends SimulatorOptions<CsiDriverFault> {
   /**

@@ -3,7 +3,7 @@ import type { EventOf } from "../base/event-source";
 /** Something that a simulated part does wrong on request. */
 interface Fault {
   readonly kind: string;
-  readonly times?: number;
+  readonly times?: number | undefined;
 }
 
 export type FaultScript<AnyFault extends Fault> = ReturnType<typeof createFaultScript<AnyFault>>;

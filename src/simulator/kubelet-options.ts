@@ -20,20 +20,24 @@ export type KubeletFault =
       readonly kind: "refuse";
       readonly reason: string;
       /** Where it fails. Kubelets up to 1.35 never retry after `registration` (the default), but do after `validation`. */
-      readonly stage?: "validation" | "registration";
+      readonly stage?: "validation" | "registration" | undefined;
       /** Only this driver. Default: any. */
-      readonly driverName?: string;
+      readonly driverName?: string | undefined;
       /** How often. Default: until the faults are changed. */
-      readonly times?: number;
+      readonly times?: number | undefined;
     }
   | {
       readonly kind: "slow";
       readonly before: "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
       readonly delayMs: number;
-      readonly times?: number;
+      readonly times?: number | undefined;
     }
   /** The connection breaks before the status report: the driver is in use, but its registrar does not know. */
-  | { readonly kind: "drop-before-notice"; readonly driverName?: string; readonly times?: number }
+  | {
+      readonly kind: "drop-before-notice";
+      readonly driverName?: string | undefined;
+      readonly times?: number | undefined;
+    }
   /** Sees sockets but never calls: a kubelet that watches another directory. */
   | { readonly kind: "never-call" };
 
@@ -52,7 +56,9 @@ export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
   /** Milliseconds between two rounds of kubelet's reconciler. @default 1000, as kubelet's */
   readonly reconcilePeriodMs?: number | undefined;
   /** Other times that kubelet keeps, where a test cannot wait as long. @default kubelet's */
-  readonly timings?: Partial<Omit<KubeletTimings, "reconcilePeriodMs">> | undefined;
+  readonly timings?:
+    | { readonly [Name in Exclude<keyof KubeletTimings, "reconcilePeriodMs">]?: number | undefined }
+    | undefined;
 }
 
 /** Kubelet's times, in milliseconds. */
