@@ -5,6 +5,7 @@ import { createStage, insideOf, type Stage } from "../support/stage";
 import { cluster, insideTest } from "../support/use-cluster";
 import { writtenManifest } from "../support/written-manifest";
 
+type Objects = readonly object[];
 type PodSpec = DaemonSet["spec"]["template"]["spec"];
 
 /** What a chart's author wrote: the official registrar; where its binary is missing, ours under the official name. */
@@ -23,15 +24,14 @@ const swapped = (stage: Stage) =>
 
 const report = (what: string, ...times: readonly number[]) =>
   process.stdout.write(`${what}: ${times.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(", ")}\n`);
-const remove = (objects: readonly object[]) =>
+const remove = (objects: Objects) =>
   cluster().kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
 const ofPlugin = ({ plugin }: Stage) => [`daemonset/${plugin.daemonSet}`, `--namespace=${NAMESPACE}`];
 
 /** A driver that the author's registrar has registered. */
 async function authorsStage(name: string): Promise<Stage> {
-  await insideOf(cluster()).node.run(
-    ...["ctr", "--namespace=k8s.io", "images", "tag", "--force", PROGRAM, AUTHORS.image],
-  );
+  const { node } = insideOf(cluster());
+  await node.run("ctr", "--namespace=k8s.io", "images", "tag", "--force", PROGRAM, AUTHORS.image);
   const stage = createStage(cluster(), AUTHORS, { driver: `${name}.csi.example.com`, daemonSet: name });
   await stage.apply();
   await stage.registered();
@@ -39,7 +39,7 @@ async function authorsStage(name: string): Promise<Stage> {
 }
 
 /** Applies or deletes objects; how long until the API server gives new pods of the stage this registrar. */
-async function change(verb: "apply" | "delete", objects: readonly object[], stage: Stage, registrar: object) {
+async function change(verb: "apply" | "delete", objects: Objects, stage: Stage, registrar: Objects) {
   const { kubectlWith } = cluster();
   await kubectlWith(objects, verb, ...(verb === "apply" ? ["--server-side", "--validate=strict"] : []));
   const begin = performance.now();
@@ -55,12 +55,14 @@ async function change(verb: "apply" | "delete", objects: readonly object[], stag
   return performance.now() - begin;
 }
 
-/** Resolves when CSINode has listed the driver for 4 s: kubelet no longer takes it out for what was before. */
-const staysListed = ({ plugin: { driver } }: Stage, since: number): Promise<void> => {
-  const { isListed, since: listedSince } = cluster().record;
-  const listedMs = () => (isListed(driver) ? performance.now() - Math.max(listedSince(driver), since) : 0);
-  return until(() => expect(listedMs()).toBeGreaterThan(4_000), { what: `CSINode lists ${driver} for 4 s` });
-};
+/** Waits until CSINode has listed the driver for 4 s, when nothing from before ends that; how long it lacked it. */
+async function missingMs({ plugin: { driver } }: Stage, from: number): Promise<number> {
+  const { record } = cluster();
+  const listedMs = () => performance.now() - Math.max(record.since(driver), from);
+  const staysListed = () => expect(record.isListed(driver) && listedMs() > 4_000).toBe(true);
+  await until(staysListed, { what: `CSINode lists ${driver} for 4 s` });
+  return record.missingMs(driver, from, performance.now());
+}
 
 /** Restarts the DaemonSet; its new pod is ready then, the driver listed. Answers what the pod has. */
 async function restart(what: string, stage: Stage, meanwhile?: () => Promise<unknown>) {
@@ -72,8 +74,7 @@ async function restart(what: string, stage: Stage, meanwhile?: () => Promise<unk
   await kubectl("rollout", "status", ...ofPlugin(stage), "--timeout=90s");
   const ready = performance.now() - begin;
   await stage.mountsVolume(`user-${daemonSet}-${Math.round(begin)}`);
-  await staysListed(stage, begin);
-  const missing = record.missingMs(driver, begin, performance.now());
+  const missing = await missingMs(stage, begin);
 
   const kept = await get<DaemonSet>(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/${daemonSet}`);
   expect(kept.spec.template.spec).toMatchObject(specOf(stage));
@@ -81,12 +82,8 @@ async function restart(what: string, stage: Stage, meanwhile?: () => Promise<unk
   expect(pods).toHaveLength(1);
   const registrar = pods.flatMap(({ spec }) => registrarIn(spec));
   const listed = Math.max(0, record.since(driver) - begin);
-  report(
-    `${what}, image ${registrar.map(({ image }) => image)}: ready, listed, missing`,
-    ready,
-    listed,
-    missing,
-  );
+  const images = registrar.map(({ image }) => image);
+  report(`${what}, registrar [${images}]: ready, listed, missing`, ready, listed, missing);
   return registrar;
 }
 
@@ -117,22 +114,15 @@ insideTest("a policy that is deleted in the middle of a rollout leaves a driver 
 insideTest("a policy drops a chart's registrar for that of the node, and deleted gives it back", async () => {
   await using stage = await authorsStage("dropped");
   const objects = writtenManifest("--image-policy", "--drop");
+  const policy = objects.filter(({ kind }) => kind !== "DaemonSet");
   try {
     await change("apply", objects, stage, []);
     await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
     expect(await restart("official to node-wide by a policy", stage)).toEqual([]);
-    await change(
-      "delete",
-      objects.filter(({ kind }) => kind !== "DaemonSet"),
-      stage,
-      authors(stage),
-    );
+    await change("delete", policy, stage, authors(stage));
     expect(await restart("node-wide to official without the policy", stage)).toEqual(authors(stage));
   } finally {
     await remove(objects);
   }
-  const removed = performance.now();
-  await staysListed(stage, removed);
-  const { record } = cluster();
-  report("node-wide registrar deleted", record.missingMs(stage.plugin.driver, removed, performance.now()));
+  report("node-wide registrar deleted: missing", await missingMs(stage, performance.now()));
 });
