@@ -5,6 +5,7 @@ import "./suite/manifest";
 import "./suite/confinement";
 import "./suite/doctor";
 import "./suite/node-wide";
+import "./suite/image-policy";
 import "./suite/cost";
 import "./suite/ready-to-schedule";
 import "./suite/timed";
