@@ -18,6 +18,7 @@ import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
 import { camelCase, createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
+import { parseOurImage } from "../our-image";
 import { print } from "../print";
 import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
 
@@ -106,6 +107,8 @@ function makeAll(values: Values): string {
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
   const parts = include?.flat();
   if (values.nodeWide) {
+    // The official one takes no `*` in its paths.
+    parseOurImage(values.image);
     const given = FOR_A_DRIVER.find((flag) => values[camelCase(flag) as keyof Values] !== undefined);
     if (given !== undefined) throw invalidOption(`--${given} means nothing with --node-wide`);
     const drivers = allowedNames(nameListsFrom(values));

@@ -112,6 +112,10 @@ test("--kubelet-root is for all other distributions, with a slash at its end or 
 });
 
 test.each([
+  [
+    ["--node-wide", "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0"],
+    /".*" is the official registrar's image; name the one/,
+  ],
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
   [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
   [[...REQUIRED, "--allow-drivers=a"], /--allow-drivers needs --node-wide/],
