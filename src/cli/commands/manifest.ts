@@ -21,6 +21,7 @@ import { nameListsFrom } from "../name-lists";
 import { parseOurImage } from "../our-image";
 import { print } from "../print";
 import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
+import { refuseSplitArgument } from "./manifest/split-argument";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
@@ -82,6 +83,7 @@ const runObjects = createCommand(
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
     flags,
+    translate: (argv) => refuseSplitArgument(argv, "driver-arg", flags),
     check: (values) => void makeAll(values),
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",

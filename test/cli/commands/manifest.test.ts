@@ -124,6 +124,7 @@ test.each([
     /\{driver\}\/x with driver node.kubernetes.io is invalid, or belongs to others/,
   ],
   [[...REQUIRED, "--startup-taint={driver}"], /with \{driver\} DNS-NAME\/NAME/],
+  [[...REQUIRED, "--driver-arg", "--v=2"], /: write --driver-arg=--v=2$/m],
   [[...REQUIRED, "--unconfined"], /unconfined.*kubernetes-version/],
   [[...REQUIRED, "--kubernetes-version=2"], /--kubernetes-version "2" is no version of Kubernetes/],
   [[...REQUIRED, "--kubernetes-version=1.30", "--unconfined"], /--unconfined is for clusters before 1.30/],

@@ -12,6 +12,7 @@ import { createCommand, type FlagValues } from "../../command-line";
 import { parseOurImage } from "../../our-image";
 import { print } from "../../print";
 import { sidecarArguments } from "./sidecar-argument";
+import { refuseSplitArgument } from "./split-argument";
 
 const forDrop = { implies: "drop" } as const;
 
@@ -63,6 +64,7 @@ export const runImagePolicy = createCommand(
     name: "manifest --image-policy",
     describe: "Writes a MutatingAdmissionPolicy that swaps every chart's registrar, for kubectl apply -f -",
     flags,
+    translate: (argv) => refuseSplitArgument(argv, "arg", flags),
     check: (values) => void makeImagePolicy(values),
     examples: [
       "manifest --image-policy --image example.com/registrar:v1 --arg=--v=2 --namespace csi-nfs",
