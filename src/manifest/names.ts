@@ -6,6 +6,16 @@ export function refuse(flag: string, value: string, why: string): never {
   throw invalidOption(`--${flag} ${JSON.stringify(value)} ${why}`);
 }
 
+const DOMAIN_PART = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
+const DOMAIN = `(?:${DOMAIN_PART}(?:\\.${DOMAIN_PART})*|\\[[A-Fa-f0-9:]+\\])(?::[0-9]+)?`;
+const PATH_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+/** Those that the distribution project knows: kubelet refuses any other, and any other length. */
+const DIGEST = "(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})";
+/** The distribution project's grammar of a reference, by which kubelet says InvalidImageName. */
+const IMAGE = new RegExp(
+  `^(?:${DOMAIN}/)?${PATH_PART}(?:/${PATH_PART})*(?::\\w[\\w.-]{0,127})?(?:@${DIGEST})?$`,
+);
+
 /** What the API server accepts as a value. */
 const RULES = {
   /** Parts of other names, and values of labels (RFC 1123 label). */
@@ -18,10 +28,10 @@ const RULES = {
     accepts: isSubdomain,
     why: "must be lower case letters, digits and '-' in parts joined by '.', as a DNS name is",
   },
-  /** The API server does not parse image references. */
+  /** The API server does not parse image references, but kubelet does. */
   image: {
-    accepts: (value: string) => /^[\w][\w.:/@-]*$/.test(value),
-    why: "is no image reference: give NAME:TAG or NAME@DIGEST",
+    accepts: (value: string) => IMAGE.test(value),
+    why: "is no image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case",
   },
   /** The last part of a reference's name. */
   "image name": {

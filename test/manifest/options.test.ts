@@ -94,6 +94,31 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   expect(() => resolve(options)).toThrow(message);
 });
 
+const DIGEST = `sha256:${"0f".repeat(32)}`;
+
+test.each([
+  "x",
+  "a/b__c/d--e.f:v1",
+  "localhost:5000/registrar",
+  "Example.COM/registrar:V1_-.",
+  "[fd00::1]:5000/registrar:v1",
+  `registrar:${"v".repeat(128)}`,
+  `example.com/registrar:v1@${DIGEST}`,
+  `registrar@sha512:${"0".repeat(128)}`,
+])("the image %s is accepted", (image) => {
+  expect(resolve({ image, driverImage: image })).toMatchObject({ image, driverImage: image });
+});
+
+test.each([
+  ...["example.com/Foo:v1", "Foo:v1", "http://foo/x:v1", "/x:v1", "x/:v1", "a//b:v1", "x:v1/y:z", "a__.b:v1"],
+  ...["foo:-v1", "foo:.v1", "foo:", "foo:v1:v2", `foo:${"v".repeat(129)}`, "foo:v1\n", "-a.com/foo:v1"],
+  ...["foo@", "foo@sha256:zz", "foo@sha256:aa", `foo@${DIGEST}0`, `foo@${DIGEST.toUpperCase()}`],
+  ...[`foo@${DIGEST}:v1`, `foo@md5:${"0".repeat(32)}`],
+])("%j is no image", (image) => {
+  const message = `--image ${JSON.stringify(image)} is no image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case`;
+  expect(() => resolve({ image })).toThrow(message);
+});
+
 test("paths that are too long for a socket on the host are refused: 107 bytes pass", () => {
   const kubeletRoot = "/var/snap/microk8s/common/var/lib/kubelet";
   const folderOf = (bytes: number) => "f".repeat(bytes - `${kubeletRoot}/plugins//csi.sock`.length);

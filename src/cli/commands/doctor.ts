@@ -3,7 +3,6 @@ import { messageOf } from "../../base/errors";
 import { renderClusterTable } from "../../doctor/cluster/table";
 import type { Report } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
-import { programOf } from "../../doctor/manifest/program";
 import { renderFileTable } from "../../doctor/manifest/table";
 import type { Target } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
@@ -13,6 +12,7 @@ import { parseCsiAddress } from "../../unix/socket-path";
 import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
+import { parseOurImage } from "../our-image";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { endBySignals } from "../signals";
@@ -42,7 +42,7 @@ const FLAGS = {
   swap: {
     ...textFlag("with -f: only what a swap to our image changes; or --swap=IMAGE"),
     implies: "file",
-    coerce: parseSwap,
+    coerce: parseOurImage,
   },
   "csi-address": {
     ...textFlag("CSI driver socket as seen from here"),
@@ -147,11 +147,6 @@ async function nodeReadinessIn({
   } catch (error) {
     return { startProblem: messageOf(error) };
   }
-}
-
-function parseSwap(image: string): string {
-  if (programOf({ image }, {}).kind !== "official") return image;
-  throw new Error(`"${image}" is the official registrar's image; name the one that takes its place`);
 }
 
 function parseTimeout(text: string): number {

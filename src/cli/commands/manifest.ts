@@ -18,8 +18,10 @@ import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
 import { camelCase, createCommand, type FlagValues } from "../command-line";
 import { nameListsFrom } from "../name-lists";
+import { parseOurImage } from "../our-image";
 import { print } from "../print";
 import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
+import { refuseSplitArgument } from "./manifest/split-argument";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
@@ -81,6 +83,7 @@ const runObjects = createCommand(
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
     flags,
+    translate: (argv) => refuseSplitArgument(argv, "driver-arg", flags),
     check: (values) => void makeAll(values),
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
@@ -106,6 +109,8 @@ function makeAll(values: Values): string {
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
   const parts = include?.flat();
   if (values.nodeWide) {
+    // The official one takes no `*` in its paths.
+    parseOurImage(values.image);
     const given = FOR_A_DRIVER.find((flag) => values[camelCase(flag) as keyof Values] !== undefined);
     if (given !== undefined) throw invalidOption(`--${given} means nothing with --node-wide`);
     const drivers = allowedNames(nameListsFrom(values));

@@ -31,6 +31,11 @@ test("an image by digest, with a port in its registry, is pinned enough", async 
   expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
 });
 
+test("a mirror of this registrar may have the official one's name", async () => {
+  const image = "example.com/csi-node-driver-registrar:v0.1.0";
+  expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
+});
+
 test("each flag reaches the policy", async () => {
   const [policy] = await written(
     ...[
@@ -76,6 +81,14 @@ test("--drop writes the registrar for the whole node before the policy, for the 
 test.each([
   [["--image=registrar"], /--image "registrar" has no tag and no digest/],
   [["--image=localhost:5000/registrar"], /has no tag and no digest/],
+  ...[
+    "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0",
+    `registry.redhat.io/openshift4/ose-csi-node-driver-registrar-rhel9@sha256:${"0".repeat(64)}`,
+    "rancher/mirrored-sig-storage-csi-node-driver-registrar:v2.12.0",
+  ].flatMap((image): [string[], RegExp][] => [
+    [[`--image=${image}`], /--image: ".*" is the official registrar's image; name the one/],
+    [[`--image=${image}`, "--drop"], /--image: ".*" is the official registrar's image; name the one/],
+  ]),
   [["--image=a b:1"], /is no image reference/],
   [[IMAGE, "--name=A"], /--name "A" must be 1 to 63 lower case letters/],
   [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
@@ -93,6 +106,12 @@ test.each([
   [[IMAGE, "--drop", "--keep=cpu"], /give --keep or --drop, not both/],
   [[], /it needs --image/],
   [[IMAGE, "--startup-taint=a/b"], /write \{driver\}/],
+  [[IMAGE, "--arg", "--v=2"], /: write --arg=--v=2$/m],
+  [[IMAGE, "--drop=false", "-arg", "-v", "2"], /: write --arg=-v=2$/m],
+  [["--arg", "--enable-pprof", IMAGE], /: write --arg=--enable-pprof$/m],
+  [["--arg", IMAGE], /--arg needs a value; see/],
+  [["--arg=--v=2", "--arg", "--timeout=2s", IMAGE], /: write --arg=--timeout=2s$/m],
+  [[IMAGE, "--arg"], /--arg needs a value; see/],
   [[IMAGE, "--arg=plain"], /--arg="plain" is no flag: write --arg=--FLAG=VALUE/],
   [[IMAGE, "--arg=--"], /is no flag/],
   [[IMAGE, "--arg=--help"], /would print the help/],

@@ -112,6 +112,10 @@ test("--kubelet-root is for all other distributions, with a slash at its end or 
 });
 
 test.each([
+  [
+    ["--node-wide", "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0"],
+    /".*" is the official registrar's image; name the one/,
+  ],
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
   [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
   [[...REQUIRED, "--allow-drivers=a"], /--allow-drivers needs --node-wide/],
@@ -120,6 +124,7 @@ test.each([
     /\{driver\}\/x with driver node.kubernetes.io is invalid, or belongs to others/,
   ],
   [[...REQUIRED, "--startup-taint={driver}"], /with \{driver\} DNS-NAME\/NAME/],
+  [[...REQUIRED, "--driver-arg", "--v=2"], /: write --driver-arg=--v=2$/m],
   [[...REQUIRED, "--unconfined"], /unconfined.*kubernetes-version/],
   [[...REQUIRED, "--kubernetes-version=2"], /--kubernetes-version "2" is no version of Kubernetes/],
   [[...REQUIRED, "--kubernetes-version=1.30", "--unconfined"], /--unconfined is for clusters before 1.30/],

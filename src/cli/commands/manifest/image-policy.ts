@@ -9,14 +9,20 @@ import { requireDriverPlaceholder } from "../../../node-readiness/options";
 import { parseStartupTaint } from "../../../node-readiness/startup-taint";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
 import { createCommand, type FlagValues } from "../../command-line";
+import { parseOurImage } from "../../our-image";
 import { print } from "../../print";
 import { sidecarArguments } from "./sidecar-argument";
+import { refuseSplitArgument } from "./split-argument";
 
 const forDrop = { implies: "drop" } as const;
 
 const flags = {
   "image-policy": switchFlag("this form of the command"),
-  image: { ...textFlag("image of the registrar, with a tag or digest"), demandOption: true },
+  image: {
+    ...textFlag("image of the registrar, with a tag or digest"),
+    demandOption: true,
+    coerce: parseOurImage,
+  },
   name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
   namespace: listFlag("only this namespace's pods, repeatable", String),
   "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
@@ -58,6 +64,7 @@ export const runImagePolicy = createCommand(
     name: "manifest --image-policy",
     describe: "Writes a MutatingAdmissionPolicy that swaps every chart's registrar, for kubectl apply -f -",
     flags,
+    translate: (argv) => refuseSplitArgument(argv, "arg", flags),
     check: (values) => void makeImagePolicy(values),
     examples: [
       "manifest --image-policy --image example.com/registrar:v1 --arg=--v=2 --namespace csi-nfs",
