@@ -60,6 +60,29 @@ const elsewhere = (name: string) => ({
   valueFrom: { configMapKeyRef: { name: "settings", key: name } },
 });
 
+/** Node-wide mode's paths. */
+const NODE_WIDE: Changes = {
+  args: ["--csi-address=/csi/*/csi.sock", "--kubelet-registration-path=/var/lib/kubelet/plugins/*/csi.sock"],
+  plugin: { hostPath: { path: "/var/lib/kubelet/plugins" } },
+};
+
+test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]>([
+  [
+    "the official registrar",
+    { ...NODE_WIDE, container: { image: OFFICIAL } },
+    [/^CSI101 problem: restarts for ever: .* no pattern: --csi-address=\/csi\/\*.* --kubelet-.* -> write/],
+  ],
+  [
+    "the official registrar, with a flag of this one, too",
+    { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--deny-drivers=x"], container: { image: OFFICIAL } },
+    [/^CSI101 problem: restarts for ever/, /^CSI101 problem: .* not defined: -deny-drivers/],
+  ],
+  ["this registrar", NODE_WIDE, []],
+  ["another program", { ...NODE_WIDE, container: { image: "x/y:v1" } }, [/^CSI101 unknown/]],
+])("paths with * of %s", (_what, changes, expected) => {
+  expect(saidOf(changes)).toEqual(expected.map((line) => expect.stringMatching(line)));
+});
+
 test.each<Changes>([
   { args: [TAINT, "--node-name=n1"] },
   { args: [TAINT], container: { env: [elsewhere("KUBE_NODE_NAME")] } },
