@@ -150,6 +150,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
+      command: start.command,
       noTexts: noTextsOf(container),
       /** Variables without a value in the driver's paths. */
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
@@ -158,7 +159,8 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       probes: probesOf(container, (words) => settingsOf(words, program)),
       memoryLimit: text(limits.memory),
       cpuLimit: text(limits.cpu),
-      preStop: list(tree(tree(tree(container.lifecycle).preStop).exec).command).map(text),
+      preStop: hookOf(container, "preStop"),
+      postStart: hookOf(container, "postStart"),
       runAsUser: numberOrNone(security.runAsUser),
       runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,
       hostNetwork: pod.hostNetwork === true,
@@ -168,6 +170,11 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       hasDriver: containers.length > registrars.length,
     };
   });
+}
+
+/** The command of a hook, in which kubelet fills in no variables. */
+function hookOf({ lifecycle }: Tree, name: "preStop" | "postStart"): readonly string[] {
+  return list(tree(tree(tree(lifecycle)[name]).exec).command).map(text);
 }
 
 /** A variable from elsewhere matters only where its value decides a path or a refusal. */

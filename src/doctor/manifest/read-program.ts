@@ -28,6 +28,7 @@ export function startOf(container: Tree, { kind }: Program) {
   const own = command.length > 0 ? behind : ((kind === "unknown" ? behind : undefined) ?? args);
   const used = words.slice(words.length - (own?.length ?? 0));
   return {
+    command: command.map((word) => word.text),
     startedBy: own === undefined ? words[0]?.text : undefined,
     args: used.map((word) => word.text),
     open: used.flatMap((word) => word.open),

@@ -43,7 +43,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [
     /^CSI101 problem: has 5 in command, which is not a string/,
-    { container: { command: ["/registrar", "-v", 5] } },
+    { container: { command: ["/csi-node-driver-registrar", "-v", 5] } },
   ],
   [
     /^CSI101 problem: has true as value of SWITCH, which is not a string: .* -> quote it: "true"$/,
@@ -58,6 +58,29 @@ test.each<readonly [expected: RegExp, Changes]>([
 const elsewhere = (name: string) => ({
   name,
   valueFrom: { configMapKeyRef: { name: "settings", key: name } },
+});
+
+/** Node-wide mode's paths. */
+const NODE_WIDE: Changes = {
+  args: ["--csi-address=/csi/*/csi.sock", "--kubelet-registration-path=/var/lib/kubelet/plugins/*/csi.sock"],
+  plugin: { hostPath: { path: "/var/lib/kubelet/plugins" } },
+};
+
+test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]>([
+  [
+    "the official registrar",
+    { ...NODE_WIDE, container: { image: OFFICIAL } },
+    [/^CSI101 problem: restarts for ever: .* no pattern: --csi-address=\/csi\/\*.* --kubelet-.* -> write/],
+  ],
+  [
+    "the official registrar, with a flag of this one, too",
+    { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--deny-drivers=x"], container: { image: OFFICIAL } },
+    [/^CSI101 problem: restarts for ever/, /^CSI101 problem: .* not defined: -deny-drivers/],
+  ],
+  ["this registrar", NODE_WIDE, []],
+  ["another program", { ...NODE_WIDE, container: { image: "x/y:v1" } }, [/^CSI101 unknown/]],
+])("paths with * of %s", (_what, changes, expected) => {
+  expect(saidOf(changes)).toEqual(expected.map((line) => expect.stringMatching(line)));
 });
 
 test.each<Changes>([
@@ -110,7 +133,9 @@ test.each([
   [["/nodejs/bin/node", "/registrar/cli.js", "--nope"]],
   [["node", "node_modules/.bin/registrar", "--nope"]],
 ])("a registrar's own arguments are judged: %j", (command) => {
-  expect(saidOf({ container: { command } })).toEqual([expect.stringMatching(/^CSI101 problem: .*-nope/)]);
+  expect(saidOf({ container: { command } })).toContainEqual(
+    expect.stringMatching(/^CSI101 problem: .*-nope/),
+  );
 });
 
 const NO_PATH = expect.stringMatching(/^CSI101 problem: .*required parameter/);

@@ -68,7 +68,7 @@ test.each<Changes>([
   limited("{{ .cpu }}"),
   limited("0"),
   limited(undefined, { livenessProbe: exec() }),
-  limited("100m", { livenessProbe: { exec: { command: ["/bin/check"] } } }),
+  limited("100m", { livenessProbe: { exec: { command: ["/nodejs/bin/node", "-v"] } } }),
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);
 });

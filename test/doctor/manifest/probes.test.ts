@@ -119,7 +119,7 @@ test.each<Changes>([
   },
   { container: exec("--mode=health-probe", "--kubelet-registration-path={{ .path }}") },
   { container: exec("--mode=health-probe", "--kubelet-registration-path=/x/*/csi.sock") },
-  { container: { livenessProbe: { exec: { command: ["/bin/check", "--mode=healthprobe", "--nope"] } } } },
+  { container: { livenessProbe: { exec: { command: ["/csi/check", "--mode=healthprobe", "--nope"] } } } },
   { container: exec("--version") },
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);

@@ -68,3 +68,37 @@ test.each<readonly [what: string, container: object, more: readonly RegExp[]]>([
 ])("of %s only what kubelet asks is judged", (_what, container, more) => {
   expect(saidOf(other(container))).toEqual([UNKNOWN, ...more].map((line) => expect.stringMatching(line)));
 });
+
+const run = (...command: readonly string[]) => ({ exec: { command } });
+const shell = run("/bin/sh", "-c", "true");
+
+test.each<readonly [container: object, said: string]>([
+  [{ command: ["sh", "-c", "exec x"] }, "is started by sh, .*: the container cannot be created"],
+  // Neither is in the image's PATH.
+  [{ command: ["csi-node-driver-registrar"] }, "is started by csi-node-driver-registrar,"],
+  [{ command: ["node", "/registrar/cli.js"] }, "is started by node,"],
+  [{ command: ["/usr/bin/csi-node-driver-registrar"] }, "is started by /usr/bin/csi-node-driver-registrar,"],
+  [{ livenessProbe: shell }, "has a livenessProbe that runs /bin/sh, .*: it checks nothing, or"],
+  [{ readinessProbe: shell }, "has a readinessProbe that runs /bin/sh, .*: the pod never gets ready"],
+  [{ startupProbe: shell }, "has a startupProbe that runs /bin/sh, .*: the pod never gets ready"],
+  [{ lifecycle: { postStart: shell } }, "has a postStart hook that runs /bin/sh, .* kills the container"],
+])("%j in this registrar's image", (container, expected) => {
+  expect(saidOf({ container })).toContainEqual(
+    expect.stringMatching(new RegExp(`^CSI117 problem: ${expected}.* to the official image$`)),
+  );
+});
+
+const REGISTRAR = "/csi-node-driver-registrar";
+
+test.each<object>([
+  { command: [REGISTRAR], readinessProbe: run(REGISTRAR, "--version") },
+  { command: ["/nodejs/bin/node", "/registrar/cli.js"], lifecycle: { postStart: run(`/.${REGISTRAR}`) } },
+  { command: ["$(PROGRAM)"], env: [{ name: "PROGRAM", value: REGISTRAR }] },
+  // A volume may have them.
+  { startupProbe: run("/csi/check") },
+  { lifecycle: { postStart: { sleep: { seconds: 1 } } } },
+  { image: `${K8S}:v2.17.0`, livenessProbe: shell },
+  { image: "node:24", command: ["node", "/registrar/cli.js"], livenessProbe: shell },
+])("no program is missing in %j", (container) => {
+  expect(saidOf({ container })).toEqual([]);
+});

@@ -22,6 +22,7 @@ const probe = (mode: string) => ({
 const onStop = (...command: readonly string[]) => ({ lifecycle: { preStop: { exec: { command } } } });
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
 const RED_HAT = "registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12";
+const SHELL = { command: ["sh", "-c", "exec csi-node-driver-registrar"] };
 const WINDOWS = { name: "win", pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
 
 test.each<readonly [what: string, changes: readonly Changes[], expected: readonly RegExp[]]>([
@@ -51,6 +52,34 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
     "a hook in an image that has a shell",
     [{ container: { image: RED_HAT, ...onStop("/bin/sh", "-c", "rm -f /registration/x-reg.sock") } }],
     [/^CSI106 warning: .* a preStop hook that always fails, because the image has no shell: \/bin\/sh -c rm/],
+  ],
+  [
+    "a shell as command",
+    [{ container: { image: RED_HAT, ...SHELL } }],
+    [/^CSI117 problem: .* started by sh,/],
+  ],
+  [
+    "a path of OpenShift's image, and its shell in a probe and a hook",
+    [
+      {
+        container: {
+          image: RED_HAT,
+          command: ["/usr/bin/csi-node-driver-registrar"],
+          livenessProbe: { exec: SHELL },
+          lifecycle: { postStart: { exec: SHELL } },
+        },
+      },
+    ],
+    [
+      /^CSI117 problem: .* started by \/usr/,
+      /^CSI117 .* livenessProbe that/,
+      /^CSI117 .* postStart hook that/,
+    ],
+  ],
+  [
+    "a shell in a copy",
+    [{ container: { image: "longhornio/csi-node-driver-registrar:v2.16.0", ...SHELL } }],
+    [/^CSI117 problem: .* started by sh, .* cannot be created$/],
   ],
   [
     "Windows shares the value",

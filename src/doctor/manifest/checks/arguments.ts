@@ -1,3 +1,4 @@
+import { isPattern } from "../../../host-path/path-pattern";
 import type { Deployment } from "../read-deployments";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
@@ -11,9 +12,26 @@ export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", 
       `quote it: ${JSON.stringify(value)}`,
     ),
   );
+  const found = [...quoted, ...judgePatterns(one)];
   const judged = judge(one);
-  return quoted.length > 0 && judged.status === "ok" ? quoted : [...quoted, judged];
+  return found.length > 0 && judged.status === "ok" ? found : [...found, judged];
 });
+
+/** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
+function judgePatterns({ program, unseen, settings }: Deployment): readonly Statement[] {
+  if (program.kind !== "official" || unseen !== undefined) return [];
+  const { csiAddress, kubeletRegistrationPath } = settings;
+  const flags = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${kubeletRegistrationPath}`];
+  const patterns = flags.filter(isPattern);
+  return patterns.length === 0
+    ? []
+    : [
+        problem(
+          `restarts for ever: to the official registrar * is no pattern: ${patterns.join(" ")}`,
+          "write the paths of one driver, or use this registrar's image",
+        ),
+      ];
+}
 
 function judge({ program, unseen, settings, literals, mayKnowNodeName }: Deployment): Statement {
   const { refusal, ignored, doubt } = settings;

@@ -9,6 +9,7 @@ import { manifestDriverSocket } from "./driver-socket";
 import { manifestMemory } from "./memory";
 import { manifestDuplicates, manifestPorts } from "./pairs";
 import { manifestProbes } from "./probes";
+import { manifestPrograms } from "./programs";
 import { manifestRegistrationDirectory } from "./registration-directory";
 import {
   manifestOperatingSystem,
@@ -35,4 +36,5 @@ export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestCpu,
   manifestDriverSocket,
   manifestAccess,
+  manifestPrograms,
 ];
