@@ -63,26 +63,19 @@ function named(uses: readonly PortOfPod[]): readonly PortOfPod[] {
   });
 }
 
-export const manifestDuplicates = check<ManifestFacts>(
-  "CSI110",
-  "manifest-duplicates",
-  ({ deployments, pods }) => {
-    const last = new Set(lastOfEach(pods));
-    const pathOf = ({ settings }: Deployment) => settings.kubeletRegistrationPath;
-    const daemonSets = deployments.filter(
-      (one) =>
-        last.has(one.pod) &&
-        isForLinux(one) &&
-        one.objectKind === "DaemonSet" &&
-        pathOf(one) !== "" &&
-        !isTemplate(pathOf(one)),
+export const manifestDuplicates = check<ManifestFacts>("CSI110", "manifest-duplicates", (facts) => {
+  const last = new Set(lastOfEach(facts.pods));
+  const pathOf = ({ settings }: Deployment) => settings.kubeletRegistrationPath;
+  const daemonSets = facts.deployments.filter(
+    (one) =>
+      isForLinux(one) && one.objectKind === "DaemonSet" && pathOf(one) !== "" && !isTemplate(pathOf(one)),
+  );
+  return Array.from(grouped(daemonSets, pathOf), ([path, group]) => {
+    const given = group.filter(({ pod }) => last.has(pod));
+    const some = given.filter((one) =>
+      given.some((other) => other !== one && mayMeet(one.pod.nodes, other.pod.nodes)),
     );
-    return Array.from(grouped(daemonSets, pathOf), ([path, group]) => {
-      const some = group.filter((one) =>
-        group.some((other) => other !== one && mayMeet(one.pod.nodes, other.pod.nodes)),
-      );
-      const [names, all] = together(some.map(({ place }) => place));
-      return some.length > 1 ? problem(names, `${all} register ${path}`, LEAVE_ONE) : undefined;
-    });
-  },
-);
+    const [names, all] = together(some.map(({ place }) => place));
+    return some.length > 1 ? problem(names, `${all} register ${path}`, LEAVE_ONE) : undefined;
+  });
+});
