@@ -62,7 +62,10 @@ async function textOf(path: string): Promise<string> {
       );
     chunks.push(Buffer.from(chunk));
   }
-  return Buffer.concat(chunks).toString("utf8");
+  const text = Buffer.concat(chunks).toString("utf8");
+  // The program before the pipe has failed; an empty file in a folder is nothing to kubectl.
+  if (path === "-" && text.trim() === "") throw invalidOption("empty input");
+  return text;
 }
 
 interface FileDocument {
