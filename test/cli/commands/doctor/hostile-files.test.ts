@@ -99,6 +99,19 @@ test("a problem counts for more than what could not be read, and a file that is 
   expect(status).toBe(1);
 });
 
+test.each([undefined, 2])(
+  "JSON objects behind each other, with an indent of %j, are all judged",
+  async (indent) => {
+    await using folder = await createTempFolder();
+    const objects = ["a", "b"].map((name) => JSON.stringify(daemonSet({ name }), null, indent));
+    writeFileSync(folder.at("all.json"), objects.join("\n"));
+    const { stdout } = await runCommand("doctor", "-o", "json", "-f", folder.at("all.json"));
+    expect(stdout).toMatch(/: DaemonSet ns\/a, container registrar"/);
+    expect(stdout).toMatch(/: DaemonSet ns\/b, container registrar"/);
+    expect(stdout).not.toMatch(/CSI113/);
+  },
+);
+
 test.each([
   [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
   [["empty.yaml"], /^registrar doctor: no registrar in these files/],
