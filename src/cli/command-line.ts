@@ -1,6 +1,7 @@
 import type { CamelCaseKey, InferredOptionTypes, Options } from "yargs";
 import { messageOf, RegistrarError } from "../base/errors";
 import { nearWord } from "../base/near-word";
+import { escapeJson } from "../logging/escape";
 import { print } from "./print";
 
 export interface CommandLine<Flags extends FlagRows> {
@@ -42,7 +43,8 @@ export function createCommand<const Flags extends FlagRows>(
 ): (argv: readonly string[]) => Promise<number> {
   const { name, flags: rows } = commandLine;
   const failWith = (exitCode: number, text: string) => {
-    process.stderr.write(`registrar ${name}: ${text}\n`);
+    // It may have parts of a file or a word.
+    process.stderr.write(`registrar ${name}: ${escapeJson(text)}\n`);
     return exitCode;
   };
   return async (argv) => {

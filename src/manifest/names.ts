@@ -55,6 +55,13 @@ export function check(kind: keyof typeof RULES, flag: string, value: string): vo
   if (!accepts(value)) refuse(flag, value, why);
 }
 
+/** Throws INVALID_OPTION for an image without a tag, which is `latest`: a restart could change the program. */
+export function checkPinned(flag: string, image: string): void {
+  check("image", flag, image);
+  if (!/(?:@[\w+.-]+:[0-9a-f]{32,}|:[\w][\w.-]*)$/.test(image.slice(image.lastIndexOf("/") + 1)))
+    refuse(flag, image, "has no tag and no digest: pods of one DaemonSet could run different programs");
+}
+
 /** Throws INVALID_OPTION unless the value can name a CSI driver and its CSIDriver object. */
 export function checkDriverName(flag: string, value: string): void {
   const verdict = judgeDriverName(value);

@@ -8,6 +8,7 @@ import type { Target } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
 import { escapeJson } from "../../logging/escape";
+import { checkPinned } from "../../manifest/names";
 import { parseCsiAddress } from "../../unix/socket-path";
 import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
@@ -75,7 +76,13 @@ export const runDoctor = createCommand(
     ].join(" "),
     flags: FLAGS,
     translate: (argv) => translateRegistrarWords(argv, FLAGS),
-    check: refuseMixedFlags,
+    check: (flags) => {
+      refuseMixedFlags(flags);
+      const { swap = "" } = flags;
+      if (/^(?:true|false)$/i.test(swap))
+        throw new Error(`--swap "${swap}" is no image: give NAME:TAG, or no value`);
+      if (swap !== "") checkPinned("swap", swap);
+    },
     failureExitCode: EXIT_UNSEEN,
     examples: [
       "doctor",

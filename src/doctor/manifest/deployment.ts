@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors";
+import { boundText } from "../../logging/escape";
 import { text, tree } from "../rules/objects";
 import type { Program } from "./program";
 
@@ -48,5 +49,8 @@ export interface Unread {
 }
 
 export function unreadAt(place: string, error: unknown): Unread {
-  return { place, why: error instanceof RangeError ? "it is nested too deeply" : messageOf(error) };
+  return {
+    place,
+    why: error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500),
+  };
 }

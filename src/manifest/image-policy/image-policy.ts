@@ -1,4 +1,4 @@
-import { check, refuse } from "../names";
+import { check, checkPinned, refuse } from "../names";
 import { resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
 import { celText, literal } from "./cel";
@@ -37,7 +37,7 @@ export interface DropOptions extends PolicyScope {
 
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
 export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readonly Yaml[] {
-  checkPinned(image);
+  checkPinned("image", image);
   return policy("registrar-image", scope, {
     about: yaml`
       # Gives every official CSI registrar another image, in the pods as they are created: DaemonSets and what owns them
@@ -60,7 +60,7 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
  * kubelet's `plugins`. Others stay, and so does a pod's only container. Throws INVALID_OPTION.
  */
 export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): readonly Yaml[] {
-  checkPinned(image);
+  checkPinned("image", image);
   const { kubeletRoot: root } = resolveBasics({ image, kubeletRoot }, "csi-registrar");
   const path = celText(`(^|=)(unix://)?${literal(root)}/plugins/[^/*]+/csi[.]sock$`);
   return policy("registrar-drop", scope, {
@@ -160,13 +160,6 @@ function labelTest(text: string): Yaml {
     ) ?? [];
   if (key === undefined) refuse("namespace-label", text, "is no label: give KEY or KEY=VALUE");
   return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
-}
-
-/** Without a tag it is `latest`: a restart could change the program. */
-function checkPinned(image: string): void {
-  check("image", "image", image);
-  if (!/[:@]/.test(image.slice(image.lastIndexOf("/") + 1)))
-    refuse("image", image, "has no tag and no digest: pods of one DaemonSet could run different programs");
 }
 
 const lines = (text: string): Yaml => ({ lines: text.split("\n") });

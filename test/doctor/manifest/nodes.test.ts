@@ -62,3 +62,12 @@ test("of three only those are named that are on one node", () => {
   const objects = ["a", "b", "b2"].map((name) => daemonSet({ name, pod: pool(name.charAt(0)) }));
   expect(said(...objects, CSI_DRIVER)).toEqual([expect.stringMatching(/^CSI110 problem: both register/)]);
 });
+
+test("one object that is given twice is no second one", () => {
+  const one = daemonSet(CHANGES);
+  expect(said(one, CSI_DRIVER, one)).toEqual([]);
+  expect(said(one, one, daemonSet({ ...CHANGES, name: "y" }), CSI_DRIVER)).toEqual([
+    expect.stringMatching(/^CSI109 problem: both/),
+    expect.stringMatching(/^CSI110 problem: both/),
+  ]);
+});

@@ -147,6 +147,24 @@ test.each<readonly [what: string, objects: readonly object[]]>([
   expect(portsSaid(...objects)).toEqual([]);
 });
 
+test("of three each flag is behind its container's place", () => {
+  const declared = other([declares("c", { containerPort: 1 })], { pod: ON_NODE });
+  const three = pod([runs("a", "--health-port=1"), runs("b", "--metrics-port=1")], { pod: ON_NODE });
+  expect(portsSaid(three, declared)).toEqual([
+    "CSI109 problem: all serve on port 1 of the node -> give each a port of its own: now DaemonSet ns/a, container a: --health-port=1; DaemonSet ns/a, container b: --metrics-port=1; Deployment ns/b, container c: containerPort: 1",
+  ]);
+});
+
+test("of an object that is given twice the last one counts", () => {
+  const on = (port: number) => pod([runs("a", `--health-port=${port}`)], { pod: ON_NODE });
+  const beside = other([runs("c", "--health-port=1")], { pod: ON_NODE });
+  const both =
+    "CSI109 problem: both serve on port 1 of the node -> give each a port of its own: now --health-port=1";
+  expect(portsSaid(on(1), beside, on(1))).toEqual([both]);
+  expect(portsSaid(on(2), beside, on(1))).toEqual([both]);
+  expect(portsSaid(on(1), beside, on(2))).toEqual([]);
+});
+
 test("two registrars of a pod", () => {
   const args = [TOLD, "--http-endpoint=:1"];
   const containers = ["1", "2"].map((name) => ({ ...REGISTRAR, name, image: OFFICIAL, args }));

@@ -62,7 +62,10 @@ async function textOf(path: string): Promise<string> {
       );
     chunks.push(Buffer.from(chunk));
   }
-  return Buffer.concat(chunks).toString("utf8");
+  const text = Buffer.concat(chunks).toString("utf8");
+  // The program before the pipe has failed; an empty file in a folder is nothing to kubectl.
+  if (path === "-" && text.trim() === "") throw invalidOption("empty input");
+  return text;
 }
 
 interface FileDocument {
@@ -71,10 +74,15 @@ interface FileDocument {
   readonly line: number;
 }
 
-/** A line that begins with `---` begins a document; a directive, with `%`, belongs to the next one. */
+/**
+ * A line that begins with `---` begins a document; a directive, with `%`, belongs to the next one. kubectl reads JSON objects
+ * behind each other, too.
+ */
 function documentsIn(text: string): readonly FileDocument[] {
   let line = 1;
-  const all = text.split(/^(?=---(?:\s|$))/m).map((document) => {
+  const parts = text.split(/^(?=\{)/m);
+  const isStream = parts.length > 1 && parts.every((part) => attempt(() => JSON.parse(part)) !== undefined);
+  const all = (isStream ? parts : text.split(/^(?=---(?:\s|$))/m)).map((document) => {
     const one = { text: document, line };
     line += document.split("\n").length - 1;
     return one;

@@ -53,6 +53,8 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
     document = parse(source);
   }
   const [error] = document.errors;
+  // The parser has caught a RangeError.
+  if (document.errors.some(({ code }) => code === "RESOURCE_EXHAUSTION")) throw new RangeError("too deep");
   const template = /^[^#\n]*?(\{\{[^\n]*?(?:\}\}|$))/m.exec(text);
   const lineOf = (whole: string, position: number) =>
     `line ${line - 1 + whole.slice(0, position).split("\n").length}`;
@@ -62,7 +64,9 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
     return { kind: "template", where: `${boundText(braces, 120)}, ${lineOf(text, position)}` };
   }
   if (error !== undefined)
-    throw invalidOption(`${error.message.split("\n", 1)[0]}, ${lineOf(source, error.pos[0])}`);
+    throw invalidOption(
+      `${boundText(error.message.split("\n", 1)[0] ?? "", 120)}, ${lineOf(source, error.pos[0])}`,
+    );
   // YAML reads {{ .X }} as a map in a map.
   if (template !== null)
     visit(document, {

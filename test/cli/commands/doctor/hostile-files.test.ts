@@ -48,7 +48,17 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
     `${'{"kind":"List","items":['.repeat(20_000)}1${"]}".repeat(20_000)}`,
     /nested too deeply$/,
   ],
-  ["a depth without end", "[".repeat(50_000), /^a\.yaml, document 1 cannot be judged: /],
+  [
+    "a depth without end",
+    "[".repeat(100_000),
+    /^a\.yaml, document 1 cannot be judged: it is nested too deeply$/,
+  ],
+  ["an alias of 10,000 characters", `a: *${"x".repeat(10_000)}`, /: x+ \[cut, \d+ characters in all\]$/],
+  [
+    "a word of 10,000 characters",
+    `a: |${"x".repeat(10_000)}`,
+    /: \|x+ \[cut, \d+ characters in all\], line 1$/,
+  ],
   ["60,000 keys and no registrar", keys(60_000).concat("\nk7: again\n  x: y"), /, line 60001$/],
   ["more than an API server takes", keys(300_000), /it has more than 2 MiB, which no API server takes$/],
   [
@@ -89,12 +99,30 @@ test("a problem counts for more than what could not be read, and a file that is 
   expect(status).toBe(1);
 });
 
+test.each([undefined, 2])(
+  "JSON objects behind each other, with an indent of %j, are all judged",
+  async (indent) => {
+    await using folder = await createTempFolder();
+    const objects = ["a", "b"].map((name) => JSON.stringify(daemonSet({ name }), null, indent));
+    writeFileSync(folder.at("all.json"), objects.join("\n"));
+    const { stdout } = await runCommand("doctor", "-o", "json", "-f", folder.at("all.json"));
+    expect(stdout).toMatch(/: DaemonSet ns\/a, container registrar"/);
+    expect(stdout).toMatch(/: DaemonSet ns\/b, container registrar"/);
+    expect(stdout).not.toMatch(/CSI113/);
+  },
+);
+
 test.each([
   [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
   [["empty.yaml"], /^registrar doctor: no registrar in these files/],
+  [
+    ["binary.yaml"],
+    /^registrar doctor: cannot read .*binary\.yaml: it is a template: \{\{\\u001b\[31m\\u009b, line 2; /,
+  ],
 ])("with nothing to judge in %j it could not look: exit code 3", async (names, said) => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("empty.yaml"), "# nothing\n");
+  writeFileSync(folder.at("binary.yaml"), "a: b\n{{\x1b[31m\x9b");
   const files = names.map((name) => `-f=${folder.at(name)}`);
   const { status, stdout, stderr } = await runCommand("doctor", ...files);
   expect([status, stdout]).toEqual([3, ""]);

@@ -11,14 +11,17 @@ metadata: { name: x }
 spec: { selector: {}, template: { spec: { containers: [{ name: registrar, image: registrar, args: [--kubelet-registration-path=] }] } } }
 `;
 
-async function readingStdin(use: (doctor: ChildProcessWithoutNullStreams) => Promise<void>): Promise<void> {
+async function readingStdin(
+  use: (doctor: ChildProcessWithoutNullStreams) => Promise<void>,
+  first = LONG_COMMENT,
+): Promise<void> {
   const [program, ...before] = registrarCommand();
   const doctor = spawn(program, [...before, "doctor", "-f", "-"], {
     timeout: LONGEST_LIFE_MS,
     killSignal: "SIGKILL",
   });
   try {
-    await new Promise((resolve) => doctor.stdin.write(LONG_COMMENT, resolve));
+    await new Promise((resolve) => doctor.stdin.write(first, resolve));
     await use(doctor);
   } finally {
     doctor.kill("SIGKILL");
@@ -54,3 +57,14 @@ test("what comes on stdin in parts is judged when it ends", () =>
       /^stdin: DaemonSet x, container registrar\n {2}PROBLEM {2}CSI101 +manifest-arguments/m,
     );
   }));
+
+test("an empty stdin is said", () =>
+  readingStdin(async (doctor) => {
+    let errors = "";
+    doctor.stderr.setEncoding("utf8").on("data", (text: string) => {
+      errors += text;
+    });
+    doctor.stdin.end();
+    expect(await once(doctor, "close")).toEqual([3, null]);
+    expect(errors).toBe("registrar doctor: cannot read stdin: empty input\n");
+  }, "\n"));

@@ -76,6 +76,10 @@ test.each<readonly [words: readonly string[], container: object, status: number,
   [["--swap"], {}, 3, /nothing to swap: the registrars in these files are this one already$/],
   [["--swap"], { image: "x/y:v1" }, 3, /nothing to swap: FILE: .*: its image x\/y:v1 is neither/],
   [[`--swap=${OFFICIAL}`], official, 2, /--swap: ".*" is the official registrar's image; name the one/],
+  [["--swap=false"], official, 2, /: --swap "false" is no image: give NAME:TAG, or no value$/],
+  [["--swap=True"], official, 2, /--swap "True" is no image/],
+  [["--swap=a b"], official, 2, /: --swap "a b" is no image reference: give NAME:TAG or NAME@DIGEST/],
+  [["--swap=x/y"], official, 2, /: --swap "x\/y" has no tag and no digest: /],
   [["--swap", "x/y:v1"], official, 2, /it takes flags only/],
 ])("%j is refused for %j", async (words, container, status, error) => {
   const ended = await swap(words, daemonSet({ container }));
