@@ -34,7 +34,18 @@ export interface PodFacts {
   readonly driverSockets: readonly DriverSocket[];
 }
 
-const REMOVAL = /\brm\s[^;&|]*-reg\.sock\b/;
+/** Whether one of a shell's commands removes a registration socket. Each text is searched once, however long it is. */
+function removesSocket(command: string): boolean {
+  return command.split(/[;&|]/).some((one) => {
+    const at = one.search(/\brm\s/);
+    return at >= 0 && /-reg\.sock\b/.test(one.slice(at));
+  });
+}
+
+/** The command of a hook, in which kubelet fills in no variables. */
+export function hookOf({ lifecycle }: Tree, name: "preStop" | "postStart"): readonly string[] {
+  return list(tree(tree(tree(lifecycle)[name]).exec).command).map(text);
+}
 
 /** The pod of an object, or of its template. */
 export function podIn(object: Tree): Tree {
@@ -64,10 +75,9 @@ export function readPod(owner: string, object: Tree, registrars: readonly Tree[]
     account: accountName(tree(object.metadata).namespace, pod.serviceAccountName ?? pod.serviceAccount),
     isTokenMounted:
       pod.automountServiceAccountToken === undefined ? undefined : pod.automountServiceAccountToken !== false,
-    removers: drivers.flatMap(({ name, lifecycle }) => {
-      const hook = tree(tree(tree(lifecycle).preStop).exec);
-      const command = list(hook.command).map(text).join(" ");
-      return REMOVAL.test(command) ? [{ container: text(name), command: boundText(command) }] : [];
+    removers: drivers.flatMap((driver) => {
+      const command = hookOf(driver, "preStop").join(" ");
+      return removesSocket(command) ? [{ container: text(driver.name), command: boundText(command) }] : [];
     }),
     registrars: registrars.length,
     driverSockets: driverSocketsOf(drivers, pod),

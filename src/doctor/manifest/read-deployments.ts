@@ -12,7 +12,7 @@ import {
 } from "./deployment";
 import { mountsOf } from "./mounts";
 import { imageForOperator } from "./operator";
-import { type PodFacts, podIn, readPod } from "./pod";
+import { hookOf, type PodFacts, podIn, readPod } from "./pod";
 import { isRegistrar, type OurImage, programOf } from "./program";
 import { type AccessFacts, addAccess, noAccess } from "./read-access";
 import { probesOf } from "./read-probes";
@@ -70,7 +70,7 @@ export function readDeployments(
           else if (found.length > 0 && isPatch(object)) unread.push({ place: owner, ...PATCH });
           else {
             deployments.push(...found);
-            const pod = found[0]?.pod ?? attempt(() => readPod(owner, object));
+            const pod = found[0]?.pod ?? attempt(() => readOtherPod(owner, object));
             if (pod !== undefined) pods.push(pod);
           }
           addAccess(access, object);
@@ -79,6 +79,12 @@ export function readDeployments(
       }
     });
   return { deployments, pods, access, csiDrivers, unread };
+}
+
+/** A pod without a registrar. Throws as {@link deploymentsIn} does. */
+function readOtherPod(owner: string, object: Tree): PodFacts {
+  refuseHuge(podIn(object), OF_POD);
+  return readPod(owner, object);
 }
 
 const PATCH = {
@@ -170,11 +176,6 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       hasDriver: containers.length > registrars.length,
     };
   });
-}
-
-/** The command of a hook, in which kubelet fills in no variables. */
-function hookOf({ lifecycle }: Tree, name: "preStop" | "postStart"): readonly string[] {
-  return list(tree(tree(tree(lifecycle)[name]).exec).command).map(text);
 }
 
 /** A variable from elsewhere matters only where its value decides a path or a refusal. */

@@ -27,8 +27,6 @@ export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void
   if (isGiven("image") && !flags.cluster && !isGiven("file"))
     throw new Error("--image needs -f or --cluster beside it");
   const wrong = (flags.cluster ? OF_A_NODE : OF_A_CLUSTER).find(isGiven);
-  if (isGiven("image") && !flags.cluster && !isGiven("file"))
-    throw new Error("--image needs -f or --cluster beside it");
   if (wrong === undefined) return;
   throw new Error(
     flags.cluster

@@ -89,6 +89,12 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   expect([status, stderr]).toEqual([3, ""]);
 });
 
+test("a hook that says rm 400,000 times is searched once", async () => {
+  const lifecycle = { preStop: { exec: { command: ["rm ".repeat(400_000)] } } };
+  const pod = { kind: "Pod", metadata: { name: "long" }, spec: { containers: [{ name: "a", lifecycle }] } };
+  expect(await judge(JSON.stringify(pod))).toMatchObject({ status: 0, stderr: "", unread: [] });
+});
+
 test("a problem counts for more than what could not be read, and a file that is not there stops no other", async () => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("bad.yaml"), JSON.stringify(daemonSet({ args: ["--no-such-flag"] })));
