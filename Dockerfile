@@ -2,10 +2,10 @@
 # The bundle is plain JavaScript, the same for every architecture: `docker buildx build --platform linux/amd64,linux/arm64 .`
 
 # Where the bundle is made: Node LTS with npm and a shell, none of which reaches the image.
-ARG BUILD_IMAGE=node:24-slim
+ARG BUILD_IMAGE=node:26-slim
 # What runs it: Node and the libraries it needs. Distroless has no shell, and that matters: a quarter of real charts carry
 # `preStop: /bin/sh -c rm -rf ...`, some of it aimed at the driver's own socket, which has always failed for want of one.
-ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs24-debian13:latest
+ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs26-debian13:latest
 
 # The build runs on the builder's own architecture, not emulated.
 FROM --platform=$BUILDPLATFORM ${BUILD_IMAGE} AS build

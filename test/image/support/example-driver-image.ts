@@ -9,7 +9,7 @@ import { makeBuildBase } from "./stand-in-bases";
 export const EXAMPLE_DRIVER = join(ROOT, "examples", "driver");
 /** What of its folder goes into its image. */
 const FILES = ["Dockerfile", "package.json", "csi.proto", "src"];
-/** What `node:24-slim` has besides: the driver mounts, and a pod that uses its volumes looks at them. */
+/** What `node:26-slim` has besides: the driver mounts, and a pod that uses its volumes looks at them. */
 const PROGRAMS = ["mount", "umount", "df", "sleep"];
 
 /** What the image is made of, besides Node. */

@@ -11,7 +11,7 @@ const NAME_SERVICE = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 /** A program's file, behind its symbolic links. */
 const fileOf = (program: string) => realpathSync(whereIs(program) ?? program);
 
-/** In place of `node:24-slim`: Node, npm, a shell and a few programs, all of this machine. */
+/** In place of `node:26-slim`: Node, npm, a shell and a few programs, all of this machine. */
 export function makeBuildBase(root: string, node: string): void {
   copyProgram(node, root, "/usr/bin/node");
   for (const program of BUILD_PROGRAMS) copyProgram(fileOf(program), root, `/usr/bin/${program}`);
