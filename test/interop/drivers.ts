@@ -23,6 +23,8 @@ export interface Driver {
   /** Its HTTP/2 server resets a call whose :authority is a path, against RFC 3986, before the driver sees it. */
   readonly refusesPaths: boolean;
   readonly command: CommandOf;
+  /** Another registrar's command, in place of the package on each Node. */
+  readonly registrar?: readonly string[];
 }
 
 /** The drivers by name, each with a way to build it; that rejects with what is missing. */

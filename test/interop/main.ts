@@ -8,6 +8,7 @@ import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "../matrix/nodes";
 import { packageJson, ROOT } from "../package/support/packed-package";
+import { run } from "../package/support/run";
 import { DRIVERS, type Driver } from "./drivers";
 import { type Cell, interopText } from "./page";
 import { type Parties, playRegistration } from "./registration";
@@ -15,6 +16,7 @@ import { type Parties, playRegistration } from "./registration";
 const DRIVER_NAMES = DRIVERS.map(({ name }) => name);
 
 const USAGE = `usage: npm run interop -- [--kubelet X.Y.Z]... [--node LINE]... [--driver NAME]... [--at-once N]
+       [--official PATH]
 
 Has every driver registered with every kubelet by the packed registrar on every Node, and writes the table of
 docs/measurements.md. Exits with 1 if a registration failed. Takes three minutes once all is built; needs Go, Python 3, Rust and npm's registry.
@@ -23,8 +25,10 @@ docs/measurements.md. Exits with 1 if a registration failed. Takes three minutes
   --node LINE         this one only, such as 24; fetched with npm
   --driver NAME       this one only, of ${DRIVER_NAMES.join(", ")}
   --at-once N         so many registrations at a time (4)
+  --official PATH     the official registrar's binary, with the driver in Go
 
-The page is not written with a choice of kubelets, Nodes or drivers, or if a registration failed.
+The page is not written with a choice of kubelets, Nodes or drivers, without --official,
+or if a registration failed.
 `;
 
 const page = join(ROOT, "docs", "measurements.md");
@@ -38,6 +42,7 @@ async function main(): Promise<void> {
       node: choice,
       driver: choice,
       "at-once": { type: "string", default: "4" },
+      official: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -49,13 +54,18 @@ async function main(): Promise<void> {
   const drivers: Driver[] = [];
   for (const { prepare, ...driver } of DRIVERS)
     if (names.includes(driver.name)) drivers.push({ ...driver, command: await prepare() });
+  const go = drivers.find(({ name }) => name === "Go");
+  if (values.official !== undefined && go !== undefined)
+    drivers.push({ ...go, name: await officialName(values.official), registrar: [values.official] });
   const nodes: NodeRelease[] = [];
   for (const line of values.node ?? NODE_LINES) nodes.push(await fetchNode(line, say));
   await using installation = await installPackage();
   const { cli } = installation;
 
   const registrations = kubelets.flatMap((kubelet) =>
-    drivers.flatMap((driver) => nodes.map((node) => ({ kubelet, driver, node, cli }))),
+    drivers.flatMap((driver) =>
+      (driver.registrar ? nodes.slice(0, 1) : nodes).map((node) => ({ kubelet, driver, node, cli })),
+    ),
   );
   const startedAt = performance.now();
   const cells = await playAll(registrations, Number(values["at-once"]));
@@ -66,8 +76,14 @@ async function main(): Promise<void> {
   const figures = interopText(cells, summary);
   say(`\n${figures}`);
   if (cells.some(({ outcome }) => outcome === "failed")) throw new Error("a registration failed");
-  if (values.kubelet || values.node || values.driver) return;
+  if (values.kubelet || values.node || values.driver || !values.official) return;
   writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run interop", figures));
+}
+
+/** Such as `Go, official v2.17.0`. */
+async function officialName(path: string): Promise<string> {
+  const { stdout } = await run(path, ["--version"], { cwd: ROOT });
+  return `Go, official ${/v\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? "of unknown version"}`;
 }
 
 /** All there are unless some are named; throws where one is not among them. */

@@ -6,11 +6,12 @@ import { DRIVERS } from "./drivers";
 describe("the table of docs/measurements.md", () => {
   const section = sectionOf(readText("docs/measurements.md"), "Interoperability");
   const head = section.split("\n").find((line) => line.startsWith("| Kubelet |")) ?? "";
-  const cells = rowsIn(section).filter((row) => row.length === DRIVERS.length + 1);
+  const cells = rowsIn(section).filter((row) => row.length === DRIVERS.length + 2);
 
-  test("has a row for every kubelet that can be built, and a column for every driver", () => {
+  test("has a row for every kubelet that can be built, a column for every driver and one for the official registrar", () => {
     expect(cells.map(([kubelet]) => kubelet)).toEqual(allVersions());
-    expect(head).toBe(`| ${["Kubelet", ...DRIVERS.map(({ name }) => name)].join(" | ")} |`);
+    const columns = ["Kubelet", ...DRIVERS.map(({ name }) => name), "Go, official v2.17.0"];
+    expect(head).toBe(`| ${columns.join(" | ")} |`);
   });
 
   test("names every Node", () => {
