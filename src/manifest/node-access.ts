@@ -97,8 +97,8 @@ function readinessRule(
   if (!isWanted || condition === undefined || driverName === undefined) return [];
   return [
     yaml`
-      # The node readiness controller keeps a taint on each node whose condition is not True. With bootstrap-only it
-      # goes for good once it was.
+      # The node readiness controller keeps a taint on each node whose condition is not True. Since its release 0.3
+      # only dryRun can be changed later: to change another field, delete the rule and apply it again.
       apiVersion: readiness.node.x-k8s.io/v1alpha1
       kind: NodeReadinessRule
       metadata:
