@@ -34,6 +34,7 @@ test("without arguments every flag has the official's default, ours theirs", () 
     removeStartupTaint: [],
     nodeCondition: "",
     nodeConditionDelayMs: 30_000,
+    impersonateNode: false,
     nodeName: "",
     metricsPath: "/metrics",
     terminationLog: "/dev/termination-log",
