@@ -20,7 +20,7 @@ COPY src src
 RUN npm run build
 # Charts run `/csi-node-driver-registrar` by name, as `command` and in exec probes, so the kernel itself must be able to
 # run it: its first line names the interpreter by absolute path, because the image has no `env` to look one up.
-# World-readable, as the rest of the image.
+# KEP-4958 calls the same program csi-sidecars, in its manifest by name alone. World-readable, as the rest of the image.
 ARG NODE_BINARY=/nodejs/bin/node
 RUN mkdir -p /image/registrar \
   && cp LICENSE dist/THIRD-PARTY-LICENSES.txt /image \
@@ -29,7 +29,10 @@ RUN mkdir -p /image/registrar \
   && head -n 1 /image/registrar/cli.js | grep -qxF "#!${NODE_BINARY}" \
   && chmod -R u=rwX,go=rX /image \
   && chmod 0755 /image/registrar/cli.js \
-  && ln -s registrar/cli.js /image/csi-node-driver-registrar
+  && mkdir -p /image/usr/local/bin \
+  && ln -s registrar/cli.js /image/csi-node-driver-registrar \
+  && ln -s registrar/cli.js /image/csi-sidecars \
+  && ln -s /registrar/cli.js /image/usr/local/bin/csi-sidecars
 
 FROM ${RUNTIME_IMAGE} AS runtime
 

@@ -38,6 +38,8 @@ export function checkFlags(flags: Flags): void {
   checkWait("timeout", flags.timeoutMs);
   checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");
   if (isNodeWide(flags)) checkWait("driver-gone-after", flags.driverGoneAfterMs);
+  if (flags.impersonateNode && (flags.nodeCondition === "" || flags.removeStartupTaint.length > 0))
+    throw invalidOption("impersonate-node goes with --node-condition and without --remove-startup-taint");
   if (wantsNodeReadiness(flags)) checkWait("node-condition-delay", flags.nodeConditionDelayMs);
 }
 

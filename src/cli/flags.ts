@@ -43,7 +43,7 @@ export const flagTable = {
     timeout: duration("1s", "limit of one call to the driver, and of /healthz"),
     "http-endpoint": string("", "serve health and metrics here: :9809, localhost:9809"),
     "enable-pprof": bool("serve profiles there too, under /debug/pprof/"),
-    v: verbosity("0", "log verbosity: 2 names the driver, 5 shows each call"),
+    v: verbosity("0", "verbosity: 2 names the driver, 5 each call"),
     vmodule: vmodule("", "the same by source file, pattern=N,... (text format only)"),
     "logging-format": string("text", "text or json"),
     "log-text-split-stream": bool("text: info lines to stdout, others to stderr"),
@@ -66,12 +66,14 @@ export const flagTable = {
     ),
     "reregister-on-driver-restart": bool("register the driver again when it comes back"),
     "require-driver": bool("not ready while the driver is away"),
-    "remove-startup-taint": list("", "taint to remove once registered, repeatable"),
+    "remove-startup-taint": list("", "startup taint to remove, repeatable"),
     "node-condition": string("", "condition to keep on the node, by its type"),
     "node-condition-delay": duration("30s", "before it is False"),
+    "impersonate-node": bool("set it as the node itself"),
     "node-name": string("", "for these; else NODE_NAME, KUBE_NODE_NAME"),
     "metrics-path": string("/metrics", "path of the metrics"),
     "termination-log": string("/dev/termination-log", "file for the reason of a failure"),
+    controllers: { ...string("", "node-driver-registrar, as for csi-sidecars"), parse: parseControllers },
     mode: {
       ...string("", "health-probe, ready-probe: ask the registrar that runs here, exit 0 or 1"),
       parse: parseMode,
@@ -171,6 +173,8 @@ function defaultOf(row: Row): unknown {
   return "value" in parsed ? parsed.value : undefined;
 }
 
+const CONTROLLER = "node-driver-registrar";
+
 /** The probes, with other programs' names for them. */
 const PROBES = [
   { mode: "health-probe", names: ["health", "healthz", "live", "livez", "liveness"] },
@@ -201,6 +205,12 @@ function parseMode(text: string): Parsed<string> {
   const meant = PROBES.find(({ names }) => names.includes(word))?.mode ?? nearWord(word, modes);
   if (meant !== undefined) return { error: `did you mean ${meant}?` };
   return /probe$/i.test(text) ? { error: `the probes are ${modes.join(", ")}` } : { value: text };
+}
+
+/** What the all-in-one sidecar would run (KEP-4958). A list with another sidecar is refused: nothing would run that one. */
+function parseControllers(text: string): Parsed<string> {
+  if (text === "" || text === CONTROLLER) return { value: text };
+  return { error: `this program is ${CONTROLLER} alone: run the other sidecars from their own images` };
 }
 
 /** As csi-lib-utils handles `-automaxprocs`: an empty value means true, and the error is strconv's. */

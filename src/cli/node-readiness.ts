@@ -13,7 +13,10 @@ import type { Flags } from "./flags";
 
 /** Checks everything that needs no registration, and returns the function that starts it. Rejects with INVALID_OPTION. */
 export async function prepareNodeReadiness(
-  flags: Pick<Flags, "removeStartupTaint" | "nodeCondition" | "nodeConditionDelayMs" | "nodeName">,
+  flags: Pick<
+    Flags,
+    "removeStartupTaint" | "nodeCondition" | "nodeConditionDelayMs" | "impersonateNode" | "nodeName"
+  >,
   environment: Environment,
   severalDrivers: boolean,
 ): Promise<(registrations: Registrations, log: Logger) => NodeReadiness> {
@@ -28,6 +31,7 @@ export async function prepareNodeReadiness(
     nodeName: nodeNameFrom(flags.nodeName, environment),
     access: await accessFrom(environment),
     conditionDelayMs: flags.nodeConditionDelayMs,
+    impersonateNode: flags.impersonateNode,
   };
   resolveNodeReadinessOptions(options);
   return (registrations, logger) =>
@@ -36,13 +40,14 @@ export async function prepareNodeReadiness(
 
 /** What doctor asks the API server about. Rejects with INVALID_OPTION for taints and conditions that are refused. */
 export async function nodeReadinessTarget(
-  flags: Pick<Flags, "removeStartupTaint" | "nodeCondition" | "nodeName">,
+  flags: Pick<Flags, "removeStartupTaint" | "nodeCondition" | "impersonateNode" | "nodeName">,
   environment: Environment,
 ): Promise<NodeReadinessTarget> {
   const unknown = (error: unknown) => ({ kind: "unknown" as const, why: messageOf(error) });
   return {
     startupTaints: flags.removeStartupTaint.map(parseStartupTaint),
     hasCondition: flags.nodeCondition !== "" && parseConditionType(flags.nodeCondition) !== "",
+    impersonatesNode: flags.impersonateNode,
     nodeName: await Promise.resolve()
       .then(() => ({ kind: "known" as const, name: nodeNameFrom(flags.nodeName, environment) }))
       .catch(unknown),

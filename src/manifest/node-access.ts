@@ -1,7 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { SERVICE_ACCOUNT_FOLDER } from "../node-readiness/api/access";
 import { DRIVER_PLACEHOLDER, fillIn } from "../node-readiness/driver-template";
-import { neededRules, ruleText } from "../node-readiness/rbac";
+import { IMPERSONATION_MINOR, neededRules, ruleText } from "../node-readiness/rbac";
 import { type NodePolicyOptions, nodePolicy } from "./node-policy";
 import type { ResolvedBasics } from "./options";
 import { items, scalar, type Yaml, yaml } from "./template";
@@ -10,8 +10,8 @@ import { items, scalar, type Yaml, yaml } from "./template";
 export interface NodeAccessOptions extends NodePolicyOptions {
   /** Whether to write a rule for the node readiness controller; needs a condition of one driver. */
   readonly readinessRule: boolean;
-  /** Whether the cluster has no ValidatingAdmissionPolicy: then the rights are those of every node. */
-  readonly isUnconfined: boolean;
+  /** What confines it to its own node. `nothing`: the cluster has no ValidatingAdmissionPolicy. */
+  readonly confinedBy: "policy" | "impersonation" | "nothing";
 }
 
 export type NodeAccess = ReturnType<typeof nodeAccess>;
@@ -37,7 +37,7 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
           name: ${name}
           namespace: ${namespace}
       `,
-      ...(options.isUnconfined ? [] : nodePolicy(basics, options)),
+      ...(options.confinedBy === "policy" ? nodePolicy(basics, options) : []),
       ...rights(name, namespace, options),
     ],
     after: readinessRule(basics.name, options),
@@ -45,6 +45,7 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
     args: items([
       ...startupTaints.map(({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`),
       ...(condition === undefined ? [] : [`--node-condition=${condition}`]),
+      ...(options.confinedBy === "impersonation" ? ["--impersonate-node"] : []),
     ]),
     env: yaml`env: [${NODE_NAME_VARIABLE}]`,
     mount: yaml`- {name: api-access, mountPath: ${SERVICE_ACCOUNT_FOLDER}, readOnly: true}`,
@@ -61,15 +62,25 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
 
 export const NODE_NAME_VARIABLE = "{name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
+const WHAT_CONFINES: Readonly<Record<NodeAccessOptions["confinedBy"], string>> = {
+  policy: 'RBAC cannot say "to its own node": the policy above does.',
+  impersonation: `As the node that its pod is on, and in no other way: it needs Kubernetes 1.${IMPERSONATION_MINOR}.`,
+  nothing: 'RBAC cannot say "to its own node": it may change every node.',
+};
+
 function rights(
   name: string,
   namespace: string,
-  { startupTaints, condition, isUnconfined }: NodeAccessOptions,
+  { startupTaints, condition, confinedBy }: NodeAccessOptions,
 ): readonly Yaml[] {
-  const rules = neededRules({ taints: startupTaints.length > 0, condition: condition !== undefined });
+  const rules = neededRules({
+    taints: startupTaints.length > 0,
+    condition: condition !== undefined,
+    impersonation: confinedBy === "impersonation",
+  });
   return [
     yaml`
-      # What it may do. RBAC cannot say "to its own node": ${isUnconfined ? "it may change every node." : "the policy above does."}
+      # What it may do. ${WHAT_CONFINES[confinedBy]}
       apiVersion: rbac.authorization.k8s.io/v1
       kind: ClusterRole
       metadata:
@@ -97,8 +108,8 @@ function readinessRule(
   if (!isWanted || condition === undefined || driverName === undefined) return [];
   return [
     yaml`
-      # The node readiness controller keeps a taint on each node whose condition is not True. With bootstrap-only it
-      # goes for good once it was.
+      # The node readiness controller keeps a taint on each node whose condition is not True. Since its release 0.3
+      # only dryRun can be changed later: to change another field, delete the rule and apply it again.
       apiVersion: readiness.node.x-k8s.io/v1alpha1
       kind: NodeReadinessRule
       metadata:

@@ -18,6 +18,11 @@ export interface NodeReadinessOptions {
   readonly condition?: string | undefined;
   /** How long a driver must be unregistered before the condition says so. Milliseconds. Default 30,000. */
   readonly conditionDelayMs?: number | undefined;
+  /**
+   * Whether to ask the API server as the node `nodeName`, with a token of a pod on it: constrained impersonation, which
+   * Kubernetes has by default since 1.36. Impossible with `startupTaints`. Default: false.
+   */
+  readonly impersonateNode?: boolean | undefined;
   /** Requires `{driver}` in each taint and the condition. Default: true for a node-wide registrar. */
   readonly severalDrivers?: boolean | undefined;
 }
@@ -35,12 +40,19 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions, isNod
     startupTaints: optional(listOf(text), []),
     condition: optional(text),
     conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
+    impersonateNode: optional(flag, false),
     severalDrivers: optional(flag, isNodeWide),
   });
   if (!NODE_NAME.test(given.nodeName))
     throw invalidOption(`node name ${JSON.stringify(given.nodeName)} can be no Node's`);
+  if (given.impersonateNode && startupTaints.length > 0)
+    throw invalidOption(`startNodeReadiness: impersonateNode: ${NO_TAINTS_AS_NODE}`);
   return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };
 }
+
+/** The admission plugin NodeRestriction refuses it. */
+export const NO_TAINTS_AS_NODE =
+  "the API server lets no node remove its own taints, so it goes with a condition alone";
 
 /** Checks the taints and the condition, without the API server. Throws INVALID_OPTION. */
 export function parseTargets(given: {

@@ -7,7 +7,7 @@ import type { LoggerOption } from "../logging/logger-option";
 import { readOptions } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
 import { createApiClient } from "./api/client";
-import { createNodeApi } from "./api/node-api";
+import { createNodeApi, nodeUser } from "./api/node-api";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
 import { type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
 import { fillIn } from "./driver-template";
@@ -20,7 +20,7 @@ import {
 } from "./options";
 import { PACE, type Pace } from "./pace";
 import { earlier, type Pass } from "./pass";
-import { neededRules, rulesText } from "./rbac";
+import { IMPERSONATION_MINOR, neededRules, rulesText } from "./rbac";
 import { createTaintKeeper, type TaintStatus } from "./taint-keeper";
 import { createTroubles, type Trouble } from "./trouble";
 
@@ -72,7 +72,14 @@ export function startNodeReadiness(
 /** Starts with options that were checked; tests give a shorter `pace`. */
 export function runNodeReadiness(
   registrations: ObservedRegistrations,
-  { nodeName, access, startupTaints, condition, conditionDelayMs }: ResolvedNodeReadinessOptions,
+  {
+    nodeName,
+    access,
+    impersonateNode,
+    startupTaints,
+    condition,
+    conditionDelayMs,
+  }: ResolvedNodeReadinessOptions,
   { log: parentLog, pace }: { readonly log: Logger; readonly pace?: Partial<Pace> | undefined },
 ): NodeReadiness {
   const log = parentLog.named("node-readiness");
@@ -82,11 +89,16 @@ export function runNodeReadiness(
   const changed = createWakeUp();
   /** Called when the API server has shown that it answers. */
   const answering = createWakeUp();
-  const client = createApiClient(access);
+  const client = createApiClient(access, impersonateNode ? nodeUser(nodeName) : undefined);
   const api = createNodeApi(client, nodeName);
   const store = createNodeStore(changed.call);
-  const rules = neededRules({ taints: startupTaints.length > 0, condition: condition !== undefined });
-  const troubles = createTroubles(parentLog, nodeName, rulesText(rules));
+  const rules = neededRules({
+    taints: startupTaints.length > 0,
+    condition: condition !== undefined,
+    impersonation: impersonateNode,
+  });
+  const since = impersonateNode ? `, and the API server needs Kubernetes 1.${IMPERSONATION_MINOR}` : "";
+  const troubles = createTroubles(parentLog, nodeName, `${rulesText(rules)}${since}`);
   const keepers = {
     taints: createTaintKeeper(startupTaints, parentLog, paces.taint),
     ...(condition !== undefined && {

@@ -34,8 +34,10 @@ test("without arguments every flag has the official's default, ours theirs", () 
     removeStartupTaint: [],
     nodeCondition: "",
     nodeConditionDelayMs: 30_000,
+    impersonateNode: false,
     nodeName: "",
     metricsPath: "/metrics",
+    controllers: "",
     terminationLog: "/dev/termination-log",
     mode: "",
     healthPort: 0,
@@ -195,4 +197,14 @@ test.each([
     kind: "error",
     message: `invalid value "${mode}" for flag -mode: ${why}`,
   });
+});
+
+test("the controllers of csi-sidecars are this one, or a usage error: nothing would run the others", () => {
+  const parse = (list: string) => parseFlags([`--controllers=${list}`]);
+  expect(parse("node-driver-registrar")).toMatchObject({ kind: "flags", flags: { ignored: [] } });
+  for (const list of ["attacher", "node-driver-registrar,livenessprobe", "*"])
+    expect(parse(list)).toMatchObject({
+      kind: "error",
+      message: expect.stringContaining("-registrar alone"),
+    });
 });

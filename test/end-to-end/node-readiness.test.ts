@@ -92,6 +92,12 @@ nodeTest("the taint goes after kubelet's registration status, and the endpoints 
 test.each<[string, string, NodeJS.ProcessEnv, string]>([
   ["no node name", TAINT_FLAG, { KUBERNETES_SERVICE_HOST: "h" }, "need the node's name"],
   ["no API server", `${TAINT_FLAG} --node-name=n`, {}, "this is no pod"],
+  [
+    "a taint as the node",
+    `${TAINT_FLAG} --node-condition=a/b --impersonate-node`,
+    {},
+    "impersonate-node goes with",
+  ],
   ["a negative delay", "--node-condition=a/b --node-condition-delay=-5s", {}, "must not be negative"],
 ])(
   "%s: exit 1 before anything is registered, and the reason is in the termination log",
@@ -102,6 +108,29 @@ test.each<[string, string, NodeJS.ProcessEnv, string]>([
     expect(readFileSync(node.terminationLogPath, "utf8")).toContain(reason);
     expect(node.files()).toEqual([]);
   }),
+);
+
+nodeTest(
+  "with --impersonate-node each request names the node's user; doctor asks for its own rights",
+  async (node) => {
+    const flags = ["--node-condition={driver}/Registered", "--impersonate-node"];
+    const env = { KUBECONFIG: kubeconfig, NODE_NAME };
+    const users = () =>
+      server.requests.map(({ kind, impersonated }) => [kind === "ask-for-right", impersonated]);
+    const asNode = [false, `system:node:${NODE_NAME}`];
+    server.listed = [DRIVER];
+    await node.driver();
+    const registrar = start(node, flags, env);
+    await registered(await node.kubelet());
+    await registrar.line("Node condition set");
+    await registrar.stop();
+    expect(users().length).toBeGreaterThan(2);
+    expect(users()).toEqual(users().map(() => asNode));
+    using doctor = startCommand(["doctor", ...registrarArguments(node), ...flags], { ...NO_POD, ...env });
+    await doctor.exitCode();
+    expect(users()).toContainEqual([true, undefined]);
+    expect(users()).not.toContainEqual([true, asNode[1]]);
+  },
 );
 
 nodeTest("doctor with the registrar's arguments says what keeps the taint on", async (node) => {

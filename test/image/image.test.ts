@@ -77,6 +77,8 @@ test("adds to its base the CLI, its code cache and the licences: no shell, no np
     "-rw-r--r-- 0/0 /registrar/cli/register.js",
     "-rwxr-xr-x 0/0 /registrar/cli.js",
     `lrwxrwxrwx 0/0 ${ENTRY}`,
+    "lrwxrwxrwx 0/0 /csi-sidecars",
+    "lrwxrwxrwx 0/0 /usr/local/bin/csi-sidecars",
   ]);
 });
 
@@ -87,6 +89,15 @@ test("carries our licence, and that of every package in it", () => {
   );
 });
 
+const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+
+test.each(["/csi-sidecars", "/usr/local/bin/csi-sidecars"])("answers as %s of KEP-4958, too", (program) => {
+  const words = ["--root", root, ...asRoot, program, "--controllers=node-driver-registrar", "--version"];
+  const { stdout, status } = spawnSync("unshare", words, { encoding: "utf8", env: {} });
+  expect(stdout.split(" ")[0]).toBe(program);
+  expect(status).toBe(0);
+});
+
 describe("the code cache", () => {
   const CHECK = `const { Script } = require("node:vm");
     const { readFileSync } = require("node:fs");
@@ -94,7 +105,6 @@ describe("the code cache", () => {
       const cachedData = readFileSync(part + ".cache");
       console.log(new Script(readFileSync(part + ".js", "latin1"), { cachedData }).cachedDataRejected);
     }`;
-  const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 
   test.each([
     ["taken by the image's Node", [], "false\nfalse\n"],

@@ -18,7 +18,7 @@ const start = ({ pluginRegistrationPath }: NodeFolder, options: Partial<Registra
     name,
     endpoint: join(pluginRegistrationPath, "..", "dra.sock"),
     pluginRegistrationPath,
-    supportedVersions: ["v1.DRAPlugin"],
+    supportedVersions: ["v1.DRAPlugin", "v1.DRAResourceHealth"],
     timeoutMs: 20_000,
     ...options,
   });
@@ -26,7 +26,7 @@ const start = ({ pluginRegistrationPath }: NodeFolder, options: Partial<Registra
 const deregistered = ({ events }: Kubelet, from: number) =>
   events.waitFor((event) => event.event === "deregister" && event.plugin === name, from);
 
-const accepted = { versions: ["v1.DRAPlugin"], error: null };
+const accepted = { versions: ["v1.DRAPlugin", "v1.DRAResourceHealth"], error: null };
 
 describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (version) => {
   const node = eachTest(() => startNode(version));

@@ -46,6 +46,10 @@ test.each<[given: object, says: string]>([
   [{ access: { ...ACCESS, server: "http://x" } }, 'server is "http://x"; it takes https://HOST:PORT'],
   [{ access: { ...ACCESS, token: "t" } }, 'token is "t"; it takes an object whose kind is one of "value"'],
   [{ access: { ...ACCESS, tokn: { kind: "x" } } }, 'access: there is no option "tokn"; did you mean token?'],
+  [
+    { startupTaints: ["a/b"], impersonateNode: true },
+    "impersonateNode: the API server lets no node remove its own",
+  ],
   [{ startupTaints: "a/b" }, 'startupTaints is "a/b"; it takes a list'],
   [{ startupTaints: ["a b"] }, 'startup taint "a b": the key must be'],
   [{ condition: 5 }, "condition is 5; it takes a text"],

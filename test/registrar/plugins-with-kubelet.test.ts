@@ -15,7 +15,7 @@ type Plugin = Required<Pick<RegistrationOptions, "type" | "name" | "supportedVer
 const DRA: Plugin = {
   type: "DRAPlugin",
   name: "gpu.example.com",
-  supportedVersions: ["v1.DRAPlugin", "v1beta1.DRAPlugin"],
+  supportedVersions: ["v1.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAResourceHealth"],
   file: "gpu.example.com-dra",
 };
 const DEVICE: Plugin = {

@@ -55,9 +55,10 @@ const FLAGS = {
   ...NAME_LIST_FLAGS,
   "remove-startup-taint": listFlag("the registrar's own: whether such a taint is on the node", String),
   "node-condition": textFlag("the registrar's own: whether it may be written"),
+  "impersonate-node": switchFlag("the registrar's own: whether it may act as the node"),
   "node-name": textFlag("the node's name; default: NODE_NAME, KUBE_NODE_NAME"),
   timeout: {
-    ...durationFlag("limit of a call; NodeGetInfo may take ten times as long"),
+    ...durationFlag("limit of a call; ten times as long for NodeGetInfo"),
     default: "1s",
     coerce: parseTimeout,
   },
@@ -143,13 +144,17 @@ export const runDoctor = createCommand(
 async function nodeReadinessIn({
   removeStartupTaint = [],
   nodeCondition = "",
+  impersonateNode = false,
   nodeName = "",
 }: FlagValues<typeof FLAGS>): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
   if (removeStartupTaint.length === 0 && nodeCondition === "") return {};
   const { nodeReadinessTarget } = await import("../node-readiness");
   try {
     return {
-      nodeReadiness: await nodeReadinessTarget({ removeStartupTaint, nodeCondition, nodeName }, process.env),
+      nodeReadiness: await nodeReadinessTarget(
+        { removeStartupTaint, nodeCondition, impersonateNode, nodeName },
+        process.env,
+      ),
     };
   } catch (error) {
     return { startProblem: messageOf(error) };

@@ -12,7 +12,8 @@ import {
 } from "../../manifest/options";
 import { makeManifests, makeNodeWideManifests } from "../../manifest/parts";
 import { parseConditionType } from "../../node-readiness/condition";
-import { requireDriverPlaceholder } from "../../node-readiness/options";
+import { NO_TAINTS_AS_NODE, requireDriverPlaceholder } from "../../node-readiness/options";
+import { IMPERSONATION_MINOR } from "../../node-readiness/rbac";
 import { parseStartupTaint } from "../../node-readiness/startup-taint";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../command-flags";
@@ -62,6 +63,11 @@ const flags = {
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
   "kubernetes-version": textFlag(`the cluster's version, if it is before 1.${POLICY_MINOR}`),
+  "node-access": {
+    ...choiceFlag("what confines it to its node", ["policy", "impersonation"]),
+    defaultDescription: "policy",
+    implies: "node-condition",
+  },
   unconfined: {
     ...switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
     implies: "kubernetes-version",
@@ -151,18 +157,25 @@ function nodeAccessFrom(
   const { startupTaint = [], nodeCondition, nodeReadinessRule: readinessRule = false } = values;
   const startupTaints = startupTaint.map(parseStartupTaint);
   const condition = nodeCondition === undefined ? undefined : parseConditionType(nodeCondition);
-  const isUnconfined = isWithoutPolicy(values);
+  const confinedBy = confinementOf(values);
+  if (confinedBy === "impersonation" && startupTaints.length > 0)
+    throw invalidOption(`--node-access impersonation and --startup-taint: ${NO_TAINTS_AS_NODE}`);
   if (startupTaints.length === 0 && condition === undefined) return undefined;
   if (isNodeWide) requireDriverPlaceholder(startupTaint, nodeCondition);
-  return { startupTaints, condition, drivers, readinessRule, isUnconfined };
+  return { startupTaints, condition, drivers, readinessRule, confinedBy };
 }
 
-function isWithoutPolicy({ kubernetesVersion, unconfined = false }: Values): boolean {
-  if (kubernetesVersion === undefined) return false;
+function confinementOf(values: Values): NodeAccessOptions["confinedBy"] {
+  const { kubernetesVersion, unconfined = false, nodeAccess = "policy" } = values;
+  if (kubernetesVersion === undefined) return nodeAccess;
   const [, minor] = /^v?1\.(\d+)(?:\.|$)/.exec(kubernetesVersion) ?? [];
   if (minor === undefined)
     throw invalidOption(
       `--kubernetes-version "${kubernetesVersion}" is no version of Kubernetes: write 1.${POLICY_MINOR}`,
+    );
+  if (nodeAccess === "impersonation" && Number(minor) < IMPERSONATION_MINOR)
+    throw invalidOption(
+      `--node-access impersonation needs Kubernetes 1.${IMPERSONATION_MINOR}, not 1.${minor}`,
     );
   const isOld = Number(minor) < POLICY_MINOR;
   if (isOld && !unconfined)
@@ -174,5 +187,5 @@ function isWithoutPolicy({ kubernetesVersion, unconfined = false }: Values): boo
     throw invalidOption(
       `--unconfined is for clusters before 1.${POLICY_MINOR}: a policy confines the registrar here`,
     );
-  return isOld;
+  return isOld ? "nothing" : nodeAccess;
 }

@@ -1,5 +1,6 @@
 import { messageOf } from "../../base/errors";
 import { boundText } from "../../logging/escape";
+import type { AccessNeeds } from "../../node-readiness/rbac";
 import { text, tree } from "../rules/objects";
 import type { Program } from "./program";
 
@@ -21,7 +22,7 @@ export interface RegistrarSettings {
   /** The registrar requires the node's name from its environment. */
   readonly needsNodeName: boolean;
   /** What the registrar does with its Node; undefined: it asks no API server. */
-  readonly nodeAccess: { readonly taints: boolean; readonly condition: boolean } | undefined;
+  readonly nodeAccess: AccessNeeds | undefined;
   /** The words behind the flags, which the registrar ignores. */
   readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
   /** Undefined: the registrar cannot parse the arguments. */

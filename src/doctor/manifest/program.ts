@@ -24,12 +24,14 @@ export interface OurImage {
 
 const OURS = { kind: "ours", hasShell: false, isSwapped: false } as const;
 
-/** Ours or the official one, as the images and the package call it. */
-const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|cli\.js)(?:\.exe)?$/;
+/** Ours, the official one or the all-in-one sidecar (KEP-4958), as the images and the package call it. */
+const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|csi-sidecars|cli\.js)(?:\.exe)?$/;
 const OUR_PROGRAM = /(?:^|\/)(?:registrar|cli\.js)$/;
 const NODE = /(?:^|\/)node(?:js)?$/;
 
 const OUR_NAME = "registrar";
+/** Its release does not exist yet; it is planned to take the official registrar's flags. */
+const ALL_IN_ONE = "csi-sidecars";
 /** Not its predecessor, the driver-registrar, nor the cluster-driver-registrar, which made CSIDriver objects. */
 const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
@@ -55,6 +57,8 @@ export function programOf(container: Tree, ours: OurImage): Program {
     if (isPublished) return { ...official, release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
     return { ...OURS, hasShell: true };
+  if (name === ALL_IN_ONE)
+    return { kind: "unknown", why: `its image ${boundText(image)} is the all-in-one sidecar of KEP-4958` };
   return {
     kind: "unknown",
     why: `its image ${boundText(image) || "(none)"} is neither this registrar's nor an official release`,

@@ -3,8 +3,8 @@ import { type ApiAccess, readSecret } from "../../node-readiness/api/access";
 import { type ApiClient, createApiClient } from "../../node-readiness/api/client";
 import type { Outcome } from "../../node-readiness/api/failure";
 import { fieldsOf } from "../../node-readiness/api/json";
-import { createNodeApi } from "../../node-readiness/api/node-api";
-import { neededRules, type PolicyRule } from "../../node-readiness/rbac";
+import { createNodeApi, nodeUser } from "../../node-readiness/api/node-api";
+import { type AccessNeeds, neededRules, type PolicyRule } from "../../node-readiness/rbac";
 import type { StartupTaint } from "../../node-readiness/startup-taint";
 
 /** The settings of a registrar with `--remove-startup-taint` or `--node-condition`, as far as they can be known here. */
@@ -12,6 +12,7 @@ export interface NodeReadinessTarget {
   /** May have `{driver}` in their keys. */
   readonly startupTaints: readonly StartupTaint[];
   readonly hasCondition: boolean;
+  readonly impersonatesNode: boolean;
   readonly nodeName: { readonly kind: "known"; readonly name: string } | Unknown;
   readonly access: { readonly kind: "known"; readonly access: ApiAccess } | Unknown;
 }
@@ -35,20 +36,27 @@ export async function lookAtNodeReadiness(target: NodeReadinessTarget) {
   }
   const { name: nodeName } = target.nodeName;
   const client = createApiClient(access);
-  const api = createNodeApi(client, nodeName);
+  const reader = target.impersonatesNode ? createApiClient(access, nodeUser(nodeName)) : client;
+  const api = createNodeApi(reader, nodeName);
   const { signal } = new AbortController();
-  const rules = neededRules({ taints: target.startupTaints.length > 0, condition: target.hasCondition });
   try {
     const [rights, node, listed] = await Promise.all([
-      askForRights(client, rules, nodeName),
+      askForRights(client, neededRules(needsOf(target)), nodeName),
       api.getNode(signal),
       api.getListedDrivers(signal),
     ]);
     return { target, kind: "asked", nodeName, rights, node, listed } as const;
   } finally {
     client.close();
+    reader.close();
   }
 }
+
+export const needsOf = (target: NodeReadinessTarget): AccessNeeds => ({
+  taints: target.startupTaints.length > 0,
+  condition: target.hasCondition,
+  impersonation: target.impersonatesNode,
+});
 
 /** Every authenticated user may ask this about itself (ClusterRole system:basic-user). */
 async function askForRights(

@@ -20,6 +20,9 @@ export type NodeApi = ReturnType<typeof createNodeApi>;
 /** A watch with bookmarks once a minute that is silent for this time has lost its server. */
 const WATCH_IDLE_MS = 5 * 60_000;
 
+/** A node's own user. Groups are not to be named: the API server refuses a request for them, and adds its own. */
+export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
+
 /** Makes the requests for the node `nodeName`. None rejects. */
 export function createNodeApi(client: ApiClient, nodeName: string) {
   const nodePath = `/api/v1/nodes/${encodeURIComponent(nodeName)}`;

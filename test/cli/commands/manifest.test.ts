@@ -91,6 +91,21 @@ test("for a cluster without the policy rights are written only when they may be 
   );
 });
 
+test("--node-access impersonation needs no policy: the registrar asks as its own node", async () => {
+  const { stdout } = await run(
+    "--node-condition=a/b",
+    "--node-access=impersonation",
+    "--kubernetes-version=1.36",
+  );
+  const [account, role, , , daemonSet] = objectsIn(stdout);
+  expect([account.kind, role.kind, daemonSet.kind]).toEqual(["ServiceAccount", "ClusterRole", "DaemonSet"]);
+  expect(role.rules.flatMap(({ verbs }: { readonly verbs: readonly string[] }) => verbs)).toEqual([
+    "impersonate:associated-node",
+    ...["get", "watch", "patch", "get"].map((verb) => `impersonate-on:associated-node:${verb}`),
+  ]);
+  expect(daemonSet.spec.template.spec.containers[0].args).toContain("--impersonate-node");
+});
+
 test("--node-wide takes the drivers: the registrar's argument, and one taint and condition for each", async () => {
   const words = ["--node-wide", "--image=r:1", ...READINESS];
   const { stdout } = await runCommand("manifest", ...words, "--allow-drivers=a.example.com,nfs.csi.k8s.io");
@@ -126,6 +141,12 @@ test.each([
   [[...REQUIRED, "--startup-taint={driver}"], /with \{driver\} DNS-NAME\/NAME/],
   [[...REQUIRED, "--driver-arg", "--v=2"], /: write --driver-arg=--v=2$/m],
   [[...REQUIRED, "--unconfined"], /unconfined.*kubernetes-version/],
+  [[...REQUIRED, "--node-access=impersonation"], /node-access.*node-condition/],
+  [[...REQUIRED, ...READINESS, "--node-access=impersonation"], /lets no node remove its own taints/],
+  [
+    [...REQUIRED, "--node-condition=a/b", "--node-access=impersonation", "--kubernetes-version=1.35"],
+    /--node-access impersonation needs Kubernetes 1.36, not 1.35/,
+  ],
   [[...REQUIRED, "--kubernetes-version=2"], /--kubernetes-version "2" is no version of Kubernetes/],
   [[...REQUIRED, "--kubernetes-version=1.30", "--unconfined"], /--unconfined is for clusters before 1.30/],
   [["--node-wide", "--image=a", "--include=csidriver"], /--include csidriver is for a single driver/],

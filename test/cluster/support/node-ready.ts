@@ -15,7 +15,7 @@ function withAccess(daemonSet: DaemonSet) {
       condition: undefined,
       drivers: undefined,
       readinessRule: false,
-      isUnconfined: false,
+      confinedBy: "policy",
     },
   );
   const read = ({ lines }: { readonly lines: readonly string[] }) => parse(lines.join("\n"));

@@ -7,7 +7,7 @@ const WANTS: Changes = {
   container: {},
   pod: { serviceAccountName: "sa" },
 };
-const RULES = neededRules({ taints: true, condition: true });
+const RULES = neededRules({ taints: true, condition: true, impersonation: false });
 
 const role = (rules: readonly object[], more = {}) => ({
   kind: "ClusterRole",
@@ -42,7 +42,7 @@ test.each<readonly [expected: string, objects: readonly object[], pod: object]>(
   ],
   [
     'CSI116 problem: lacks rights: no ClusterRole of ServiceAccount ns/sa has them -> add to its rules: [{apiGroups: [""], resources: [nodes], verbs: [patch]}, {apiGroups: [""], resources: [nodes/status], verbs: [patch]}]',
-    [role(neededRules({ taints: false, condition: false })), binding()],
+    [role(neededRules({ taints: false, condition: false, impersonation: false })), binding()],
     {},
   ],
   [

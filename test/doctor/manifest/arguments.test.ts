@@ -130,6 +130,7 @@ test.each([
 test.each([
   [["/csi-node-driver-registrar", "--nope"]],
   [["/usr/local/bin/registrar", "--nope"]],
+  [["csi-sidecars", "--controllers=node-driver-registrar", "--nope"]],
   [["/nodejs/bin/node", "/registrar/cli.js", "--nope"]],
   [["node", "node_modules/.bin/registrar", "--nope"]],
 ])("a registrar's own arguments are judged: %j", (command) => {

@@ -52,6 +52,19 @@ const other = (container: object): Changes => ({
 });
 const PATHS = ["--csi-address=/csi/csi.sock", TOLD];
 
+test("the all-in-one sidecar of KEP-4958 is known, and its command line starts our image", () => {
+  const command = ["csi-sidecars", "--controllers=node-driver-registrar", ...PATHS];
+  expect(saidOf({ container: { command, args: [] } })).toEqual([]);
+  const image = "registry.k8s.io/sig-storage/csi-sidecars:v0.1.0";
+  expect(saidOf(other({ image, command, args: [] }))).toEqual([
+    expect.stringMatching(/^CSI101 unknown: .* is the all-in-one sidecar of KEP-4958 -> /),
+  ]);
+  const more = command.map((word) => word.replace(/(?<=r)egistrar$/, "egistrar,attacher"));
+  expect(saidOf({ container: { command: more, args: [] } })).toContainEqual(
+    expect.stringMatching(/^CSI101 problem: does not start: .*-controllers: this program is/),
+  );
+});
+
 const ONE_MOUNT = [{ name: "plugin", mountPath: "/csi" }];
 
 test.each<readonly [what: string, container: object, more: readonly RegExp[]]>([

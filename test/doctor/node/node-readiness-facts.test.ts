@@ -13,6 +13,7 @@ beforeAll(async () => {
 const wanted = (access: NodeReadinessTarget["access"], hasCondition = true): NodeReadinessTarget => ({
   startupTaints: [{ key: "{driver}/agent-not-ready", effect: undefined }],
   hasCondition,
+  impersonatesNode: false,
   nodeName: { kind: "known", name: NODE_NAME },
   access,
 });

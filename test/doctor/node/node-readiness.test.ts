@@ -6,6 +6,7 @@ import { findingsOf, healthyFacts } from "./healthy-facts";
 const TARGET: NodeReadinessTarget = {
   startupTaints: [{ key: "{driver}/agent-not-ready", effect: undefined }],
   hasCondition: true,
+  impersonatesNode: false,
   nodeName: { kind: "known", name: "node-1" },
   access: { kind: "known", access: { server: "https://10.0.0.1:443", authority: undefined } },
 };

@@ -16,6 +16,7 @@ async function doctor(changes: Partial<NodeReadinessTarget> = {}): Promise<reado
   const target: NodeReadinessTarget = {
     startupTaints: [{ key: "{driver}/agent-not-ready", effect: undefined }],
     hasCondition: true,
+    impersonatesNode: false,
     nodeName: { kind: "known", name: "node-1" },
     access: { kind: "known", access: await cluster.accessFrom("node-1") },
     ...changes,

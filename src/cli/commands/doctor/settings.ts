@@ -74,7 +74,11 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     metricsPath: flags.metricsPath,
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
     nodeAccess: wantsNodeReadiness(flags)
-      ? { taints: flags.removeStartupTaint.length > 0, condition: flags.nodeCondition !== "" }
+      ? {
+          taints: flags.removeStartupTaint.length > 0,
+          condition: flags.nodeCondition !== "",
+          impersonation: flags.impersonateNode,
+        }
       : undefined,
     ignored: ignoredOf(words, flags.rest),
     task: flags.version ? "print" : isProbeMode(flags.mode) ? "probe" : "register",

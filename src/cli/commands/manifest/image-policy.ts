@@ -100,7 +100,7 @@ function nodeAccessFrom(taints: readonly string[] = [], condition?: string): Nod
     condition: condition === undefined ? undefined : parseConditionType(condition),
     drivers: undefined,
     readinessRule: false,
-    isUnconfined: false,
+    confinedBy: "policy",
   };
 }
 

@@ -13,6 +13,7 @@ const REFUSED: Readonly<Partial<Record<FlagName, string>>> = {
   "node-name": "would give every node the same name",
   "remove-startup-taint": "needs more than the flag: give --startup-taint",
   "node-condition": "needs more than the flag: give --node-condition",
+  "impersonate-node": "needs rights of its own: use registrar manifest --node-access impersonation",
   "driver-gone-after": NODE_WIDE,
   "allow-drivers": NODE_WIDE,
   "deny-drivers": NODE_WIDE,

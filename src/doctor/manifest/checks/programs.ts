@@ -6,8 +6,13 @@ import type { Deployment } from "../read-deployments";
 import type { ProbeFacts } from "../read-probes";
 import { eachDeployment, problem } from "./each-deployment";
 
-/** All that our image has, by the Dockerfile. None of them is in a folder of its PATH. */
-const IN_OUR_IMAGE = ["/csi-node-driver-registrar", "/registrar/cli.js", "/nodejs/bin/node"];
+/** All that our image has, by the Dockerfile. Its PATH finds one of them, by its name. */
+const IN_OUR_IMAGE = [
+  "/csi-node-driver-registrar",
+  "/registrar/cli.js",
+  "/nodejs/bin/node",
+  ...["/csi-sidecars", "/usr/local/bin/csi-sidecars", "csi-sidecars"],
+];
 
 /** Most runtimes give kubelet no exit code then, and it takes that for no answer: https://github.com/kubernetes/kubernetes/issues/106682 */
 const THEN: Readonly<Record<ProbeFacts["kind"], string>> = {

@@ -5,7 +5,7 @@ import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/
 import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
 import { driversIn } from "../drivers";
 import type { Facts } from "../facts";
-import type { NodeReadinessFacts } from "../node-readiness-facts";
+import { type NodeReadinessFacts, needsOf } from "../node-readiness-facts";
 
 /** Keeps startup taints on. */
 const CAUSE = "node-readiness";
@@ -46,7 +46,7 @@ function judgeRights({ rights, target }: Asked): Verdicts {
   if (rights.kind === "failed") return judgeFailure(rights.failure);
   const { allowed, denied } = rights.value;
   if (denied.length === 0) return ok("the service account", `may do what is needed: ${allowed.join(", ")}`);
-  const rules = neededRules({ taints: target.startupTaints.length > 0, condition: target.hasCondition });
+  const rules = neededRules(needsOf(target));
   return problem(
     "the service account",
     `may not ${denied.join(", ")}`,

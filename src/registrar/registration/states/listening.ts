@@ -1,6 +1,6 @@
 import { REMINDERS, reminderMs } from "../../../base/backoff";
 import { pause } from "../../../base/pause";
-import { fitsSocketPath } from "../../../unix/socket-path";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { createAlias, fileNameOf } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
@@ -23,8 +23,19 @@ export async function moveFromBackoff(
   const alias = createAlias(fileNameOf(context.options.type, facts.driverName));
   const was = socketPathOf(facts, context);
   const now = socketPathOf({ ...facts, alias }, context);
-  if (!fitsSocketPath(now) || !(await pause(MOVE_AFTER_MS, signal))) return undefined;
+  if (!(await pause(MOVE_AFTER_MS, signal))) return undefined;
   const log = context.log.named("listening");
+  if (!fitsSocketPath(now)) {
+    log.warn(
+      "Registration socket's path is too long for another name, waiting for the end of kubelet's backoff",
+      {
+        was,
+        problem: `${now} has ${Buffer.byteLength(now)} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`,
+        check: "kubelet calls within 2 min 2 s; a shorter driver name avoids the wait",
+      },
+    );
+    return undefined;
+  }
   const message = "Kubelet backs off from the socket that was left behind, publishing under another name";
   log.info(message, { was, now });
   return { kind: "kubelet-silent", alias };
