@@ -58,6 +58,14 @@ const flags = {
     defaultDescription: FS_GROUP_POLICIES[0],
   },
   "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
+  "node-allocatable-update-period": countFlag(
+    "seconds after which kubelet asks for the volume limit again, 10 or more; Kubernetes 1.35",
+  ),
+  "prevent-pod-scheduling-if-missing": switchFlag("no pods on nodes without the driver; Kubernetes 1.37"),
+  "token-audience": listFlag("audience of a service account token for the driver, repeatable", String),
+  "service-account-token-in-secrets": switchFlag(
+    "with --token-audience: pass tokens as secrets; Kubernetes 1.35",
+  ),
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
@@ -76,6 +84,8 @@ const flags = {
 const FOR_A_DRIVER = [
   ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "attach-required", "pod-info-on-mount"],
   ...["lifecycle-mode", "fs-group-policy", "storage-capacity", "storage-class", "node-readiness-rule"],
+  ...["node-allocatable-update-period", "prevent-pod-scheduling-if-missing", "token-audience"],
+  "service-account-token-in-secrets",
 ] as const;
 
 const runObjects = createCommand(
@@ -131,6 +141,7 @@ function makeAll(values: Values): string {
     parts,
     driverArgs: values.driverArg,
     lifecycleModes: values.lifecycleMode,
+    tokenAudiences: values.tokenAudience,
     storageClassName: values.storageClass,
   };
   const access = nodeAccessFrom(values, { drivers: [driverName], isNodeWide: false });
