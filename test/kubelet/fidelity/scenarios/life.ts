@@ -64,20 +64,20 @@ export const life: Scripts = {
     await node.settled();
   },
   "finds a driver with another volume limit after a restart": async (node) => {
-    const { driver, registrar } = await node.registered({ maxVolumes: 5 });
+    const { driver } = await node.registered({ maxVolumes: 5 });
     await node.whileDown(async () => {
       await driver.close();
       await node.driver({ maxVolumes: 6 });
     });
-    await registrar.registered(2);
+    await node.triedAgain();
   },
   "finds a driver with another node ID and topology after a restart": async (node) => {
-    const { driver, registrar } = await node.registered({ topology: TOPOLOGY });
+    const { driver } = await node.registered({ topology: TOPOLOGY });
     await node.whileDown(async () => {
       await driver.close();
       await node.driver({ nodeId: "another ID", topology: { "x.csi/room": "1" } });
     });
-    await registrar.registered(2);
+    await node.triedAgain();
   },
   "asks for the volume limit again, and writes it alone": {
     volumeLimitPeriodsMs: { "x.csi": PERIOD_MS },
