@@ -36,7 +36,7 @@ beforeAll(async () => {
   flags = [
     ...Object.values(flagTable).flatMap((rows) => Object.keys(rows)),
     ...helps.flatMap(({ stdout }) =>
-      Array.from(stdout.matchAll(/^ {2,}(?:-\w, +)?--([\w-]+)/gm), ([, flag = ""]) => flag),
+      Array.from(stdout.matchAll(/--([a-z][\w-]+)/g), ([, flag = ""]) => flag),
     ),
   ];
 });
