@@ -70,8 +70,8 @@ async function helpOf({ name, describe, flags, examples, notes }: CommandLine<Fl
   const { createHelp } = await import("./help");
   // Without types: each description has what the flag takes.
   const rows = Object.entries(flags).map(([flag, row]) => {
-    const { alias, demandOption = false, defaultDescription = row.default } = row;
-    const shown = { alias: alias ?? [], demandOption, describe: row.describe, group: "Flags:" };
+    const { alias, demandOption = false, hidden = false, defaultDescription = row.default } = row;
+    const shown = { alias: alias ?? [], demandOption, hidden, describe: row.describe, group: "Flags:" };
     return [flag, { ...shown, ...(defaultDescription !== undefined && { defaultDescription }) }];
   });
   const help = await createHelp("registrar", Math.min(process.stdout.columns ?? WIDTH, WIDTH));

@@ -1,14 +1,22 @@
 /** The kubelets that are simulated: the last release before each change that a plugin can see, and the newest. */
-export type SimulatedVersion = "1.20" | "1.24" | "1.28" | "1.35" | "1.36";
+export type SimulatedVersion = "1.20" | "1.24" | "1.28" | "1.34" | "1.35" | "1.36";
 
-export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = ["1.20", "1.24", "1.28", "1.35", "1.36"];
+export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = [
+  "1.20",
+  "1.24",
+  "1.28",
+  "1.34",
+  "1.35",
+  "1.36",
+];
 
 /** A kubelet's version, such as `1.30` or `v1.30.4`. */
 export type KubeletVersion = `${"" | "v"}1.${number}` | `${"" | "v"}1.${number}.${number}`;
 
 /**
  * The simulated kubelet that behaves like this version; undefined before 1.13, which introduced plugin registration.
- * What changed between them: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.36 tries again.
+ * What changed between them: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.35 asks for volume
+ * limits again, 1.36 tries again.
  */
 export function simulatedVersion(version: string): SimulatedVersion | undefined {
   const [, digits] = /^v?1\.(\d{1,3})(?:\.\d+)?$/.exec(version) ?? [];
@@ -17,6 +25,7 @@ export function simulatedVersion(version: string): SimulatedVersion | undefined 
   if (minor <= 20) return "1.20";
   if (minor <= 25) return "1.24";
   if (minor <= 28) return "1.28";
+  if (minor <= 34) return "1.34";
   return minor <= 35 ? "1.35" : "1.36";
 }
 
@@ -59,6 +68,11 @@ export interface KubeletBehaviour {
    * `keepAllocatableCount` in `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
    */
   readonly comparesVolumeLimit: boolean;
+  /**
+   * Whether kubelet asks a driver for its volume limit again if the driver's CSIDriver object has a period, and the API server
+   * takes another limit for a driver that CSINode lists. Feature gate `MutableCSINodeAllocatableCount`: on since 1.35.
+   */
+  readonly updatesVolumeLimits: boolean;
 }
 
 /** What kubelet registers: `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
@@ -73,6 +87,7 @@ const KUBELET_1_20: KubeletBehaviour = {
   pluginTypes: ["CSIPlugin", "DevicePlugin"],
   maxNodeIdBytes: 128,
   comparesVolumeLimit: false,
+  updatesVolumeLimits: false,
 };
 const KUBELET_1_24: KubeletBehaviour = { ...KUBELET_1_20, maxNodeIdBytes: 256 };
 const KUBELET_1_28: KubeletBehaviour = {
@@ -81,16 +96,18 @@ const KUBELET_1_28: KubeletBehaviour = {
   scanFollowsLinks: true,
   comparesVolumeLimit: true,
 };
-const KUBELET_1_35: KubeletBehaviour = {
+const KUBELET_1_34: KubeletBehaviour = {
   ...KUBELET_1_28,
   registrationAuthority: "encoded-path",
   versionsWording: "by-any",
   pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"],
 };
+const KUBELET_1_35: KubeletBehaviour = { ...KUBELET_1_34, updatesVolumeLimits: true };
 const BEHAVIOURS: Readonly<Record<SimulatedVersion, KubeletBehaviour>> = {
   "1.20": KUBELET_1_20,
   "1.24": KUBELET_1_24,
   "1.28": KUBELET_1_28,
+  "1.34": KUBELET_1_34,
   "1.35": KUBELET_1_35,
   "1.36": { ...KUBELET_1_35, afterFailure: "forget" },
 };

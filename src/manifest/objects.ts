@@ -39,7 +39,37 @@ export function csiDriver(options: ResolvedManifestOptions): Yaml {
       fsGroupPolicy: ${fsGroupPolicy}
       # ${capacity}
       storageCapacity: ${storageCapacity}
+      ${newerFields(options)}
   `;
+}
+
+/** Only what was asked for: an older API server refuses a field that it does not know. */
+function newerFields(options: ResolvedManifestOptions): readonly Yaml[] {
+  const { nodeAllocatableUpdatePeriod: period, tokenAudiences } = options;
+  const audiences = JSON.stringify(tokenAudiences.map((audience) => ({ audience })));
+  const limits = yaml`
+    # Kubelet asks for the volume limit again at this interval: Kubernetes 1.35 or later. Before 1.33 the field is unknown.
+    nodeAllocatableUpdatePeriodSeconds: ${period}
+  `;
+  const prevent = yaml`
+    # The scheduler keeps pods with claims off nodes where the driver is not registered: Kubernetes 1.37 or later; 1.35 and
+    # 1.36 need the feature gate VolumeLimitScaling. Cluster Autoscaler needs --enable-csi-node-aware-scheduling=true.
+    preventPodSchedulingIfMissing: true
+  `;
+  const tokens = yaml`
+    # Tokens of the pod's service account. A driver that uses them after the mount also needs requiresRepublish: true.
+    tokenRequests: ${audiences}
+  `;
+  const inSecrets = yaml`
+    # The tokens are in the secrets of NodePublishVolume, not in its volume context: Kubernetes 1.35 or later.
+    serviceAccountTokenInSecrets: true
+  `;
+  return [
+    ...(period > 0 ? [limits] : []),
+    ...(options.preventPodSchedulingIfMissing ? [prevent] : []),
+    ...(tokenAudiences.length > 0 ? [tokens] : []),
+    ...(options.serviceAccountTokenInSecrets ? [inSecrets] : []),
+  ];
 }
 
 export const storageClass = ({ driverName, storageClassName }: ResolvedManifestOptions): Yaml => yaml`

@@ -1,5 +1,6 @@
 import { invalidOption } from "../base/errors";
 import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
+import { MIN_LIMIT_PERIOD_S as MIN_PERIOD_S } from "../kubelet-rules/api-validation";
 import { registrationSocketPath } from "../registrar/socket/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
 import { check, checkDriverName, refuse } from "./names";
@@ -60,6 +61,14 @@ export interface ManifestOptions extends BasicOptions {
   readonly fsGroupPolicy?: FsGroupPolicy | undefined;
   /** Whether an external-provisioner publishes the free capacity. Default false. */
   readonly storageCapacity?: boolean | undefined;
+  /** Seconds after which kubelet asks for the driver's volume limit again, 10 or more. Default 0: never. */
+  readonly nodeAllocatableUpdatePeriod?: number | undefined;
+  /** Whether the scheduler keeps pods with claims off nodes where the driver is not registered. Default false. */
+  readonly preventPodSchedulingIfMissing?: boolean | undefined;
+  /** Audiences of tokens of the pod's service account that the driver gets; an empty one: the API server's. Default none. */
+  readonly tokenAudiences?: readonly string[] | undefined;
+  /** Whether these tokens are in the secrets of NodePublishVolume, not in its volume context. Default false. */
+  readonly serviceAccountTokenInSecrets?: boolean | undefined;
   /** Default: the driver's name. */
   readonly storageClassName?: string | undefined;
 }
@@ -98,6 +107,10 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
     lifecycleModes: LIFECYCLE_MODES.filter((mode) => lifecycleModes.includes(mode)),
     fsGroupPolicy: options.fsGroupPolicy ?? "ReadWriteOnceWithFSType",
     storageCapacity: options.storageCapacity ?? false,
+    nodeAllocatableUpdatePeriod: options.nodeAllocatableUpdatePeriod ?? 0,
+    preventPodSchedulingIfMissing: options.preventPodSchedulingIfMissing ?? false,
+    tokenAudiences: options.tokenAudiences ?? [],
+    serviceAccountTokenInSecrets: options.serviceAccountTokenInSecrets ?? false,
     storageClassName: options.storageClassName ?? driverName,
     pluginPath,
     kubeletRegistrationPath: `${pluginPath}/csi.sock`,
@@ -107,6 +120,7 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
   check("subdomain", "storage-class", resolved.storageClassName);
   checkPathLengths(resolved);
   checkModes(resolved);
+  checkCsiDriver(resolved, options.nodeAllocatableUpdatePeriod);
   return resolved;
 }
 
@@ -147,6 +161,25 @@ function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
     if (!parts.includes(part) || lifecycleModes.includes(mode)) continue;
     throw invalidOption(`--include ${part} needs --lifecycle-mode ${mode}`);
   }
+}
+
+function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds: number | undefined): void {
+  const { lifecycleModes, preventPodSchedulingIfMissing, tokenAudiences, serviceAccountTokenInSecrets } =
+    options;
+  if (periodSeconds !== undefined && !(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S))
+    refuse(
+      "node-allocatable-update-period",
+      String(periodSeconds),
+      `must be ${MIN_PERIOD_S} seconds or more`,
+    );
+  if (preventPodSchedulingIfMissing && !lifecycleModes.includes("Persistent"))
+    throw invalidOption(
+      "--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent: the scheduler looks at volumes with a claim only",
+    );
+  if (serviceAccountTokenInSecrets && tokenAudiences.length === 0)
+    throw invalidOption("--service-account-token-in-secrets needs --token-audience");
+  const twice = tokenAudiences.find((audience, index) => tokenAudiences.indexOf(audience) !== index);
+  if (twice !== undefined) refuse("token-audience", twice, "is given twice");
 }
 
 /** Begins with `csi-` unless the driver's name contains that. At most 63 characters, because it becomes a label. */

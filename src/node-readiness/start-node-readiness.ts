@@ -7,7 +7,8 @@ import type { LoggerOption } from "../logging/logger-option";
 import { readOptions } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
 import { createApiClient } from "./api/client";
-import { createNodeApi, nodeUser } from "./api/node-api";
+import type { Outcome } from "./api/failure";
+import { createNodeApi, type NodeApi, nodeUser } from "./api/node-api";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
 import { type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
 import { fillIn } from "./driver-template";
@@ -148,7 +149,7 @@ export function runNodeReadiness(
     let attempt = 0;
     while (!signal.aborted) {
       let listed: ReturnType<Pass["listedDrivers"]> | undefined;
-      const listedDrivers = () => (listed ??= api.getListedDrivers(signal));
+      const listedDrivers = () => (listed ??= namesListed(api, signal));
       const pass: Pass = { api, store, signal, now: Date.now(), listedDrivers };
       const all = registrations.all();
       warnOfNames(all);
@@ -191,4 +192,9 @@ export function runNodeReadiness(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+async function namesListed(api: NodeApi, signal: AbortSignal): Promise<Outcome<readonly string[]>> {
+  const listed = await api.getListedDrivers(signal);
+  return listed.kind === "failed" ? listed : { ...listed, value: listed.value.map(({ name }) => name) };
 }

@@ -78,14 +78,21 @@ export const hostSocketPath: OptionKind<string> = kindOf(
   (given) => (isPath(given) && isAbsolute(given) && fitsSocketPath(given) ? given : undefined),
 );
 
-export const textsByKey: OptionKind<Readonly<Record<string, string>>> = {
-  takes: "an object of texts",
-  read: (given, name) => {
-    if (!isObject(given)) return refuseOption(name, given, "an object of texts");
-    for (const [key, value] of Object.entries(given)) text.read(value, `${name}[${show(key)}]`);
-    return given as Readonly<Record<string, string>>;
-  },
-};
+export const textsByKey: OptionKind<Readonly<Record<string, string>>> = byKey(text, "an object of texts");
+
+export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly<Record<string, Value>>> =>
+  byKey(kind, `an object, each value ${kind.takes}`);
+
+function byKey<Value>(kind: OptionKind<Value>, takes: string): OptionKind<Readonly<Record<string, Value>>> {
+  return {
+    takes,
+    read: (given, name) => {
+      if (!isObject(given)) return refuseOption(name, given, takes);
+      for (const [key, value] of Object.entries(given)) kind.read(value, `${name}[${show(key)}]`);
+      return given as Readonly<Record<string, Value>>;
+    },
+  };
+}
 
 export const listOf = <Value>(kind: OptionKind<Value>): OptionKind<readonly Value[]> => {
   const takes = `a list, each of ${kind.takes}`;

@@ -1,3 +1,5 @@
+import { quoteGo } from "../logging/escape";
+
 /** Kubernetes' CSINode: which drivers a node has, and what the scheduler must know about them. */
 export interface CsiNodeObject {
   readonly apiVersion: "storage.k8s.io/v1";
@@ -70,6 +72,33 @@ export function withDriver(
     (!rules.comparesVolumeLimit || there.allocatable?.count === wanted.allocatable?.count);
   if (unchanged) return csiNode;
   return { ...csiNode, spec: { drivers: [...withoutDriver(csiNode, driver.name).spec.drivers, wanted] } };
+}
+
+/**
+ * Why the API server would reject the second CSINode in place of the first: the entry of a driver may come and go, and
+ * change in its volume limit at most. Undefined: it would not.
+ * Source: `ValidateCSINodeUpdate` in `pkg/apis/storage/validation/validation.go`.
+ */
+export function changedDriver(
+  before: CsiNodeObject,
+  after: CsiNodeObject,
+  rules: { readonly updatesVolumeLimits: boolean },
+): string | undefined {
+  const compared = ({ name, nodeID, topologyKeys, allocatable }: CsiNodeDriver) =>
+    JSON.stringify({
+      Name: name,
+      NodeID: nodeID,
+      TopologyKeys: topologyKeys,
+      Allocatable: rules.updatesVolumeLimits || !allocatable ? null : { Count: allocatable.count },
+    });
+  const entries = new Map(before.spec.drivers.map((driver) => [driver.name, compared(driver)]));
+  const changed = after.spec.drivers.find(
+    (driver) => (entries.get(driver.name) ?? compared(driver)) !== compared(driver),
+  );
+  return (
+    changed &&
+    `CSINode.storage.k8s.io ${quoteGo(after.metadata.name)} is invalid: spec.drivers: Invalid value: ${compared(changed)}: field is immutable`
+  );
 }
 
 /** The CSINode without this driver; the same object if it was not in it. The CSINode itself stays. */

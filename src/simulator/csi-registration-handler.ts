@@ -3,10 +3,13 @@ import { callUnary } from "../grpc/client/unary";
 import { type NodeInfo, protos } from "../grpc/protos";
 import { type Version, validateVersions } from "../kubelet-rules/driver-versions";
 import { authorityFor } from "../kubelet-rules/versions";
+import { quoteGo } from "../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
+import type { DriverOnNode } from "./csi-node";
 import { createKubeletClient } from "./kubelet-client";
 import type { KubeletContext, OfferedPlugin, PluginHandler } from "./kubelet-context";
 import type { DeregistrationCause } from "./kubelet-events";
+import { createVolumeLimitUpdater } from "./volume-limit-updater";
 
 const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 
@@ -15,7 +18,7 @@ const refused = (reason: string) => new RegistrarError("REFUSED", reason);
  * Source: `RegistrationHandler` in `pkg/volume/csi/csi_plugin.go`.
  */
 export function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
-  const { behaviour, timings, nodeInfo, call, emit, signal } = context;
+  const { behaviour, timings, nodeInfo, volumeLimitPeriodsMs, call, emit, signal } = context;
   const { versionsWording } = behaviour;
   /** By driver name, however many sockets a driver has. `installed`: the Node and CSINode have it. */
   const listed = new Map<string, { readonly version: Version; readonly installed: boolean }>();
@@ -24,11 +27,12 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
   const remove = (name: string, because: DeregistrationCause) => {
     const driver = listed.get(name);
     listed.delete(name);
+    limits.stop(name);
     nodeInfo.uninstall(name);
     if (driver?.installed) emit({ kind: "deregistered", driverName: name, because });
   };
 
-  const nodeGetInfo = async (endpoint: string): Promise<NodeInfo> => {
+  const nodeGetInfo = async (name: string, endpoint: string): Promise<DriverOnNode> => {
     if (Buffer.byteLength(endpoint) > MAX_SOCKET_PATH_BYTES) {
       const why = `transport: Error while dialing: dial unix ${endpoint}: connect: invalid argument`;
       throw refused(`rpc error: code = Unavailable desc = connection error: desc = "${why}"`);
@@ -39,12 +43,29 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
       const called = await call("NodeGetInfo", endpoint, () =>
         callUnary(client, protos.node.NodeGetInfo, {}, bounds),
       );
-      if (called.kind === "ok") return called.answer;
+      if (called.kind === "ok") return driverOnNode(name, called.answer);
       throw refused(called.error);
     } finally {
       client.close();
     }
   };
+
+  const limits = createVolumeLimitUpdater(
+    behaviour.updatesVolumeLimits ? volumeLimitPeriodsMs : {},
+    async (driverName, endpoint, isStopped) => {
+      let step = "failed to get NodeGetInfo from";
+      try {
+        const driver = await nodeGetInfo(driverName, endpoint);
+        if (isStopped()) return;
+        step = "failed to update";
+        nodeInfo.updateCsiNode(driver);
+      } catch (error) {
+        const text = `${step} driver ${quoteGo(driverName)}: ${reasonOf(error)}`;
+        if (!isStopped()) emit({ kind: "volume-limit-not-updated", driverName, error: text });
+      }
+    },
+    signal,
+  );
 
   const register = async ({ driverName: name, endpoint, versions }: OfferedPlugin) => {
     const before = listed.get(name);
@@ -53,19 +74,14 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
     // As in kubelet, this check comes too late: the nameless driver stays on the list and blocks its next attempt.
     if (name === "") throw refused("driver name is empty");
     try {
-      const info = await nodeGetInfo(endpoint);
-      nodeInfo.install({
-        name,
-        nodeId: info.nodeId,
-        maxVolumes: info.maxVolumesPerNode,
-        topology: info.accessibleTopology?.segments ?? {},
-      });
+      nodeInfo.install(await nodeGetInfo(name, endpoint));
     } catch (error) {
       // A kubelet that is gone no longer changes objects.
       if (!signal.aborted) remove(name, "registration-failed");
       throw error;
     }
     listed.set(name, { version, installed: true });
+    limits.start(name, endpoint);
   };
 
   return {
@@ -81,6 +97,13 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
     deregister: ({ driverName: name }, because) => remove(name, because),
   };
 }
+
+const driverOnNode = (name: string, info: NodeInfo): DriverOnNode => ({
+  name,
+  nodeId: info.nodeId,
+  maxVolumes: info.maxVolumesPerNode,
+  topology: info.accessibleTopology?.segments ?? {},
+});
 
 /** The text of a refusal; any other error is a bug of ours and is thrown again. */
 function reasonOf(error: unknown): string {

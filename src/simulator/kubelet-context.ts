@@ -11,6 +11,7 @@ export interface KubeletContext {
   readonly behaviour: KubeletBehaviour;
   readonly timings: KubeletTimings;
   readonly nodeInfo: NodeInfoManager;
+  readonly volumeLimitPeriodsMs: Readonly<Record<string, number>>;
   readonly faults: FaultScript<KubeletFault>;
   readonly emit: Emit;
   readonly call: ReturnType<typeof createCaller>;

@@ -74,6 +74,8 @@ export type KubeletEvent = { readonly atMs: number } & (
       readonly backoffMs: number;
       readonly retries: boolean;
     }
+  /** A periodic update failed: CSINode keeps the limit that it has, and kubelet asks again after the period. */
+  | { readonly kind: "volume-limit-not-updated"; readonly driverName: string; readonly error: string }
   | { readonly kind: "node-changed"; readonly node: NodeObject }
   | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject }
   | { readonly kind: "fault-applied"; readonly fault: KubeletFault; readonly socketPath: string }
@@ -103,6 +105,7 @@ export const KUBELET_EVENTS: KindsOf<KubeletEvent> = {
   refused: true,
   deregistered: true,
   failed: true,
+  "volume-limit-not-updated": true,
   "node-changed": true,
   "csi-node-changed": true,
   "fault-applied": true,

@@ -8,6 +8,7 @@ import {
   oneOf,
   text,
   textsByKey,
+  valuesByKey,
 } from "../options/option-kinds";
 import { optional, optionsOf, readOptions, required, variant } from "../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../options/start-options";
@@ -53,6 +54,12 @@ export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
    * logs which one that is. @default "1.36"
    */
   readonly version?: KubeletVersion | undefined;
+  /**
+   * Milliseconds between two calls of NodeGetInfo by which kubelet updates a driver's volume limit in CSINode, by driver
+   * name: `nodeAllocatableUpdatePeriodSeconds` of the driver's CSIDriver object, of which the API server takes 10 s or more.
+   * Kubelets before 1.35 ignore it. @default none
+   */
+  readonly volumeLimitPeriodsMs?: Readonly<Record<string, number>> | undefined;
   /** Milliseconds between two rounds of kubelet's reconciler. @default 1000, as kubelet's */
   readonly reconcilePeriodMs?: number | undefined;
   /** Other times that kubelet keeps, where a test cannot wait as long. @default kubelet's */
@@ -127,6 +134,7 @@ export function resolveKubeletOptions(
     nodeName: optional(text, "node-1"),
     nodeLabels: optional(textsByKey, {}),
     version: optional(version, NEWEST),
+    volumeLimitPeriodsMs: optional(valuesByKey(milliseconds()), {}),
     reconcilePeriodMs: timing(1000),
     timings: (given = {}, name) => timings.read(given, name),
     ...simulatorOptions(KUBELET_FAULTS),

@@ -95,8 +95,15 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const behaviour = behaviourOf(simulated);
   const nodeInfo = createNodeInfoManager(resolved, behaviour, steps.append);
   const faults = createFaultScript(resolved.faults);
-  const { timings } = resolved;
-  const surroundings = { behaviour, timings, nodeInfo, faults, emit: steps.append };
+  const { timings, volumeLimitPeriodsMs } = resolved;
+  const surroundings = {
+    behaviour,
+    timings,
+    nodeInfo,
+    volumeLimitPeriodsMs,
+    faults,
+    emit: steps.append,
+  };
   const startProcess = () => startKubeletProcess(resolved, surroundings);
 
   let running: ReturnType<typeof startProcess> | undefined = startProcess();

@@ -2,7 +2,14 @@ import { randomUUID } from "node:crypto";
 import { RegistrarError } from "../base/errors";
 import { invalidCsiNodeDriver, invalidLabels } from "../kubelet-rules/api-validation";
 import type { KubeletBehaviour } from "../kubelet-rules/versions";
-import { type CsiNodeObject, createCsiNode, type DriverOnNode, withDriver, withoutDriver } from "./csi-node";
+import {
+  type CsiNodeObject,
+  changedDriver,
+  createCsiNode,
+  type DriverOnNode,
+  withDriver,
+  withoutDriver,
+} from "./csi-node";
 import type { Emit } from "./kubelet-events";
 import type { ResolvedKubeletOptions } from "./kubelet-options";
 import {
@@ -43,6 +50,15 @@ export function createNodeInfoManager(
     emit({ kind: "csi-node-changed", csiNode });
   };
 
+  const updateCsiNode = (driver: DriverOnNode) => {
+    const next = withDriver(csiNode, driver, behaviour);
+    const problem =
+      invalidCsiNodeDriver(nodeName, driver, behaviour.maxNodeIdBytes) ??
+      changedDriver(csiNode, next, behaviour);
+    refuseUpdate("CSINode", "CSINode", problem);
+    setCsiNode(next);
+  };
+
   return {
     node: () => node,
     csiNode: () => csiNode,
@@ -55,9 +71,10 @@ export function createNodeInfoManager(
       }
       refuseUpdate("Node", "node", invalidLabels(nodeName, topology) ?? topologyCollision(node, topology));
       setNode(withTopologyLabels(withNodeId(node, name, nodeId), topology));
-      refuseUpdate("CSINode", "CSINode", invalidCsiNodeDriver(nodeName, driver, behaviour.maxNodeIdBytes));
-      setCsiNode(withDriver(csiNode, driver, behaviour));
+      updateCsiNode(driver);
     },
+    /** Writes a driver into the CSINode alone, as at an update of its volume limit. Throws REFUSED, in kubelet's words. */
+    updateCsiNode,
     /** Removes a driver from both objects; its topology labels stay. */
     uninstall: (driverName: string): void => {
       setCsiNode(withoutDriver(csiNode, driverName));

@@ -12,6 +12,7 @@ import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown"
 /** Words in backticks that others say: kubelet, Kubernetes, Linux, the official registrar in times past. */
 const WORDS_OF_OTHERS = [
   "Error connecting to CSI driver",
+  "Failed to update CSIDriver",
   "Error closing socket",
   "Registration Server stopped serving",
   "Calling node registrar to check if it still responds",
@@ -35,7 +36,7 @@ beforeAll(async () => {
   flags = [
     ...Object.values(flagTable).flatMap((rows) => Object.keys(rows)),
     ...helps.flatMap(({ stdout }) =>
-      Array.from(stdout.matchAll(/^ {2,}(?:-\w, +)?--([\w-]+)/gm), ([, flag = ""]) => flag),
+      Array.from(stdout.matchAll(/--([a-z][\w-]+)/g), ([, flag = ""]) => flag),
     ),
   ];
 });

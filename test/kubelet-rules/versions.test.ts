@@ -20,23 +20,26 @@ test("the other authorities are what their names say", () => {
 
 test("says by version what a plugin can tell kubelets apart by", () => {
   const table = SIMULATED_VERSIONS.map((version) => {
-    const { registrationAuthority, driverAuthority, afterFailure, pluginTypes } = behaviourOf(version);
-    return [version, registrationAuthority, driverAuthority, afterFailure, pluginTypes.includes("DRAPlugin")];
+    const { registrationAuthority, driverAuthority, afterFailure, pluginTypes, updatesVolumeLimits } =
+      behaviourOf(version);
+    const hasDra = pluginTypes.includes("DRAPlugin");
+    return [version, registrationAuthority, driverAuthority, afterFailure, hasDra, updatesVolumeLimits];
   });
   expect(table).toEqual([
-    ["1.20", "path", "path", "keep", false],
-    ["1.24", "path", "path", "keep", false],
-    ["1.28", "path", "localhost", "keep", false],
-    ["1.35", "encoded-path", "localhost", "keep", true],
-    ["1.36", "encoded-path", "localhost", "forget", true],
+    ["1.20", "path", "path", "keep", false, false],
+    ["1.24", "path", "path", "keep", false, false],
+    ["1.28", "path", "localhost", "keep", false, false],
+    ["1.34", "encoded-path", "localhost", "keep", true, false],
+    ["1.35", "encoded-path", "localhost", "keep", true, true],
+    ["1.36", "encoded-path", "localhost", "forget", true, true],
   ]);
 });
 
 test("every kubelet since 1.13 is simulated by one that behaves as it does", () => {
   for (const version of SIMULATED_VERSIONS) expect(simulatedVersion(version)).toBe(version);
-  const asked = ["1.13", "v1.19.16", "1.21", "1.25.3", "1.26", "1.29.0", "v1.34", "1.37", "1.100"];
+  const asked = ["1.13", "v1.19.16", "1.21", "1.25.3", "1.26", "1.29.0", "v1.34", "1.35.4", "1.37", "1.100"];
   expect(asked.map(simulatedVersion)).toEqual(
-    ["1.20", "1.20", "1.24", "1.24", "1.28", "1.35", "1.35", "1.36", "1.36"], //
+    ["1.20", "1.20", "1.24", "1.24", "1.28", "1.34", "1.34", "1.35", "1.36", "1.36"], //
   );
   expect(["1.12", "2.0", "1", "", "1.30-rc.1"].map(simulatedVersion)).toEqual(Array(5).fill(undefined));
 });

@@ -26,6 +26,10 @@ test("what is not given follows from the driver's name and Kubernetes' defaults"
     lifecycleModes: ["Persistent"],
     fsGroupPolicy: "ReadWriteOnceWithFSType",
     storageCapacity: false,
+    nodeAllocatableUpdatePeriod: 0,
+    preventPodSchedulingIfMissing: false,
+    tokenAudiences: [],
+    serviceAccountTokenInSecrets: false,
     storageClassName: "x.csi.example.com",
   });
 });
@@ -70,6 +74,14 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ name: "a.b" }, /^--name "a.b" must be 1 to 63 lower case letters/],
   [{ name: "x".repeat(64) }, /^--name/],
   [{ namespace: "-" }, /^--namespace "-"/],
+  [{ nodeAllocatableUpdatePeriod: 9 }, /^--node-allocatable-update-period "9" must be 10 seconds or more$/],
+  [{ nodeAllocatableUpdatePeriod: 0 }, /^--node-allocatable-update-period "0"/],
+  [
+    { preventPodSchedulingIfMissing: true, lifecycleModes: ["Ephemeral"] },
+    /^--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent/,
+  ],
+  [{ serviceAccountTokenInSecrets: true }, /^--service-account-token-in-secrets needs --token-audience$/],
+  [{ tokenAudiences: ["a", "a"] }, /^--token-audience "a" is given twice$/],
   [{ storageClassName: "A" }, /^--storage-class "A" must be lower case letters/],
   [{ kubeletRoot: "var/lib" }, /^--kubelet-root "var\/lib" must be an absolute path/],
   [{ kubeletRoot: "/" }, /^--kubelet-root/],

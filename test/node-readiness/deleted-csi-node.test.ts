@@ -20,7 +20,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   await using server = await startScriptedApiServer(await makeTestCertificate());
   // What kubelet writes is what the API server has.
   kubelet.events.subscribe(({ kind }) => {
-    if (kind === "csi-node-changed") server.listed = driversIn(kubelet.csiNode());
+    if (kind === "csi-node-changed") server.listed = driversIn(kubelet.csiNode()).map(({ name }) => name);
   });
   const log = recordLog();
   const registrar = node.keep(

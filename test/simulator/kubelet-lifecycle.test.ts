@@ -32,7 +32,7 @@ test("a socket that goes while kubelet is down leaves its driver on the node", a
 
 test.each([
   ["1.24", 3],
-  ["1.28", 5],
+  ["1.35", 5],
 ] as const)("after a restart, kubelet %s shows a volume limit of %d", async (version, limit) => {
   const { kubelet, driver } = await node.all({ kubelet: { version }, driver: { maxVolumes: 3 } });
   await kubelet.registered("x.csi");
@@ -41,6 +41,18 @@ test.each([
   await kubelet.restart();
   await kubelet.registered("x.csi");
   expect(kubelet.csiNode().spec.drivers).toMatchObject([{ allocatable: { count: limit } }]);
+});
+
+test("up to 1.34 the API server takes no other volume limit of a driver that CSINode lists", async () => {
+  const { kubelet, driver } = await node.all({ kubelet: { version: "1.28" }, driver: { maxVolumes: 3 } });
+  await kubelet.registered("x.csi");
+  await driver.close();
+  await node.driver({ maxVolumes: 5 });
+  await kubelet.restart();
+  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({
+    reason: expect.stringMatching(/"Allocatable":\{"Count":5\}\}: field is immutable$/),
+  });
+  expect(kubelet.csiNode().spec.drivers).toEqual([]);
 });
 
 test("a restart forgets backoffs", async () => {
@@ -217,9 +229,9 @@ test("the log is told which kubelet stands for another", async () => {
   });
   const kubelet = await node.kubelet({ version: "v1.30.4", logger });
   expect(lines).toEqual([
-    ["Simulating the kubelet that behaves as this one", { version: "v1.30.4", simulated: "1.35" }],
+    ["Simulating the kubelet that behaves as this one", { version: "v1.30.4", simulated: "1.34" }],
   ]);
-  expect(kubelet.options).toMatchObject({ version: "v1.30.4", simulated: "1.35", nodeName: "node-1" });
+  expect(kubelet.options).toMatchObject({ version: "v1.30.4", simulated: "1.34", nodeName: "node-1" });
 });
 
 test("faults are checked when they are changed, too", async () => {

@@ -7,6 +7,7 @@ test("fills in kubelet's own times and a node", () => {
     nodeName: "node-1",
     nodeLabels: { "kubernetes.io/hostname": "node-1" },
     version: "1.36",
+    volumeLimitPeriodsMs: {},
     simulated: "1.36",
     waitTimeoutMs: 4500,
     faults: [],

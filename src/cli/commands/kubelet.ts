@@ -42,6 +42,10 @@ const flags = {
     default: "0",
   },
   "never-call": switchFlag("see sockets, but never call"),
+  "volume-limit-period": listFlag(
+    "ask for a driver's volume limit again, NAME=DURATION; repeatable",
+    parsePeriod,
+  ),
   "restart-every": durationFlag("be killed and start again at this interval"),
   print: {
     ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
@@ -73,7 +77,11 @@ export const runKubelet = createCommand(
     const { output, print: printed = [] } = flags;
     const print = printed.length > 0 ? await createObjectPrinter() : undefined;
     const signal = untilStopped();
-    const options = { pluginRegistrationPath, nodeName, version, faults: faultsOf(flags), signal };
+    const volumeLimitPeriodsMs = Object.fromEntries(flags.volumeLimitPeriod ?? []);
+    const options = {
+      ...{ pluginRegistrationPath, nodeName, version, volumeLimitPeriodsMs },
+      ...{ faults: faultsOf(flags), signal },
+    };
     const kubelet = await unlessStopped(startKubelet(options));
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
@@ -93,6 +101,13 @@ function parseKubeletVersion(text: string): KubeletVersion {
   if (simulatedVersion(text) === undefined)
     throw new Error(`"${text}" is not simulated: it takes a version from 1.13 on, such as 1.30`);
   return text as KubeletVersion;
+}
+
+function parsePeriod(text: string): readonly [driverName: string, periodMs: number] {
+  const [, name, duration = ""] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+  const periodMs = name === undefined ? 0 : parseDuration(duration);
+  if (name === undefined || periodMs === 0) throw new Error(`"${text}" must have the form x.csi=10s`);
+  return [name, periodMs];
 }
 
 function parseSlow(text: string): KubeletFault {

@@ -59,6 +59,11 @@ const flags = {
     defaultDescription: FS_GROUP_POLICIES[0],
   },
   "storage-capacity": switchFlag("the provisioner publishes the free capacity"),
+  // Named below the others: with their names in the first column the help is longer than a screen.
+  "node-allocatable-update-period": { ...countFlag("seconds"), hidden: true },
+  "prevent-pod-scheduling-if-missing": { ...switchFlag(""), hidden: true },
+  "token-audience": { ...listFlag("", String), hidden: true },
+  "service-account-token-in-secrets": { ...switchFlag(""), hidden: true },
   "storage-class": { ...textFlag("name of the StorageClass"), defaultDescription: "the driver's name" },
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
@@ -82,6 +87,8 @@ const flags = {
 const FOR_A_DRIVER = [
   ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "attach-required", "pod-info-on-mount"],
   ...["lifecycle-mode", "fs-group-policy", "storage-capacity", "storage-class", "node-readiness-rule"],
+  ...["node-allocatable-update-period", "prevent-pod-scheduling-if-missing", "token-audience"],
+  "service-account-token-in-secrets",
 ] as const;
 
 const runObjects = createCommand(
@@ -93,10 +100,14 @@ const runObjects = createCommand(
     check: (values) => void makeAll(values),
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
-      "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2 --include all",
       "manifest --node-wide --image registrar:v1",
     ],
     notes: [
+      [
+        "Newer fields of the CSIDriver: --node-allocatable-update-period=SECONDS (Kubernetes 1.35),",
+        "--prevent-pod-scheduling-if-missing (1.37), --token-audience=AUDIENCE (repeatable) and with it",
+        "--service-account-token-in-secrets (1.35).",
+      ].join(" "),
       "--node-wide takes no flag that is about a driver, and has the parts daemonset, podmonitor and alerts.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
@@ -137,6 +148,7 @@ function makeAll(values: Values): string {
     parts,
     driverArgs: values.driverArg,
     lifecycleModes: values.lifecycleMode,
+    tokenAudiences: values.tokenAudience,
     storageClassName: values.storageClass,
   };
   const access = nodeAccessFrom(values, { drivers: [driverName], isNodeWide: false });

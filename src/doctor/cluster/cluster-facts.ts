@@ -13,7 +13,7 @@ const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111", "CSI116"];
 
 /** Names the drivers, and drops all but the one that is asked for. */
 export function conclude(reading: ClusterReading) {
-  const { target, csiDrivers } = reading;
+  const { target, csiDrivers, csiDriverSpecs } = reading;
   const all = nameDrivers(reading);
   const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
@@ -24,6 +24,7 @@ export function conclude(reading: ClusterReading) {
     access: noAccess(),
     deployments: units.map(({ registrar }) => registrar),
     csiDrivers: [...(csiDrivers ?? [])],
+    csiDriverSpecs: csiDriverSpecs.filter(({ name }) => isMeant(name, undefined)),
     unread: reading.unreadObjects,
   };
   const checks = MANIFEST_CHECKS.filter(({ code }) => !OF_FILES_ONLY.includes(code));

@@ -1,8 +1,10 @@
 import { invalidOption } from "../../base/errors";
 import { nameOf, type ReadSettings, type Unread, unreadAt } from "../manifest/deployment";
 import type { OurImage } from "../manifest/program";
+import { readCsiDriver } from "../manifest/read-csi-driver";
 import type { ListApi, ListFailure } from "./api";
-import { createNeedSum, readNeedEvent, readPendingPod } from "./read-needs";
+import { readAutoscaler } from "./read-autoscaler";
+import { createNeedSum, readExhausted, readNeedEvent, readPendingPod } from "./read-needs";
 import { readCsiNode, readNodeRow } from "./read-node";
 import { readRegistrarPod } from "./read-pod";
 import { readRegistrarSet } from "./read-set";
@@ -34,6 +36,7 @@ const LISTS = {
   },
   csinodes: { apiGroup: "storage.k8s.io", unknown: "which drivers kubelet has registered" },
   csidrivers: { apiGroup: "storage.k8s.io", unknown: "whether a driver has its CSIDriver object" },
+  deployments: { apiGroup: "apps", unknown: "whether Cluster Autoscaler sees drivers of new nodes" },
   volumeattachments: { apiGroup: "storage.k8s.io", unknown: "which attached volumes need a driver" },
   nodes: { apiGroup: "", unknown: "whether nodes are ready, and which node IDs they have", asTable: true },
   pods: { apiGroup: "", unknown: "how the registrars' pods are, and which pods wait" },
@@ -110,18 +113,25 @@ export async function readCluster(
 
   const needs = createNeedSum();
   const waitingOn = target.node === undefined ? "" : `,spec.nodeName=${target.node}`;
-  const [{ sets, pods }, nodes, csiNodes, csiDrivers, pending, events] = await Promise.all([
+  const [{ sets, pods }, nodes, csiNodes, csiDriverSpecs, pending, events, exhausted] = await Promise.all([
     readSets(),
     read("nodes", named, readNodeRow),
     read("csinodes", named, readCsiNode),
-    read("csidrivers", {}, nameOf),
+    read("csidrivers", {}, (item) => readCsiDriver(item)),
     read("pods", { fieldSelector: `status.phase=Pending${waitingOn}` }, readPendingPod),
     Promise.all(
       REASONS.map((reason) => read("events", { fieldSelector: `reason=${reason}` }, readNeedEvent)),
     ),
-    read("volumeattachments", {}, (item) => needs.addAttachment(item, isMeant)),
+    read("volumeattachments", {}, (item) => {
+      needs.addAttachment(item, isMeant);
+      return readExhausted(item, isMeant);
+    }),
   ]);
   needs.addPods(pending, events.flat());
+  // Only these drivers and an autoscaler may not get on.
+  const autoscalers = csiDriverSpecs.some(({ keepsPodsOff }) => keepsPodsOff)
+    ? await read("deployments", {}, readAutoscaler)
+    : [];
 
   const [failure] = unread.values();
   if (counts.size === 0 && failure !== undefined)
@@ -140,7 +150,10 @@ export async function readCluster(
     nodes: ifRead("nodes", new Map(nodes.map((node) => [node.name, node]))),
     /** Node -> driver -> node ID. */
     csiNodes: ifRead("csinodes", new Map(csiNodes)),
-    csiDrivers: ifRead("csidrivers", new Set(csiDrivers)),
+    csiDrivers: ifRead("csidrivers", new Set(csiDriverSpecs.map(({ name }) => name))),
+    csiDriverSpecs,
+    exhausted,
+    autoscalers,
     needs: needs.all(),
     unread: [...unread]
       .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -31,6 +31,19 @@ export function readNeedEvent(object: unknown) {
   return driver === undefined || kind !== "Pod" ? undefined : { podUid: text(uid), driver };
 }
 
+const RESOURCE_EXHAUSTED = 8;
+
+/** A VolumeAttachment that the driver refused with gRPC's ResourceExhausted: the node has no room for the volume. */
+export function readExhausted(object: unknown, isMeant: (node: string) => boolean) {
+  const { spec, status } = tree(object);
+  const { attacher: driver, nodeName: node } = tree(spec);
+  const { errorCode, message } = tree(tree(status).attachError);
+  const isExhausted = errorCode === RESOURCE_EXHAUSTED || /\bcode = ResourceExhausted\b/.test(text(message));
+  if (!isExhausted || typeof driver !== "string" || typeof node !== "string" || !isMeant(node))
+    return undefined;
+  return { driver, node };
+}
+
 export interface Need {
   readonly node: string;
   readonly driver: string;

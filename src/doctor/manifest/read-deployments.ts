@@ -15,6 +15,7 @@ import { imageForOperator } from "./operator";
 import { hookOf, type PodFacts, podIn, readPod } from "./pod";
 import { isRegistrar, type OurImage, programOf } from "./program";
 import { type AccessFacts, addAccess, noAccess } from "./read-access";
+import { type CsiDriverFacts, readCsiDriver } from "./read-csi-driver";
 import { probesOf } from "./read-probes";
 import { literalsIn, noTextsOf, startOf } from "./read-program";
 import { isForWindows } from "./windows";
@@ -37,6 +38,7 @@ export interface ManifestFacts {
   readonly access: AccessFacts;
   /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
+  readonly csiDriverSpecs: readonly CsiDriverFacts[];
   readonly unread: readonly Unread[];
 }
 
@@ -49,7 +51,7 @@ export function readDeployments(
   const deployments: Deployment[] = [];
   const pods: PodFacts[] = [];
   const access = noAccess();
-  const csiDrivers: string[] = [];
+  const csiDriverSpecs: CsiDriverFacts[] = [];
   const unread: Unread[] = [];
   const read = (place: string, act: () => void) => {
     try {
@@ -74,11 +76,12 @@ export function readDeployments(
             if (pod !== undefined) pods.push(pod);
           }
           addAccess(access, object);
-          if (object.kind === "CSIDriver") csiDrivers.push(nameOf(object));
+          if (object.kind === "CSIDriver") csiDriverSpecs.push(readCsiDriver(object, owner));
         });
       }
     });
-  return { deployments, pods, access, csiDrivers, unread };
+  const csiDrivers = csiDriverSpecs.map(({ name }) => name);
+  return { deployments, pods, access, csiDrivers, csiDriverSpecs, unread };
 }
 
 /** A pod without a registrar. Throws as {@link deploymentsIn} does. */

@@ -1,7 +1,7 @@
 import type { ApiCall, ApiClient } from "./client";
 import { type ApiFailure, failureOf, type Outcome } from "./failure";
 import { fieldsOf } from "./json";
-import { driversIn, type NodeView, parseNode } from "./node";
+import { driversIn, type ListedDriver, type NodeView, parseNode } from "./node";
 
 /** One operation of a JSON Patch (RFC 6902). */
 export type PatchOperation =
@@ -41,7 +41,7 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
   return {
     getNode: (signal: AbortSignal) => nodeFrom({ method: "GET", path: nodePath }, signal),
     /** The drivers that CSINode lists; none if there is no CSINode. */
-    getListedDrivers: async (signal: AbortSignal): Promise<Outcome<readonly string[]>> => {
+    getListedDrivers: async (signal: AbortSignal): Promise<Outcome<readonly ListedDriver[]>> => {
       const answer = await client.call({ method: "GET", path: csiNodePath }, signal);
       if (answer.kind === "done") return { kind: "done", value: driversIn(answer.value) };
       return answer.failure.kind === "not-found" ? { kind: "done", value: [] } : answer;

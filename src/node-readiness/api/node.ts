@@ -34,10 +34,27 @@ export function parseNode(object: unknown) {
   };
 }
 
-export function driversIn(csiNode: unknown): readonly string[] {
+/** What kubelet has written of a driver into CSINode. */
+export interface ListedDriver {
+  readonly name: string;
+  readonly nodeId: string;
+  /** In order. */
+  readonly topologyKeys: readonly string[];
+  /** Undefined: no limit. */
+  readonly maxVolumes: number | undefined;
+}
+
+export function driversIn(csiNode: unknown): readonly ListedDriver[] {
   return listOf(fieldsOf(fieldsOf(csiNode).spec).drivers).flatMap((driver) => {
-    const { name } = fieldsOf(driver);
-    return typeof name === "string" ? [name] : [];
+    const { name, nodeID, topologyKeys, allocatable } = fieldsOf(driver);
+    const { count } = fieldsOf(allocatable);
+    if (typeof name !== "string") return [];
+    return {
+      name,
+      nodeId: String(nodeID ?? ""),
+      topologyKeys: listOf(topologyKeys).map(String).sort(),
+      maxVolumes: typeof count === "number" ? count : undefined,
+    };
   });
 }
 

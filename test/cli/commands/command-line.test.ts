@@ -46,6 +46,11 @@ test.each<readonly [words: string, complaint: string]>([
     `${KUBELET} --kubelet-version 1.12`,
     '--kubelet-version: "1.12" is not simulated: it takes a version from 1.13 on, such as 1.30',
   ],
+  [`${KUBELET} --volume-limit-period 10s`, '--volume-limit-period: "10s" must have the form x.csi=10s'],
+  [
+    `${KUBELET} --volume-limit-period x.csi=0s`,
+    '--volume-limit-period: "x.csi=0s" must have the form x.csi=10s',
+  ],
   [`${KUBELET} --print node -o json`, "--print is for text output: in JSON the events contain the objects"],
   [
     `${KUBELET} --slow dial=1s`,

@@ -97,6 +97,14 @@ test("refuses as often as it is asked to, slow before a call, drops the notice",
     },
   ));
 
+test("asks for a volume limit again", () =>
+  withKubelet(["--volume-limit-period", "x.csi=50ms"], async (kubelet, register) => {
+    await register();
+    const asked = () => kubelet.lines.filter((line) => line.includes("NodeGetInfo → csi.sock: node ID"));
+    await eventually(() => expect(asked().length).toBeGreaterThan(2));
+    expect(kubelet.lines.filter((line) => line.includes("writes CSINode"))).toHaveLength(1);
+  }));
+
 test("never calls, if asked to", () =>
   withKubelet(["--never-call"], async (kubelet, register) => {
     await register();

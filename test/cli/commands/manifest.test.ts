@@ -28,6 +28,8 @@ test("each flag reaches its object", async () => {
     ...["--http-port=1234", "--attach-required", "--storage-capacity", "--fs-group-policy=None"],
     ...["--lifecycle-mode=Ephemeral", "--lifecycle-mode", "Persistent", "--storage-class=fast"],
     ...["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=-x"],
+    ...["--node-allocatable-update-period=60", "--prevent-pod-scheduling-if-missing"],
+    ...["--token-audience=vault", "--token-audience=", "--service-account-token-in-secrets"],
   );
   expect(stderr).toBe("");
   const [csiDriver, daemonSet, storageClass, pod, podMonitor] = objectsIn(stdout);
@@ -37,6 +39,10 @@ test("each flag reaches its object", async () => {
     volumeLifecycleModes: ["Persistent", "Ephemeral"],
     fsGroupPolicy: "None",
     storageCapacity: true,
+    nodeAllocatableUpdatePeriodSeconds: 60,
+    preventPodSchedulingIfMissing: true,
+    tokenRequests: [{ audience: "vault" }, { audience: "" }],
+    serviceAccountTokenInSecrets: true,
   });
   expect(daemonSet.metadata).toMatchObject({ name: "n", namespace: "ns" });
   const [registrar, driver] = daemonSet.spec.template.spec.containers;

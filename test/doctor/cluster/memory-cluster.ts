@@ -64,6 +64,14 @@ export function createMemoryCluster() {
   return {
     ...writer,
     refusals,
+    setSpec: async (path: string, changes: object): Promise<void> => {
+      const at = path.lastIndexOf("/");
+      const found = stored.find(
+        (one) => one.path === path.slice(0, at) && one.object.metadata.name === path.slice(at + 1),
+      );
+      if (found === undefined) throw new Error(`there is no ${path}`);
+      found.object = { ...found.object, spec: { ...Object(found.object.spec), ...changes } };
+    },
     report: async (target: Partial<ClusterTarget> = {}, ours?: OurImage) => {
       const whole = { context: undefined, node: undefined, driver: undefined, ...target };
       return reportOnCluster(await readCluster({ list }, whole, { settingsOf, ours, onProgress: () => {} }));

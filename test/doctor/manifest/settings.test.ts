@@ -194,3 +194,23 @@ test.each(ROWS)("CSIDriver objects: %s", (_what, expected, objects) => {
 test("without a CSIDriver in the files", () => {
   expect(said(daemonSet())).toEqual([expect.stringMatching(/^CSI111 unknown: has no CSIDriver/)]);
 });
+
+test.each<readonly [spec: object, expected: string | undefined]>([
+  [
+    { serviceAccountTokenInSecrets: false },
+    "CSI118 problem: has serviceAccountTokenInSecrets without tokenRequests",
+  ],
+  [{ serviceAccountTokenInSecrets: true, tokenRequests: [{ audience: "" }] }, undefined],
+  [{ nodeAllocatableUpdatePeriodSeconds: 9 }, "CSI118 problem: has nodeAllocatableUpdatePeriodSeconds 9"],
+  [{ nodeAllocatableUpdatePeriodSeconds: 10 }, undefined],
+  [{ preventPodSchedulingIfMissing: true }, undefined],
+  [
+    { preventPodSchedulingIfMissing: true, volumeLifecycleModes: ["Ephemeral"] },
+    "CSI118 warning: has preventPodSchedulingIfMissing, and inline volumes only",
+  ],
+  [{ preventPodSchedulingIfMissing: true, volumeLifecycleModes: ["Ephemeral", "Persistent"] }, undefined],
+])("a CSIDriver with %j", (spec, expected) => {
+  const lines = said(driver("a.csi"), { kind: "CSIDriver", metadata: { name: "a.csi" }, spec });
+  const found = lines.filter((line) => line.startsWith("CSI118"));
+  expect(found).toEqual(expected === undefined ? [] : [expect.stringContaining(expected)]);
+});

@@ -27,7 +27,7 @@ test("asks for each right that the registrar needs, and reads the Node and CSINo
   expect(seen).toMatchObject({
     kind: "asked",
     node: { kind: "done", value: { taints: [STARTUP_TAINT] } },
-    listed: { kind: "done", value: ["disk.csi.example.com"] },
+    listed: { kind: "done", value: [{ name: "disk.csi.example.com" }] },
     rights: {
       kind: "done",
       value: {

@@ -1,4 +1,5 @@
 import type { NodeReadinessFacts, NodeReadinessTarget } from "../../../src/doctor/node/node-readiness-facts";
+import type { NodeInfo } from "../../../src/grpc/protos";
 import type { ApiFailure } from "../../../src/node-readiness/api/failure";
 import type { Taint } from "../../../src/node-readiness/api/node";
 import { findingsOf, healthyFacts } from "./healthy-facts";
@@ -13,6 +14,13 @@ const TARGET: NodeReadinessTarget = {
 const TAINT: Taint = { key: "x.csi/agent-not-ready", effect: "NoExecute", timeAdded: "2026-01-01T00:00:00Z" };
 const RIGHTS = ["get nodes", "watch nodes", "patch nodes", "patch nodes/status", "get csinodes"];
 
+const LISTED = {
+  name: "x.csi",
+  nodeId: "n1",
+  topologyKeys: [] as readonly string[],
+  maxVolumes: undefined as number | undefined,
+};
+
 type Asked = Extract<NodeReadinessFacts, { readonly kind: "asked" }>;
 
 function asked(changes: Partial<Asked> = {}, taints: readonly Taint[] = []): NodeReadinessFacts {
@@ -22,7 +30,7 @@ function asked(changes: Partial<Asked> = {}, taints: readonly Taint[] = []): Nod
     nodeName: "node-1",
     rights: without(),
     node: { kind: "done", value: { uid: "1", resourceVersion: "1", taints, conditions: [] } },
-    listed: { kind: "done", value: ["x.csi"] },
+    listed: { kind: "done", value: [LISTED] },
     ...changes,
   };
 }
@@ -113,5 +121,42 @@ test.each<readonly [string, NodeReadinessFacts | undefined, readonly RegExp[]]>(
   const found = findingsOf("node-readiness", healthyFacts({ facts: { nodeReadiness } }));
   expect(found.map(({ status, subject, text, fix }) => `${status}: ${subject} ${text} -> ${fix}`)).toEqual(
     expected.map((said) => expect.stringMatching(said)),
+  );
+});
+
+type Row = readonly [
+  what: string,
+  listed: Partial<typeof LISTED>,
+  info: Partial<NodeInfo>,
+  expected: RegExp | undefined,
+];
+
+test.each<Row>([
+  ["the same", {}, {}, undefined],
+  ["the node ID", {}, { nodeId: "n2" }, /node ID n2, and CSINode has n1: .* -> delete its pod/],
+  [
+    "a topology",
+    {},
+    { accessibleTopology: { segments: { zone: "a" } } },
+    /topology keys zone, and CSINode has none: /,
+  ],
+  [
+    "the limit",
+    {},
+    { maxVolumesPerNode: 8 },
+    /volume limit 8, and CSINode has none, .* -> set nodeAllocatable/,
+  ],
+  ["no limit", {}, { maxVolumesPerNode: -1 }, undefined],
+  ["a limit that kubelet cuts", { maxVolumes: 2 ** 31 - 1 }, { maxVolumesPerNode: 2 ** 40 }, undefined],
+  ["another driver", { name: "y.csi" }, { nodeId: "n2" }, undefined],
+])("what CSINode has and the driver answers now: %s", (_what, listed, info, expected) => {
+  const { driver } = healthyFacts();
+  if (driver?.nodeInfo.kind !== "answered") throw new Error("a healthy driver answers");
+  const nodeInfo = { kind: "answered", value: { ...driver.nodeInfo.value, ...info } } as const;
+  const nodeReadiness = asked({ listed: { kind: "done", value: [{ ...LISTED, ...listed }] } });
+  const facts = healthyFacts({ facts: { nodeReadiness, driver: { ...driver, nodeInfo } } });
+  const warnings = findingsOf("driver-node-info", facts).filter(({ status }) => status !== "ok");
+  expect(warnings.map(({ status, subject, text, fix }) => `${status}: ${subject} ${text} -> ${fix}`)).toEqual(
+    expected === undefined ? [] : [expect.stringMatching(expected)],
   );
 });

@@ -7,7 +7,7 @@ import type { TestedKubelet } from "./tested-kubelet";
 export function realKubelet(version: string): TestedKubelet {
   return {
     name: `kubelet ${version}`,
-    start: async ({ pluginDir, onStep, onObjects }) => {
+    start: async ({ pluginDir, volumeLimitPeriodsMs, onStep, onObjects }) => {
       async function start(objects?: ApiObjects) {
         // On more processors its reconciler may log that it started something when that is long over.
         const started = await startKubelet({
@@ -23,6 +23,8 @@ export function realKubelet(version: string): TestedKubelet {
         });
         // Its first look is over: what comes from now on cannot be seen twice, by the look and by the watch.
         await started.log.waitFor((line) => line.includes("Starting Kubelet Plugin Manager"));
+        for (const [driver, periodMs] of Object.entries(volumeLimitPeriodsMs))
+          await started.command({ command: "period", driver, seconds: periodMs / 1000 });
         return started;
       }
       let kubelet = await start();

@@ -11,6 +11,8 @@ export interface Scenario {
   readonly name: string;
   /** A call that is left without an answer, once, until kubelet gives it up. */
   readonly hangs?: "GetInfo" | "NotifyRegistrationStatus";
+  /** The drivers' periods in milliseconds, from the start: kubelets before 1.35 know none and do not play it. */
+  readonly volumeLimitPeriodsMs?: Readonly<Record<string, number>>;
   readonly script: Script;
 }
 
@@ -134,6 +136,11 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     restart: () => whileDown(async () => {}),
     /** Acts in between. Kubelet deals with all that it leaves in its first round. */
     whileDown,
+    /** Resolves when the CSINode says this of the driver x.csi. */
+    csiNodeSays: (entry: string) => until(objectStep.csiNode("x.csi", entry)),
+    /** Resolves when kubelet has called the driver x.csi so often. */
+    asked: (times: number) =>
+      until({ about: `driver, ${elsewhere("x.csi")}`, what: "hears NodeGetInfo" }, times),
     /** Resolves when kubelet's first attempt at this socket has failed. */
     failed: (socketName: string) => until(kubeletStep.failsSomehow(at(socketName))),
     /** Resolves when kubelet has taken the driver (x.csi) off the node, as its socket (a.sock) went. */

@@ -6,7 +6,7 @@ import type { TestedKubelet } from "./tested-kubelet";
 export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
   return {
     name: `simulated kubelet ${version}`,
-    start: async ({ pluginDir, hangs, onStep, onObjects }) => {
+    start: async ({ pluginDir, hangs, volumeLimitPeriodsMs, onStep, onObjects }) => {
       // Kubelet's own times where the script is about them; elsewhere a machine with other work is no slow registrar.
       const timings = {
         ...(hangs !== "GetInfo" && { getInfoMs: PATIENCE_MS }),
@@ -17,6 +17,7 @@ export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
         pluginRegistrationPath: pluginDir,
         nodeName: "node-1",
         nodeLabels: {},
+        volumeLimitPeriodsMs,
         timings,
       });
       const take = (event: KubeletEvent) => {

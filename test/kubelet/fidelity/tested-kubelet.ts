@@ -13,6 +13,7 @@ export interface TestedKubeletOptions {
   readonly pluginDir: string;
   /** Which call is to be given up after kubelet's own time. */
   readonly hangs: Scenario["hangs"];
+  readonly volumeLimitPeriodsMs: NonNullable<Scenario["volumeLimitPeriodsMs"]>;
   readonly onStep: (step: Step) => void;
   /** Is told the API objects at the start and after each change. */
   readonly onObjects: (objects: ApiObjects) => void;

@@ -48,7 +48,8 @@ export type KubeletCommand =
   | { command: "hang"; seconds: number; stage?: "validate" | "register" }
   | { command: "accept" }
   | { command: "mount"; driver: string; volume: string; attributes: Readonly<Record<string, string>> }
-  | { command: "unmount"; volume: string };
+  | { command: "unmount"; volume: string }
+  | { command: "period"; driver: string; seconds: number };
 
 export interface KubeletOptions {
   /** A release among program/versions. */

@@ -1,5 +1,6 @@
 import type { Check } from "../../findings/finding";
 import type { ClusterFacts } from "../cluster-facts";
+import { autoscalers, volumeLimits } from "./limits";
 import { coverage, csiDrivers, providers, waiting } from "./needs";
 import { driverPods, podsStart, registrarPods } from "./pods";
 import { nodesReady, rights } from "./reading";
@@ -18,4 +19,6 @@ export const CLUSTER_CHECKS: readonly Check<ClusterFacts>[] = [
   nodesReady,
   waiting,
   rights,
+  volumeLimits,
+  autoscalers,
 ];

@@ -1,5 +1,7 @@
 import { nearWord } from "../../../base/near-word";
 import { isPattern } from "../../../host-path/path-pattern";
+import { MIN_LIMIT_PERIOD_S } from "../../../kubelet-rules/api-validation";
+import { check, problem, warning as warningOf } from "../../findings/finding";
 import { isTemplate } from "../../rules/objects";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
 import type { Deployment, ManifestFacts } from "../read-deployments";
@@ -11,6 +13,38 @@ export const manifestCsiDriver = eachDeployment("CSI111", "manifest-csi-driver",
     ? unknown("has no CSIDriver object beside it: it may be applied by itself", APPLY_CSI_DRIVER)
     : judge(one, facts);
 });
+
+/** Fields that contradict each other. The API server does not let an invalid object in, but it may be in a file. */
+export const manifestCsiDriverFields = check<ManifestFacts>(
+  "CSI118",
+  "manifest-csi-driver-fields",
+  ({ csiDriverSpecs }) =>
+    csiDriverSpecs.flatMap(
+      ({ place, limitPeriodS, keepsPodsOff, hasClaims, placesTokens, requestsTokens }) => [
+        placesTokens && !requestsTokens
+          ? problem(
+              place,
+              "has serviceAccountTokenInSecrets without tokenRequests: the API server refuses it",
+              "add tokenRequests, or leave the field out",
+            )
+          : undefined,
+        limitPeriodS !== undefined && limitPeriodS < MIN_LIMIT_PERIOD_S
+          ? problem(
+              place,
+              `has nodeAllocatableUpdatePeriodSeconds ${limitPeriodS}: the API server refuses less than ${MIN_LIMIT_PERIOD_S}`,
+              "set 60, for example",
+            )
+          : undefined,
+        keepsPodsOff && !hasClaims
+          ? warningOf(
+              place,
+              "has preventPodSchedulingIfMissing, and inline volumes only: the scheduler looks at volumes with a claim",
+              "keep pods off new nodes by a startup taint: --remove-startup-taint",
+            )
+          : undefined,
+      ],
+    ),
+);
 
 /** The longest name of a driver (the CSI specification). */
 const MAX_NAME_LENGTH = 63;

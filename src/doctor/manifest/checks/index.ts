@@ -3,7 +3,7 @@ import type { ManifestFacts } from "../read-deployments";
 import { manifestAccess } from "./access";
 import { manifestArguments } from "./arguments";
 import { manifestCpu } from "./cpu";
-import { manifestCsiDriver } from "./csi-driver";
+import { manifestCsiDriver, manifestCsiDriverFields } from "./csi-driver";
 import { manifestDriverPath } from "./driver-path";
 import { manifestDriverSocket } from "./driver-socket";
 import { manifestMemory } from "./memory";
@@ -37,4 +37,5 @@ export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestDriverSocket,
   manifestAccess,
   manifestPrograms,
+  manifestCsiDriverFields,
 ];

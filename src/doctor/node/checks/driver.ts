@@ -1,6 +1,7 @@
 import type { NodeInfo } from "../../../grpc/protos";
 import { invalidCsiNodeDriver, invalidLabels } from "../../../kubelet-rules/api-validation";
 import { behaviourOf } from "../../../kubelet-rules/versions";
+import { boundText } from "../../../logging/escape";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
 import { check, flat, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
 import type { DriverFacts, Facts } from "../facts";
@@ -8,14 +9,18 @@ import { allDrivers, isNodeDriver, nameTold, unwantedReason } from "../matching"
 import { DRIVER, DRIVER_HANGS, failureText, namelessCause, nodeInfoCause, SEE_DRIVER } from "../words";
 
 /** A check of the driver that was named and of those that were found and are wanted. */
-function driverCheck(code: string, name: string, judge: (driver: DriverFacts, subject: string) => Verdicts) {
+function driverCheck(
+  code: string,
+  name: string,
+  judge: (driver: DriverFacts, subject: string, facts: Facts) => Verdicts,
+) {
   return check(code, name, (facts: Facts) =>
     allDrivers(facts).map((driver): Verdicts => {
-      if (driver === facts.driver) return judge(driver, DRIVER);
+      if (driver === facts.driver) return judge(driver, DRIVER, facts);
       const isWanted = isNodeDriver(driver) && unwantedReason(driver, facts) === undefined;
       // CSI020 judges a socket that accepts no connection.
       if (!isWanted || driver.socket.kind !== "accepting") return undefined;
-      const verdicts = flat(judge(driver, `${DRIVER} on ${driver.socket.path}`));
+      const verdicts = flat(judge(driver, `${DRIVER} on ${driver.socket.path}`, facts));
       if (facts.target.csiSocketPath === undefined) return verdicts;
       // Beside a driver that was named, what is wrong with others is worth a warning.
       const bad = verdicts.filter(({ status }) => status === "problem" || status === "warning");
@@ -60,11 +65,15 @@ export const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, sub
     : warning(subject, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`);
 });
 
-export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver, subject) => {
+export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver, subject, facts) => {
   const { nodeInfo } = driver;
   const name = nameTold(driver);
   if (nodeInfo.kind === "not-asked") return undefined;
-  if (nodeInfo.kind === "answered") return judgeNodeInfo(name ?? "", subject, nodeInfo.value);
+  if (nodeInfo.kind === "answered")
+    return [
+      judgeNodeInfo(name ?? "", subject, nodeInfo.value),
+      judgeCsiNode(name ?? "", nodeInfo.value, facts),
+    ];
   const fixes: Readonly<Record<string, string>> = {
     DeadlineExceeded: `${SEE_DRIVER}: it may not reach its source of node metadata; --timeout gives it more time here`,
     Unimplemented: "name the socket of the driver's node plugin, not the controller's",
@@ -97,3 +106,35 @@ function judgeNodeInfo(name: string, subject: string, info: NodeInfo) {
   const volumes = maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "any number of volumes";
   return ok(nodeId, `is the node ID of ${name}; ${place}; ${volumes}`);
 }
+
+/** Kubelet cuts a larger limit. */
+const MAX_INT32 = 2 ** 31 - 1;
+
+/** What kubelet has not read since it registered the driver. Only a doctor with access to the API server sees CSINode. */
+function judgeCsiNode(name: string, info: NodeInfo, { nodeReadiness: seen }: Facts): Verdicts {
+  if (seen?.kind !== "asked" || seen.listed.kind === "failed") return undefined;
+  const listed = seen.listed.value.find((driver) => driver.name === name);
+  if (listed === undefined) return undefined;
+  const topologyKeys = Object.keys(info.accessibleTopology?.segments ?? {}).sort();
+  const isMoved = listed.nodeId !== info.nodeId;
+  if (isMoved || listed.topologyKeys.join() !== topologyKeys.join()) {
+    const [told, kept] = isMoved
+      ? [`node ID ${boundText(info.nodeId)}`, boundText(listed.nodeId)]
+      : [`topology keys ${keysText(topologyKeys)}`, keysText(listed.topologyKeys)];
+    return warning(
+      name,
+      `answers NodeGetInfo with the ${told}, and CSINode has ${kept}: kubelet reads that only when it registers the driver`,
+      "delete its pod; give the registrar --reregister-on-driver-restart if the driver changes it at a restart",
+    );
+  }
+  const limitOf = (count = 0) => (count > 0 ? Math.min(count, MAX_INT32) : "none");
+  const [told, kept] = [limitOf(info.maxVolumesPerNode), limitOf(listed.maxVolumes)];
+  if (told === kept) return undefined;
+  return warning(
+    name,
+    `answers NodeGetInfo with the volume limit ${told}, and CSINode has ${kept}, by which the scheduler goes`,
+    "set nodeAllocatableUpdatePeriodSeconds in its CSIDriver (Kubernetes 1.35 or later) and wait that long, or delete its pod",
+  );
+}
+
+const keysText = (keys: readonly string[]) => boundText(keys.join(", ") || "none");

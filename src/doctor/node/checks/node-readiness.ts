@@ -75,7 +75,8 @@ function judgeNode({ node, nodeName, listed, target }: Asked, facts: Facts): Ver
       : undefined;
   }
   const drivers = driversIn(facts).flatMap(({ name }) => name ?? []);
-  const isListed = (name: string) => (listed.kind === "done" ? listed.value.includes(name) : undefined);
+  const isListed = (name: string) =>
+    listed.kind === "done" ? listed.value.some((driver) => driver.name === name) : undefined;
   const found = [...new Set(drivers)].flatMap((driver) =>
     findTaints(node.value, startupTaintsOf(driver, target.startupTaints)).map((taint) =>
       judgeTaint(nodeName, taint, driver, isListed(driver)),

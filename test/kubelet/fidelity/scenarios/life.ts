@@ -1,6 +1,8 @@
 import { unlink } from "node:fs/promises";
 import type { Scripts } from "../scripted-node";
 
+/** Less than the API server takes, which the fake one does not check. */
+const PERIOD_MS = 2000;
 const TOPOLOGY = { "x.csi/zone": "z1", "x.csi/rack": "r1" };
 
 /** From a driver's registration to its end, and kubelet's. */
@@ -62,19 +64,37 @@ export const life: Scripts = {
     await node.settled();
   },
   "finds a driver with another volume limit after a restart": async (node) => {
-    const { driver, registrar } = await node.registered({ maxVolumes: 5 });
+    const { driver } = await node.registered({ maxVolumes: 5 });
     await node.whileDown(async () => {
       await driver.close();
       await node.driver({ maxVolumes: 6 });
     });
-    await registrar.registered(2);
+    await node.triedAgain();
   },
   "finds a driver with another node ID and topology after a restart": async (node) => {
-    const { driver, registrar } = await node.registered({ topology: TOPOLOGY });
+    const { driver } = await node.registered({ topology: TOPOLOGY });
     await node.whileDown(async () => {
       await driver.close();
       await node.driver({ nodeId: "another ID", topology: { "x.csi/room": "1" } });
     });
-    await registrar.registered(2);
+    await node.triedAgain();
+  },
+  "asks for the volume limit again, and writes it alone": {
+    volumeLimitPeriodsMs: { "x.csi": PERIOD_MS },
+    script: async (node) => {
+      const { driver } = await node.registered({ maxVolumes: 5 });
+      await driver.close();
+      await node.driver({ maxVolumes: 6 });
+      await node.csiNodeSays(JSON.stringify({ nodeID: "node of x.csi", topologyKeys: [], count: 6 }));
+    },
+  },
+  "writes no new volume limit of a driver with another node ID": {
+    volumeLimitPeriodsMs: { "x.csi": PERIOD_MS },
+    script: async (node) => {
+      const { driver } = await node.registered({ maxVolumes: 5 });
+      await driver.close();
+      await node.driver({ nodeId: "another ID", maxVolumes: 6 });
+      await node.asked(3);
+    },
   },
 };

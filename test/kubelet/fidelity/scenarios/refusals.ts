@@ -62,7 +62,7 @@ export const refusals: Scripts = {
     await second.registered();
   },
   "lets a higher version take over, and deregisters it when either socket goes": async (node) => {
-    await node.driver();
+    await node.driver({ nodeId: "node of y.csi" });
     const { registrar: first } = await node.registered({ name: "y.csi" });
     const info = { endpoint: node.elsewhere("y.csi"), supportedVersions: ["1.1.0"] };
     const second = await node.registrar({ name: "b.sock", info });

@@ -8,11 +8,13 @@ import (
 
 	core "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/testing"
+	internal "k8s.io/kubernetes/pkg/apis/storage"
 )
 
 // cluster is the API server as this node's kubelet sees it: a Node, and the CSINode once kubelet made it.
@@ -77,9 +79,38 @@ func (c *cluster) refuseOldCopy(action testing.Action) error {
 	if written.ResourceVersion != version {
 		return apierrors.NewConflict(csiNodes.GroupResource(), written.Name, errors.New("it was changed meanwhile"))
 	}
+	if err := refuseChangedDriver(there.(*storage.CSINode), written); err != nil {
+		return err
+	}
 	number, _ := strconv.Atoi(version) // none yet is 0
 	written.ResourceVersion = strconv.Itoa(number + 1)
 	return nil
+}
+
+// refuseChangedDriver is the API server's answer to an update that changes the entry of a driver, which may only come and
+// go; of some releases on its volume limit may change. See ValidateCSINodeUpdate in pkg/apis/storage/validation.
+func refuseChangedDriver(before, after *storage.CSINode) error {
+	there := map[string]internal.CSINodeDriver{}
+	for _, driver := range before.Spec.Drivers {
+		there[driver.Name] = fixedPart(driver)
+	}
+	for _, driver := range after.Spec.Drivers {
+		old, isOld := there[driver.Name]
+		now := fixedPart(driver)
+		if isOld && !equality.Semantic.DeepEqual(old, now) {
+			value, _ := json.Marshal(now)
+			return fmt.Errorf("CSINode.storage.k8s.io %q is invalid: spec.drivers: Invalid value: %s: field is immutable", after.Name, value)
+		}
+	}
+	return nil
+}
+
+func fixedPart(driver storage.CSINodeDriver) internal.CSINodeDriver {
+	fixed := internal.CSINodeDriver{Name: driver.Name, NodeID: driver.NodeID, TopologyKeys: driver.TopologyKeys}
+	if !limitIsMutable && driver.Allocatable != nil {
+		fixed.Allocatable = &internal.VolumeNodeResources{Count: driver.Allocatable.Count}
+	}
+	return fixed
 }
 
 // state is what savedObjects reads back; an object that does not exist is null.

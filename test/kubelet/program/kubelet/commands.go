@@ -14,6 +14,7 @@ import (
 //	{"command":"accept"}                                            what was still to fail or hang does not any more
 //	{"command":"mount","driver":"...","volume":"...","attributes":{}}  an inline volume of a pod; "done" has its path
 //	{"command":"unmount","volume":"..."}                            the same one
+//	{"command":"period","driver":"...","seconds":10}                nodeAllocatableUpdatePeriodSeconds of its CSIDriver
 type command struct {
 	Command string  `json:"command"`
 	Stage   string  `json:"stage"`
@@ -27,7 +28,7 @@ type command struct {
 }
 
 // obey carries commands out until the input ends, and prints a "done" event with the command's name for each.
-func obey(in io.Reader, events *printer, pending *faults, volumes *volumes) {
+func obey(in io.Reader, events *printer, pending *faults, volumes *volumes, cluster *cluster) {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		line := command{Stage: "register", Times: 1}
@@ -52,6 +53,10 @@ func obey(in io.Reader, events *printer, pending *faults, volumes *volumes) {
 			}
 		case line.Command == "unmount":
 			if err := volumes.unmount(line.Volume); err != nil {
+				result["error"] = err.Error()
+			}
+		case line.Command == "period":
+			if err := cluster.setPeriod(line.Driver, int64(line.Seconds)); err != nil {
 				result["error"] = err.Error()
 			}
 		default:

@@ -56,7 +56,7 @@ func main() {
 	go run(manager)
 
 	go exitOnSignal()
-	obey(os.Stdin, events, handler.faults, volumes)
+	obey(os.Stdin, events, handler.faults, volumes, cluster)
 }
 
 func exitOnSignal() {

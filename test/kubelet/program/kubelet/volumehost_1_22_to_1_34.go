@@ -1,4 +1,4 @@
-//go:build kubelet1.22
+//go:build kubelet1.22 && !kubelet1.35
 
 package main
 
