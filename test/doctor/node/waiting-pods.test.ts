@@ -107,12 +107,9 @@ test("an API that fails is unknown, and so is one whose kubelet is down", async 
   expect((await node.look(WHOLE)).says("waiting-pods")).toMatch(/^unknown: .*Unavailable: ECONNREFUSED/);
 });
 
-test("a long answer is read, and its texts are bounded", async () => {
+test("the texts of an answer are bounded", async () => {
   await using node = await createDoctorNode();
-  const conditions = Array.from({ length: 8 }, () => ({ type: "t".repeat(1024 ** 2), status: "s" }));
-  await using _api = await servePods(node, () => [
-    pod("n".repeat(5_000), ["x.csi"], { status: { phase: "Pending", conditions } }),
-  ]);
+  await using _api = await servePods(node, () => [pod("n".repeat(5_000), ["x.csi"])]);
   const [row] = (await node.look(WHOLE)).drivers;
   expect(row).toMatchObject({ name: "x.csi", state: "missing" });
   expect(row?.waitingPods?.[0]).toMatch(/^default\/n+ \[cut, 5000 characters in all\]$/);
