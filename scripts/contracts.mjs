@@ -1,4 +1,4 @@
-// The two wire contracts: proto/ -> src/grpc/contracts.ts, the types of their messages and methods and their descriptors.
+// The wire contracts: proto/ -> src/grpc/contracts.ts, the types of their messages and methods and their descriptors.
 // test/grpc/contracts.test.ts fails where those are not current.
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -93,14 +93,15 @@ function methodsOf(service) {
   );
 }
 
-/** Messages on the top level of their file, and those that their fields are of. */
+/** Messages and enums on the top level of their file, and those that their fields are of. */
 function messagesOf(types, found = []) {
   for (const type of types) {
     if (found.includes(type)) continue;
     if (!(type.parent instanceof protobuf.Type)) found.push(type);
+    if (type instanceof protobuf.Enum) continue;
     const inner = [...type.fieldsArray.map((field) => field.resolvedType), ...type.nestedArray];
     messagesOf(
-      inner.filter((one) => one instanceof protobuf.Type),
+      inner.filter((one) => one instanceof protobuf.Type || one instanceof protobuf.Enum),
       found,
     );
   }

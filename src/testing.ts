@@ -12,7 +12,9 @@ export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/csi-driver"
 export type {
   CsiDriverFault,
   CsiDriverOptions,
+  CsiHealth,
   CsiMethod,
+  NodeCapability,
   ResolvedCsiDriverOptions,
 } from "./simulator/csi-driver-options";
 export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/csi-driver-services";

@@ -22,7 +22,28 @@ export const CSI_METHODS = [
   "Probe",
   "NodeGetCapabilities",
   "NodeGetInfo",
+  "NodeGetVolumeHealth",
+  "NodeGetStorageHealth",
 ] as const;
+
+export type NodeCapability = (typeof NODE_CAPABILITIES)[number];
+
+/** What a node plugin can announce up to CSI 1.13. That version removed VOLUME_CONDITION, and brought the health ones. */
+export const NODE_CAPABILITIES = [
+  "STAGE_UNSTAGE_VOLUME",
+  "GET_VOLUME_STATS",
+  "EXPAND_VOLUME",
+  "VOLUME_CONDITION",
+  "SINGLE_NODE_MULTI_WRITER",
+  "VOLUME_MOUNT_GROUP",
+  "GET_VOLUME_HEALTH",
+  "GET_STORAGE_HEALTH",
+] as const;
+
+/** `none`: it has no health calls. `flapping`: degraded at every other call of a method, from the first one on. */
+export type CsiHealth = (typeof CSI_HEALTH)[number];
+
+export const CSI_HEALTH = ["none", "healthy", "degraded", "unreachable", "flapping"] as const;
 
 type FailureCode = Exclude<keyof typeof status, "OK">;
 
@@ -62,6 +83,13 @@ export interface CsiDriverOptions extends SimulatorOptions<CsiDriverFault> {
   readonly topology?: Readonly<Record<string, string>> | undefined;
   /** Volumes that fit on this node; 0 is no limit. @default 0 */
   readonly maxVolumes?: number | undefined;
+  /** What NodeGetCapabilities answers, besides what `health` adds. @default none */
+  readonly nodeCapabilities?: readonly NodeCapability[] | undefined;
+  /**
+   * What NodeGetVolumeHealth, for every volume, and NodeGetStorageHealth answer; except with `none` NodeGetCapabilities
+   * announces both. @default "none"
+   */
+  readonly health?: CsiHealth | undefined;
   /** Milliseconds until it listens. @default 0 */
   readonly listenAfterMs?: number | undefined;
 }
@@ -96,6 +124,8 @@ export function resolveCsiDriverOptions(
     nodeId: optional(text, "node-1"),
     topology: optional(textsByKey, {}),
     maxVolumes: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), 0),
+    nodeCapabilities: optional(listOf(oneOf(NODE_CAPABILITIES)), []),
+    health: optional(oneOf(CSI_HEALTH), "none"),
     listenAfterMs: optional(milliseconds({ orZero: true }), 0),
     ...simulatorOptions(CSI_DRIVER_FAULTS),
   });

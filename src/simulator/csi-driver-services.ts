@@ -9,6 +9,7 @@ import { unaryHandler } from "../grpc/server/unary-handler";
 import {
   CSI_METHODS,
   type CsiDriverFault,
+  type CsiHealth,
   type CsiMethod,
   type ResolvedCsiDriverOptions,
 } from "./csi-driver-options";
@@ -41,7 +42,17 @@ export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"
 
 type Methods = typeof protos.identity & typeof protos.node;
 
-type Answers = { readonly [Method in CsiMethod]: () => ReturnType<Methods[Method]["responseDeserialize"]> };
+type Answers = {
+  readonly [Method in CsiMethod]: (
+    request: ReturnType<Methods[Method]["requestDeserialize"]>,
+  ) => ReturnType<Methods[Method]["responseDeserialize"]>;
+};
+
+const TROUBLES = {
+  healthy: undefined,
+  degraded: { volume: "DEGRADED", storage: "STORAGE_DEGRADED", reason: "PathLost" },
+  unreachable: { volume: "INACCESSIBLE", storage: "STORAGE_UNREACHABLE", reason: "NoPath" },
+} as const;
 
 interface CsiDriverServicesOptions {
   readonly driver: ResolvedCsiDriverOptions;
@@ -53,6 +64,11 @@ interface CsiDriverServicesOptions {
 export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServicesOptions): void {
   const { driver, faults } = options;
   const hasTopology = Object.keys(driver.topology).length > 0;
+  const { nodeCapabilities, health } = driver;
+  const healthCapabilities = ["GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"] as const;
+  const announced = [...nodeCapabilities, ...(health === "none" ? [] : healthCapabilities)];
+  const volumeTroubles = createTroubles(health);
+  const storageTroubles = createTroubles(health);
 
   const answers: Answers = {
     GetPluginInfo: () => ({ name: driver.name, vendorVersion: driver.vendorVersion, manifest: {} }),
@@ -60,29 +76,51 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
       capabilities: hasTopology ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
     }),
     Probe: () => ({ ready: { value: faults.take("not-ready") === undefined } }),
-    NodeGetCapabilities: () => ({ capabilities: [] }),
+    NodeGetCapabilities: () => ({ capabilities: announced.map((type) => ({ rpc: { type } })) }),
     NodeGetInfo: () => ({
       nodeId: driver.nodeId,
       maxVolumesPerNode: driver.maxVolumes,
       accessibleTopology: hasTopology ? { segments: driver.topology } : null,
     }),
+    NodeGetVolumeHealth: ({ volumeId }) => {
+      const healthStatuses = volumeTroubles().map(({ volume: status, ...why }) => ({ status, ...why }));
+      return { volumeHealth: { volumeId, healthStatuses } };
+    },
+    NodeGetStorageHealth: () => ({
+      backendHealth: storageTroubles().map(({ storage: status, ...why }) => ({ status, ...why })),
+    }),
   };
 
   const handlers = Object.fromEntries(
-    CSI_METHODS.map((method) => [method, scripted(method, answers[method], options)]),
+    CSI_METHODS.map((method) => [method, scripted(method, answers[method] as Answer, options)]),
   );
   server.addService(protos.identity, handlers);
   server.addService(protos.node, handlers);
 }
 
-function scripted(method: CsiMethod, answer: () => object, options: CsiDriverServicesOptions) {
-  return unaryHandler<object, object>(async (_request, { peerGone }) => {
+/** The troubles to answer with, call by call. */
+function createTroubles(health: CsiHealth) {
+  let calls = 0;
+  return () => {
+    if (health === "none")
+      throw Object.assign(new Error("this driver has no health calls"), { code: status.UNIMPLEMENTED });
+    calls += 1;
+    const isDegraded = calls % 2 === 1;
+    const trouble = TROUBLES[health === "flapping" ? (isDegraded ? "degraded" : "healthy") : health];
+    return trouble === undefined ? [] : [{ ...trouble, message: `simulated, call ${calls}` }];
+  };
+}
+
+type Answer = (request: object) => object;
+
+function scripted(method: CsiMethod, answer: Answer, options: CsiDriverServicesOptions) {
+  return unaryHandler<object, object>(async (request, { peerGone }) => {
     const startedAt = performance.now();
     const report = (result: CsiAnswerResult) =>
       options.emit({ kind: "answered", method, durationMs: performance.now() - startedAt, result });
     try {
       await misbehave(method, options, peerGone);
-      const response = answer();
+      const response = answer(request);
       report({ kind: "ok" });
       return response;
     } catch (error) {

@@ -35,7 +35,7 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
 }
 
 /**
- * Starts a CSI driver that serves the Identity service and NodeGetInfo only: it provisions, attaches and mounts
+ * Starts a CSI driver that serves the Identity service, NodeGetInfo, NodeGetCapabilities and the health calls: it provisions, attaches and mounts
  * nothing, and answers calls beyond `CsiMethod` with UNIMPLEMENTED. Its answers come from the options. Resolves when it
  * listens. `close()`, `kill()` and `signal` end it.
  *

@@ -40,6 +40,32 @@ test("answers with what it was given", async () => {
   });
 });
 
+const { NodeGetCapabilities, NodeGetStorageHealth, NodeGetVolumeHealth } = node;
+
+test("tells its health where it has such calls; flapping is degraded at every other call", async () => {
+  await start({ health: "flapping", nodeCapabilities: ["VOLUME_CONDITION"] });
+  await expect(callUnary(client, NodeGetCapabilities, {}, bounds)).resolves.toEqual({
+    capabilities: ["VOLUME_CONDITION", "GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"].map((type) => ({
+      rpc: { type },
+    })),
+  });
+  const storage = () => callUnary(client, NodeGetStorageHealth, {}, bounds);
+  const degraded = (status: string, call: number) => [
+    { status, reason: "PathLost", message: `simulated, call ${call}` },
+  ];
+  expect(await storage()).toEqual({ backendHealth: degraded("STORAGE_DEGRADED", 1) });
+  expect(await storage()).toEqual({ backendHealth: [] });
+  expect(await storage()).toEqual({ backendHealth: degraded("STORAGE_DEGRADED", 3) });
+  await expect(callUnary(client, NodeGetVolumeHealth, { volumeId: "v1" }, bounds)).resolves.toEqual({
+    volumeHealth: { volumeId: "v1", healthStatuses: degraded("DEGRADED", 1) },
+  });
+});
+
+test("has no health calls by default", async () => {
+  await start();
+  await expect(callUnary(client, NodeGetStorageHealth, {}, bounds)).rejects.toMatchObject({ code: 12 });
+});
+
 test("tells who called with which authority, a raw path too, and what was answered", async () => {
   const { events } = await start();
   await getPluginInfo();

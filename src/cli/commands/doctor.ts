@@ -94,7 +94,8 @@ export const runDoctor = createCommand(
     ],
     notes: [
       [
-        "JSON: {schema, healthy, target, drivers: [{name, state, since, reason, csiSocket, registrationSocket}],",
+        "JSON: {schema, healthy, target,",
+        "drivers: [{name, state, since, reason, csiSocket, registrationSocket, waitingPods}],",
         "summary: {problem, warning, unknown, ok},",
         "findings: [{code, check, status, subject, text, fix, follows, followsIndex}]}.",
         "With --cluster, drivers has other fields, and there are nodes. docs/doctor.md has them, and every code.",

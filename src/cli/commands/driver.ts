@@ -2,10 +2,16 @@ import { resolve } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
 import { startCsiDriver } from "../../simulator/csi-driver";
-import { CSI_METHODS, type CsiDriverFault } from "../../simulator/csi-driver-options";
+import {
+  CSI_HEALTH,
+  CSI_METHODS,
+  type CsiDriverFault,
+  NODE_CAPABILITIES,
+} from "../../simulator/csi-driver-options";
 import type { CsiDriverEvent } from "../../simulator/csi-driver-services";
 import { tryConnect } from "../../unix/unix-socket";
 import {
+  choiceFlag,
   countFlag,
   durationFlag,
   eventOutputFlag,
@@ -33,6 +39,10 @@ export const runDriver = createCommand(
       "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: "node-1" },
       topology: listFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
       "max-volumes": { ...countFlag("volume limit of the node; 0: no limit"), default: "0" },
+      "node-capability": listFlag("what NodeGetCapabilities announces; repeatable", (text) =>
+        parseChoice(text, NODE_CAPABILITIES),
+      ),
+      health: { ...choiceFlag("what the health calls answer", CSI_HEALTH), default: "none" },
       "listen-after": { ...durationFlag("time until it listens"), default: "0s" },
       delay: listFlag("answer later, METHOD=DURATION[:TIMES]; repeatable", parseDelay),
       error: listFlag("answer with a gRPC error, METHOD=CODE[:TIMES]; repeatable", parseError),
@@ -48,15 +58,19 @@ export const runDriver = createCommand(
     ],
     notes: [
       `Methods: ${CSI_METHODS.join(", ")}.`,
+      `Node capabilities: ${NODE_CAPABILITIES.join(", ")}.`,
+      "Health flapping: degraded at every other call of a method.",
       "Exit codes: 0 stopped by a signal; 1 it cannot listen; 2 bad flag.",
     ],
   },
   async (flags) => {
     const { csiAddress, vendorVersion, nodeId, maxVolumes, listenAfter: listenAfterMs } = flags;
+    const { health, nodeCapability: nodeCapabilities = [] } = flags;
     const { delay = [], error = [], hang = [], notReady: times } = flags;
     const faults: readonly CsiDriverFault[] = [...delay, ...error, ...hang, { kind: "not-ready", times }];
     const topology = Object.fromEntries(flags.topology ?? []);
-    const options = { csiAddress, vendorVersion, nodeId, maxVolumes, topology, listenAfterMs, faults };
+    const answers = { vendorVersion, nodeId, maxVolumes, topology, nodeCapabilities, health };
+    const options = { csiAddress, ...answers, listenAfterMs, faults };
     const { output, restartEvery, renameTo = flags.name } = flags;
     if ((await tryConnect(resolve(csiAddress))) === undefined)
       throw new RegistrarError(

@@ -6,6 +6,7 @@ import type { DriverRow } from "../../doctor/findings/report";
 import { driversIn } from "../../doctor/node/drivers";
 import type { Facts } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
+import { podsText } from "../../doctor/rules/words";
 import { escapeJson, plain } from "../../logging/escape";
 import { isFolder } from "../../unix/files";
 import { durationFlag, outputFlag, switchFlag, textFlag } from "../command-flags";
@@ -39,7 +40,7 @@ export const runStatus = createCommand(
     },
     examples: ["status", "status --watch", "status --host-root=/host -o json"],
     notes: [
-      "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket}; null is unknown.",
+      "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket, waitingPods}; null is unknown.",
       "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag; 3 could not look.",
     ],
   },
@@ -81,9 +82,11 @@ function jsonLines(rows: readonly DriverRow[]): string {
 
 function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
   if (rows.length === 0) return "";
-  const cells = rows.map(({ name, state, since, reason, csiSocket }) =>
-    [name ?? "(no name)", state, since ?? "-", reason ?? "-", csiSocket ?? "-"].map(plain),
-  );
+  const cells = rows.map(({ name, state, since, reason, csiSocket, waitingPods }) => {
+    const waiting = waitingPods?.length ? `waited for by ${podsText(waitingPods)}` : null;
+    const why = [reason, waiting].filter(Boolean).join("; ") || "-";
+    return [name ?? "(no name)", state, since ?? "-", why, csiSocket ?? "-"].map(plain);
+  });
   const lines = renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells);
   return `${(hasHeadings ? lines : lines.slice(1)).join("\n")}\n`;
 }

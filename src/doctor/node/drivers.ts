@@ -2,11 +2,38 @@ import { driverOfSocket } from "../../registrar/socket/socket-name";
 import type { DriverRow } from "../findings/report";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
 import { type Answering, answeringIn, nameTold, twinOf, unregisteredIn, unwantedReason } from "./matching";
+import { podsByDriver } from "./pods-facts";
 import { troubleOf } from "./trouble";
 import { failureText, IS_IT_DENIED, socketText } from "./words";
 
-/** One row for each driver found anywhere: in the registration directory, under kubelet's plugins, or by its flag. */
+type Row = Omit<DriverRow, "waitingPods">;
+
+/**
+ * One row for each driver found anywhere: in the registration directory, under kubelet's plugins, by its flag, or in a pod
+ * that has not started.
+ */
 export function driversIn(facts: Facts): readonly DriverRow[] {
+  const { directory } = facts;
+  const there = driversSeen(facts);
+  const pods = podsByDriver(facts);
+  const canSee = directory.kind === "folder" && directory.unlistable === undefined;
+  const missing = [...(canSee && pods ? pods.keys() : [])].filter(
+    (name) => !there.some((row) => row.name === name),
+  );
+  const isRegistered = (name: string | null) =>
+    there.some((row) => row.name === name && row.state === "registered");
+  return [...there, ...missing.map(missingRow)].map((row) => ({
+    ...row,
+    waitingPods: pods ? (isRegistered(row.name) ? [] : (pods.get(row.name ?? "") ?? [])) : null,
+  }));
+}
+
+function missingRow(name: string): Row {
+  const reason = "pods of this node name it; no driver that answers here has this name";
+  return { name, state: "missing", since: null, reason, csiSocket: null, registrationSocket: null };
+}
+
+function driversSeen(facts: Facts): readonly Row[] {
   const published = answeringIn(facts).map(publishedRow);
   const unpublished = unregisteredIn(facts);
   const silent = facts.registrations
@@ -16,7 +43,7 @@ export function driversIn(facts: Facts): readonly DriverRow[] {
   return [...published, ...silent, ...others.map((driver) => unpublishedRow(driver, facts))];
 }
 
-function publishedRow({ info, path, report }: Answering): DriverRow {
+function publishedRow({ info, path, report }: Answering): Row {
   const { name, endpoint } = info;
   return {
     name,
@@ -29,7 +56,7 @@ function publishedRow({ info, path, report }: Answering): DriverRow {
 }
 
 /** A registration socket on which no registrar answers. */
-function silentRow(one: RegistrationFacts, drivers: readonly DriverFacts[]): readonly DriverRow[] {
+function silentRow(one: RegistrationFacts, drivers: readonly DriverFacts[]): readonly Row[] {
   const { path } = one.socket;
   const name = driverOfSocket(path);
   if (name === undefined || one.info.kind === "answered" || one.socket.kind === "not-a-socket") return [];
@@ -38,7 +65,7 @@ function silentRow(one: RegistrationFacts, drivers: readonly DriverFacts[]): rea
   return [{ name, state, since: null, reason: `${path} ${text}`, csiSocket, registrationSocket: path }];
 }
 
-function unpublishedRow(driver: DriverFacts, facts: Facts): DriverRow {
+function unpublishedRow(driver: DriverFacts, facts: Facts): Row {
   const { path: csiSocket } = driver.socket;
   const name = nameTold(driver) ?? null;
   return { name, ...unpublishedState(driver, facts), since: null, csiSocket, registrationSocket: null };

@@ -1,5 +1,12 @@
 import type { Stats } from "node:fs";
-import type { NodeInfo, PluginIdentity, PluginInfo, ProbeResponse } from "../../grpc/protos";
+import type {
+  NodeCapabilities,
+  NodeInfo,
+  PluginIdentity,
+  PluginInfo,
+  ProbeResponse,
+  StorageHealth,
+} from "../../grpc/protos";
 import type { HostPathVerdict } from "../../host-path/host-path";
 import type { Place } from "../../host-path/mounts";
 import type { NameLists } from "../../registrar/node-wide/name-lists";
@@ -58,6 +65,9 @@ export interface DriverFacts {
   readonly identity: Answer<PluginIdentity>;
   readonly probe: Answer<ProbeResponse>;
   readonly nodeInfo: Answer<NodeInfo>;
+  readonly capabilities: Answer<NodeCapabilities>;
+  /** Not asked of a driver that does not announce the call. */
+  readonly storageHealth: Answer<StorageHealth>;
 }
 
 /** The registration's state, as registrars of this project report it. */
@@ -76,6 +86,14 @@ export interface RegistrationFacts {
   readonly report: RegistrationReport | undefined;
   /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
   readonly endpoint: Pick<DriverFacts, "socket" | "identity"> | undefined;
+}
+
+/** A pod of this node that kubelet has not started, with inline volumes. */
+export interface UnstartedPod {
+  /** `namespace/name` */
+  readonly pod: string;
+  /** Those of its inline volumes. */
+  readonly drivers: readonly string[];
 }
 
 export type DirectoryFacts = { readonly path: string } & (
@@ -130,4 +148,6 @@ export interface Facts {
     readonly otherDirectories: readonly string[];
   };
   readonly nodeReadiness: NodeReadinessFacts | undefined;
+  /** By kubelet's Pods API; undefined where none is seen. */
+  readonly pods: Answer<readonly UnstartedPod[]> | undefined;
 }

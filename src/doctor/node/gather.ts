@@ -10,6 +10,7 @@ import { askDriver } from "./calls";
 import type { Facts, SocketFacts, Target } from "./facts";
 import { lookAtDirectory, lookAtSelinux, otherDirectories } from "./host-facts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
+import { lookAtPods } from "./pods-facts";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
 import { hasNoSocket, isDead, isStuck } from "./words";
@@ -40,7 +41,7 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
   const ask = (socket: SocketFacts) => askDriver(socket, timeoutMs);
   const registrationPaths = listRegistrations(pluginRegistrationPath).paths;
   const known = knownDirectories.map((path) => join(hostRoot, path));
-  const [driver, kubeletPath, directory, registrations, nodeReadiness] = await Promise.all([
+  const [driver, kubeletPath, directory, registrations, nodeReadiness, pods] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
@@ -48,6 +49,7 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
     lookAtDirectory(pluginRegistrationPath, PROC),
     Promise.all(registrationPaths.map((path) => lookAtRegistration(path, timeoutMs, hostRoot))),
     target.nodeReadiness && askApiServer(target.nodeReadiness),
+    lookAtPods(pluginRegistrationPath, timeoutMs),
   ]);
   const fitting = new Set(target.pattern === undefined ? [] : socketsFitting(target.pattern));
   const paths = new Set([...socketsUnder(join(dirname(pluginRegistrationPath), "plugins")), ...fitting]);
@@ -67,6 +69,7 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
       otherDirectories: otherDirectories(pluginRegistrationPath, known),
     },
     nodeReadiness,
+    pods,
   };
 }
 

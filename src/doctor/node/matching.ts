@@ -1,3 +1,4 @@
+import type { NodeCapabilities } from "../../grpc/protos";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../../registrar/socket/socket-name";
 import type { Answer, DriverFacts, Facts, RegistrationFacts } from "./facts";
@@ -10,6 +11,13 @@ export function answerIn<Value>(answer: Answer<Value>): Value | undefined {
 
 export function nameTold({ identity }: Pick<DriverFacts, "identity">): string | undefined {
   return answerIn(identity)?.name;
+}
+
+type NodeCapability = NonNullable<NodeCapabilities["capabilities"][number]["rpc"]>["type"];
+
+/** Whether a driver's answer to NodeGetCapabilities has this one. */
+export function announces(answer: DriverFacts["capabilities"], wanted: NodeCapability): boolean {
+  return answerIn(answer)?.capabilities.some(({ rpc }) => rpc?.type === wanted) ?? false;
 }
 
 /** The name of the driver at `csiSocketPath`; undefined if it is unknown, and if no socket is given. */

@@ -7,3 +7,12 @@ export function tooLong(bytes: number): string {
 
 /** What to do about a driver without a CSIDriver object: Kubernetes then attaches its volumes first. */
 export const APPLY_CSI_DRIVER = "apply one with its name: registrar manifest --include=csidriver writes it";
+
+const NAMED = 3;
+
+/** `2 pods (default/a, default/b)`, with the first names only. */
+export function podsText(pods: readonly string[]): string {
+  const more = pods.length > NAMED ? ", ..." : "";
+  const count = `${pods.length.toLocaleString("en")} pod${pods.length === 1 ? "" : "s"}`;
+  return `${count} (${pods.slice(0, NAMED).join(", ")}${more})`;
+}

@@ -26,11 +26,11 @@ const MAX_ANSWER_TEXT_LENGTH = 1_024;
  * A client of one unix socket that connects when first called. Its requests carry the authority `localhost` as grpc-go's
  * do: servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258).
  */
-export function createUnixClient(socketPath: string): Client {
+export function createUnixClient(socketPath: string, maxAnswerBytes: number = MAX_MESSAGE_BYTES): Client {
   return createOwningClient(socketPath, {
     "grpc.default_authority": "localhost",
     "grpc.client_idle_timeout_ms": 2 ** 31 - 1,
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_receive_message_length": maxAnswerBytes,
   });
 }
 

@@ -24,6 +24,7 @@ test("says what it was told, in JSON what came of each call, and ends clean on S
     [
       ...["--vendor-version", "1.2.3", "--node-id", "n7", "--max-volumes", "5", "--output", "json"],
       ...["--topology", "zone=a", "--topology", "rack=r1", "--error", "GetPluginInfo=UNAVAILABLE:1"],
+      ...["--health", "healthy", "--node-capability", "VOLUME_CONDITION"],
     ],
     async (driver, csiAddress) => {
       await driver.object("listening");
@@ -38,6 +39,10 @@ test("says what it was told, in JSON what came of each call, and ends clean on S
         maxVolumesPerNode: 5,
         accessibleTopology: { segments: { zone: "a", rack: "r1" } },
       });
+      const { capabilities } = await callUnary(client, node.NodeGetCapabilities, {}, bounds);
+      expect(capabilities.map(({ rpc }) => rpc?.type)).toEqual([
+        ...["VOLUME_CONDITION", "GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"],
+      ]);
       client.close();
 
       expect(await driver.end("SIGINT")).toBe(0);
@@ -50,6 +55,8 @@ test("says what it was told, in JSON what came of each call, and ends clean on S
         { kind: "answered", method: "GetPluginInfo", result: { kind: "ok" } },
         { kind: "called", method: "NodeGetInfo" },
         { kind: "answered", method: "NodeGetInfo", result: { kind: "ok" } },
+        { kind: "called", method: "NodeGetCapabilities" },
+        { kind: "answered", method: "NodeGetCapabilities", result: { kind: "ok" } },
         { kind: "stopped", because: "close" },
       ]);
       expect(driver.stderr).toBe("");

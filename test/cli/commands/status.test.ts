@@ -65,6 +65,7 @@ test("a killed registrar's socket is told, with its driver or without", async ()
     reason: `${socketPath} was left behind by the registrar of x.csi: no process listens on it`,
     csiSocket: null,
     registrationSocket: socketPath,
+    waitingPods: null,
   };
   const rows = async () => {
     const { status, stdout, stderr } = await runCommand("status", flag, "-o", "json");

@@ -74,6 +74,7 @@ test("the drivers stand first, the problems last, and what follows from one belo
     reason: "kubelet refused: no",
     csiSocket: "/csi/csi.sock",
     registrationSocket: "/registration/x.csi-reg.sock",
+    waitingPods: null,
   };
   const follower = finding({ code: "CSI016", follows: "CSI015", followsIndex: 0, fix: null });
   const seen = { ...report(finding(), well, follower), drivers: [driver] };

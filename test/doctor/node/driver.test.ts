@@ -1,7 +1,9 @@
 import { renameSync, writeFileSync } from "node:fs";
+import type { DriverFacts } from "../../../src/doctor/node/facts";
 import type { CsiDriverOptions } from "../../../src/simulator/csi-driver-options";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
+import { findingsOf, healthyFacts } from "./healthy-facts";
 
 test("a driver that is well", async () => {
   await using node = await createDoctorNode();
@@ -87,6 +89,70 @@ test.each([
   await node.driver(options as Partial<CsiDriverOptions>);
   const { says } = await node.look({}, { impatient: "faults" in options });
   expect(says(check)).toMatch(expected);
+});
+
+const BACKEND =
+  /^warning: the CSI driver reports STORAGE_DEGRADED of its storage: PathLost: simulated, call 1; fix: repair/;
+
+test.each([
+  ["driver-health", {}, /^$/],
+  [
+    "driver-health",
+    { health: "healthy" },
+    /^ok: the CSI driver says that it knows of no trouble with its st/,
+  ],
+  ["driver-health", { health: "degraded" }, BACKEND],
+  ["driver-health", { health: "unreachable" }, /^warning: .* reports STORAGE_UNREACHABLE of .*NoPath: simul/],
+  [
+    "driver-health",
+    { nodeCapabilities: ["EXPAND_VOLUME", "VOLUME_CONDITION"] },
+    /^warning: the CSI driver announces the node capability VOLUME_CONDITION \(4\), .*; fix: use a release/,
+  ],
+  [
+    "driver-health",
+    { nodeCapabilities: ["GET_STORAGE_HEALTH"] },
+    /^warning: .* fails NodeGetStorageHealth: Unimplemented: .*; fix: see the driver's log: it announces this/,
+  ],
+  [
+    "driver-health",
+    { health: "healthy", ...hang("NodeGetStorageHealth") },
+    /^warning: .* does not answer NodeGetStorageHealth in time; fix: /,
+  ],
+  [
+    "driver-health",
+    fail("NodeGetCapabilities", "INTERNAL"),
+    /^warning: .* fails NodeGetCapabilities: Internal: .*m; kubelet asks before it mounts a volume; fix: see/,
+  ],
+])("%s of a driver with %j", async (check, options, expected) => {
+  await using node = await createDoctorNode();
+  await node.driver(options as Partial<CsiDriverOptions>);
+  expect((await node.look({}, { impatient: "faults" in options })).says(check)).toMatch(expected);
+});
+
+test("a driver whose storage flaps is degraded at one look, and healthy at the next", async () => {
+  await using node = await createDoctorNode();
+  await node.driver({ health: "flapping" });
+  expect((await node.look()).says("driver-health")).toMatch(BACKEND);
+  expect((await node.look()).says("driver-health")).toMatch(/^ok: /);
+});
+
+test("storage health: unknown statuses are ignored, a long list is refused as kubelet does", () => {
+  const { driver } = healthyFacts();
+  const trouble = (status: string) => ({ status, reason: "R\u001b[31m", message: "" });
+  const says = (backendHealth: readonly object[]) => {
+    const storageHealth = { kind: "answered", value: { backendHealth } } as DriverFacts["storageHealth"];
+    const facts = healthyFacts({ facts: { driver: { ...(driver as DriverFacts), storageHealth } } });
+    return findingsOf("driver-health", facts).map(({ status, text }) => `${status}: ${text}`);
+  };
+  expect(says([trouble("UNKNOWN_STORAGE_HEALTH_ERROR_TYPE"), trouble("STORAGE_DEGRADED")])).toEqual([
+    "warning: reports STORAGE_DEGRADED of its storage: R\u001b[31m",
+  ]);
+  expect(says([{ ...trouble("STORAGE_DEGRADED"), status: 9 }])).toEqual([
+    "ok: says that it knows of no trouble with its storage",
+  ]);
+  expect(says(Array(17).fill(trouble("STORAGE_DEGRADED")))).toEqual([
+    "warning: answers NodeGetStorageHealth with 17 conditions; kubelet refuses more than 16",
+  ]);
 });
 
 test("a dead driver is one problem, whatever else fails because of it", async () => {

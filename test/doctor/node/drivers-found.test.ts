@@ -35,6 +35,7 @@ test("one that is published is none, and its registrar tells since when and why"
       reason: expect.stringMatching(/^kubelet refused: .*no room/),
       csiSocket: csiAddress,
       registrationSocket: `${node.directory}/x.csi-reg.sock`,
+      waitingPods: null,
     },
   ]);
 });

@@ -29,6 +29,8 @@ export function healthyFacts(
       identity,
       probe: { kind: "answered", value: { ready: null } },
       nodeInfo: { kind: "answered", value: { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null } },
+      capabilities: { kind: "answered", value: { capabilities: [] } },
+      storageHealth: { kind: "not-asked" },
     },
     hostPath: undefined,
     found: [],
@@ -63,6 +65,7 @@ export function healthyFacts(
     ],
     host: { uid: 0, selinux: { kind: "off" }, otherDirectories: [], ...changes.host },
     nodeReadiness: undefined,
+    pods: undefined,
     ...changes.facts,
   };
 }

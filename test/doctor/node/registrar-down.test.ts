@@ -45,7 +45,9 @@ test.each([
   expect(troubles).toEqual(["problem CSI015"]);
   const reason = expect.stringMatching(/x\.csi-reg\.sock does not answer GetInfo in time, .* hangs$/);
   const sockets = { csiSocket: node.csiAddress, registrationSocket: node.socketPath };
-  expect(drivers).toEqual([{ name: "x.csi", state: "hanging", since: null, reason, ...sockets }]);
+  expect(drivers).toEqual([
+    { name: "x.csi", state: "hanging", since: null, reason, ...sockets, waitingPods: null },
+  ]);
 });
 
 test("of another driver than the one named: a warning, and the same advice", async () => {

@@ -34,7 +34,7 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
   expect(registrar.status().state).toBe("registered");
   expect(kubelet.events.history()).toHaveLength(events);
   const methods = driver.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
-  expect(new Set(methods)).toEqual(new Set(["GetPluginInfo", "Probe", "NodeGetInfo"]));
+  expect(new Set(methods)).toEqual(new Set(["GetPluginInfo", "Probe", "NodeGetInfo", "NodeGetCapabilities"]));
 });
 
 test("without a driver's socket every driver of the node is looked at", async () => {

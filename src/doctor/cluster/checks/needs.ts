@@ -1,5 +1,5 @@
 import { check, problem, warning } from "../../findings/finding";
-import { APPLY_CSI_DRIVER } from "../../rules/words";
+import { APPLY_CSI_DRIVER, podsText } from "../../rules/words";
 import type { ClusterFacts } from "../cluster-facts";
 import { counted, inState, judgeGroups, placeCheck } from "../groups";
 import type { Place } from "../places";
@@ -59,16 +59,11 @@ export const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _f
   problem(driver, `is waited for by ${whoWaits(places)}`, "repair what keeps the driver away"),
 );
 
-const NAMED = 3;
-
 function whoWaits(places: readonly Place[]): string {
   const pods = places.flatMap(({ need }) => need?.pods ?? []);
   const attachments = places.reduce((sum, { need }) => sum + (need?.attachments ?? 0), 0);
-  const more = pods.length > NAMED ? ", ..." : "";
   return [
-    ...(pods.length === 0
-      ? []
-      : [`${counted(pods.length, "pod")} (${pods.slice(0, NAMED).join(", ")}${more})`]),
+    ...(pods.length === 0 ? [] : [podsText(pods)]),
     ...(attachments === 0 ? [] : [counted(attachments, "VolumeAttachment")]),
   ].join(" and ");
 }

@@ -5,8 +5,10 @@ import { boundText } from "../../../logging/escape";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
 import { check, flat, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
 import type { DriverFacts, Facts } from "../facts";
-import { allDrivers, isNodeDriver, nameTold, unwantedReason } from "../matching";
+import { allDrivers, announces, isNodeDriver, nameTold, unwantedReason } from "../matching";
 import { DRIVER, DRIVER_HANGS, failureText, namelessCause, nodeInfoCause, SEE_DRIVER } from "../words";
+
+const STORAGE_TROUBLES: ReadonlySet<string> = new Set(["STORAGE_DEGRADED", "STORAGE_UNREACHABLE"]);
 
 /** A check of the driver that was named and of those that were found and are wanted. */
 function driverCheck(
@@ -82,6 +84,56 @@ export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver,
   const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet ${waits}refuses the driver`;
   return problem(subject, text, fixes[nodeInfo.code] ?? SEE_DRIVER, nodeInfoCause(name));
 });
+
+/** Kubelet refuses an answer with more conditions (`maxStorageHealthConditions` in `csi_client.go`). */
+const MAX_CONDITIONS = 16;
+
+export const driverHealth = driverCheck("CSI022", "driver-health", (driver, subject) => {
+  const { capabilities, storageHealth, nodeInfo } = driver;
+  // CSI006 judges a socket without a node service.
+  if (capabilities.kind === "failed" && nodeInfo.kind === "answered")
+    return warning(
+      subject,
+      `${failureText("NodeGetCapabilities", capabilities)}; kubelet asks before it mounts a volume`,
+      SEE_DRIVER,
+    );
+  const removed = announces(capabilities, "VOLUME_CONDITION")
+    ? warning(
+        subject,
+        "announces the node capability VOLUME_CONDITION (4), which CSI 1.13 removed: kubelet ignores it from 1.37 on",
+        "use a release of the driver that announces GET_VOLUME_HEALTH (7) instead, if there is one",
+      )
+    : undefined;
+  return [removed, judgeStorageHealth(storageHealth, subject)];
+});
+
+function judgeStorageHealth(health: DriverFacts["storageHealth"], subject: string): Verdicts {
+  if (health.kind === "not-asked") return undefined;
+  if (health.kind === "failed")
+    return warning(
+      subject,
+      failureText("NodeGetStorageHealth", health),
+      `${SEE_DRIVER}: it announces this call`,
+    );
+  const { backendHealth } = health.value;
+  if (backendHealth.length > MAX_CONDITIONS)
+    return warning(
+      subject,
+      `answers NodeGetStorageHealth with ${backendHealth.length} conditions; kubelet refuses more than ${MAX_CONDITIONS}`,
+      SEE_DRIVER,
+    );
+  // Callers ignore a status that they do not know (CSI specification).
+  const bad = backendHealth.filter(({ status }) => STORAGE_TROUBLES.has(status));
+  return bad.length === 0
+    ? ok(subject, "says that it knows of no trouble with its storage")
+    : bad.map(({ status, reason, message }) =>
+        warning(
+          subject,
+          `reports ${status} of its storage: ${[reason, message].filter(Boolean).join(": ") || "no reason told"}`,
+          `repair the storage or this node's way to it; ${SEE_DRIVER}`,
+        ),
+      );
+}
 
 function judgeNodeInfo(name: string, subject: string, info: NodeInfo) {
   const cause = nodeInfoCause(name);

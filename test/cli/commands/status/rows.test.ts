@@ -17,6 +17,7 @@ const row = (name: string | null, state: string, csiSocket: string | null, socke
   reason: null,
   csiSocket,
   registrationSocket: socket ?? null,
+  waitingPods: null,
 });
 const REGISTERED = row("x", "registered", TOLD, "/reg/x-reg.sock");
 

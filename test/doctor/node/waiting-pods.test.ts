@@ -1,0 +1,150 @@
+import { mkdirSync } from "node:fs";
+import { status } from "@grpc/grpc-js";
+import type { Facts } from "../../../src/doctor/node/facts";
+import { reportOn } from "../../../src/doctor/node/report";
+import { type ListPodsResponse, protos } from "../../../src/grpc/protos";
+import { startGrpcServer } from "../../../src/grpc/server/server";
+import { unaryHandler } from "../../../src/grpc/server/unary-handler";
+import { silentLogger } from "../../../src/logging/logger";
+import { listenUntilCrash } from "../../../src/simulator/csi-driver";
+import { leaveDeadSocket } from "../../support/foreign-socket";
+import { createDoctorNode, type DoctorNode, problemsIn, WHOLE } from "./doctor-node";
+import { findingsOf, healthyFacts } from "./healthy-facts";
+
+type Pod = ListPodsResponse["pods"][number];
+
+function pod(name: string, drivers: readonly (string | undefined)[], changes: Partial<Pod> = {}): Pod {
+  const volumes = drivers.map((driver) => ({
+    volumeSource: { csi: driver === undefined ? null : { driver } },
+  }));
+  return {
+    metadata: { name, namespace: "default", deletionTimestamp: null },
+    spec: { volumes },
+    status: statusOf("Pending", "False"),
+    ...changes,
+  };
+}
+
+const statusOf = (phase: string, isReady: string) => ({
+  phase,
+  conditions: [{ type: "PodReadyToStartContainers", status: isReady }],
+});
+
+/** Serves the Pods API where kubelet of that root does. */
+async function servePods(node: DoctorNode, list: () => readonly Pod[]) {
+  mkdirSync(node.at("pods-api"));
+  const ListPods = unaryHandler<object, object>(async () => ({ pods: list() }));
+  const server = startGrpcServer({
+    log: silentLogger,
+    addServices: (host) => host.addService(protos.pods, { ListPods }),
+  });
+  const socket = await listenUntilCrash(node.at("pods-api", "pods-api.sock"), (one) => server.accept(one));
+  return {
+    [Symbol.asyncDispose]: async () => {
+      socket.withdraw();
+      await server.close({ graceMs: 0 });
+    },
+  };
+}
+
+const waiting = ({ drivers }: { readonly drivers: ReturnType<typeof reportOn>["drivers"] }) =>
+  drivers.map(({ name, state, waitingPods }) => [name, state, waitingPods]);
+
+test("pods that have not started, by the drivers of their inline volumes; claims do not name theirs", async () => {
+  await using node = await createDoctorNode();
+  await node.driverUnder("x.csi");
+  const metadata = { name: "going", namespace: "default", deletionTimestamp: { seconds: 1 } };
+  await using _api = await servePods(node, () => [
+    pod("web", ["x.csi", undefined, "y.csi", "y.csi"]),
+    pod("db", ["x.csi"]),
+    pod("claims-only", [undefined]),
+    pod("pulling-its-image", ["x.csi"], { status: statusOf("Pending", "True") }),
+    pod("running", ["x.csi"], { status: statusOf("Running", "True") }),
+    pod("going", ["x.csi"], { metadata }),
+    pod("bare", [], { spec: null, status: null, metadata: null }),
+  ]);
+  const look = await node.look(WHOLE);
+  expect(waiting(look)).toEqual([
+    ["x.csi", "unpublished", ["default/web", "default/db"]],
+    ["y.csi", "missing", ["default/web"]],
+  ]);
+  expect(look.says("waiting-pods").split("\n")).toEqual([
+    expect.stringMatching(
+      /^warning: x\.csi is waited for by 2 pods \(default\/web, default\/db\), and is unp/,
+    ),
+    expect.stringMatching(
+      /^problem: y\.csi is waited for by 1 pod \(default\/web\), and no driver .*; fix: /,
+    ),
+  ]);
+  expect(problemsIn(look)).toContainEqual(["CSI023", null]);
+  // Beside a driver that was named, other drivers are worth a warning.
+  expect((await node.look()).says("waiting-pods")).toMatch(/^warning: y\.csi is waited for by/m);
+});
+
+test("no pod waits: said once; without the API nothing is said", async () => {
+  await using node = await createDoctorNode();
+  const before = await node.look(WHOLE);
+  expect(before.says("waiting-pods")).toBe("");
+  await node.driverUnder("x.csi");
+  expect(waiting(await node.look(WHOLE))).toEqual([["x.csi", "unpublished", null]]);
+  await using _api = await servePods(node, () => []);
+  const look = await node.look(WHOLE);
+  expect(waiting(look)).toEqual([["x.csi", "unpublished", []]]);
+  expect(look.says("waiting-pods")).toMatch(/^ok: kubelet's Pods API names no pod that waits/);
+});
+
+test("an API that fails is unknown, and so is one whose kubelet is down", async () => {
+  await using node = await createDoctorNode();
+  {
+    await using _api = await servePods(node, () => {
+      throw Object.assign(new Error("Kubelet is initializing"), { code: status.FAILED_PRECONDITION });
+    });
+    const { says, drivers } = await node.look(WHOLE);
+    expect(says("waiting-pods")).toMatch(/^unknown: .* fails ListPods: FailedPrecondition: .*initializing$/);
+    expect(drivers).toEqual([]);
+  }
+  await leaveDeadSocket(node.at("pods-api", "pods-api.sock"));
+  expect((await node.look(WHOLE)).says("waiting-pods")).toMatch(/^unknown: .*Unavailable: ECONNREFUSED/);
+});
+
+test("the texts of an answer are bounded", async () => {
+  await using node = await createDoctorNode();
+  await using _api = await servePods(node, () => [pod("n".repeat(5_000), ["x.csi"])]);
+  const [row] = (await node.look(WHOLE)).drivers;
+  expect(row).toMatchObject({ name: "x.csi", state: "missing" });
+  expect(row?.waitingPods?.[0]).toMatch(/^default\/n+ \[cut, 5000 characters in all\]$/);
+});
+
+const PODS = { kind: "answered", value: [{ pod: "default/web", drivers: ["x.csi"] }] } as const;
+
+function withState(state: string | undefined): Facts {
+  const [one] = healthyFacts().registrations;
+  const report = state === undefined ? undefined : { state, since: undefined, reason: undefined };
+  const registrations = one === undefined ? [] : [{ ...one, report }];
+  return healthyFacts({ facts: { registrations, pods: PODS } });
+}
+
+test.each([
+  ["registered", /^ok: /, []],
+  [
+    "listening",
+    /^warning: x\.csi is waited for by 1 pod \(default\/web\), and is listening$/,
+    ["default/web"],
+  ],
+  [undefined, /^unknown: x\.csi may be waited for by 1 pod \(default\/web\): its registrar/, ["default/web"]],
+])("a pod names a driver whose registrar says %s", (state, expected, pods) => {
+  const facts = withState(state);
+  const [first] = findingsOf("waiting-pods", facts).map((one) => `${one.status}: ${one.subject} ${one.text}`);
+  expect(first).toMatch(expected);
+  expect(reportOn(facts).drivers.map(({ waitingPods }) => waitingPods)).toEqual([pods]);
+});
+
+test("no driver is said to be missing where the registration directory may not be read", () => {
+  const { drivers } = reportOn(
+    healthyFacts({
+      folder: { unlistable: "EACCES" },
+      facts: { driver: undefined, registrations: [], pods: PODS },
+    }),
+  );
+  expect(drivers).toEqual([]);
+});
