@@ -7,6 +7,11 @@ import { matchConditions, registrarVariables } from "./recognise";
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
+/** What changes the pods: the API server itself, or Kyverno's webhook, which serves older clusters. */
+export const POLICY_ENGINES = ["kubernetes", "kyverno"] as const;
+export type PolicyEngine = (typeof POLICY_ENGINES)[number];
+/** The first minor version of Kyverno 1 with MutatingPolicy v1. */
+export const KYVERNO_MINOR = 17;
 /** A pod with this label is left alone. */
 export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
 
@@ -20,6 +25,8 @@ export interface PolicyScope {
   readonly namespaces: readonly string[];
   /** Only namespaces with this label: `KEY` or `KEY=VALUE`. */
   readonly namespaceLabel?: string | undefined;
+  /** Default: `kubernetes`. */
+  readonly engine?: PolicyEngine | undefined;
 }
 
 export interface SwapOptions extends PolicyScope {
@@ -98,46 +105,69 @@ function policy(defaultName: string, scope: PolicyScope, parts: PolicyParts): re
   for (const image of matchImages) check("image name", "match-image", image);
   for (const namespace of namespaces) check("label", "namespace", namespace);
   const name = scalar(scope.name ?? defaultName);
-  return [
-    yaml`
-      ${parts.about}
-      # It needs Kubernetes 1.${IMAGE_POLICY_MINOR}. If the API server cannot evaluate it for a pod, that pod is created unchanged.
-      apiVersion: admissionregistration.k8s.io/v1
-      kind: MutatingAdmissionPolicy
-      metadata:
-        name: ${name}
-      spec:
-        failurePolicy: Ignore
-        reinvocationPolicy: Never
-        matchConstraints:
-          resourceRules:
-            - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
-          # A pod, or a DaemonSet's template, opts out by this label.
-          objectSelector:
-            matchExpressions:
-              - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
-          ${namespaceSelector(scope)}
-        matchConditions:
-          ${matchConditions(matchImages)}
-        variables:
-          ${registrarVariables(matchImages)}
-          ${parts.variables}
-        mutations:
-          - patchType: JSONPatch
-            jsonPatch:
-              expression: |-
-                ${lines(parts.patch)}
-    `,
-    yaml`
-      apiVersion: admissionregistration.k8s.io/v1
-      kind: MutatingAdmissionPolicyBinding
-      metadata:
-        name: ${name}
-      spec:
-        policyName: ${name}
-    `,
-  ];
+  const spec = yaml`
+    failurePolicy: Ignore
+    reinvocationPolicy: Never
+    matchConstraints:
+      resourceRules:
+        - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+      # A pod, or a DaemonSet's template, opts out by this label.
+      objectSelector:
+        matchExpressions:
+          - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
+      ${namespaceSelector(scope)}
+    matchConditions:
+      ${matchConditions(matchImages)}
+    variables:
+      ${registrarVariables(matchImages)}
+      ${parts.variables}
+    mutations:
+      - patchType: JSONPatch
+        jsonPatch:
+          expression: |-
+            ${lines(parts.patch)}
+  `;
+  return (scope.engine ?? "kubernetes") === "kubernetes"
+    ? kubernetesPolicy(name, parts.about, spec)
+    : [kyvernoPolicy(name, parts.about, spec)];
 }
+
+const kubernetesPolicy = (name: string, about: Yaml, spec: Yaml): readonly Yaml[] => [
+  yaml`
+    ${about}
+    # It needs Kubernetes 1.${IMAGE_POLICY_MINOR}. If the API server cannot evaluate it for a pod, that pod is created unchanged.
+    apiVersion: admissionregistration.k8s.io/v1
+    kind: MutatingAdmissionPolicy
+    metadata:
+      name: ${name}
+    spec:
+      ${spec}
+  `,
+  yaml`
+    apiVersion: admissionregistration.k8s.io/v1
+    kind: MutatingAdmissionPolicyBinding
+    metadata:
+      name: ${name}
+    spec:
+      policyName: ${name}
+  `,
+];
+
+/** Kyverno's form of the same: its expressions have the API server's language, and the policy needs no binding. */
+const kyvernoPolicy = (name: string, about: Yaml, spec: Yaml): Yaml =>
+  yaml`
+    ${about}
+    # It needs Kyverno 1.${KYVERNO_MINOR}. If Kyverno cannot evaluate it for a pod, or does not answer, that pod is created unchanged.
+    apiVersion: policies.kyverno.io/v1
+    kind: MutatingPolicy
+    metadata:
+      name: ${name}
+    spec:
+      # Only pods, as they are created: not what owns them, and not those that exist.
+      autogen: {podControllers: {controllers: []}}
+      evaluation: {background: {enabled: false}, mutateExisting: {enabled: false}}
+      ${spec}
+  `;
 
 function namespaceSelector({ namespaces, namespaceLabel }: PolicyScope): Yaml | undefined {
   const named = namespaces.length === 0 ? [] : [inList("kubernetes.io/metadata.name", namespaces)];

@@ -26,6 +26,28 @@ test("writes a policy that never refuses a pod, and its binding", async () => {
   });
 });
 
+test.each<readonly string[]>([["--keep=cpu", "--namespace=a", "--arg=--v=2"], ["--drop"]])(
+  "--policy-engine=kyverno with %j: the same for pods alone, and no binding",
+  async (...flags) => {
+    const native = (await written(...flags)).find(({ kind }) => kind === "MutatingAdmissionPolicy");
+    const policies = (await written(...flags, "--policy-engine=kyverno")).filter(({ kind }) =>
+      /Mutating/.test(kind),
+    );
+    expect(policies).toEqual([
+      {
+        apiVersion: "policies.kyverno.io/v1",
+        kind: "MutatingPolicy",
+        metadata: native.metadata,
+        spec: {
+          autogen: { podControllers: { controllers: [] } },
+          evaluation: { background: { enabled: false }, mutateExisting: { enabled: false } },
+          ...native.spec,
+        },
+      },
+    ]);
+  },
+);
+
 test("an image by digest, with a port in its registry, is pinned enough", async () => {
   const image = `registry:5000/registrar@sha256:${"0".repeat(64)}`;
   expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
@@ -94,6 +116,7 @@ test.each([
   [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
   [[IMAGE, "--namespace-label=a/b/c"], /is no label: give KEY or KEY=VALUE/],
   [[IMAGE, "--match-image=a/b:1"], /must be the last part of an image's name/],
+  [[IMAGE, "--policy-engine=kyvreno"], /did you mean kyverno\?/],
   [[IMAGE, "--keep=memroy"], /did you mean memory\?/],
   [
     [IMAGE, "--driver-name=x"],

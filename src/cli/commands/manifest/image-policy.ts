@@ -1,6 +1,12 @@
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
 import { type AddedArgument, RAISES } from "../../../manifest/image-policy/changes";
-import { dropPolicy, IMAGE_POLICY_MINOR, swapPolicy } from "../../../manifest/image-policy/image-policy";
+import {
+  dropPolicy,
+  IMAGE_POLICY_MINOR,
+  KYVERNO_MINOR,
+  POLICY_ENGINES,
+  swapPolicy,
+} from "../../../manifest/image-policy/image-policy";
 import type { NodeAccessOptions } from "../../../manifest/node-access";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
@@ -24,6 +30,10 @@ const flags = {
     coerce: parseOurImage,
   },
   name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
+  "policy-engine": {
+    ...choiceFlag("what changes the pods", POLICY_ENGINES),
+    defaultDescription: POLICY_ENGINES[0],
+  },
   namespace: listFlag("only this namespace's pods, repeatable", String),
   "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
   "match-image": listFlag("one more name of a registrar's image, its last part, repeatable", String),
@@ -62,7 +72,7 @@ export const isImagePolicy = (argv: readonly string[]) =>
 export const runImagePolicy = createCommand(
   {
     name: "manifest --image-policy",
-    describe: "Writes a MutatingAdmissionPolicy that swaps every chart's registrar, for kubectl apply -f -",
+    describe: "Writes a policy that swaps every chart's registrar, for kubectl apply -f -",
     flags,
     translate: (argv) => refuseSplitArgument(argv, "arg", flags),
     check: (values) => void makeImagePolicy(values),
@@ -71,7 +81,7 @@ export const runImagePolicy = createCommand(
       "manifest --image-policy --image example.com/registrar:v1 --drop",
     ],
     notes: [
-      `Kubernetes 1.${IMAGE_POLICY_MINOR} or later. What it leaves alone: docs/migration.md#any-chart-by-one-policy.`,
+      `Kubernetes 1.${IMAGE_POLICY_MINOR}, or Kyverno 1.${KYVERNO_MINOR}. What it leaves alone: docs/migration.md#any-chart-by-one-policy.`,
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
@@ -80,7 +90,10 @@ export const runImagePolicy = createCommand(
 
 function makeImagePolicy(values: FlagValues<typeof flags>): string {
   const { image, name, namespaceLabel, distribution, httpPort, matchImage, drop } = values;
-  const scope = { name, namespaceLabel, namespaces: values.namespace ?? [], matchImages: matchImage ?? [] };
+  const scope = {
+    ...{ name, namespaceLabel, engine: values.policyEngine },
+    ...{ namespaces: values.namespace ?? [], matchImages: matchImage ?? [] },
+  };
   const access = nodeAccessFrom(values.startupTaint, values.nodeCondition);
   if (drop) {
     const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
