@@ -2,6 +2,7 @@ import type { Check } from "../../findings/finding";
 import type { ClusterFacts } from "../cluster-facts";
 import { coverage, csiDrivers, providers, waiting } from "./needs";
 import { driverPods, podsStart, registrarPods } from "./pods";
+import { dropped, imagePolicy } from "./policies";
 import { nodesReady, rights } from "./reading";
 import { duplicates, nodeIds, registered } from "./registrations";
 
@@ -18,4 +19,6 @@ export const CLUSTER_CHECKS: readonly Check<ClusterFacts>[] = [
   nodesReady,
   waiting,
   rights,
+  imagePolicy,
+  dropped,
 ];
