@@ -1,7 +1,7 @@
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/api";
 import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read-cluster";
-import { reportOnCluster } from "../../../src/doctor/cluster/report";
+import { reportOnCluster, reportOnClusterSwap } from "../../../src/doctor/cluster/report";
 import type { OurImage } from "../../../src/doctor/manifest/program";
 import {
   csiDriver,
@@ -61,13 +61,16 @@ export function createMemoryCluster() {
       found.object = { ...found.object, status };
     },
   };
+  const reading = (target: Partial<ClusterTarget> = {}, ours?: OurImage) => {
+    const whole = { context: undefined, node: undefined, driver: undefined, ...target };
+    return readCluster({ list }, whole, { settingsOf, ours, onProgress: () => {} });
+  };
   return {
     ...writer,
     refusals,
-    report: async (target: Partial<ClusterTarget> = {}, ours?: OurImage) => {
-      const whole = { context: undefined, node: undefined, driver: undefined, ...target };
-      return reportOnCluster(await readCluster({ list }, whole, { settingsOf, ours, onProgress: () => {} }));
-    },
+    report: async (target?: Partial<ClusterTarget>, ours?: OurImage) =>
+      reportOnCluster(await reading(target, ours)),
+    swapReport: async (swap: string) => reportOnClusterSwap(await reading(), swap),
   };
 }
 
