@@ -15,7 +15,7 @@ export type ReadRunning = (pod: Tree, set: RegistrarSet) => Running;
 
 const GENERATION = "pod-template-generation";
 
-/** Pods that are equal but for their names and nodes share what is read of them, so that 25,000 pods need little memory. */
+/** Pods of one template that admission changed in the same way share one result, which keeps 25,000 pods small. */
 export function createRunningReader(settingsOf: ReadSettings, ours?: OurImage): ReadRunning {
   const known = new Map<string, Running>();
   return (pod, set) => {
