@@ -107,7 +107,7 @@ async function doctorSays(): Promise<string> {
   );
   const { findings } = JSON.parse(text) as { findings: readonly Readonly<Record<string, string>>[] };
   return findings
-    .filter(({ code = "" }) => ["CSI212", "CSI213", "CSI214"].includes(code))
+    .filter(({ code = "" }) => ["CSI212", "CSI215", "CSI216"].includes(code))
     .map((one) => `${one.code} ${one.status}: ${one.subject} ${one.text}`)
     .join("\n");
 }
@@ -117,7 +117,7 @@ insideTest("a policy swaps the image of a chart's registrar, and deleted gives i
   try {
     const works = await change("apply", swapping(), stage, swapped(stage));
     expect(await doctorSays()).toMatch(
-      /^CSI213 warning: DaemonSet kube-system\/swapped, container registrar has \S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image$/,
+      /^CSI215 warning: DaemonSet kube-system\/swapped, container registrar has \S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image$/,
     );
     expect(await restart("official to ours by a policy", stage)).toEqual(swapped(stage));
     expect(await doctorSays()).toBe("");
@@ -151,7 +151,7 @@ insideTest("a policy drops a chart's registrar for that of the node, and deleted
     expect(await doctorSays()).toBe("");
     const nodeWide = objects.filter(({ kind }) => kind === "DaemonSet");
     await remove(nodeWide);
-    expect(await doctorSays()).toMatch(/^CSI214 problem: dropped\.csi\.example\.com has no registrar: .*$/);
+    expect(await doctorSays()).toMatch(/^CSI216 problem: dropped\.csi\.example\.com has no registrar: .*$/);
     await cluster().kubectlWith(nodeWide, "apply", "--server-side");
     await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
     await missingMs(stage, performance.now());

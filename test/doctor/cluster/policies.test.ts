@@ -8,7 +8,7 @@ const DROP = [...SWAP, "--drop"];
 
 const saidIn = async (world: World) =>
   (await (await clusterOf(world)).report()).findings
-    .filter(({ code }) => ["CSI213", "CSI214"].includes(code))
+    .filter(({ code }) => ["CSI215", "CSI216"].includes(code))
     .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
 
 const OLD = { podAt: ago(30) };
@@ -18,17 +18,17 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ["a swapped pod", undefined, { flags: SWAP, inPod: { image: OURS } }],
   [
     "a pod older than the policy",
-    /^CSI213 warning: has registry\S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image -> restart them: kubectl -n storage rollout restart daemonset\/disk-node$/,
+    /^CSI215 warning: has registry\S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image -> restart them: kubectl -n storage rollout restart daemonset\/disk-node$/,
     { flags: SWAP, ...OLD },
   ],
   [
     "a pod with the image of an earlier policy",
-    /^CSI213 warning: has registrar:v0 in 1 pod, older/,
+    /^CSI215 warning: has registrar:v0 in 1 pod, older/,
     { flags: SWAP, ...OLD, inPod: { image: "registrar:v0" } },
   ],
   [
     "a newer pod",
-    /^CSI213 warning: .* made after MutatingAdmissionPolicy registrar-image: /,
+    /^CSI215 warning: .* made after MutatingAdmissionPolicy registrar-image: /,
     { flags: SWAP },
   ],
   [
@@ -65,17 +65,17 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   [
     "a policy without a binding",
-    /^CSI213 warning: has no MutatingAdmissionPolicyBinding: it changes no pod/,
+    /^CSI215 warning: has no MutatingAdmissionPolicyBinding: it changes no pod/,
     { flags: SWAP, ...OLD, policyObjects: (all) => all.slice(0, 1) },
   ],
   [
     "another namespace",
-    /^CSI213 ok: .* does not select namespace storage -> null$/,
+    /^CSI215 ok: .* does not select namespace storage -> null$/,
     { flags: [...SWAP, "--namespace=other"] },
   ],
   [
     "a namespace without the label",
-    /^CSI213 ok: .* does not select namespace storage/,
+    /^CSI215 ok: .* does not select namespace storage/,
     { flags: [...SWAP, "--namespace-label=team=storage"] },
   ],
   [
@@ -85,17 +85,17 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   [
     "pods that opt out",
-    /^CSI213 ok: .* by their labels its pods opt out of/,
+    /^CSI215 ok: .* by their labels its pods opt out of/,
     { flags: SWAP, setLabels: { "registrar-image-policy": "ignore" } },
   ],
   [
     "Windows",
-    /^CSI213 ok: .* for Windows/,
+    /^CSI215 ok: .* for Windows/,
     { flags: SWAP, set: { args: ["--csi-address=C:\\csi\\csi.sock"] } },
   ],
   [
     "an image of another name",
-    /^CSI213 warning: .* does not know the image's name -> write the policy with --match-image/,
+    /^CSI215 warning: .* does not know the image's name -> write the policy with --match-image/,
     { flags: SWAP, set: { image: "corp/proxy:v2.9.0" } },
   ],
   [
@@ -109,22 +109,22 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   [
     "a shell",
-    /^CSI213 warning: .* it runs sh, which/,
+    /^CSI215 warning: .* it runs sh, which/,
     { flags: SWAP, set: { command: ["sh", "-c", "exec csi-node-driver-registrar"] } },
   ],
   ["this registrar in the DaemonSet", undefined, { flags: SWAP, ...OLD, set: { image: OURS } }],
   ["a pod older than --drop", /older than MutatingAdmissionPolicy registrar-drop/, { flags: DROP, ...OLD }],
   [
     "a driver that the node-wide registrar cannot find",
-    /^CSI213 warning: .* would not find its driver's socket/,
+    /^CSI215 warning: .* would not find its driver's socket/,
     { flags: DROP, set: { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] } },
   ],
   [
     "a dropped registrar, and none for the node",
-    /^CSI214 problem: has no registrar: .* -> apply the DaemonSet/,
+    /^CSI216 problem: has no registrar: .* -> apply the DaemonSet/,
     { flags: DROP, inPod: null },
   ],
-  ["the same after the policy was deleted", /^CSI214 problem/, { inPod: null }],
+  ["the same after the policy was deleted", /^CSI216 problem/, { inPod: null }],
   ["a dropped registrar, and one for the node", undefined, { flags: DROP, inPod: null, hasNodeWide: true }],
   ["a pod of a template without a registrar", undefined, { inPod: null, generations: ["2", "1"] }],
 ])("%s", async (_what, expected, world) => {

@@ -11,7 +11,7 @@ import type { RegistrarPod } from "../read-pod";
 const nameOf = ({ policy }: Pick<PolicyMatch, "policy">) => `MutatingAdmissionPolicy ${policy.name}`;
 const LEAVE_IT = `label the pods of its template ${OPT_OUT.key}=${OPT_OUT.value} to leave it so`;
 
-export const imagePolicy = check<ClusterFacts>("CSI213", "image-policy", (facts) => [
+export const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
   ...facts.policies
     .filter(({ name }) => facts.bindings?.every(({ policy }) => policy !== name))
     .map((policy) =>
@@ -106,7 +106,7 @@ function registrarIn({ registrar }: RegistrarUnit, pods: readonly RegistrarPod[]
   return `has ${names} in ${counted(pods.length, "pod")}`;
 }
 
-export const dropped = placeCheck("CSI214", "dropped", inState("dropped"), (first, facts) => {
+export const dropped = placeCheck("CSI216", "dropped", inState("dropped"), (first, facts) => {
   const nodeWide = facts.units.find(({ driver }) => driver.kind === "every");
   const [namespace = "", name] = (nodeWide?.set.name ?? "").split("/");
   return {
