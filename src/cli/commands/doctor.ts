@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { messageOf } from "../../base/errors";
-import { renderClusterTable } from "../../doctor/cluster/table";
+import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/report";
+import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/table";
 import type { Report } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
 import { renderFileTable } from "../../doctor/manifest/table";
@@ -41,8 +42,7 @@ const FLAGS = {
   kubeconfig: textFlag("with --cluster: kubectl's file"),
   image: textFlag("with -f or --cluster: the image that is this registrar's"),
   swap: {
-    ...textFlag("with -f: only what a swap to our image changes; or --swap=IMAGE"),
-    implies: "file",
+    ...textFlag("with -f or --cluster: only what a swap to our image changes; or --swap=IMAGE"),
     coerce: parseOurImage,
   },
   "csi-address": {
@@ -98,7 +98,7 @@ export const runDoctor = createCommand(
         "drivers: [{name, state, since, reason, csiSocket, registrationSocket, waitingPods}],",
         "summary: {problem, warning, unknown, ok},",
         "findings: [{code, check, status, subject, text, fix, follows, followsIndex}]}.",
-        "With --cluster, drivers has other fields, and there are nodes. docs/doctor.md has them, and every code.",
+        "With --cluster, drivers has other fields, and there are nodes and registrars. docs/doctor.md has them, and every code.",
       ].join(" "),
       "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",
     ],
@@ -119,9 +119,15 @@ export const runDoctor = createCommand(
     };
     // Files and clusters may keep this thread busy for seconds.
     if (flags.cluster || flags.file !== undefined) endBySignals();
-    if (flags.cluster) return tell(await lookAtCluster(flags, flags.wait ?? 0), renderClusterTable);
-    if (flags.file !== undefined) {
-      const { file, image, swap } = flags;
+    const { file, image, swap } = flags;
+    if (flags.cluster)
+      return swap === undefined
+        ? tell(await lookAtCluster(flags, flags.wait ?? 0, reportOnCluster), renderClusterTable)
+        : tell(
+            await lookAtCluster(flags, flags.wait ?? 0, (reading) => reportOnClusterSwap(reading, swap)),
+            renderClusterSwapTable,
+          );
+    if (file !== undefined) {
       return swap === undefined
         ? tell(await reportOnFiles({ file, image }), renderFileTable)
         : tell(await reportOnSwap({ file, image, swap }), renderSwapTable);

@@ -17,6 +17,8 @@ export interface ListRequest {
 /** Why a list could not be read to its end. */
 export interface ListFailure {
   readonly isForbidden: boolean;
+  /** The API server has no such resource. */
+  readonly isAbsent?: boolean;
   readonly message: string;
 }
 
@@ -148,8 +150,10 @@ function tooMuch(what: string, maxBytes: number): ListFailure {
 function failureOf({ code, body }: Answer): ListFailure {
   const { message, code: ownCode } = tree(body);
   const words = typeof body === "string" ? body.trim() : text(message);
+  const status = numberOrNone(ownCode) ?? code;
   return {
-    isForbidden: (numberOrNone(ownCode) ?? code) === 403,
+    isForbidden: status === 403,
+    ...(status === 404 && { isAbsent: true }),
     message: boundText(words || `HTTP status ${code}`),
   };
 }

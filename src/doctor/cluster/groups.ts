@@ -7,6 +7,9 @@ import type { ClusterTarget } from "./read-cluster";
 /** Nodes that do not report have one cause, whatever their drivers are. */
 export const NODES_AWAY = "nodes away";
 
+/** One registrar of the whole node would serve all drivers there. */
+const NODE_WIDE_AWAY = "node-wide registrar away";
+
 type IsMeant = (place: Place) => boolean;
 /** Judges a group of places by its first. */
 type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
@@ -34,6 +37,7 @@ export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge)
 export function causeOf(place: Place, { manifestFindings }: ClusterFacts): string {
   const { state, unit, driver } = place;
   if (state.kind === "node-away") return NODES_AWAY;
+  if (state.kind === "dropped") return NODE_WIDE_AWAY;
   const isOfRegistrar = state.kind === "unregistered" || state.restarts?.isRegistrar;
   const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
   return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${reasonKey(place)}`;

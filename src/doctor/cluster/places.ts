@@ -15,6 +15,7 @@ const REASONS = {
   /** Something needs it, and there is no registrar for it anywhere. */
   unprovided: "no DaemonSet has a registrar for it",
   unseen: "whether kubelet has registered it cannot be seen from here",
+  dropped: "its pod has no registrar, and no registrar of the whole node runs there",
 } as const;
 
 /**
@@ -66,15 +67,34 @@ export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[
     for (const driver of drivers.keys()) draftAt(node, driver);
   for (const need of reading.needs) draftAt(need.node, need.driver).need = need;
   const unitsByDriver = grouped(units, ({ driver }) => driver.name);
+  const served = nodesServed(reading, unitsOf);
   return [...drafts]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, { driver, node, pods, need }]) => {
       const unit = pods[0]?.unit ?? unitsByDriver.get(driver)?.[0];
       const isListed = reading.csiNodes && reading.csiNodes.get(node ?? "")?.has(driver) === true;
       const place = { driver, node, isListed, unit, pod: pods[0]?.pod, need };
+      const isDropped = pods.length === 1 && isWithoutRegistrar(place) && !served.has(node);
+      if (isDropped && pods[0]?.pod.trouble === undefined) return { ...place, state: state("dropped") };
       const names = pods.map(({ pod }) => pod.name);
       return { ...place, state: stateOf(place, names, reading, unitsByDriver) };
     });
+}
+
+/** The nodes where a registrar of all drivers runs. */
+function nodesServed({ pods }: ClusterReading, unitsOf: ReadonlyMap<string, readonly RegistrarUnit[]>) {
+  const serving = pods.filter(
+    ({ setUid, trouble, startedMs }) =>
+      trouble === undefined &&
+      startedMs !== undefined &&
+      unitsOf.get(setUid)?.some(({ driver }) => driver.kind === "every"),
+  );
+  return new Set(serving.map(({ node }) => node));
+}
+
+/** An admission policy took the registrar out of the pod. */
+export function isWithoutRegistrar({ pod, unit }: Pick<Place, "pod" | "unit">): boolean {
+  return unit !== undefined && pod?.running.dropped.includes(unit.registrar.container) === true;
 }
 
 const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASONS[kind] });

@@ -1,12 +1,17 @@
 import { invalidOption } from "../../base/errors";
 import { nameOf, type ReadSettings, type Unread, unreadAt } from "../manifest/deployment";
 import type { OurImage } from "../manifest/program";
+import { addAccess, noAccess } from "../manifest/read-access";
 import { readCsiDriver } from "../manifest/read-csi-driver";
+import type { Deployment } from "../manifest/read-deployments";
+import { type Tree, text, tree } from "../rules/objects";
 import type { ListApi, ListFailure } from "./api";
 import { readAutoscaler } from "./read-autoscaler";
 import { createNeedSum, readExhausted, readNeedEvent, readPendingPod } from "./read-needs";
 import { readCsiNode, readNodeRow } from "./read-node";
 import { readRegistrarPod } from "./read-pod";
+import { isByName, readBinding, readPolicy } from "./read-policy";
+import { createRunningReader } from "./read-running";
 import { readRegistrarSet } from "./read-set";
 
 /** Restricts the report to one node or driver; undefined: all. */
@@ -41,8 +46,28 @@ const LISTS = {
   nodes: { apiGroup: "", unknown: "whether nodes are ready, and which node IDs they have", asTable: true },
   pods: { apiGroup: "", unknown: "how the registrars' pods are, and which pods wait" },
   events: { apiGroup: "", unknown: "which pods wait for a driver" },
+  mutatingadmissionpolicies: {
+    apiGroup: "admissionregistration.k8s.io",
+    unknown: "which pods a policy gives this registrar",
+  },
+  mutatingadmissionpolicybindings: {
+    apiGroup: "admissionregistration.k8s.io",
+    unknown: "which policies are in force",
+  },
+  namespaces: { apiGroup: "", unknown: "which namespaces a policy selects", asTable: true },
+  clusterroles: {
+    apiGroup: "rbac.authorization.k8s.io",
+    unknown: "whether registrars may change their Node",
+  },
+  clusterrolebindings: {
+    apiGroup: "rbac.authorization.k8s.io",
+    unknown: "whether registrars may change their Node",
+  },
 };
 type Resource = keyof typeof LISTS;
+
+/** API servers before Kubernetes 1.36 do not have these. */
+const MAY_BE_ABSENT: readonly Resource[] = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
 
 /** The reasons of events that name a missing driver: kubelet's at a mount, the controllers' at an attach. */
 const REASONS = ["FailedMount", "FailedAttachVolume"];
@@ -85,7 +110,7 @@ export async function readCluster(
       counts.set(resource, count);
       onProgress(resource, count);
     });
-    if (failure !== undefined)
+    if (failure !== undefined && !(failure.isAbsent && MAY_BE_ABSENT.includes(resource)))
       unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
     return values;
   };
@@ -98,23 +123,49 @@ export async function readCluster(
     target.node === undefined
       ? [{}]
       : [{ fieldSelector: `spec.nodeName=${target.node}` }, { fieldSelector: "spec.nodeName=" }];
-  const readSets = async () => {
-    const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, settingsOf, ours));
+  const readSets = async (images: OurImage) => {
+    const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, settingsOf, images));
+    const readRunning = createRunningReader(settingsOf, images);
     const lists = sets.flatMap((set) =>
       podFields.map((fields) => {
         const query = { labelSelector: set.selector, ...fields };
         const [namespace] = set.name.split("/");
-        return read("pods", query, (item) => readRegistrarPod(item, set, nowMs ?? Date.now()), namespace);
+        return read(
+          "pods",
+          query,
+          (item) => readRegistrarPod(item, set, nowMs ?? Date.now(), readRunning),
+          namespace,
+        );
       }),
     );
     const pods = (await Promise.all(lists)).flat().filter(({ node }) => isMeant(node));
     return { sets, pods };
   };
+  /** The policies first: by them the images that they give are known. */
+  const readAdmitted = async () => {
+    const [policies, bindings] = await Promise.all([
+      read("mutatingadmissionpolicies", {}, readPolicy),
+      read("mutatingadmissionpolicybindings", {}, readBinding),
+    ]);
+    const images = { ...ours, given: new Set(policies.flatMap(({ image }) => image ?? [])) };
+    const own = bindings.filter(({ policy }) => policies.some(({ name }) => name === policy));
+    const isNamed = [...policies, ...own].every(({ selection }) => isByName(selection.namespaces));
+    const namespaces = isNamed ? [] : await read("namespaces", {}, readNamespace);
+    return { ...(await readSets(images)), images, policies, bindings: own, namespaces: new Map(namespaces) };
+  };
 
   const needs = createNeedSum();
   const waitingOn = target.node === undefined ? "" : `,spec.nodeName=${target.node}`;
-  const [{ sets, pods }, nodes, csiNodes, csiDriverSpecs, pending, events, exhausted] = await Promise.all([
-    readSets(),
+  const [
+    { sets, pods, images, policies, bindings, namespaces },
+    nodes,
+    csiNodes,
+    csiDriverSpecs,
+    pending,
+    events,
+    exhausted,
+  ] = await Promise.all([
+    readAdmitted(),
     read("nodes", named, readNodeRow),
     read("csinodes", named, readCsiNode),
     read("csidrivers", {}, (item) => readCsiDriver(item)),
@@ -132,6 +183,14 @@ export async function readCluster(
   const autoscalers = csiDriverSpecs.some(({ keepsPodsOff }) => keepsPodsOff)
     ? await read("deployments", {}, readAutoscaler)
     : [];
+  const access = noAccess(true);
+  if (pods.some(({ running }) => running.registrars.some(asksApiServer)))
+    await Promise.all([
+      read("clusterroles", {}, (item) => addAccess(access, { ...tree(item), kind: "ClusterRole" })),
+      read("clusterrolebindings", {}, (item) =>
+        addAccess(access, { ...tree(item), kind: "ClusterRoleBinding" }),
+      ),
+    ]);
 
   const [failure] = unread.values();
   if (counts.size === 0 && failure !== undefined)
@@ -144,6 +203,15 @@ export async function readCluster(
     nowMs: nowMs ?? Date.now(),
     sets,
     unreadObjects,
+    /** The images that are this registrar's. */
+    images,
+    policies,
+    /** Undefined: they could not be read. */
+    bindings: ifRead("mutatingadmissionpolicybindings", bindings),
+    /** The labels by name; without one that no policy asks for. */
+    namespaces,
+    /** Undefined: the roles or their bindings could not be read. */
+    access: ifRead("clusterroles", ifRead("clusterrolebindings", access)),
     // In an order that does not depend on which list was read first.
     pods: [...pods].sort((one, other) => (one.name < other.name ? -1 : 1)),
     /** Undefined, as the next two: the list could not be read. */
@@ -160,6 +228,14 @@ export async function readCluster(
       .map(([resource, failure]) => ({ resource, ...LISTS[resource], ...failure })),
   };
 }
+
+function readNamespace(row: unknown): readonly [name: string, labels: Tree] {
+  const { name, labels } = tree(tree(tree(row).object).metadata);
+  return [text(name), tree(labels)];
+}
+
+const asksApiServer = ({ program, settings }: Deployment) =>
+  program.kind === "ours" && settings.nodeAccess !== undefined;
 
 /** kubectl without any configuration tries this address. */
 function adviceOn(message: string): string {

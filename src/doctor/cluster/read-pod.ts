@@ -2,6 +2,7 @@ import { boundText } from "../../logging/escape";
 import { nameOf } from "../manifest/deployment";
 import { requiredNodeTerms } from "../manifest/node-rules";
 import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../rules/objects";
+import type { ReadRunning } from "./read-running";
 import type { RegistrarSet } from "./read-set";
 
 /** A container that runs has a fault if it restarted so often, the last time so recently. */
@@ -31,7 +32,13 @@ export interface PodTrouble {
 export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
 
 /** Undefined for a pod of another owner, and for one that is being deleted. */
-export function readRegistrarPod(object: unknown, { uid, registrars }: RegistrarSet, nowMs: number) {
+export function readRegistrarPod(
+  object: unknown,
+  set: RegistrarSet,
+  nowMs: number,
+  readRunning: ReadRunning,
+) {
+  const { uid, registrars } = set;
   const { metadata, spec, status } = tree(object);
   const { ownerReferences, deletionTimestamp, creationTimestamp } = tree(metadata);
   if (!list(ownerReferences).some((owner) => tree(owner).uid === uid)) return undefined;
@@ -48,7 +55,9 @@ export function readRegistrarPod(object: unknown, { uid, registrars }: Registrar
     ...containers.map(({ last }) => last.finishedAt),
   ].flatMap((time) => timeOrNone(time) ?? []);
   const quietMs = nowMs - Math.max(timeOrNone(creationTimestamp) ?? nowMs, ...changes);
-  const starts = containers.filter(({ isRegistrar }) => isRegistrar).map(({ startedMs }) => startedMs);
+  const running = readRunning(tree(object), set);
+  const isWaitedFor = ({ isRegistrar }: Container) => isRegistrar || running.dropped.length > 0;
+  const starts = containers.filter(isWaitedFor).map(({ startedMs }) => startedMs);
   const startedMs = Math.max(...starts);
   const unreported =
     containers.length === 0 && quietMs >= CREATION_MS
@@ -60,6 +69,9 @@ export function readRegistrarPod(object: unknown, { uid, registrars }: Registrar
     /** Its node, or the one that it is meant for; undefined if unknown. */
     node: textOrNone(tree(spec).nodeName) ?? intendedNode(tree(spec)),
     trouble: unscheduled(conditions) ?? unreported ?? troubleIn(containers, nowMs, quietMs),
+    running,
+    /** In Unix time. */
+    createdMs: timeOrNone(creationTimestamp) ?? nowMs,
     /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
     startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
   };

@@ -1,7 +1,7 @@
 import { nameOf, type ReadSettings } from "../manifest/deployment";
 import type { OurImage } from "../manifest/program";
 import { deploymentsIn } from "../manifest/read-deployments";
-import { list, numberOrNone, text, tree } from "../rules/objects";
+import { list, numberOrNone, text, textOrNone, tree } from "../rules/objects";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
@@ -9,15 +9,24 @@ export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 export function readRegistrarSet(object: unknown, settingsOf: ReadSettings, ours?: OurImage) {
   const name = nameOf(object);
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
-  const registrars = deploymentsIn(`DaemonSet ${name}`, daemonSet, settingsOf, ours);
+  const place = `DaemonSet ${name}`;
+  const registrars = deploymentsIn(place, daemonSet, settingsOf, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
+  const { uid, namespace, annotations } = tree(metadata);
+  const source = { kind: "DaemonSet", metadata: { namespace, name: tree(metadata).name }, spec };
   return {
-    uid: text(tree(metadata).uid),
+    uid: text(uid),
     name,
     /** The `labelSelector` of a list of its pods. */
     selector: selectorOf(tree(spec).selector),
     registrars,
+    /** The same, where these images are this registrar's. */
+    registrarsWith: (images: OurImage) => deploymentsIn(place, source, settingsOf, images),
+    /** The labels of its new pods. */
+    podLabels: tree(tree(tree(tree(spec).template).metadata).labels),
+    /** How its pods name the template that they are made from. */
+    generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
     /** The number of nodes on which it wants a pod, and of those on which it has one. */
     desired: numberOrNone(tree(status).desiredNumberScheduled) ?? 0,
     current: numberOrNone(tree(status).currentNumberScheduled) ?? 0,

@@ -1,11 +1,14 @@
-import { findingsOf } from "../findings/finding";
+import { type Finding, findingsOf } from "../findings/finding";
 import { grouped } from "../findings/grouped";
 import { reportFindings } from "../findings/report";
+import { findingsOfSwap, readSwap } from "../manifest/swap";
 import { CLUSTER_CHECKS } from "./checks";
-import { type ClusterFacts, conclude } from "./cluster-facts";
+import { rights } from "./checks/reading";
+import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./cluster-facts";
 import { causeOf } from "./groups";
 import type { Place } from "./places";
 import type { ClusterReading } from "./read-cluster";
+import { registrarRows } from "./registrars";
 
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
@@ -15,16 +18,32 @@ export type ClusterReport = ReturnType<typeof reportOnCluster>;
 /** What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. */
 export function reportOnCluster(reading: ClusterReading) {
   const facts = conclude(reading);
-  const found = [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)];
+  return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
+}
+
+/**
+ * The same with the findings that a swap of the official image in the DaemonSets would bring, and no others. `swap` is the
+ * image that takes its place; empty: any of ours.
+ */
+export function reportOnClusterSwap(reading: ClusterReading, swap: string) {
+  const facts = conclude(reading);
+  const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
+  const found = findingsOfSwap(both, CLUSTER_MANIFEST_CHECKS);
+  const report = reportOf(facts, [...found, ...findingsOf([rights], facts)]);
+  return { ...report, target: { ...report.target, swap, swapped: both.swapped } };
+}
+
+function reportOf(facts: ClusterFacts, found: readonly Finding[]) {
   const { findings, healthy, summary } = reportFindings(found);
   // The first finding of a cause is the one to fix.
   const codes = new Map(found.toReversed().map(({ cause, code }) => [cause, code]));
-  const { context = null, node = null, driver = null } = reading.target;
+  const { context = null, node = null, driver = null } = facts.target;
   return {
     schema: CLUSTER_SCHEMA,
     healthy,
     target: { context, node, driver },
     drivers: driverRows(facts),
+    registrars: registrarRows(facts),
     summary,
     findings: findings.map((finding, index) => ({ ...finding, nodes: found[index]?.nodes ?? [] })),
     nodes: facts.places.map((place) => placeRow(place, codes.get(causeOf(place, facts)))),

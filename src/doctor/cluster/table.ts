@@ -2,7 +2,7 @@ import { plain } from "../../logging/escape";
 import { renderColumns } from "../findings/columns";
 import { findingTable, sumLine, type TableLook } from "../findings/table";
 import { counted } from "./groups";
-import type { ClusterReport } from "./report";
+import type { ClusterReport, reportOnClusterSwap } from "./report";
 
 /** So many nodes of a cause are named, and so many rows shown; programs get all. */
 const NAMED = 5;
@@ -13,12 +13,46 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
   return [
     ...driverTable(report),
     "",
+    ...registrarTable(report),
     ...nodeTable(report),
     ...findingTable(report.findings, look, { more: nodesRemark }),
     "",
     sumLine(report, look),
     "",
   ].join("\n");
+}
+
+/** What a swap of the image would change, for people: the registrars, the findings, how many are swapped. */
+export function renderClusterSwapTable(
+  report: ReturnType<typeof reportOnClusterSwap>,
+  look: TableLook,
+): string {
+  const { swap, swapped } = report.target;
+  const what = `${counted(swapped, "registrar")} swapped${swap && ` to ${plain(swap)}`}`;
+  const findings = findingTable(report.findings, look);
+  const end =
+    findings.length === 0 ? [`${what}: that changes nothing.`] : ["", `${what}. ${sumLine(report, look)}`];
+  return [...registrarTable(report), ...findings, ...end, ""].join("\n");
+}
+
+function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): readonly string[] {
+  if (registrars.length === 0) return [];
+  const rows = registrars.map(({ daemonSet, container, image, program, pods }) => [
+    plain(daemonSet),
+    plain(container),
+    program ?? "-",
+    plain(image ?? "-"),
+    plain(pods.map((one) => podsText(one, image)).join(", ") || "-"),
+  ]);
+  return [...renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"], rows), ""];
+}
+
+function podsText(
+  { image, program, count }: ClusterReport["registrars"][number]["pods"][number],
+  ofSet: string | null,
+): string {
+  const what = image === null ? "none" : image === ofSet ? "the same" : `${program} ${image}`;
+  return `${count.toLocaleString("en")}: ${what}`;
 }
 
 function driverTable({ drivers }: ClusterReport): readonly string[] {

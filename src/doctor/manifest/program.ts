@@ -18,6 +18,8 @@ export interface OurImage {
   readonly image?: string | undefined;
   /** A tag of ours in a repository that has the official image's name. */
   readonly version?: string | undefined;
+  /** Images that policies of the cluster give the official one's pods. */
+  readonly given?: ReadonlySet<string> | undefined;
   /** Images whose place ours takes. */
   readonly swapped?: ReadonlySet<string> | undefined;
 }
@@ -47,7 +49,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
   const { repository, name, tag } = partsOf(image);
   const isGiven = [image, image.replace(/@.*/, ""), repository].some((one) => one === ours.image);
   if (ours.swapped?.has(image)) return { ...OURS, isSwapped: true };
-  if (isGiven || name === OUR_NAME) return OURS;
+  if (isGiven || ours.given?.has(image) || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
     const isPublished = OFFICIAL_REPOSITORY.test(image);
@@ -68,6 +70,11 @@ export function programOf(container: Tree, ours: OurImage): Program {
 /** An image for Windows by its name. */
 export function isWindowsImage(image: unknown): boolean {
   return /-win-registrar$/.test(partsOf(text(image)).name);
+}
+
+/** The release that an image's tag names; undefined for an image without a tag. */
+export function tagOf(image: string): string | undefined {
+  return partsOf(image).tag || undefined;
 }
 
 function partsOf(image: string) {

@@ -23,13 +23,13 @@ export function readSwap(read: (ours: OurImage) => ManifestFacts, ours: OurImage
 }
 
 /** The findings that the swap brings. Those of containers with an unknown program stay: it may concern them. */
-export function findingsOfSwap({ before, after }: Swap): readonly Finding[] {
+export function findingsOfSwap({ before, after }: Swap, checks = MANIFEST_CHECKS): readonly Finding[] {
   const keyOf = ({ code, subject, text }: Finding) => JSON.stringify([code, subject, text]);
-  const known = new Set(findingsOf(MANIFEST_CHECKS, before).map(keyOf));
+  const known = new Set(findingsOf(checks, before).map(keyOf));
   const notJudged = new Set(
     after.deployments.filter(({ program }) => program.kind === "unknown").map(({ place }) => place),
   );
-  return findingsOf(MANIFEST_CHECKS, after).filter(
+  return findingsOf(checks, after).filter(
     (finding) =>
       finding.isUnread ||
       (finding.code === manifestArguments.code && notJudged.has(finding.subject)) ||

@@ -1,9 +1,9 @@
 import { check, checkPinned, refuse } from "../names";
 import { resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
-import { celText, literal } from "./cel";
+import { celText } from "./cel";
 import { type AddedArgument, addedWords, type Raise, swapPatch } from "./changes";
-import { matchConditions, registrarVariables } from "./recognise";
+import { matchConditions, registrarVariables, servedPattern } from "./recognise";
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
@@ -14,6 +14,16 @@ export type PolicyEngine = (typeof POLICY_ENGINES)[number];
 export const KYVERNO_MINOR = 17;
 /** A pod with this label is left alone. */
 export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
+/** A policy has this label: `swap` or `drop`. `registrar doctor --cluster` knows it by that, and these annotations tell the rest. */
+export const POLICY_LABEL = OPT_OUT.key;
+export const POLICY_ANNOTATIONS = {
+  image: `${POLICY_LABEL}/image`,
+  /** Comma-separated. */
+  matchImages: `${POLICY_LABEL}/match-images`,
+  kubeletRoot: `${POLICY_LABEL}/kubelet-root`,
+} as const;
+/** The policies' names unless they are given others. */
+export const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
 
 /** Whose pods a policy changes. */
 export interface PolicyScope {
@@ -45,7 +55,9 @@ export interface DropOptions extends PolicyScope {
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
 export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readonly Yaml[] {
   checkPinned("image", image);
-  return policy("registrar-image", scope, {
+  return policy(scope, {
+    kind: "swap",
+    facts: { image },
     about: yaml`
       # Gives every official CSI registrar another image, in the pods as they are created: DaemonSets and what owns them
       # stay as they are. To go back, delete the policy and restart the DaemonSets.
@@ -69,8 +81,10 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
 export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): readonly Yaml[] {
   checkPinned("image", image);
   const { kubeletRoot: root } = resolveBasics({ image, kubeletRoot }, "csi-registrar");
-  const path = celText(`(^|=)(unix://)?${literal(root)}/plugins/[^/*]+/csi[.]sock$`);
-  return policy("registrar-drop", scope, {
+  const path = celText(servedPattern(root));
+  return policy(scope, {
+    kind: "drop",
+    facts: { kubeletRoot: root },
     about: yaml`
       # Takes every official CSI registrar out of the pods as they are created, if the DaemonSet above finds its driver.
       # To go back, delete the policy, restart the drivers' DaemonSets, and delete the DaemonSet above last.
@@ -94,17 +108,30 @@ export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): reado
 }
 
 interface PolicyParts {
+  readonly kind: keyof typeof POLICY_NAMES;
+  readonly facts: Partial<Record<keyof typeof POLICY_ANNOTATIONS, string>>;
   readonly about: Yaml;
   readonly variables: Yaml;
   readonly patch: string;
 }
 
-function policy(defaultName: string, scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
-  const { matchImages, namespaces } = scope;
-  check("label", "name", scope.name ?? defaultName);
+function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
+  const { matchImages, namespaces, name: policyName = POLICY_NAMES[parts.kind] } = scope;
+  check("label", "name", policyName);
   for (const image of matchImages) check("image name", "match-image", image);
   for (const namespace of namespaces) check("label", "namespace", namespace);
-  const name = scalar(scope.name ?? defaultName);
+  const name = scalar(policyName);
+  const facts = { ...parts.facts, ...(matchImages.length > 0 && { matchImages: matchImages.join(",") }) };
+  const annotations = Object.entries(facts).map(
+    ([key, value]) => yaml`${POLICY_ANNOTATIONS[key as keyof typeof facts]}: ${scalar(value)}`,
+  );
+  const metadata = yaml`
+    name: ${name}
+    # registrar doctor --cluster knows the policy by these.
+    labels: {${POLICY_LABEL}: ${parts.kind}}
+    annotations:
+      ${annotations}
+  `;
   const spec = yaml`
     failurePolicy: Ignore
     reinvocationPolicy: Never
@@ -128,18 +155,18 @@ function policy(defaultName: string, scope: PolicyScope, parts: PolicyParts): re
             ${lines(parts.patch)}
   `;
   return (scope.engine ?? "kubernetes") === "kubernetes"
-    ? kubernetesPolicy(name, parts.about, spec)
-    : [kyvernoPolicy(name, parts.about, spec)];
+    ? kubernetesPolicy(name, parts.about, metadata, spec)
+    : [kyvernoPolicy(parts.about, metadata, spec)];
 }
 
-const kubernetesPolicy = (name: string, about: Yaml, spec: Yaml): readonly Yaml[] => [
+const kubernetesPolicy = (name: string, about: Yaml, metadata: Yaml, spec: Yaml): readonly Yaml[] => [
   yaml`
     ${about}
     # It needs Kubernetes 1.${IMAGE_POLICY_MINOR}. If the API server cannot evaluate it for a pod, that pod is created unchanged.
     apiVersion: admissionregistration.k8s.io/v1
     kind: MutatingAdmissionPolicy
     metadata:
-      name: ${name}
+      ${metadata}
     spec:
       ${spec}
   `,
@@ -154,14 +181,14 @@ const kubernetesPolicy = (name: string, about: Yaml, spec: Yaml): readonly Yaml[
 ];
 
 /** Kyverno's form of the same: its expressions have the API server's language, and the policy needs no binding. */
-const kyvernoPolicy = (name: string, about: Yaml, spec: Yaml): Yaml =>
+const kyvernoPolicy = (about: Yaml, metadata: Yaml, spec: Yaml): Yaml =>
   yaml`
     ${about}
     # It needs Kyverno 1.${KYVERNO_MINOR}. If Kyverno cannot evaluate it for a pod, or does not answer, that pod is created unchanged.
     apiVersion: policies.kyverno.io/v1
     kind: MutatingPolicy
     metadata:
-      name: ${name}
+      ${metadata}
     spec:
       # Only pods, as they are created: not what owns them, and not those that exist.
       autogen: {podControllers: {controllers: []}}

@@ -8,13 +8,19 @@ import { celList, celText, literal } from "./cel";
  */
 const OFFICIAL = "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+)?";
 /** The only program that our image has under a name of its own. */
-const PROGRAM = "/csi-node-driver-registrar";
+export const PROGRAM = "/csi-node-driver-registrar";
 
-/** The test that a container's image is a registrar's: by the last part of its name, whatever its tag or digest. */
-function imageTest(matchImages: readonly string[]): string {
+/** A regular expression of CEL and JavaScript for a registrar's image: by the last part of its name, whatever its tag or digest. */
+export function imagePattern(matchImages: readonly string[]): string {
   const names = [OFFICIAL, ...matchImages.map(literal)].join("|");
-  return `matches(${celText(`(^|/)(${names})(:[^/@]+)?(@[^/]+)?$`)})`;
+  return `(^|/)(${names})(:[^/@]+)?(@[^/]+)?$`;
 }
+
+/** The same for the path of a driver's socket that the node-wide registrar finds, at the end of an argument or variable. */
+export const servedPattern = (kubeletRoot: string) =>
+  `(^|=)(unix://)?${literal(kubeletRoot)}/plugins/[^/*]+/csi[.]sock$`;
+
+const imageTest = (matchImages: readonly string[]) => `matches(${celText(imagePattern(matchImages))})`;
 
 const OS_LABELS = celList(["kubernetes.io/os", "beta.kubernetes.io/os"]);
 

@@ -46,15 +46,25 @@ test("a recorded cluster: docs/doctor.md has what it says, to the letter", async
   expect([code, stderr]).toEqual([1, ""]);
 });
 
+test("--swap shows the registrars, and what it would change in them", async () => {
+  const { code, text } = await onSickCluster("--swap=example.com/registrar:v2");
+  expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS\n/);
+  expect(text).toMatch(/\n0 registrars swapped to example\.com\/registrar:v2: that changes nothing\.$/);
+  expect(code).toBe(0);
+});
+
 test("JSON says the same to programs, in keys that stay", async () => {
   const { code, text } = await onSickCluster("-o", "json", "--context=blue");
   const report = JSON.parse(text);
   expect(Object.keys(report)).toEqual([
-    ...["schema", "healthy", "target", "drivers", "summary", "findings", "nodes"],
+    ...["schema", "healthy", "target", "drivers", "registrars", "summary", "findings", "nodes"],
   ]);
   expect(report.schema).toBe("registrar.doctor.cluster/1");
   expect(report.target).toEqual({ context: "blue", node: null, driver: null });
   expect(Object.keys(report.drivers[0])).toEqual(["name", "daemonSets", "nodes", "registered", "csiDriver"]);
+  expect(Object.keys(report.registrars[0])).toEqual([
+    ...["daemonSet", "container", "driver", "image", "program", "version", "pods"],
+  ]);
   expect(Object.keys(report.nodes[0])).toEqual([
     ...["node", "driver", "state", "reason", "code", "pod", "csiNode", "waitingPods", "volumeAttachments"],
   ]);

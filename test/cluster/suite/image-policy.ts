@@ -1,3 +1,9 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../docs/markdown";
+import { createTempFolder } from "../../support/temp-folder";
+import { programPath } from "../support/build";
 import { givenPrograms, IMAGES } from "../support/images";
 import { type DaemonSet, exampleObjects, NAMESPACE, OURS, RETRY } from "../support/objects";
 import { until } from "../support/patience";
@@ -87,11 +93,34 @@ async function restart(what: string, stage: Stage, meanwhile?: () => Promise<unk
   return registrar;
 }
 
+/** What `doctor --cluster` finds about policies: codes, and texts. */
+async function doctorSays(): Promise<string> {
+  await using folder = await createTempFolder();
+  const kubectl = `#!/bin/sh\nexec "${programPath("kubernetes")}" kubectl "$@"\n`;
+  writeFileSync(folder.at("kubectl"), kubectl, { mode: 0o755 });
+  const words = [join(ROOT, "dist", "cli.js"), "doctor", "--cluster", "--output=json"];
+  const config = `--kubeconfig=${insideOf(cluster()).controlPlane.kubeconfig("admin")}`;
+  const env = { ...process.env, PATH: `${folder.path}:${process.env.PATH}` };
+  // It exits with 1 if it finds a problem.
+  const text = await new Promise<string>((resolve) =>
+    execFile(process.execPath, [...words, config], { env }, (_error, stdout) => resolve(stdout)),
+  );
+  const { findings } = JSON.parse(text) as { findings: readonly Readonly<Record<string, string>>[] };
+  return findings
+    .filter(({ code = "" }) => ["CSI212", "CSI215", "CSI216"].includes(code))
+    .map((one) => `${one.code} ${one.status}: ${one.subject} ${one.text}`)
+    .join("\n");
+}
+
 insideTest("a policy swaps the image of a chart's registrar, and deleted gives it back", async () => {
   await using stage = await authorsStage("swapped");
   try {
     const works = await change("apply", swapping(), stage, swapped(stage));
+    expect(await doctorSays()).toMatch(
+      /^CSI215 warning: DaemonSet kube-system\/swapped, container registrar has \S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image$/,
+    );
     expect(await restart("official to ours by a policy", stage)).toEqual(swapped(stage));
+    expect(await doctorSays()).toBe("");
     const ends = await change("delete", swapping(), stage, authors(stage));
     expect(await restart("ours to official without the policy", stage)).toEqual(authors(stage));
     report("a policy works and ends", works, ends);
@@ -119,6 +148,13 @@ insideTest("a policy drops a chart's registrar for that of the node, and deleted
     await change("apply", objects, stage, []);
     await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
     expect(await restart("official to node-wide by a policy", stage)).toEqual([]);
+    expect(await doctorSays()).toBe("");
+    const nodeWide = objects.filter(({ kind }) => kind === "DaemonSet");
+    await remove(nodeWide);
+    expect(await doctorSays()).toMatch(/^CSI216 problem: dropped\.csi\.example\.com has no registrar: .*$/);
+    await cluster().kubectlWith(nodeWide, "apply", "--server-side");
+    await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
+    await missingMs(stage, performance.now());
     await change("delete", policy, stage, authors(stage));
     expect(await restart("node-wide to official without the policy", stage)).toEqual(authors(stage));
   } finally {

@@ -24,7 +24,11 @@ function namesOf(
       return set;
     }),
     pods: podsOn.flatMap((nodes, n) =>
-      nodes.map((node) => ({ setUid: `${n}`, name: "a/b", node, trouble: undefined, startedMs: 0 })),
+      nodes.map((node) => ({
+        setUid: `${n}`,
+        ...{ name: "a/b", node, trouble: undefined, startedMs: 0, createdMs: 0 },
+        running: { registrars: [], dropped: [] },
+      })),
     ),
     csiNodes: new Map(
       Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),

@@ -1,7 +1,7 @@
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/api";
 import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read-cluster";
-import { reportOnCluster } from "../../../src/doctor/cluster/report";
+import { reportOnCluster, reportOnClusterSwap } from "../../../src/doctor/cluster/report";
 import type { OurImage } from "../../../src/doctor/manifest/program";
 import {
   csiDriver,
@@ -61,6 +61,10 @@ export function createMemoryCluster() {
       found.object = { ...found.object, status };
     },
   };
+  const reading = (target: Partial<ClusterTarget> = {}, ours?: OurImage) => {
+    const whole = { context: undefined, node: undefined, driver: undefined, ...target };
+    return readCluster({ list }, whole, { settingsOf, ours, onProgress: () => {} });
+  };
   return {
     ...writer,
     refusals,
@@ -72,10 +76,9 @@ export function createMemoryCluster() {
       if (found === undefined) throw new Error(`there is no ${path}`);
       found.object = { ...found.object, spec: { ...Object(found.object.spec), ...changes } };
     },
-    report: async (target: Partial<ClusterTarget> = {}, ours?: OurImage) => {
-      const whole = { context: undefined, node: undefined, driver: undefined, ...target };
-      return reportOnCluster(await readCluster({ list }, whole, { settingsOf, ours, onProgress: () => {} }));
-    },
+    report: async (target?: Partial<ClusterTarget>, ours?: OurImage) =>
+      reportOnCluster(await reading(target, ours)),
+    swapReport: async (swap: string) => reportOnClusterSwap(await reading(), swap),
   };
 }
 

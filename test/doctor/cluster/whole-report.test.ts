@@ -22,7 +22,10 @@ describe("what may not be read is unknown, and the rule that is missing is named
 
   test("nothing at all: that is no report", async () => {
     const cluster = await makeCluster();
-    const all = ["daemonsets", "pods", "nodes", "csinodes", "csidrivers", "volumeattachments", "events"];
+    const all = [
+      ...["daemonsets", "pods", "nodes", "csinodes", "csidrivers", "volumeattachments", "events"],
+      ...["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"],
+    ];
     for (const resource of all) cluster.refusals.set(resource, { isForbidden: true, message: "you may not" });
     await expect(cluster.report()).rejects.toThrow("nothing can be read of the cluster: you may not");
   });

@@ -2,8 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { createListApi } from "../../../doctor/cluster/api";
 import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
-import { type ClusterTarget, readCluster } from "../../../doctor/cluster/read-cluster";
-import { type ClusterReport, reportOnCluster } from "../../../doctor/cluster/report";
+import { type ClusterReading, type ClusterTarget, readCluster } from "../../../doctor/cluster/read-cluster";
 import { plain } from "../../../logging/escape";
 import { camelCase } from "../../command-line";
 import { version } from "../../version";
@@ -26,6 +25,8 @@ export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void
   const isGiven = (flag: string) => flags[camelCase(flag)] !== undefined;
   if (isGiven("image") && !flags.cluster && !isGiven("file"))
     throw new Error("--image needs -f or --cluster beside it");
+  if (isGiven("swap") && !flags.cluster && !isGiven("file"))
+    throw new Error("--swap needs -f or --cluster beside it");
   const wrong = (flags.cluster ? OF_A_NODE : OF_A_CLUSTER).find(isGiven);
   if (wrong === undefined) return;
   throw new Error(
@@ -56,7 +57,11 @@ interface ClusterFlags extends Partial<ClusterTarget> {
 }
 
 /** The same of a cluster, through kubectl. Progress goes to a terminal. */
-export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promise<ClusterReport> {
+export async function lookAtCluster<Report extends { readonly healthy: boolean }>(
+  flags: ClusterFlags,
+  waitMs: number,
+  report: (reading: ClusterReading) => Report,
+): Promise<Report> {
   const { context, kubeconfig, node, driver, image } = flags;
   // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
   setFlagsFromString("--semi-space-growth-factor=1");
@@ -68,7 +73,7 @@ export async function lookAtCluster(flags: ClusterFlags, waitMs: number): Promis
     const how = { settingsOf, ours: { image, version }, onProgress: progress.show };
     const reading = await readCluster(api, { context, node, driver }, how);
     progress.end();
-    return reportOnCluster(reading);
+    return report(reading);
   };
   return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs });
 }

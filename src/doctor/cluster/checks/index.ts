@@ -3,6 +3,7 @@ import type { ClusterFacts } from "../cluster-facts";
 import { autoscalers, volumeLimits } from "./limits";
 import { coverage, csiDrivers, providers, waiting } from "./needs";
 import { driverPods, podsStart, registrarPods } from "./pods";
+import { dropped, imagePolicy } from "./policies";
 import { nodesReady, rights } from "./reading";
 import { duplicates, nodeIds, registered } from "./registrations";
 
@@ -21,4 +22,6 @@ export const CLUSTER_CHECKS: readonly Check<ClusterFacts>[] = [
   rights,
   volumeLimits,
   autoscalers,
+  imagePolicy,
+  dropped,
 ];

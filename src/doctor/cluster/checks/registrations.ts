@@ -3,7 +3,7 @@ import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
 import type { ClusterFacts } from "../cluster-facts";
 import { counted, inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "../groups";
-import type { Place } from "../places";
+import { isWithoutRegistrar, type Place } from "../places";
 
 export const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...judgeGroups(facts, inState("unregistered"), (first) =>
@@ -21,6 +21,8 @@ export const registered = check<ClusterFacts>("CSI204", "registered", (facts) =>
 
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   if (unit === undefined) return "run registrar doctor on the node";
+  if (isWithoutRegistrar({ pod, unit }))
+    return "see the log of the registrar of the whole node there, and its --allow-drivers and --deny-drivers";
   const { container, program, unseen, settings } = unit.registrar;
   if (program.kind !== "ours" || unseen !== undefined)
     return `see ${kubectlFor(target, pod, "logs")} -c ${container}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;

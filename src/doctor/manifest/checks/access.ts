@@ -1,6 +1,7 @@
 import { isWithin } from "../../../host-path/mounts";
 import { SERVICE_ACCOUNT_FOLDER } from "../../../node-readiness/api/access";
 import { neededRules, type PolicyRule, rulesText } from "../../../node-readiness/rbac";
+import { includesAccount } from "../read-access";
 import type { Deployment, ManifestFacts } from "../read-deployments";
 import { eachDeployment, ok, problem, type Statement, unknown } from "./each-deployment";
 
@@ -26,17 +27,18 @@ function judgeToken(
 function judgeRights(
   { pod: { account } }: Deployment,
   needs: NonNullable<Deployment["settings"]["nodeAccess"]>,
-  { bindings, roles }: ManifestFacts["access"],
+  { bindings, roles, isWhole }: ManifestFacts["access"],
 ): Statement {
   const needed = neededRules(needs);
-  const bound = bindings.filter(({ accounts }) => accounts.includes(account));
-  if (bound.length === 0)
+  const bound = bindings.filter(({ accounts }) => includesAccount(accounts, account));
+  if (bound.length === 0 && !isWhole)
     return unknown(
       `needs rights, and no ClusterRoleBinding in these files has ServiceAccount ${account}`,
       `bind a ClusterRole to it: rules: ${rulesText(needed)}`,
     );
   const granted = bound.map(({ role }) => roles.get(role));
-  if (granted.includes(undefined)) return unknown(`has rights by a ClusterRole that is not in these files`);
+  if (granted.includes(undefined) && !isWhole)
+    return unknown(`has rights by a ClusterRole that is not in these files`);
   const missing = needed.flatMap((rule) =>
     lacking(
       rule,
@@ -47,7 +49,9 @@ function judgeRights(
     ? ok(`has the rights that it needs by ServiceAccount ${account}`)
     : problem(
         `lacks rights: no ClusterRole of ServiceAccount ${account} has them`,
-        `add to its rules: ${rulesText(missing)}`,
+        bound.length === 0
+          ? `bind a ClusterRole to it: rules: ${rulesText(missing)}`
+          : `add to its rules: ${rulesText(missing)}`,
       );
 }
 

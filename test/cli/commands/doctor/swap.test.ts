@@ -90,7 +90,7 @@ test.each<readonly [words: readonly string[], container: object, status: number,
 test("it is refused without -f, and where all nodes have Windows", async () => {
   expect(await runCommand("doctor", "--swap")).toMatchObject({
     status: 2,
-    stderr: expect.stringMatching(/--swap needs --file beside it/),
+    stderr: expect.stringMatching(/--swap needs -f or --cluster beside it/),
   });
   const ended = await swap(["--swap"], daemonSet({ container: official, ...WINDOWS }));
   expect(ended).toMatchObject({ status: 3, stderr: expect.stringMatching(/are for Windows nodes, where/) });

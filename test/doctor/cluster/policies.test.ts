@@ -1,0 +1,248 @@
+import { ago, said } from "./memory-cluster";
+import { clusterOf, OFFICIAL, OURS, type World } from "./policy-cluster";
+import { DISK } from "./sick-cluster";
+
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const SWAP = ["--image-policy", `--image=${OURS}`];
+const DROP = [...SWAP, "--drop"];
+
+const saidIn = async (world: World) =>
+  (await (await clusterOf(world)).report()).findings
+    .filter(({ code }) => ["CSI215", "CSI216"].includes(code))
+    .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
+
+const OLD = { podAt: ago(30) };
+
+test.each<readonly [what: string, expected: RegExp | undefined, World]>([
+  ["no policy", undefined, {}],
+  ["a swapped pod", undefined, { flags: SWAP, inPod: { image: OURS } }],
+  [
+    "a pod older than the policy",
+    /^CSI215 warning: has registry\S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image -> restart them: kubectl -n storage rollout restart daemonset\/disk-node$/,
+    { flags: SWAP, ...OLD },
+  ],
+  [
+    "a pod with the image of an earlier policy",
+    /^CSI215 warning: has registrar:v0 in 1 pod, older/,
+    { flags: SWAP, ...OLD, inPod: { image: "registrar:v0" } },
+  ],
+  [
+    "a newer pod",
+    /^CSI215 warning: .* made after MutatingAdmissionPolicy registrar-image: /,
+    { flags: SWAP },
+  ],
+  [
+    "a policy that was written again since",
+    /older than/,
+    {
+      flags: SWAP,
+      policyObjects: (all) =>
+        all.map((one) => ({ ...one, metadata: { ...one.metadata, managedFields: [{ time: ago(5) }] } })),
+    },
+  ],
+  [
+    "another name of the policy",
+    /older than MutatingAdmissionPolicy mine/,
+    { flags: [...SWAP, "--name=mine"], ...OLD },
+  ],
+  [
+    "a policy from before the label",
+    /older than MutatingAdmissionPolicy registrar-image/,
+    {
+      flags: SWAP,
+      ...OLD,
+      policyObjects: (all) => all.map((one) => ({ ...one, metadata: { name: "registrar-image" } })),
+    },
+  ],
+  [
+    "a policy of somebody else",
+    undefined,
+    {
+      flags: SWAP,
+      ...OLD,
+      policyObjects: (all) => all.map((one) => ({ ...one, metadata: { name: "other" } })),
+    },
+  ],
+  [
+    "a policy without a binding",
+    /^CSI215 warning: has no MutatingAdmissionPolicyBinding: it changes no pod/,
+    { flags: SWAP, ...OLD, policyObjects: (all) => all.slice(0, 1) },
+  ],
+  [
+    "another namespace",
+    /^CSI215 ok: .* does not select namespace storage -> null$/,
+    { flags: [...SWAP, "--namespace=other"] },
+  ],
+  [
+    "a namespace without the label",
+    /^CSI215 ok: .* does not select namespace storage/,
+    { flags: [...SWAP, "--namespace-label=team=storage"] },
+  ],
+  [
+    "a namespace with the label",
+    /older than/,
+    { flags: [...SWAP, "--namespace-label=team"], ...OLD, namespaceLabels: { team: "x" } },
+  ],
+  [
+    "pods that opt out",
+    /^CSI215 ok: .* by their labels its pods opt out of/,
+    { flags: SWAP, setLabels: { "registrar-image-policy": "ignore" } },
+  ],
+  [
+    "Windows",
+    /^CSI215 ok: .* for Windows/,
+    { flags: SWAP, set: { args: ["--csi-address=C:\\csi\\csi.sock"] } },
+  ],
+  [
+    "an image of another name",
+    /^CSI215 warning: .* does not know the image's name -> write the policy with --match-image/,
+    { flags: SWAP, set: { image: "corp/proxy:v2.9.0" } },
+  ],
+  [
+    "an image that the policy knows by --match-image",
+    /older than/,
+    {
+      flags: [...SWAP, "--match-image=other", "--match-image=proxy"],
+      ...OLD,
+      set: { image: "corp/proxy:v2.9.0" },
+    },
+  ],
+  [
+    "a shell",
+    /^CSI215 warning: .* it runs sh, which/,
+    { flags: SWAP, set: { command: ["sh", "-c", "exec csi-node-driver-registrar"] } },
+  ],
+  ["this registrar in the DaemonSet", undefined, { flags: SWAP, ...OLD, set: { image: OURS } }],
+  ["a pod older than --drop", /older than MutatingAdmissionPolicy registrar-drop/, { flags: DROP, ...OLD }],
+  [
+    "a driver that the node-wide registrar cannot find",
+    /^CSI215 warning: .* would not find its driver's socket/,
+    { flags: DROP, set: { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] } },
+  ],
+  [
+    "a dropped registrar, and none for the node",
+    /^CSI216 problem: has no registrar: .* -> apply the DaemonSet/,
+    { flags: DROP, inPod: null },
+  ],
+  ["the same after the policy was deleted", /^CSI216 problem/, { inPod: null }],
+  ["a dropped registrar, and one for the node", undefined, { flags: DROP, inPod: null, hasNodeWide: true }],
+  ["a pod of a template without a registrar", undefined, { inPod: null, generations: ["2", "1"] }],
+])("%s", async (_what, expected, world) => {
+  expect(await saidIn(world)).toEqual(expected === undefined ? [] : [expect.stringMatching(expected)]);
+});
+
+test("each registrar with its image in the DaemonSet and in its pods", async () => {
+  const cluster = await clusterOf({ flags: SWAP, inPod: { image: OURS } });
+  expect((await cluster.report()).registrars).toEqual([
+    {
+      daemonSet: "storage/disk-node",
+      container: "registrar",
+      driver: DISK,
+      image: OFFICIAL,
+      program: "official",
+      version: "v2.17.0",
+      pods: [{ image: OURS, program: "ours", version: "v1", count: 1 }],
+    },
+  ]);
+  const dropped = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
+  expect((await dropped.report()).registrars.map(({ pods }) => pods[0]?.image)).toEqual([
+    "registrar:v1",
+    null,
+  ]);
+});
+
+test("a swapped pod is judged as this registrar, the DaemonSet as the official one", async () => {
+  const limits = { resources: { limits: { memory: "30Mi" } } };
+  const cluster = await clusterOf({ flags: SWAP, set: limits, inPod: { image: OURS } });
+  expect(await said(cluster)).toEqual([
+    expect.stringMatching(/^CSI105 problem: DaemonSet storage\/disk-node/),
+  ]);
+  expect(await said(await clusterOf({ set: limits }))).toEqual([]);
+});
+
+test("policies that may not be listed are unknown; an API server without them says nothing", async () => {
+  const cluster = await clusterOf({});
+  for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"])
+    cluster.refusals.set(resource, { isForbidden: false, isAbsent: true, message: "not found" });
+  expect(await said(cluster)).toEqual([]);
+  cluster.refusals.set("mutatingadmissionpolicies", { isForbidden: true, message: "you may not" });
+  expect(await said(cluster)).toEqual([
+    expect.stringMatching(/^CSI212 unknown: mutatingadmissionpolicies may not be listed by you/),
+  ]);
+});
+
+describe("the rights of a pod's own account (CSI116)", () => {
+  const token = { name: "kube-api-access-x", mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" };
+  const world = (mounts: readonly object[]): World => ({
+    inPod: {
+      image: "registrar:v1",
+      args: [
+        "--csi-address=/csi/csi.sock",
+        `--kubelet-registration-path=/var/lib/kubelet/plugins/${DISK}/csi.sock`,
+        "--remove-startup-taint=disk.csi.example.com/agent-not-ready",
+      ],
+      env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
+      volumeMounts: [
+        { name: "plugin", mountPath: "/csi" },
+        { name: "registration", mountPath: "/registration" },
+        ...mounts,
+      ],
+    },
+  });
+  const rules = [
+    { apiGroups: [""], resources: ["nodes"], verbs: ["get", "watch", "patch"] },
+    { apiGroups: ["storage.k8s.io"], resources: ["csinodes"], verbs: ["get"] },
+  ];
+  const bind = async (
+    subject: object,
+    granted: readonly object[] = rules,
+    mounts: readonly object[] = [token],
+  ) => {
+    const cluster = await clusterOf(world(mounts));
+    await cluster.create(`${RBAC}/clusterroles`, {
+      metadata: { name: "r" },
+      rules: granted,
+      aggregationRule: {},
+    });
+    const roleRef = { kind: "ClusterRole", name: "r" };
+    await cluster.create(`${RBAC}/clusterrolebindings`, {
+      metadata: { name: "b" },
+      roleRef,
+      subjects: [subject],
+    });
+    return (await said(cluster)).filter((line) => line.startsWith("CSI116"));
+  };
+  const account = { kind: "ServiceAccount", namespace: "storage", name: "default" };
+
+  test.each([
+    ["the account", account],
+    ["its user", { kind: "User", name: "system:serviceaccount:storage:default" }],
+    ["its namespace's group", { kind: "Group", name: "system:serviceaccounts:storage" }],
+    ["all accounts", { kind: "Group", name: "system:serviceaccounts" }],
+  ])("bound to %s: nothing is said", async (_what, subject) => {
+    expect(await bind(subject)).toEqual([]);
+  });
+
+  test("bound to another, without a verb, without a token", async () => {
+    expect(await bind({ ...account, namespace: "other" })).toEqual([
+      expect.stringMatching(
+        /^CSI116 problem: .* lacks rights: .* storage\/default has them -> bind a ClusterRole/,
+      ),
+    ]);
+    expect(await bind(account, rules.slice(0, 1))).toEqual([
+      expect.stringMatching(/-> add to its rules: .*csinodes/),
+    ]);
+    expect(await bind(account, rules, [])).toEqual([
+      expect.stringMatching(/^CSI116 problem: .* has no token/),
+    ]);
+  });
+});
+
+test("--swap: what it would change in the DaemonSets, and nothing else", async () => {
+  const cluster = await clusterOf({ set: { resources: { limits: { memory: "30Mi" } } } });
+  const { findings, target } = await cluster.swapReport("registrar:v2");
+  expect(findings.map(({ code, subject }) => `${code} ${subject}`)).toEqual([
+    "CSI105 DaemonSet storage/disk-node, container registrar",
+  ]);
+  expect(target).toMatchObject({ swap: "registrar:v2", swapped: 1 });
+});
