@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { createTempFolder } from "../support/temp-folder";
-import { buildPrograms, programPath } from "./support/build";
+import { buildPrograms, buildReleases, programPath } from "./support/build";
 import { makeClusterGroup } from "./support/cgroups";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
@@ -48,6 +48,7 @@ async function main(): Promise<number> {
   }
   if (values.images) {
     await buildPrograms(say, ["podprogram"]);
+    await buildReleases(say);
     const images = await makeImages(say);
     process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
@@ -77,6 +78,7 @@ async function inOwnCluster(command: readonly string[], env: NodeJS.ProcessEnv):
     return 1;
   }
   await buildPrograms(say);
+  await buildReleases(say);
   const images = await makeImages(say);
 
   const folder = mkdtempSync(join(tmpdir(), "registrar-cluster-"));

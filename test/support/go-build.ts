@@ -37,6 +37,11 @@ export function createGoBuilder(sources: string) {
       go(["env", "GOVERSION"]).catch((error: NodeJS.ErrnoException) => {
         throw error.code === "ENOENT" ? new Error(`${needed}: no go command is in PATH`) : error;
       }),
+    /** Downloads a module, such as `example.com/module@v1.2.3`, unless the module cache has it: its folder there. */
+    download: async (module: string): Promise<string> => {
+      const { Dir } = JSON.parse(await go(["mod", "download", "-json", module])) as { Dir: string };
+      return Dir;
+    },
     /** Builds, unless the very same inputs were built before. */
     build: async (build: GoBuild): Promise<void> => {
       const inputs = await hashInputs(build);
