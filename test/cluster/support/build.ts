@@ -1,4 +1,4 @@
-import { copyFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGoBuilder } from "../../support/go-build";
 
@@ -11,7 +11,7 @@ export type Program = "kubernetes" | "podprogram";
  */
 const RELEASES = {
   hostpathplugin: "github.com/kubernetes-csi/csi-driver-host-path@v1.18.0",
-  "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6@v6.4.0",
+  "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6@v6.3.0",
   "csi-attacher": "github.com/kubernetes-csi/external-attacher/v4@v4.13.0",
   "csi-resizer": "github.com/kubernetes-csi/external-resizer/v2@v2.3.0",
 } as const;
@@ -87,6 +87,6 @@ export async function buildReleases(announce: (text: string) => void): Promise<v
       onStart: () => announce(`building ${program} ${version} with ${goVersion}: minutes the first time`),
     });
     if (program !== "hostpathplugin")
-      copyFileSync(join(folder, "deploy", "kubernetes", "rbac.yaml"), rightsPath(program));
+      writeFileSync(rightsPath(program), readFileSync(join(folder, "deploy", "kubernetes", "rbac.yaml")));
   }
 }
