@@ -24,7 +24,8 @@ that of KUBECONFIG.
   --images         makes the images and prints their tarballs, to be loaded into the nodes of KUBECONFIG's cluster
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
-  HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver
+  HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver; without it the
+                            driver of dynamic volumes is built from its module
   KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out
   REGISTRAR_IMAGE=NAME      with KUBECONFIG: another image of the registrar that its nodes have
 `;

@@ -16,6 +16,11 @@ const RELEASES = {
   "csi-resizer": "github.com/kubernetes-csi/external-resizer/v2@v2.3.0",
 } as const;
 export type Release = keyof typeof RELEASES;
+/** The sidecars and their versions, as a person reads them. */
+export const SIDECAR_RELEASES = Object.entries(RELEASES)
+  .filter(([program]) => program !== "hostpathplugin")
+  .map(([program, module]) => `${program} ${versionOf(module)}`)
+  .join(", ");
 
 /** The Kubernetes release that `program/go.mod` names. */
 export const KUBERNETES_VERSION = "1.36.3";
@@ -73,10 +78,10 @@ export async function buildReleases(announce: (text: string) => void): Promise<v
     try {
       folder = await createGoBuilder(__dirname).download(module);
     } catch (error) {
-      announce(`no dynamic volumes: ${module} cannot be downloaded: ${(error as Error).message}`);
+      announce(`no dynamic volumes, because a module cannot be downloaded: ${(error as Error).message}`);
       return;
     }
-    const version = module.slice(module.lastIndexOf("@") + 1);
+    const version = versionOf(module);
     const linkerFlags = `-s -w -X main.version=${version}`;
     const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags}`];
     await createGoBuilder(folder).build({
@@ -89,4 +94,8 @@ export async function buildReleases(announce: (text: string) => void): Promise<v
     if (program !== "hostpathplugin")
       writeFileSync(rightsPath(program), readFileSync(join(folder, "deploy", "kubernetes", "rbac.yaml")));
   }
+}
+
+function versionOf(module: string): string {
+  return module.slice(module.lastIndexOf("@") + 1);
 }
