@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { createTempFolder } from "../support/temp-folder";
-import { buildPrograms, programPath } from "./support/build";
+import { buildPrograms, buildReleases, programPath } from "./support/build";
 import { makeClusterGroup } from "./support/cgroups";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
@@ -24,7 +24,8 @@ that of KUBECONFIG.
   --images         makes the images and prints their tarballs, to be loaded into the nodes of KUBECONFIG's cluster
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
-  HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver
+  HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver; without it the
+                            driver of dynamic volumes is built from its module
   KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out
   REGISTRAR_IMAGE=NAME      with KUBECONFIG: another image of the registrar that its nodes have
 `;
@@ -48,6 +49,7 @@ async function main(): Promise<number> {
   }
   if (values.images) {
     await buildPrograms(say, ["podprogram"]);
+    await buildReleases(say);
     const images = await makeImages(say);
     process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
@@ -77,6 +79,7 @@ async function inOwnCluster(command: readonly string[], env: NodeJS.ProcessEnv):
     return 1;
   }
   await buildPrograms(say);
+  await buildReleases(say);
   const images = await makeImages(say);
 
   const folder = mkdtempSync(join(tmpdir(), "registrar-cluster-"));

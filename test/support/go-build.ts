@@ -37,6 +37,19 @@ export function createGoBuilder(sources: string) {
       go(["env", "GOVERSION"]).catch((error: NodeJS.ErrnoException) => {
         throw error.code === "ENOENT" ? new Error(`${needed}: no go command is in PATH`) : error;
       }),
+    /**
+     * Downloads a module, such as `example.com/module@v1.2.3`, unless the module cache has it: its folder there. Rejects with
+     * go's own words, on one line.
+     */
+    download: async (module: string): Promise<string> => {
+      // go writes the same object when it fails, and ends with 1.
+      const text = await go(["mod", "download", "-json", module]).catch(({ stdout = "{}" }) =>
+        String(stdout),
+      );
+      const { Dir, Error: reason = "go said nothing" } = JSON.parse(text) as { Dir?: string; Error?: string };
+      if (Dir === undefined) throw new Error(reason.replaceAll(/\s+/g, " "));
+      return Dir;
+    },
     /** Builds, unless the very same inputs were built before. */
     build: async (build: GoBuild): Promise<void> => {
       const inputs = await hashInputs(build);

@@ -1,4 +1,5 @@
 import { isOwn } from "../support/cluster";
+import { hasDynamicVolumes } from "../support/dynamic-volumes";
 import { CONTESTANTS, type Contestant } from "../support/objects";
 import { type Outcome, play, type Scenario } from "../support/play";
 import { keepOutcome } from "../support/results";
@@ -7,13 +8,14 @@ import { cluster, sayLeftOut } from "../support/use-cluster";
 
 const plays = Number(process.env.CLUSTER_PLAYS ?? 1);
 const hasOfficial = CONTESTANTS.length > 1;
-const [playable, leftOut] = [
-  SCENARIOS.filter(
-    ({ needsInside, needsOfficial }) => (isOwn || !needsInside) && (hasOfficial || !needsOfficial),
-  ),
-  SCENARIOS.filter(({ needsInside }) => !isOwn && needsInside),
-];
-for (const { title } of leftOut) sayLeftOut(title);
+const playable = SCENARIOS.filter(({ title, needsInside, needsOfficial, needsSidecars }) => {
+  const missing = [
+    ...(!isOwn && needsInside ? ["the node's inside"] : []),
+    ...(!hasDynamicVolumes && needsSidecars ? ["the sidecars of dynamic volumes"] : []),
+  ];
+  for (const one of missing) sayLeftOut(title, one);
+  return missing.length === 0 && (hasOfficial || !needsOfficial);
+});
 
 describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i", (round) => {
   test.each(playable.filter(({ once = false }) => !once || round === 1))("$title", async (scenario) => {

@@ -1,7 +1,24 @@
+import {
+  applyDynamic,
+  applySidecars,
+  hasDynamicVolumes,
+  removeDynamicVolumes,
+  resize,
+  usesNewClaim,
+} from "../support/dynamic-volumes";
+import { rollOut, surging } from "../support/faults";
 import { IMAGES } from "../support/images";
-import { containerOf, EXAMPLE, exampleObjects, OURS, podWith } from "../support/objects";
-import { type Change, createStage } from "../support/stage";
-import { cluster } from "../support/use-cluster";
+import {
+  containerOf,
+  EXAMPLE,
+  exampleObjects,
+  OURS,
+  podWith,
+  registrationSocketOf,
+  TOPOLOGY_KEY,
+} from "../support/objects";
+import { type Change, createStage, insideOf } from "../support/stage";
+import { cluster, insideTest, sayLeftOut } from "../support/use-cluster";
 
 const STATIC_VOLUME = [
   {
@@ -52,3 +69,58 @@ test("a persistent volume is mounted, written, and read by the next pod", async 
   await kubectl("delete", "pod", "second", "--timeout=60s");
   await kubectl("delete", "pvc/static", "pv/static", "--timeout=60s");
 });
+
+const DYNAMIC =
+  "a dynamic volume is provisioned for its node, attached, and grows, after a surge and without a socket";
+if (hasDynamicVolumes) insideTest(DYNAMIC, useDynamicVolumes);
+else sayLeftOut(DYNAMIC, "the hostpath driver and the sidecars of dynamic volumes");
+
+interface Provisioned {
+  readonly spec: {
+    readonly csi: { readonly driver: string };
+    readonly nodeAffinity?: { readonly required: { readonly nodeSelectorTerms: readonly object[] } };
+  };
+}
+
+interface Attachment {
+  readonly spec: { readonly nodeName: string; readonly source: { readonly persistentVolumeName: string } };
+  readonly status: { readonly attached: boolean };
+}
+
+async function useDynamicVolumes(): Promise<void> {
+  const { kubectl, get, nodeName } = cluster();
+  const { node } = insideOf(cluster());
+  const expectProvisioned = async (volume: string) => {
+    const { spec } = await get<Provisioned>(`/api/v1/persistentvolumes/${volume}`);
+    const values = [nodeName];
+    expect([spec.csi.driver, spec.nodeAffinity?.required.nodeSelectorTerms]).toEqual([
+      EXAMPLE.driver,
+      [{ matchExpressions: [{ key: TOPOLOGY_KEY, operator: "In", values }] }],
+    ]);
+    const { items } = await get<{ items: Attachment[] }>("/apis/storage.k8s.io/v1/volumeattachments");
+    expect(items).toContainEqual(
+      expect.objectContaining({
+        spec: expect.objectContaining({ nodeName, source: { persistentVolumeName: volume } }),
+        status: { attached: true },
+      }),
+    );
+  };
+  await using stage = createStage(cluster(), OURS);
+  try {
+    await applySidecars(cluster(), [stage.plugin]);
+    await applyDynamic(stage, surging);
+    await stage.registered();
+    await expectProvisioned(await usesNewClaim(stage, "first"));
+
+    await applyDynamic(stage, (daemonSet) => [surging, rollOut].forEach((change) => void change(daemonSet)));
+    await kubectl("rollout", "status", "--namespace=kube-system", `daemonset/${EXAMPLE.daemonSet}`);
+    await expectProvisioned(await usesNewClaim(stage, "after-a-surge"));
+
+    await node.run("rm", registrationSocketOf(EXAMPLE));
+    await Promise.all([resize(cluster(), "first", "2Mi"), usesNewClaim(stage, "without-a-socket")]);
+    await node.run("test", "-S", registrationSocketOf(EXAMPLE));
+    expect(await kubectl("logs", "first")).toBe("read text of first\n");
+  } finally {
+    await removeDynamicVolumes(cluster());
+  }
+}

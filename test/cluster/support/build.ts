@@ -1,8 +1,26 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGoBuilder } from "../../support/go-build";
 
 /** All of Kubernetes and etcd; what runs in pods. */
 export type Program = "kubernetes" | "podprogram";
+
+/**
+ * Programs of kubernetes-csi as it releases them: each is `cmd/NAME` of a module, built with that module's own go.mod and
+ * go.sum, so that its dependencies do not meet those of `program/go.mod`.
+ */
+const RELEASES = {
+  hostpathplugin: "github.com/kubernetes-csi/csi-driver-host-path@v1.18.0",
+  "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6@v6.3.0",
+  "csi-attacher": "github.com/kubernetes-csi/external-attacher/v4@v4.13.0",
+  "csi-resizer": "github.com/kubernetes-csi/external-resizer/v2@v2.3.0",
+} as const;
+export type Release = keyof typeof RELEASES;
+/** The sidecars and their versions, as a person reads them. */
+export const SIDECAR_RELEASES = Object.entries(RELEASES)
+  .filter(([program]) => program !== "hostpathplugin")
+  .map(([program, module]) => `${program} ${versionOf(module)}`)
+  .join(", ");
 
 /** The Kubernetes release that `program/go.mod` names. */
 export const KUBERNETES_VERSION = "1.36.3";
@@ -19,7 +37,10 @@ const LINKER_FLAGS = [
 
 const go = createGoBuilder(SOURCES);
 
-export const programPath = (program: Program): string => join(BIN, program);
+export const programPath = (program: Program | Release): string => join(BIN, program);
+/** The objects with the rights of a sidecar, as its project has them; a YAML file. */
+export const rightsPath = (sidecar: Exclude<Release, "hostpathplugin">): string =>
+  join(BIN, `${sidecar}.rbac.yaml`);
 
 /**
  * Builds Kubernetes with etcd, and what runs in pods, or one of them, unless the very same sources were built before.
@@ -43,4 +64,38 @@ export async function buildPrograms(
       onStart: () => announce(`building the program ${program} with ${goVersion}${patience}`),
     });
   }
+}
+
+/**
+ * Builds the hostpath driver, unless HOSTPATH_DRIVER has it, and the sidecars of dynamic volumes. Where the module proxy
+ * does not have one, `announce` is called with that, and the suite leaves out what needs them.
+ */
+export async function buildReleases(announce: (text: string) => void): Promise<void> {
+  const goVersion = await go.version("Go is needed to build sidecars");
+  for (const [program, module] of Object.entries(RELEASES) as [Release, string][]) {
+    if (program === "hostpathplugin" && process.env.HOSTPATH_DRIVER) continue;
+    let folder: string;
+    try {
+      folder = await createGoBuilder(__dirname).download(module);
+    } catch (error) {
+      announce(`no dynamic volumes, because a module cannot be downloaded: ${(error as Error).message}`);
+      return;
+    }
+    const version = versionOf(module);
+    const linkerFlags = `-s -w -X main.version=${version}`;
+    const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags}`];
+    await createGoBuilder(folder).build({
+      args: [...flags, "-o", programPath(program), `./cmd/${program}`],
+      key: [goVersion, module, ...flags],
+      isSource: (name) => /^go\.(mod|sum)$/.test(name),
+      stamp: `${programPath(program)}.sha256`,
+      onStart: () => announce(`building ${program} ${version} with ${goVersion}: minutes the first time`),
+    });
+    if (program !== "hostpathplugin")
+      writeFileSync(rightsPath(program), readFileSync(join(folder, "deploy", "kubernetes", "rbac.yaml")));
+  }
+}
+
+function versionOf(module: string): string {
+  return module.slice(module.lastIndexOf("@") + 1);
 }

@@ -31,10 +31,14 @@ export const clusterOf = ([stage]: readonly Stage[]) => {
 };
 
 /** Pods that overlap: the new one runs before the old one is asked to end. */
-export const surging =
+export const surging: Change = (daemonSet) => {
+  daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
+};
+/** The same, with the suite's driver and these arguments. */
+export const surgingDriver =
   (...driverArgs: readonly string[]): Change =>
   (daemonSet) => {
-    daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
+    surging(daemonSet);
     const driver = containerOf(daemonSet, "hostpath");
     driver.image = IMAGES.driver; // a flag says what it does to its socket at the end
     driver.args.push(...driverArgs);

@@ -34,7 +34,13 @@ export const IMAGES = {
   official: "localhost/official:test",
   /** Kubernetes' hostpath driver, where `HOSTPATH_DRIVER` names its binary. */
   hostpath: "localhost/hostpath:test",
+  /** The sidecars of dynamic volumes. */
+  "csi-provisioner": "localhost/csi-provisioner:test",
+  "csi-attacher": "localhost/csi-attacher:test",
+  "csi-resizer": "localhost/csi-resizer:test",
 } as const;
+
+export const SIDECARS = ["csi-provisioner", "csi-attacher", "csi-resizer"] as const;
 
 /** Binaries that were built elsewhere. */
 export const givenPrograms = () => ({
@@ -42,9 +48,19 @@ export const givenPrograms = () => ({
   hostpath: process.env.HOSTPATH_DRIVER,
 });
 
+/** Kubernetes' hostpath driver with the sidecars of its dynamic volumes; undefined where one of them was not built. */
+export function dynamicPrograms(): { readonly hostpath: string } | undefined {
+  const hostpath = givenPrograms().hostpath ?? programPath("hostpathplugin");
+  return [hostpath, ...SIDECARS.map(programPath)].every((program) => existsSync(program))
+    ? { hostpath }
+    : undefined;
+}
+
 /** Makes the images unless the very same were made before; `announce` is called with what is being made. */
 export async function makeImages(announce: (text: string) => void): Promise<Images> {
-  const { official, hostpath } = givenPrograms();
+  const { official } = givenPrograms();
+  const dynamic = dynamicPrograms();
+  const hostpath = dynamic?.hostpath ?? givenPrograms().hostpath;
   await using folder = await createTempFolder();
   const made: Record<string, string> = {};
   const make = async (
@@ -67,11 +83,14 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
     buildah.archive(name, tarball);
     writeFileSync(stamp, hash);
   };
+  const pod = programPath("podprogram");
   const single = (name: string, program: string, entrypoint: readonly string[]) =>
-    make(name, [program], (buildah, root) => {
-      // What mounts by calling these.
-      if (name === IMAGES.hostpath)
+    make(name, [program, ...(name === IMAGES.hostpath ? [pod] : [])], (buildah, root) => {
+      if (name === IMAGES.hostpath) {
+        // What mounts by calling these, and may leave its socket when it ends.
         for (const tool of ["mount", "umount"]) copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
+        cpSync(pod, join(root, "podprogram"));
+      }
       if (name === IMAGES.workload) {
         mkdirSync(join(root, "usr", "bin"), { recursive: true });
         cpSync(program, join(root, "usr", "bin", "sleep"));
@@ -85,7 +104,6 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
   await make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) =>
     buildRegistrar(buildah, IMAGES.ours, node, root),
   );
-  const pod = programPath("podprogram");
   for (const part of ["pause", "driver", "workload"] as const)
     await single(IMAGES[part], pod, ["/podprogram", part]);
   await make(IMAGES.exampleDriver, EXAMPLE_DRIVER_INPUTS, (buildah, root) =>
@@ -93,6 +111,7 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
   );
   if (official) await single(IMAGES.official, official, ["/csi-node-driver-registrar"]);
   if (hostpath) await single(IMAGES.hostpath, hostpath, ["/hostpathplugin"]);
+  if (dynamic) for (const name of SIDECARS) await single(IMAGES[name], programPath(name), [`/${name}`]);
   return made;
 }
 

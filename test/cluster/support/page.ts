@@ -4,22 +4,32 @@ import { cpus, loadavg, release } from "node:os";
 import { join } from "node:path";
 import { withFigures } from "../../../bench/figures";
 import { ROOT } from "../../docs/markdown";
-import { KUBERNETES_VERSION } from "./build";
-import { rolesOf } from "./play";
+import { KUBERNETES_VERSION, SIDECAR_RELEASES } from "./build";
+import { rolesOf, type Scenario } from "./play";
 import { outcomeTable, readOutcomes, triesTable } from "./results";
 import { SCENARIOS } from "./scenarios";
 
-/** Writes the figures of docs/measurements.md from what was kept in a file. */
+/** Writes those figures of docs/measurements.md for which something was kept in a file; leaves the others as they are. */
 export function writePage(outcomesFile: string): void {
   const page = join(ROOT, "docs", "measurements.md");
   const outcomes = readOutcomes(outcomesFile);
-  const titles = [...new Set(SCENARIOS.flatMap(rolesOf).map(({ title }) => title))];
-  const figures = [
-    ...[conditions(), outcomeTable(titles, outcomes)],
+  const write = (command: string, scenarios: readonly Scenario[], ...texts: readonly string[]) => {
+    const titles = [...new Set(scenarios.flatMap(rolesOf).map(({ title }) => title))];
+    if (!outcomes.some(({ title }) => titles.includes(title))) return;
+    const figures = [conditions(), outcomeTable(titles, outcomes), ...texts].join("\n\n");
+    writeFileSync(page, withFigures(readFileSync(page, "utf8"), command, figures));
+  };
+  write(
+    "npm run test:cluster",
+    SCENARIOS.filter(({ needsSidecars }) => !needsSidecars),
     "A pod with an inline volume and no toleration, created before its driver, which the node had never had:",
     triesTable(outcomes),
-  ].join("\n\n");
-  writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run test:cluster", figures));
+  );
+  write(
+    'npm run test:cluster -- --only "dynamic volume"',
+    SCENARIOS.filter(({ needsSidecars }) => needsSidecars),
+    `The sidecars: ${SIDECAR_RELEASES}.`,
+  );
 }
 
 function conditions(): string {

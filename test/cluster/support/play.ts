@@ -10,6 +10,8 @@ export interface Scenario {
   readonly needsInside?: boolean;
   /** Only with the official registrar's binary there is something to play. */
   readonly needsOfficial?: boolean;
+  /** Only with the hostpath driver and the sidecars of dynamic volumes there is something to play. */
+  readonly needsSidecars?: boolean;
   /** What is played beside each other with one cause, each a row of the table. By default one, of the same title. */
   readonly roles?: readonly Role[];
   /** Its contestants are played one after the other, where they would wait for each other's processor time. */
@@ -24,8 +26,13 @@ export interface Scenario {
   readonly prepare?: (players: readonly Player[]) => Promise<void>;
   /** Time counts from its beginning unless it resolves with another moment, as performance.now() counts. */
   readonly cause: (players: readonly Player[]) => Promise<unknown>;
+  /**
+   * What the column `pod` waits for from the end of the cause on; rejects when it does not happen within the limit. By
+   * default a new pod with an inline volume runs.
+   */
+  readonly use?: (player: Player, limitMs: number) => Promise<unknown>;
   /** Undoes what outlives the plugins. */
-  readonly undo?: (cluster: Cluster) => Promise<unknown>;
+  readonly undo?: (cluster: Cluster, players: readonly Player[]) => Promise<unknown>;
 }
 
 /** A part in a scenario, which each contestant plays with a driver of its own. */
@@ -53,7 +60,7 @@ export interface Outcome {
   readonly missingMs: number | undefined;
   /** When kubelet last reported the driver as registered, by the registrar's log; undefined if never since. */
   readonly registeredMs?: number | undefined;
-  /** When a pod with a volume, made as time began, ran; undefined if it did not. */
+  /** When a pod with a volume, made as time began, ran, or what the scenario uses instead; undefined if it did not. */
   readonly podMs: number | undefined;
   /** How often kubelet restarted the registrar's container meanwhile. */
   readonly restarts: number;
@@ -87,7 +94,7 @@ export async function play(
       players.map((player, index) => watch(player, scenario, zero, before[index] ?? new Map())),
     );
   } finally {
-    await undo?.(cluster);
+    await undo?.(cluster, players);
     await Promise.all(players.map((player) => player[Symbol.asyncDispose]()));
   }
 }
@@ -97,10 +104,13 @@ async function applyAndWait(players: readonly Player[]): Promise<void> {
   await Promise.all(players.map((player) => player.registered()));
 }
 
-/** Makes a pod with a volume and follows CSINode until both are well and stay so. */
+const mountsInline: NonNullable<Scenario["use"]> = ({ plugin, mountsVolume }, limitMs) =>
+  mountsVolume(`user-of-${plugin.daemonSet}`, limitMs);
+
+/** Uses a volume and follows CSINode until both are well and stay so. */
 async function watch(
   player: Player,
-  { limitMs = 120_000 }: Scenario,
+  { limitMs = 120_000, use = mountsInline }: Scenario,
   zero: number,
   before: ReadonlyMap<string, number>,
 ): Promise<Outcome> {
@@ -108,7 +118,7 @@ async function watch(
   const { record } = cluster;
   const giveUpAt = zero + limitMs;
   const left = () => Math.max(1_000, giveUpAt - performance.now());
-  const pod = player.mountsVolume(`user-of-${plugin.daemonSet}`, left()).then(
+  const pod = use(player, left()).then(
     () => performance.now() - zero,
     () => undefined,
   );

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { Inside } from "./cluster";
+import { applyDynamic, applySidecars, removeDynamicVolumes, resize, usesNewClaim } from "./dynamic-volumes";
 import {
   apiServerAway,
   apiServerAwayMeanwhile,
@@ -9,6 +10,7 @@ import {
   ending,
   rollOut,
   surging,
+  surgingDriver,
   withLimits,
 } from "./faults";
 import { deletedCsiNode } from "./node-ready";
@@ -47,23 +49,63 @@ async function killAndStart(part: Part): Promise<void> {
 /** An update whose pods overlap, with a driver that leaves or removes the socket of its successor. */
 function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scenario {
   const update: Change = (daemonSet) => {
-    surging(flag)(daemonSet);
+    surgingDriver(flag)(daemonSet);
     rollOut(daemonSet);
   };
-  const rolledOut = ["rollout", "status", "--namespace=kube-system", "--timeout=40s"];
   return {
     title,
-    roles: [{ title, change: surging(flag) }],
+    roles: [{ title, change: surgingDriver(flag) }],
     // Registered it is in either case.
     ours: { comesBack: true, podRuns: flag === "--leave-socket" },
     limitMs: 60_000,
-    cause: async (stages) => {
-      await eachOf(stages, (stage) => stage.apply(update));
-      await eachOf(stages, ({ cluster, plugin }) =>
-        cluster.kubectl(...rolledOut, `daemonset/${plugin.daemonSet}`).catch(() => {}),
-      );
-    },
+    cause: (stages) => rollOutWith(stages, (stage) => stage.apply(update)),
   };
+}
+
+/**
+ * As {@link fault}, for volumes of the hostpath driver that the sidecars provision, attach and resize. A pod that has one
+ * runs before the cause; a claim and its pod are new after it, unless the scenario uses another.
+ */
+const dynamic = (title: string, cause: Cause, more: Partial<Scenario> = {}): Scenario =>
+  fault(title, cause, {
+    needsSidecars: true,
+    prepare: async (players) => {
+      const plugins = players.map(({ plugin }) => plugin);
+      await applySidecars(clusterOf(players), plugins);
+      await eachOf(players, (player) => applyDynamic(player, surging));
+      await eachOf(players, (player) => player.registered());
+      await eachOf(players, (player) => usesNewClaim(player, firstClaim(player)));
+    },
+    use: (player, limitMs) => usesNewClaim(player, `next-${player.plugin.daemonSet}`, limitMs),
+    undo: async (cluster, players) => {
+      // Without its driver kubelet could not unmount.
+      const away = players.filter(({ plugin }) => !cluster.record.isListed(plugin.driver));
+      await eachOf(away, deletePods);
+      await eachOf(away, (player) => player.registered());
+      await removeDynamicVolumes(cluster);
+    },
+    ...more,
+  });
+
+const firstClaim = ({ plugin }: Player) => `first-${plugin.daemonSet}`;
+
+async function deletePods({ cluster, pods }: Player): Promise<void> {
+  const names = (await pods()).map(({ metadata }) => metadata.name);
+  await cluster.kubectl("delete", "pod", "--namespace=kube-system", "--wait=false", ...names);
+}
+
+const removeSockets: Cause = (players) => {
+  const { node } = insideOf(clusterOf(players));
+  return node.run("rm", ...players.map(({ plugin }) => registrationSocketOf(plugin)));
+};
+
+/** Rolls out and waits until the new pods are there, 40 s at most. */
+async function rollOutWith(players: readonly Player[], apply: (player: Player) => Promise<void>) {
+  const status = ["rollout", "status", "--namespace=kube-system", "--timeout=40s"];
+  await eachOf(players, apply);
+  await eachOf(players, ({ cluster, plugin }) =>
+    cluster.kubectl(...status, `daemonset/${plugin.daemonSet}`).catch(() => {}),
+  );
 }
 
 function swap(from: Contestant, to: Contestant): Scenario {
@@ -98,17 +140,25 @@ export const SCENARIOS: readonly Scenario[] = [
   fault("driver killed", (stages) => eachOf(stages, (stage) => stage.killContainer("hostpath")), {
     needsInside: true,
   }),
-  faultInside("registration socket removed", ({ node }, stages) =>
-    node.run("rm", ...stages.map(({ plugin }) => registrationSocketOf(plugin))),
-  ),
-  fault("pod deleted", async (stages) => {
-    const pods = (await eachOf(stages, (stage) => stage.pods())).flat();
-    const names = pods.map(({ metadata }) => metadata.name);
-    await clusterOf(stages).kubectl("delete", "pod", "--namespace=kube-system", "--wait=false", ...names);
-  }),
+  fault("registration socket removed", removeSockets, { needsInside: true }),
+  fault("pod deleted", (stages) => eachOf(stages, deletePods)),
   fault("rolling update", (stages) => eachOf(stages, (stage) => stage.apply(rollOut))),
   surge("update with maxSurge: 1", "--leave-socket"),
   surge("update with maxSurge: 1, the old driver removes the new one's socket", "--remove-socket"),
+  dynamic("dynamic volume", async () => {}),
+  dynamic("dynamic volume, registration socket removed", removeSockets, { needsInside: true }),
+  dynamic(
+    "dynamic volume, update with maxSurge: 1",
+    (players) =>
+      rollOutWith(players, (player) =>
+        applyDynamic(player, (daemonSet) => [surging, rollOut].forEach((change) => void change(daemonSet))),
+      ),
+    { limitMs: 60_000 },
+  ),
+  dynamic("dynamic volume gets another size, registration socket removed", removeSockets, {
+    needsInside: true,
+    use: (player, limitMs) => resize(player.cluster, firstClaim(player), "2Mi", limitMs),
+  }),
   swap(OFFICIAL, OURS),
   swap(OURS, OFFICIAL),
   faultInside("kubelet killed and started", ({ node }) => killAndStart(node.kubelet)),
