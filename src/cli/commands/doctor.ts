@@ -63,7 +63,7 @@ const FLAGS = {
     coerce: parseTimeout,
   },
   wait: durationFlag("look again until no problem is found, at most so long"),
-  output: outputFlag("a table for people, or one object for programs", ["text", "json"]),
+  output: outputFlag("for people or programs", ["text", "json"]),
 } as const;
 
 /** Says why drivers are not registered, and changes nothing; resolves with the exit code. */

@@ -88,6 +88,7 @@ test("JSON says the same to programs, in keys that stay", () =>
         reason: "the driver answers; no registrar has published it; is it denied? give --deny-drivers",
         csiSocket: paths.csiAddress,
         registrationSocket: null,
+        waitingPods: null,
       },
     ]);
     expect(code).toBe(1);
