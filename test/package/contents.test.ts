@@ -70,6 +70,7 @@ test("holds what its entry points reach, and beside it the texts and the wire co
     "dist/THIRD-PARTY-LICENSES.txt",
     "proto/csi.proto",
     "proto/pluginregistration.proto",
+    "proto/pods.proto",
   ];
   expect(packed.files).toEqual([...new Set([...reached(), ...texts])].sort());
   expect(packed.files).toContain("dist/registrar/registration/states/publishing.js");

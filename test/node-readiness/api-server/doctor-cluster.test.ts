@@ -9,6 +9,8 @@ import { createApiWriter } from "../../support/api-writer";
 import { csiDriver } from "../../support/cluster-objects";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
+const POLICIES = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
+
 const DOCTOR = join(__dirname, "..", "..", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
 const RECORDED = join(DOCTOR, "recorded", "sick-cluster.json");
@@ -87,7 +89,7 @@ test("who may list little is told the rules that are missing", async () => {
   const some = await doctor(reader, "-o", "json");
   const unread = JSON.parse(some.text).findings.filter(({ code }: { code: string }) => code === "CSI212");
   expect(unread.map(({ fix }: { fix: string }) => fix)).toEqual([
-    ...["csidrivers", "daemonsets", "events", "pods", "volumeattachments"].map((name) =>
+    ...["csidrivers", "daemonsets", "events", ...POLICIES, "pods", "volumeattachments"].map((name) =>
       expect.stringContaining(`resources: ["${name}"], verbs: ["list"]}`),
     ),
   ]);
