@@ -141,7 +141,7 @@ describe("the derived image of docs/migration.md", () => {
     expect(Cmd).toBeUndefined();
   });
 
-  nodeTest("adds its arguments to those of the container, and not to exec probes", async (node) => {
+  nodeTest("adds its arguments to those of the container; an exec probe names the program itself", async (node) => {
     const pod = makePod(node, root, "ro", entrypoint());
     await node.driver({ csiAddress: endpointOf(node) });
     const kubelet = await node.kubelet({ faults: [REFUSAL] });

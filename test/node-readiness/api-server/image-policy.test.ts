@@ -43,6 +43,11 @@ test.each<readonly [string, PodSpec, Changes]>([
     withDriver({ ...REGISTRAR, image: OURS, args: [...ADDED, ...PATHS], ...limits("64Mi", "50m") }),
     {},
   ],
+  [
+    "this image in a chart",
+    withDriver({ ...REGISTRAR, image: OURS }),
+    { "containers.1.args": [...ADDED, ...PATHS] },
+  ],
   ["no arguments", withDriver({ ...REGISTRAR, args: undefined }), swapped(1, ADDED)],
   ["two registrars", withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }), { ...swapped(1), ...swapped(2) }],
   [
