@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -29,6 +30,19 @@ const FILES = readdirSync(join(ROOT, FOLDER)).map((name) => `${FOLDER}/${name}`)
 const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
 const workflow = (name: string): Workflow => parse(readText(`${FOLDER}/${name}`));
 const commandsOf = (job: Job | undefined) => job?.steps?.flatMap(({ run }) => run ?? []) ?? [];
+
+/** What a step's commands say, if the programs print their arguments in place of their work. */
+function wordsOf(commands: string): readonly string[] {
+  const stubs = "docker() { echo $@; }; cosign() { echo $@; }; node() { :; }; jq() { echo sha256:0; }\n";
+  const env = { IMAGE: "registry:5000/team/registrar", GITHUB_REF_NAME: "v1.2.3" };
+  return execFileSync("bash", ["--norc", "-ec", stubs + commands], {
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+    .trim()
+    .split(/\s+/);
+}
 
 /** Without it an ordinary user gets no namespaces on GitHub's machines. */
 const ALLOW_NAMESPACES = "sudo sysctl --write kernel.apparmor_restrict_unprivileged_userns=0";
@@ -73,11 +87,22 @@ describe("a release", () => {
     const [build = "", sign = ""] = commandsOf(jobs.image);
     for (const flag of ["linux/amd64,linux/arm64", "--sbom=true", "--provenance=mode=max", "--push"])
       expect(build).toContain(flag);
-    expect(sign).toMatch(/^cosign sign --yes .*containerimage\.digest/);
+    expect(sign).toMatch(/containerimage\.digest.*\ncosign sign --yes --recursive /);
     // The README's first step is to take the image that the release names.
     expect(commandsOf(jobs.release).join()).toContain('"$IMAGE" "$GITHUB_REF_NAME" >> notes.md');
     for (const identified of [jobs.image, jobs.release])
       expect(identified?.permissions?.["id-token"]).toBe("write");
+  });
+
+  test("pushes, signs and names one image under two names, the second as charts call the official one", () => {
+    const [build = "", sign = ""] = commandsOf(jobs.image);
+    const notes = commandsOf(jobs.release).find((command) => command.includes(">> notes.md")) ?? "";
+    const names = ["registry:5000/team/registrar", "registry:5000/team/csi-node-driver-registrar"];
+    expect(wordsOf(build)).toEqual(expect.arrayContaining(names.map((name) => `${name}:v1.2.3`)));
+    expect(wordsOf(sign).slice(-2)).toEqual(names.map((name) => `${name}@sha256:0`));
+    expect(wordsOf(notes.replaceAll(">> notes.md", "").replace("> notes.md", ""))).toEqual(
+      expect.arrayContaining(names.map((name) => `\`${name}:v1.2.3\``)),
+    );
   });
 });
 

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readText } from "../docs/markdown";
-import { describeSandbox } from "../support/sandbox/describe-sandbox";
+import { nodeTest, refused, registered } from "../end-to-end/support/node";
+import { describeSandbox, endpointOf, makePod } from "../support/sandbox/describe-sandbox";
 import { ENTRY, NODE } from "../support/sandbox/image-root";
 import { makeMountPoints } from "../support/sandbox/sandbox";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
@@ -18,6 +19,8 @@ let folder: TempFolder;
 let image: Image;
 /** The image's files, as a container has them. */
 let root: string;
+/** The image that docs/migration.md makes of it, for charts without a value for arguments. */
+let derived: Image;
 
 beforeAll(async () => {
   folder = await createTempFolder();
@@ -28,6 +31,12 @@ beforeAll(async () => {
   image = readImage(folder.at("layout"));
   image.unpack(root);
   makeMountPoints(root);
+  mkdirSync(folder.at("derived"));
+  const [, recipe = ""] = /```dockerfile\n(.*?)```/s.exec(readText("docs/migration.md")) ?? [];
+  writeFileSync(folder.at("derived", "Dockerfile"), recipe.replace(/^FROM .*/m, `FROM ${IMAGE}`));
+  buildah.build(`${IMAGE}:derived`, {}, folder.at("derived"));
+  buildah.write(`${IMAGE}:derived`, folder.at("derived-layout"));
+  derived = readImage(folder.at("derived-layout"));
 }, BUILDING_MS);
 afterAll(() => folder[Symbol.asyncDispose](), BUILDING_MS);
 
@@ -130,4 +139,34 @@ test("is as small as Node lets it be", () => {
 
 describe("as examples/daemonset.yaml confines it, in the image's root", () => {
   describeSandbox(() => root);
+});
+
+describe("the derived image of docs/migration.md", () => {
+  const entrypoint = () => derived.config.Entrypoint ?? [];
+  const REFUSAL = { kind: "refuse", reason: "not on this node", times: 2 } as const;
+
+  test("differs in the arguments that come first, and has nothing that a chart's args replace", () => {
+    const { Cmd, ...rest } = derived.config;
+    expect(rest).toEqual({ ...image.config, Entrypoint: [ENTRY, "--on-registration-failure=retry"] });
+    expect(Cmd).toBeUndefined();
+  });
+
+  nodeTest("adds its arguments to those of the container; an exec probe names the program itself", async (node) => {
+    const pod = makePod(node, root, "ro", entrypoint());
+    await node.driver({ csiAddress: endpointOf(node) });
+    const kubelet = await node.kubelet({ faults: [REFUSAL] });
+    const registrar = pod.registrar();
+    expect(await registered(kubelet)).toMatchObject({ endpoint: endpointOf(node) });
+    await registrar.reached("registered");
+    expect(await pod.probe(registrar, "ready-probe").exit()).toEqual({ code: 0, signal: null });
+  });
+
+  nodeTest("has the container's own value of a flag count, which comes last", async (node) => {
+    const pod = makePod(node, root, "ro", entrypoint());
+    await node.driver({ csiAddress: endpointOf(node) });
+    const kubelet = await node.kubelet({ faults: [REFUSAL] });
+    const registrar = pod.registrar("--on-registration-failure=exit");
+    await refused(kubelet);
+    expect(await registrar.exit()).toEqual({ code: 1, signal: null });
+  });
 });

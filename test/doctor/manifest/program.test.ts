@@ -11,6 +11,8 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
   [`${MIRROR}:0.1.0`, "ours"],
   ["harbor.corp/given:v3@sha256:0", "ours"],
   ["harbor.corp/every/tag:v3", "ours"],
+  ["harbor.corp/every/tag/csi-node-driver-registrar:v2.18.0", 218],
+  ["harbor.corp/given/csi-node-driver-registrar:v2.18.0", "ours"],
   [`${K8S}:v2.17.0`, 217],
   [`${MIRROR}:2.9.4`, 209],
   ["public.ecr.aws/csi-components/csi-node-driver-registrar:v2.17.0-eksbuild.5", 217],
@@ -26,12 +28,18 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
   ["quay.io/k8scsi/csi-cluster-driver-registrar:v1.0.1", "unknown"],
   [`${MIRROR}@sha256:0`, "unknown"],
   [`${MIRROR}:v21.7`, "unknown"],
+  // docs/migration.md has this tag for JuiceFS.
+  [`${MIRROR}:version-0.1.0`, "unknown"],
   [`${MIRROR}:v2.17corp`, "unknown"],
   ["ghcr.io/topolvm/topolvm-with-sidecar:0.41.0@sha256:0", "unknown"],
   ["harbor.corp/given:v4", "unknown"],
   ["", "unknown"],
 ])("%s is %s", (image, expected) => {
-  const images = ["harbor.corp/given:v3", "harbor.corp/every/tag"];
+  const images = [
+    "harbor.corp/given:v3",
+    "harbor.corp/given/csi-node-driver-registrar",
+    "harbor.corp/every/tag",
+  ];
   const given = images.find((one) => image.startsWith(one));
   const program = programOf({ image }, { image: given, version: "v0.1.0" });
   expect(program.kind === "official" ? program.release : program.kind).toBe(expected);

@@ -38,6 +38,16 @@ const windowsTerm = (key: string, operator: string, values: readonly string[]) =
 
 test.each<readonly [string, PodSpec, Changes]>([
   ["a registrar", withDriver(REGISTRAR), swapped(1)],
+  [
+    "what the policy made itself, or a chart that has this image",
+    withDriver({ ...REGISTRAR, image: OURS, args: [...ADDED, ...PATHS], ...limits("64Mi", "50m") }),
+    {},
+  ],
+  [
+    "this image in a chart",
+    withDriver({ ...REGISTRAR, image: OURS }),
+    { "containers.1.args": [...ADDED, ...PATHS] },
+  ],
   ["no arguments", withDriver({ ...REGISTRAR, args: undefined }), swapped(1, ADDED)],
   ["two registrars", withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }), { ...swapped(1), ...swapped(2) }],
   [

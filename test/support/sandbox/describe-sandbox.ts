@@ -13,11 +13,8 @@ import { tracesIn, watchNames } from "./traces";
  * nothing of the machine is there but the two folders of the pod's volumes and the termination log.
  */
 export function describeSandbox(rootFolder: () => string): void {
-  const podTest = (
-    name: string,
-    access: "ro" | "rw",
-    body: (pod: ReturnType<typeof makePod>) => Promise<void>,
-  ) => nodeTest(name, (node) => body(makePod(node, rootFolder(), access)));
+  const podTest = (name: string, access: "ro" | "rw", body: (pod: Pod) => Promise<void>) =>
+    nodeTest(name, (node) => body(makePod(node, rootFolder(), access)));
 
   podTest("registers, serves, answers exec probes, and leaves nothing", "ro", async (pod) => {
     const { node } = pod;
@@ -96,10 +93,17 @@ export function describeSandbox(rootFolder: () => string): void {
 }
 
 /** The driver's socket in a folder of its own, which is all that the registrar has of it. */
-const endpointOf = (node: TestNode) => join(dirname(node.csiAddress), "plugin", "csi.sock");
+export const endpointOf = (node: TestNode) => join(dirname(node.csiAddress), "plugin", "csi.sock");
 
-/** A test node whose registrar lives in a sandbox. */
-function makePod(node: TestNode, rootFolder: string, root: "ro" | "rw") {
+type Pod = ReturnType<typeof makePod>;
+
+/** A test node whose registrar lives in a sandbox; `entrypoint` is what its image starts. */
+export function makePod(
+  node: TestNode,
+  rootFolder: string,
+  root: "ro" | "rw",
+  entrypoint: readonly string[] = [ENTRY],
+) {
   const plugin = dirname(endpointOf(node));
   const tools = join(dirname(node.csiAddress), "tools");
   mkdirSync(plugin);
@@ -116,7 +120,7 @@ function makePod(node: TestNode, rootFolder: string, root: "ro" | "rw") {
     node,
     /** Starts the DaemonSet's container with its own arguments, except the port and the host's path of the driver. */
     registrar: (...flags: readonly string[]) =>
-      node.cli([...args, ...flags], {}, { command: sandbox.run(ENTRY), pidOf: pidInside }),
+      node.cli([...args, ...flags], {}, { command: sandbox.run(...entrypoint), pidOf: pidInside }),
     /** Runs an exec probe beside it, with the same arguments. */
     probe: (registrar: CliProcess, mode: "health-probe" | "ready-probe") =>
       node.cli([...args, `--mode=${mode}`], {}, { command: sandbox.exec(registrar.pid, ENTRY) }),

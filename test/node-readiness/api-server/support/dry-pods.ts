@@ -9,7 +9,8 @@ export type PodSpec = Readonly<Record<string, unknown>>;
 export type Changes = Readonly<Record<string, unknown>>;
 
 const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
-export const OURS = "example.com/registrar:v1";
+/** The name that no chart changes: the policy takes its own work for a registrar, too. */
+export const OURS = "example.com/csi-node-driver-registrar:v1";
 export const IMAGE = `--image=${OURS}`;
 export const DRIVER = { name: "driver", image: "driver:v1" };
 export const PATHS = [
