@@ -12,6 +12,7 @@ import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 const DOCTOR = join(__dirname, "..", "..", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
 const RECORDED = join(DOCTOR, "recorded", "sick-cluster.json");
+const POLICIES = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
 const STORAGE = "/apis/storage.k8s.io/v1";
 
 let folder: TempFolder;
@@ -87,7 +88,7 @@ test("who may list little is told the rules that are missing", async () => {
   const some = await doctor(reader, "-o", "json");
   const unread = JSON.parse(some.text).findings.filter(({ code }: { code: string }) => code === "CSI212");
   expect(unread.map(({ fix }: { fix: string }) => fix)).toEqual([
-    ...["csidrivers", "daemonsets", "events", "pods", "volumeattachments"].map((name) =>
+    ...["csidrivers", "daemonsets", "events", ...POLICIES, "pods", "volumeattachments"].map((name) =>
       expect.stringContaining(`resources: ["${name}"], verbs: ["list"]}`),
     ),
   ]);
