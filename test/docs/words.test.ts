@@ -19,7 +19,7 @@ const WORDS_OF_OTHERS = [
 ];
 /** Flags of other programs, the measurements among them, and those that stand for any flag. */
 const FLAGS_OF_OTHERS = [
-  ...["--ignore-scripts", "--previous", "--root-dir", "--x", "--x=v", "--yes"],
+  ...["--ignore-scripts", "--permission", "--previous", "--root-dir", "--x", "--x=v", "--yes"],
   "--enable-csi-node-aware-scheduling",
   ...["--csi-endpoint", "--drivername", "--endpoint", "--metrics-address"],
   "--register-with-taints=disk.csi.example.com/agent-not-ready=:NoExecute",

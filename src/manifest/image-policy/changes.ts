@@ -1,5 +1,6 @@
 import { SERVICE_ACCOUNT_FOLDER } from "../../node-readiness/api/access";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
+import { LEAST } from "../least";
 import { celList, celText, literal } from "./cel";
 
 /** An argument that a registrar gets unless it has one of these flags. */
@@ -35,16 +36,16 @@ function raiseLimit(resource: string, least: string): Change {
   };
 }
 
-const cpu = raiseLimit("cpu", "50m");
+const cpu = raiseLimit("cpu", LEAST.cpu);
 /** What a Node process needs: docs/migration.md has the reasons. */
 const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
-  memory: [raiseLimit("memory", "64Mi")],
+  memory: [raiseLimit("memory", LEAST.memory)],
   cpu: [{ ...cpu, when: `(${EXEC_PROBES.map(hasExec).join(" || ")}) && ${cpu.when}` }],
   "probe-timeouts": EXEC_PROBES.map((probe) => ({
-    when: `${hasExec(probe)} && r.is.${probe}.?timeoutSeconds.orValue(1) < 10`,
+    when: `${hasExec(probe)} && r.is.${probe}.?timeoutSeconds.orValue(1) < ${LEAST.probeTimeoutSeconds}`,
     op: "add",
     path: `/${probe}/timeoutSeconds`,
-    value: "10",
+    value: String(LEAST.probeTimeoutSeconds),
   })),
 };
 

@@ -1,3 +1,4 @@
+import { LEAST } from "../../../src/manifest/least";
 import { type Changes, OFFICIAL, saidOf, TOLD } from "./one-daemon-set";
 
 const command = ["/csi-node-driver-registrar", "--mode=health-probe", TOLD];
@@ -44,19 +45,21 @@ test.each<readonly [expected: string, Changes]>([
     limited("100m", { livenessProbe: exec() }),
   ],
   [
-    `warning: has a CPU limit of 50m: it registers after 2\\.0 to 5\\.0 s -> ${RAISE}$`,
-    limited("50m", { livenessProbe: http() }),
+    `warning: has a CPU limit of 49m: it registers after 2\\.0 to 5\\.1 s -> ${RAISE}$`,
+    limited("49m", { livenessProbe: http() }),
   ],
   [
-    "warning: has a CPU limit of 50m: it registers after",
-    limited("50m", { livenessProbe: exec({ timeoutSeconds: 10 }) }),
+    "warning: has a CPU limit of 49m: it registers after",
+    limited("49m", { livenessProbe: exec({ timeoutSeconds: 10 }) }),
   ],
 ])("%s", (expected, changes) => {
   expect(saidOf(changes)).toEqual([expect.stringMatching(new RegExp(`^CSI114 ${expected}`))]);
 });
 
 test.each<Changes>([
-  limited("51m"),
+  // What the image policy raises a limit and a timeout to.
+  limited(LEAST.cpu, { livenessProbe: exec({ timeoutSeconds: LEAST.probeTimeoutSeconds }) }),
+  limited(LEAST.cpu, { livenessProbe: http() }),
   limited("100m", { livenessProbe: exec({ timeoutSeconds: 2 }) }),
   limited("200m", { livenessProbe: exec(), startupProbe: http({ failureThreshold: 1 }) }),
   // Kubelet asks no liveness probe before the startup probe has succeeded.

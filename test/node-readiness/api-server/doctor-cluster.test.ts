@@ -14,6 +14,7 @@ const POLICIES = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"
 const DOCTOR = join(__dirname, "..", "..", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
 const RECORDED = join(DOCTOR, "recorded", "sick-cluster.json");
+const POLICIES = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
 const STORAGE = "/apis/storage.k8s.io/v1";
 
 let folder: TempFolder;

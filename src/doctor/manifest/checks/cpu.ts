@@ -1,3 +1,4 @@
+import { LEAST } from "../../../manifest/least";
 import { quantityOf } from "../quantity";
 import type { ProbeFacts } from "../read-probes";
 import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
@@ -6,7 +7,7 @@ import { eachDeployment, problem, type Statement, warning } from "./each-deploym
 const EXEC_PROBE = { least: 0.08, most: 0.16 };
 const START = { least: 0.1, most: 0.25 };
 /** With less, even a start without probes takes seconds, and an exec probe may fail whatever its timeoutSeconds. */
-const FEW_CPUS = 0.05;
+const LEAST_CPUS = quantityOf(LEAST.cpu) ?? 0;
 /** Kubelet's pace: shorter delays do not tell. */
 const LEAST_PATIENCE_S = 1;
 
@@ -23,7 +24,7 @@ export const manifestCpu = eachDeployment("CSI114", "manifest-cpu", ({ program, 
   if (program.kind !== "ours" || !cpus) return undefined;
   const judged = [judgeStart(cpus, probes), ...probes.map((probe) => judgeProbe(cpus, probe))];
   const found = judged.filter((statement) => statement !== undefined);
-  if (found.length === 0 && cpus <= FEW_CPUS)
+  if (found.length === 0 && cpus < LEAST_CPUS)
     found.push(warning(`it registers after ${range(START, cpus)}`, RAISE));
   return found.map((statement) => ({
     ...statement,
@@ -37,7 +38,8 @@ function judgeProbe(cpus: number, { kind, asks, settings, timing }: ProbeFacts):
   const { timeoutSeconds, periodSeconds } = timing;
   const [least, most] = [EXEC_PROBE.least / cpus, EXEC_PROBE.most / cpus];
   const takes = `an exec probe takes ${range(EXEC_PROBE, cpus)}, and the ${kind} has`;
-  const fix = cpus < FEW_CPUS ? RAISE : `${RAISE}, or set timeoutSeconds: 10 in the probe`;
+  const fix =
+    cpus < LEAST_CPUS ? RAISE : `${RAISE}, or set timeoutSeconds: ${LEAST.probeTimeoutSeconds} in the probe`;
   if (least > timeoutSeconds)
     return problem(`${takes} timeoutSeconds: ${timeoutSeconds}; ${THEN[kind]}`, fix);
   if (least > periodSeconds)

@@ -1,0 +1,82 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { PODS } from "../../charts/pods";
+import { programPath } from "../../cluster/support/build";
+import { fencesIn, readText } from "../../docs/markdown";
+import { createGoBuilder } from "../../support/go-build";
+import { runCommand } from "../../support/run-command";
+import { createTempFolder } from "../../support/temp-folder";
+import { useCluster } from "./support/cluster";
+import { IMAGE } from "./support/dry-pods";
+import { installCrd } from "./support/install-crd";
+
+// What swaps registrars before Kubernetes 1.36: Kyverno's policy, under the CRD of its release, and kustomize.
+
+const KYVERNO = "github.com/kyverno/kyverno@v1.19.1";
+const CRD = join("config", "crds", "policies.kyverno.io", "policies.kyverno.io_mutatingpolicies.yaml");
+const cluster = useCluster(async (started) =>
+  installCrd(started, join(await createGoBuilder(__dirname).download(KYVERNO), CRD)),
+);
+
+const written = async (...flags: readonly string[]) => {
+  const words = ["--image-policy", "--policy-engine=kyverno", IMAGE, ...flags];
+  const { stdout, stderr } = await runCommand("manifest", ...words);
+  expect(stderr).toBe("");
+  return stdout;
+};
+
+test.each([
+  [
+    "registrar-image",
+    ["--arg=--on-registration-failure=retry", "--namespace=csi", "--node-condition={driver}/X"],
+  ],
+  ["registrar-drop", ["--drop", "--namespace-label=team=storage"]],
+])("%s: Kyverno's CRD knows every field of the policy", async (name, flags) => {
+  expect(await cluster.apply(await written(...flags))).toContain(
+    `mutatingpolicy.policies.kyverno.io/${name} serverside-applied`,
+  );
+});
+
+test.each([
+  ['spec.failurePolicy: Unsupported value: "Retry"', "failurePolicy: Ignore", "failurePolicy: Retry"],
+  [".spec.autogens: field not declared in schema", "autogen:", "autogens:"],
+])("a wrong policy is refused: %s", async (refusal, right, wrong) => {
+  const policy = await written();
+  expect(policy).toContain(right);
+  await expect(cluster.apply(policy.replace(right, wrong))).rejects.toThrow(refusal);
+});
+
+test("docs/migration.md's kustomization changes the registrar of csi-driver-nfs, and nothing else", async () => {
+  await using folder = await createTempFolder();
+  const kustomization = fencesIn(readText("docs/migration.md"), "yaml").find((text) =>
+    text.startsWith("# kustomization.yaml"),
+  );
+  const row = PODS.find(({ path }) => path === "deploy/csi-nfs-node.yaml");
+  const [workload] = row?.workloads ?? [];
+  const before = { apiVersion: "apps/v1", ...workload } as unknown as Workload;
+  writeFileSync(folder.at("kustomization.yaml"), kustomization ?? "");
+  writeFileSync(folder.at("csi-nfs-node.yaml"), JSON.stringify(before));
+  const written = execFileSync(programPath("kubernetes"), ["kubectl", "kustomize", folder.path], {
+    encoding: "utf8",
+  });
+
+  const after = structuredClone(before);
+  const [, registrar] = after.spec.template.spec.containers;
+  expect(registrar?.name).toBe("node-driver-registrar");
+  if (registrar === undefined) return;
+  registrar.image = "example.com/registrar:v0.1.0";
+  registrar.args.push("--on-registration-failure=retry");
+  expect(parse(written)).toEqual(after);
+});
+
+interface Workload {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly { readonly name: string; image: string; args: string[] }[];
+      };
+    };
+  };
+}
