@@ -19,7 +19,7 @@ let folder: TempFolder;
 let image: Image;
 /** The image's files, as a container has them. */
 let root: string;
-/** The image that docs/migration.md makes of it, for charts without a value for arguments. */
+/** The image that docs/charts.md makes of it, for charts without a value for arguments. */
 let derived: Image;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   image.unpack(root);
   makeMountPoints(root);
   mkdirSync(folder.at("derived"));
-  const [, recipe = ""] = /```dockerfile\n(.*?)```/s.exec(readText("docs/migration.md")) ?? [];
+  const [, recipe = ""] = /```dockerfile\n(.*?)```/s.exec(readText("docs/charts.md")) ?? [];
   writeFileSync(folder.at("derived", "Dockerfile"), recipe.replace(/^FROM .*/m, `FROM ${IMAGE}`));
   buildah.build(`${IMAGE}:derived`, {}, folder.at("derived"));
   buildah.write(`${IMAGE}:derived`, folder.at("derived-layout"));
@@ -141,7 +141,7 @@ describe("as examples/daemonset.yaml confines it, in the image's root", () => {
   describeSandbox(() => root);
 });
 
-describe("the derived image of docs/migration.md", () => {
+describe("the derived image of docs/charts.md", () => {
   const entrypoint = () => derived.config.Entrypoint ?? [];
   const REFUSAL = { kind: "refuse", reason: "not on this node", times: 2 } as const;
 

@@ -37,7 +37,7 @@ function raiseLimit(resource: string, least: string): Change {
 }
 
 const cpu = raiseLimit("cpu", LEAST.cpu);
-/** What a Node process needs: docs/migration.md has the reasons. */
+/** What a Node process needs: docs/charts.md has the reasons. */
 const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
   memory: [raiseLimit("memory", LEAST.memory)],
   cpu: [{ ...cpu, when: `(${EXEC_PROBES.map(hasExec).join(" || ")}) && ${cpu.when}` }],

@@ -28,7 +28,7 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
   ["quay.io/k8scsi/csi-cluster-driver-registrar:v1.0.1", "unknown"],
   [`${MIRROR}@sha256:0`, "unknown"],
   [`${MIRROR}:v21.7`, "unknown"],
-  // docs/migration.md has this tag for JuiceFS.
+  // docs/charts.md has this tag for JuiceFS.
   [`${MIRROR}:version-0.1.0`, "unknown"],
   [`${MIRROR}:v2.17corp`, "unknown"],
   ["ghcr.io/topolvm/topolvm-with-sidecar:0.41.0@sha256:0", "unknown"],

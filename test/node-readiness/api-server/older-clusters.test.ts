@@ -48,9 +48,9 @@ test.each([
   await expect(cluster.apply(policy.replace(right, wrong))).rejects.toThrow(refusal);
 });
 
-test("docs/migration.md's kustomization changes the registrar of csi-driver-nfs, and nothing else", async () => {
+test("docs/charts.md's kustomization changes the registrar of csi-driver-nfs, and nothing else", async () => {
   await using folder = await createTempFolder();
-  const kustomization = fencesIn(readText("docs/migration.md"), "yaml").find((text) =>
+  const kustomization = fencesIn(readText("docs/charts.md"), "yaml").find((text) =>
     text.startsWith("# kustomization.yaml"),
   );
   const row = PODS.find(({ path }) => path === "deploy/csi-nfs-node.yaml");
