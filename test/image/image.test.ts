@@ -151,15 +151,18 @@ describe("the derived image of docs/charts.md", () => {
     expect(Cmd).toBeUndefined();
   });
 
-  nodeTest("adds its arguments to those of the container; an exec probe names the program itself", async (node) => {
-    const pod = makePod(node, root, "ro", entrypoint());
-    await node.driver({ csiAddress: endpointOf(node) });
-    const kubelet = await node.kubelet({ faults: [REFUSAL] });
-    const registrar = pod.registrar();
-    expect(await registered(kubelet)).toMatchObject({ endpoint: endpointOf(node) });
-    await registrar.reached("registered");
-    expect(await pod.probe(registrar, "ready-probe").exit()).toEqual({ code: 0, signal: null });
-  });
+  nodeTest(
+    "adds its arguments to those of the container; an exec probe names the program itself",
+    async (node) => {
+      const pod = makePod(node, root, "ro", entrypoint());
+      await node.driver({ csiAddress: endpointOf(node) });
+      const kubelet = await node.kubelet({ faults: [REFUSAL] });
+      const registrar = pod.registrar();
+      expect(await registered(kubelet)).toMatchObject({ endpoint: endpointOf(node) });
+      await registrar.reached("registered");
+      expect(await pod.probe(registrar, "ready-probe").exit()).toEqual({ code: 0, signal: null });
+    },
+  );
 
   nodeTest("has the container's own value of a flag count, which comes last", async (node) => {
     const pod = makePod(node, root, "ro", entrypoint());

@@ -9,8 +9,6 @@ import { createApiWriter } from "../../support/api-writer";
 import { csiDriver } from "../../support/cluster-objects";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
-const POLICIES = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
-
 const DOCTOR = join(__dirname, "..", "..", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
 const RECORDED = join(DOCTOR, "recorded", "sick-cluster.json");
