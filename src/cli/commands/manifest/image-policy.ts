@@ -71,7 +71,7 @@ export const runImagePolicy = createCommand(
       "manifest --image-policy --image example.com/registrar:v1 --drop",
     ],
     notes: [
-      `Kubernetes 1.${IMAGE_POLICY_MINOR} or later. What it leaves alone: docs/migration.md#any-chart-by-one-policy.`,
+      `Kubernetes 1.${IMAGE_POLICY_MINOR} or later. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
