@@ -1,4 +1,5 @@
 import { isTemplate } from "../../rules/objects";
+import { placeInChart } from "../charts";
 import type { Deployment } from "../read-deployments";
 import type { ProbeFacts } from "../read-probes";
 import { eachDeployment, problem, type Statement } from "./each-deployment";
@@ -26,7 +27,7 @@ function judge(probe: ProbeFacts, deployment: Deployment): Statement | undefined
       return undefined;
     return problem(
       `has a ${kind} on ${asks}, and the registrar serves none`,
-      `add --http-endpoint=:${port ?? 9809}${isPlain ? "" : ", and use httpGet on /healthz"}`,
+      `add --http-endpoint=:${port ?? 9809}${isPlain ? "" : ", and use httpGet on /healthz"}${placeInChart(deployment.chart, "arguments")}`,
     );
   }
   if (port !== undefined && port !== http.port)
