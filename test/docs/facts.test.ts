@@ -1,9 +1,12 @@
-import { readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { flagTable } from "../../src/cli/flags";
+import { CHARTS } from "../../src/doctor/manifest/charts";
 import { DEPLOYMENTS } from "../charts/deployments";
 import { NODE_LINES } from "../matrix/nodes";
+import { createTempFolder } from "../support/temp-folder";
 import { codeIn, codeOf, isThere, ROOT, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 
 test("the migration guide has every flag of the official registrar, with its default", () => {
@@ -20,6 +23,19 @@ test("the migration guide has every flag of the official registrar, with its def
       .sort(),
   );
   expect(codeIn(text)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
+});
+
+test("the table of charts is what npm run charts writes from its data, and no cell ends the row", async () => {
+  await using folder = await createTempFolder();
+  execFileSync(process.execPath, ["scripts/charts.mjs", folder.at("charts.md")], { cwd: ROOT });
+  const page = readText("docs/charts.md");
+  expect(page).toBe(readFileSync(folder.at("charts.md"), "utf8"));
+  const rows = rowsIn(sectionOf(page, "The values of each chart"));
+  expect(rows.map(([chart]) => /^\[(\S+)\]/.exec(chart ?? "")?.[1])).toEqual(
+    CHARTS.map(({ chart }) => chart),
+  );
+  expect(new Set(rows.map((cells) => cells.length))).toEqual(new Set([4]));
+  expect(readText("CHANGELOG.md")).toContain(`the values of ${CHARTS.length} charts`);
 });
 
 test("the alerts' table has every alert, and each names what to do", () => {

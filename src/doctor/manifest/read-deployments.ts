@@ -2,6 +2,7 @@ import { attempt, invalidOption } from "../../base/errors";
 import { boundText } from "../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
 import { list, numberOrNone, type Tree, text, tree } from "../rules/objects";
+import { chartOf } from "./charts";
 import {
   nameOf,
   type ReadObject,
@@ -153,6 +154,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       place: `${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
+      chart: chartOf(object, [...shared.driverNames, folderOf(settings.kubeletRegistrationPath)]),
       image: text(container.image),
       program,
       isForWindows: isForWindows(pod, container),
@@ -179,6 +181,11 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       hasDriver: containers.length > registrars.length,
     };
   });
+}
+
+/** Many drivers call the folder of their socket as they call themselves. */
+function folderOf(path: string): string {
+  return path.split("/").at(-2) ?? "";
 }
 
 /** A variable from elsewhere matters only where its value decides a path or a refusal. */

@@ -1,4 +1,5 @@
 import { isPattern } from "../../../host-path/path-pattern";
+import { placeInChart } from "../charts";
 import type { Deployment } from "../read-deployments";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
@@ -33,7 +34,7 @@ function judgePatterns({ program, unseen, settings }: Deployment): readonly Stat
       ];
 }
 
-function judge({ program, unseen, settings, literals, mayKnowNodeName }: Deployment): Statement {
+function judge({ program, unseen, settings, literals, mayKnowNodeName, chart }: Deployment): Statement {
   const { refusal, ignored, doubt } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")
@@ -43,7 +44,8 @@ function judge({ program, unseen, settings, literals, mayKnowNodeName }: Deploym
     );
   if (refusal !== undefined) {
     const literal = literals.find(({ name }) => refusal.problem.includes(`$(${name})`));
-    return problem(`does not start: ${refusal.problem}`, (literal ?? refusal).advice);
+    const advice = `${(literal ?? refusal).advice}${placeInChart(chart, "arguments")}`;
+    return problem(`does not start: ${refusal.problem}`, advice);
   }
   const allIgnored = ignored && `all from the word ${ignored.words[0]} on`;
   if (settings.kubeletRegistrationPath === "") {

@@ -1,4 +1,5 @@
 import { LEAST } from "../../../manifest/least";
+import { placeInChart } from "../charts";
 import { quantityOf } from "../quantity";
 import type { ProbeFacts } from "../read-probes";
 import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
@@ -19,18 +20,23 @@ const THEN: Readonly<Record<ProbeFacts["kind"], string>> = {
   startupProbe: RESTARTS,
 };
 
-export const manifestCpu = eachDeployment("CSI114", "manifest-cpu", ({ program, cpuLimit, probes }) => {
-  const cpus = quantityOf(cpuLimit);
-  if (program.kind !== "ours" || !cpus) return undefined;
-  const judged = [judgeStart(cpus, probes), ...probes.map((probe) => judgeProbe(cpus, probe))];
-  const found = judged.filter((statement) => statement !== undefined);
-  if (found.length === 0 && cpus < LEAST_CPUS)
-    found.push(warning(`it registers after ${range(START, cpus)}`, RAISE));
-  return found.map((statement) => ({
-    ...statement,
-    text: `has a CPU limit of ${cpuLimit}: ${statement.text}`,
-  }));
-});
+export const manifestCpu = eachDeployment(
+  "CSI114",
+  "manifest-cpu",
+  ({ program, cpuLimit, probes, chart }) => {
+    const cpus = quantityOf(cpuLimit);
+    if (program.kind !== "ours" || !cpus) return undefined;
+    const judged = [judgeStart(cpus, probes), ...probes.map((probe) => judgeProbe(cpus, probe))];
+    const found = judged.filter((statement) => statement !== undefined);
+    if (found.length === 0 && cpus < LEAST_CPUS)
+      found.push(warning(`it registers after ${range(START, cpus)}`, RAISE));
+    return found.map((statement) => ({
+      ...statement,
+      text: `has a CPU limit of ${cpuLimit}: ${statement.text}`,
+      fix: `${statement.fix}${placeInChart(chart, "resources")}`,
+    }));
+  },
+);
 
 /** An exec probe that runs the registrar is a Node process, which shares the container's limit. */
 function judgeProbe(cpus: number, { kind, asks, settings, timing }: ProbeFacts): Statement | undefined {

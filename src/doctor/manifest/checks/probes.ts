@@ -1,4 +1,5 @@
 import { isTemplate } from "../../rules/objects";
+import { placeInChart } from "../charts";
 import type { Deployment } from "../read-deployments";
 import type { ProbeFacts } from "../read-probes";
 import { eachDeployment, problem, type Statement } from "./each-deployment";
@@ -24,9 +25,10 @@ function judge(probe: ProbeFacts, deployment: Deployment): Statement | undefined
     // What a registrar serves is unknown if it does not start, or another program starts it.
     if (settings.refusal !== undefined || unseen !== undefined || settings.kubeletRegistrationPath === "")
       return undefined;
+    const place = placeInChart(deployment.chart, "arguments");
     return problem(
       `has a ${kind} on ${asks}, and the registrar serves none`,
-      `add --http-endpoint=:${port ?? 9809}${isPlain ? "" : ", and use httpGet on /healthz"}`,
+      `add --http-endpoint=:${port ?? 9809}${isPlain ? "" : ", and use httpGet on /healthz"}${place}`,
     );
   }
   if (port !== undefined && port !== http.port)
