@@ -9,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { ROOT } from "../../docs/markdown";
 import { type Buildah, createBuildah } from "../../image/support/buildah";
 import { buildExampleDriver, EXAMPLE_DRIVER_INPUTS } from "../../image/support/example-driver-image";
@@ -40,11 +40,13 @@ export const IMAGES = {
 export const givenPrograms = () => ({
   official: process.env.OFFICIAL_REGISTRAR,
   hostpath: process.env.HOSTPATH_DRIVER,
+  /** A folder with tarballs of the images that public charts name. */
+  charts: process.env.CHART_IMAGES,
 });
 
 /** Makes the images unless the very same were made before; `announce` is called with what is being made. */
 export async function makeImages(announce: (text: string) => void): Promise<Images> {
-  const { official, hostpath } = givenPrograms();
+  const { official, hostpath, charts } = givenPrograms();
   await using folder = await createTempFolder();
   const made: Record<string, string> = {};
   const make = async (
@@ -93,6 +95,7 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
   );
   if (official) await single(IMAGES.official, official, ["/csi-node-driver-registrar"]);
   if (hostpath) await single(IMAGES.hostpath, hostpath, ["/hostpathplugin"]);
+  for (const tarball of charts ? readdirSync(charts) : []) made[tarball] = resolve(charts ?? "", tarball);
   return made;
 }
 
