@@ -91,11 +91,12 @@ async function restart({ workload }: AuthorsPlugin, meanwhile?: () => Promise<un
   );
   expect(allOf(kept.spec.template.spec)).toEqual(allOf(spec.template.spec));
   const labels = Object.entries(spec.selector.matchLabels).map((label) => label.join("="));
-  const { items } = await get<{ items: { spec: PodSpec }[] }>(
+  const { items } = await get<{ items: { metadata: { deletionTimestamp?: string }; spec: PodSpec }[] }>(
     `/api/v1/namespaces/${metadata.namespace}/pods?labelSelector=${encodeURIComponent(labels.join(","))}`,
   );
-  expect(items).toHaveLength(1);
-  return items.flatMap((pod) => allOf(pod.spec));
+  const pods = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  expect(pods).toHaveLength(1);
+  return pods.flatMap((pod) => allOf(pod.spec));
 }
 
 /** Restarts them one after the other; each has the containers that are expected, and is listed again. */
