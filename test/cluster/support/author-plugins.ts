@@ -1,6 +1,7 @@
 import { PODS } from "../../charts/pods";
 import { givenPrograms, IMAGES } from "./images";
 import { OURS } from "./objects";
+import { until } from "./patience";
 import { insideOf } from "./stage";
 import { cluster, untilListed } from "./use-cluster";
 
@@ -56,9 +57,16 @@ export async function nameImages(specs: readonly PodSpec[]): Promise<void> {
   }
 }
 
+/** What every pod of the cluster does, for a person who asks why a driver is not registered. */
+async function podsNow(): Promise<string> {
+  const { kubectl } = cluster();
+  const events = ["get", "events", "--all-namespaces", "--field-selector=type=Warning"];
+  return (await Promise.all([kubectl("get", "pods", "--all-namespaces"), kubectl(...events)])).join("\n");
+}
+
 /** The plugins of public charts, as rendered and registered; none without their images. */
 export async function chartsStage() {
-  const { kubectlWith } = cluster();
+  const { kubectlWith, record } = cluster();
   const objects = CHARTS.flatMap(({ beside = [], workloads }) => [...beside, ...workloads]);
   const plugins = CHARTS.flatMap(({ beside = [], workloads }) => {
     const names = (beside as { kind: string; metadata: { name: string } }[])
@@ -76,8 +84,10 @@ export async function chartsStage() {
   try {
     await nameImages(plugins.map(({ workload }) => workload.spec.template.spec));
     if (objects.length > 0) await kubectlWith(objects, "apply", "--server-side", "--validate=strict");
-    for (const driver of drivers) await untilListed(driver);
+    const missing = () => drivers.filter((driver) => !record.isListed(driver));
+    await until(() => expect(missing()).toEqual([]), { what: "CSINode lacks none of the charts' drivers" });
   } catch (error) {
+    process.stdout.write(await podsNow());
     await dispose();
     throw error;
   }
