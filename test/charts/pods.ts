@@ -10,7 +10,8 @@ import { findingsOfSwap, readSwap } from "../../src/doctor/manifest/swap";
 /**
  * What a public chart or manifest deploys with a registrar. A chart was rendered by `helm template` with its defaults, or
  * with `values` as `--set`; a row keeps the facts: each container's image, arguments, environment, ports, probes, mounts and
- * limits, the pod's volumes and nodes, and the names of the CSIDriver objects beside it.
+ * limits, the pod's volumes and nodes, and the names of the CSIDriver objects beside it. A row with `beside` has the
+ * workloads whole, so that they run in the cluster suite.
  */
 export interface PodsRow {
   readonly project: string;
@@ -25,6 +26,8 @@ export interface PodsRow {
   /** The same of what `--swap` says; none where no container is the official registrar's for Linux. */
   readonly swapped: readonly string[];
   readonly workloads: readonly object[];
+  /** What the pods need beside them: accounts, their rights, CSIDriver objects, CRDs without descriptions. No controllers, no hooks. */
+  readonly beside?: readonly object[];
 }
 
 export const PODS: readonly PodsRow[] = JSON.parse(readFileSync(join(__dirname, "pods.json"), "utf8"));

@@ -26,6 +26,7 @@ that of KUBECONFIG.
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
   HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver; without it the
                             driver of dynamic volumes is built from its module
+  CHART_IMAGES=FOLDER       tarballs of the images that the whole rows of test/charts/pods.json name: their pods run, too
   KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out
   REGISTRAR_IMAGE=NAME      with KUBECONFIG: another image of the registrar that its nodes have
 `;

@@ -3,94 +3,122 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
 import { createTempFolder } from "../../support/temp-folder";
+import {
+  type AuthorsPlugin,
+  allOf,
+  CHARTS,
+  chartsStage,
+  isRegistrar,
+  nameImages,
+  type PodSpec,
+  registrarsIn,
+  type Workload,
+} from "../support/author-plugins";
 import { programPath } from "../support/build";
-import { givenPrograms, IMAGES } from "../support/images";
-import { type DaemonSet, exampleObjects, NAMESPACE, OURS, RETRY } from "../support/objects";
+import { containerOf, exampleObjects, NAMESPACE, OURS, RETRY } from "../support/objects";
 import { until } from "../support/patience";
-import { createStage, insideOf, type Stage } from "../support/stage";
-import { cluster, insideTest } from "../support/use-cluster";
+import { type Change, createStage, insideOf, type Stage } from "../support/stage";
+import { cluster, insideTest, untilListed } from "../support/use-cluster";
 import { writtenManifest } from "../support/written-manifest";
 
-type Objects = readonly object[];
-type PodSpec = DaemonSet["spec"]["template"]["spec"];
+type Objects = readonly { readonly kind: string }[];
 
 /** What a chart's author wrote: the official registrar; where its binary is missing, ours under the official name. */
 const AUTHORS = { name: "official", image: "localhost/csi-node-driver-registrar:test" } as const;
-const PROGRAM = givenPrograms().official ? IMAGES.official : OURS.image;
 const swapping = () => writtenManifest("--image-policy", `--arg=${RETRY}`);
 
-const specOf = ({ plugin }: Stage): PodSpec => exampleObjects(AUTHORS, plugin)[1].spec.template.spec;
-/** Image and arguments of a pod's registrar; none where it has none. */
-const registrarIn = ({ containers }: PodSpec) =>
-  containers.filter(({ name }) => name === "registrar").map(({ image, args }) => ({ image, args }));
-const authors = (stage: Stage) => registrarIn(specOf(stage));
+const pluginOf = ({ plugin }: Stage): AuthorsPlugin => {
+  const workload: unknown = exampleObjects(AUTHORS, plugin)[1];
+  return { drivers: [plugin.driver], workload: workload as Workload };
+};
+/** A pod's containers: as the author wrote them, with the registrars swapped, and without them. */
+const authors = ({ workload }: AuthorsPlugin) => allOf(workload.spec.template.spec);
 /** The official registrar ends at the unknown flag: that a driver with it is registered shows which program runs. */
-const swapped = (stage: Stage) =>
-  authors(stage).map(({ args }) => ({ image: OURS.image, args: [RETRY, ...args] }));
+const swapped = (plugin: AuthorsPlugin) =>
+  authors(plugin).map((one) =>
+    isRegistrar(one) ? { ...one, image: OURS.image, args: [RETRY, ...one.args] } : one,
+  );
+const dropped = (plugin: AuthorsPlugin) => authors(plugin).filter((one) => !isRegistrar(one));
 
-const report = (what: string, ...times: readonly number[]) =>
-  process.stdout.write(`${what}: ${times.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(", ")}\n`);
-const remove = (objects: Objects) =>
+const remove = (objects: readonly object[]) =>
   cluster().kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
-const ofPlugin = ({ plugin }: Stage) => [`daemonset/${plugin.daemonSet}`, `--namespace=${NAMESPACE}`];
+const report = (what: string, times: readonly number[]) =>
+  process.stdout.write(`${what}: ${times.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(", ")}\n`);
 
 /** A driver that the author's registrar has registered. */
-async function authorsStage(name: string): Promise<Stage> {
-  const { node } = insideOf(cluster());
-  await node.run("ctr", "--namespace=k8s.io", "images", "tag", "--force", PROGRAM, AUTHORS.image);
+async function authorsStage(name: string, change?: Change): Promise<Stage> {
   const stage = createStage(cluster(), AUTHORS, { driver: `${name}.csi.example.com`, daemonSet: name });
-  await stage.apply();
+  await nameImages([pluginOf(stage).workload.spec.template.spec]);
+  await stage.apply(change);
   await stage.registered();
   return stage;
 }
 
-/** Applies or deletes objects; how long until the API server gives new pods of the stage this registrar. */
-async function change(verb: "apply" | "delete", objects: Objects, stage: Stage, registrar: Objects) {
+/** Applies or deletes objects; how long until the API server gives new pods of the plugin these containers. */
+async function change(verb: "apply" | "delete", objects: Objects, plugin: AuthorsPlugin, expected: object) {
   const { kubectlWith } = cluster();
   await kubectlWith(objects, verb, ...(verb === "apply" ? ["--server-side", "--validate=strict"] : []));
   const begin = performance.now();
   const metadata = { name: "dry", namespace: NAMESPACE };
-  const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: specOf(stage) };
+  const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: plugin.workload.spec.template.spec };
   await until(
     async () => {
       const made = await kubectlWith([pod], "create", "--dry-run=server", "--output=json");
-      expect(registrarIn((JSON.parse(made) as { spec: PodSpec }).spec)).toEqual(registrar);
+      expect(allOf((JSON.parse(made) as { spec: PodSpec }).spec)).toEqual(expected);
     },
-    { what: `new pods have ${JSON.stringify(registrar)}` },
+    { what: `new pods have ${JSON.stringify(expected)}` },
   );
-  return performance.now() - begin;
+  report(`${verb} of a policy, until new pods follow it`, [performance.now() - begin]);
 }
 
-/** Waits until CSINode has listed the driver for 4 s, when nothing from before ends that; how long it lacked it. */
-async function missingMs({ plugin: { driver } }: Stage, from: number): Promise<number> {
+/** Waits until CSINode has listed the drivers for 4 s, when nothing from before ends that; how long it lacked them. */
+async function missingMs({ drivers }: AuthorsPlugin, from: number): Promise<number> {
   const { record } = cluster();
-  const listedMs = () => performance.now() - Math.max(record.since(driver), from);
-  const staysListed = () => expect(record.isListed(driver) && listedMs() > 4_000).toBe(true);
-  await until(staysListed, { what: `CSINode lists ${driver} for 4 s` });
-  return record.missingMs(driver, from, performance.now());
+  const missing = drivers.map(async (driver) => {
+    const listedMs = () => performance.now() - Math.max(record.since(driver), from);
+    const staysListed = () => expect(record.isListed(driver) && listedMs() > 4_000).toBe(true);
+    await until(staysListed, { what: `CSINode lists ${driver} for 4 s` });
+    return record.missingMs(driver, from, performance.now());
+  });
+  return Math.max(...(await Promise.all(missing)));
 }
 
-/** Restarts the DaemonSet; its new pod is ready then, the driver listed. Answers what the pod has. */
-async function restart(what: string, stage: Stage, meanwhile?: () => Promise<unknown>) {
-  const { kubectl, get, record } = cluster();
-  const { driver, daemonSet } = stage.plugin;
-  const begin = performance.now();
-  await kubectl("rollout", "restart", ...ofPlugin(stage));
+/** Restarts a workload, which stays as its author wrote it; its new pod is ready then. What containers that has. */
+async function restart({ workload }: AuthorsPlugin, meanwhile?: () => Promise<unknown>) {
+  const { kubectl, get } = cluster();
+  const { kind, metadata, spec } = workload;
+  const target = [`${kind.toLowerCase()}/${metadata.name}`, `--namespace=${metadata.namespace}`];
+  await kubectl("rollout", "restart", ...target);
   await meanwhile?.();
-  await kubectl("rollout", "status", ...ofPlugin(stage), "--timeout=90s");
-  const ready = performance.now() - begin;
-  await stage.mountsVolume(`user-${daemonSet}-${Math.round(begin)}`);
-  const missing = await missingMs(stage, begin);
+  await kubectl("rollout", "status", ...target, "--timeout=90s");
 
-  const kept = await get<DaemonSet>(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/${daemonSet}`);
-  expect(kept.spec.template.spec).toMatchObject(specOf(stage));
-  const pods = (await stage.pods()) as unknown as readonly { spec: PodSpec }[];
+  const kept = await get<Workload>(
+    `/apis/apps/v1/namespaces/${metadata.namespace}/${kind.toLowerCase()}s/${metadata.name}`,
+  );
+  expect(allOf(kept.spec.template.spec)).toEqual(allOf(spec.template.spec));
+  const labels = Object.entries(spec.selector.matchLabels).map((label) => label.join("="));
+  const { items } = await get<{ items: { metadata: { deletionTimestamp?: string }; spec: PodSpec }[] }>(
+    `/api/v1/namespaces/${metadata.namespace}/pods?labelSelector=${encodeURIComponent(labels.join(","))}`,
+  );
+  const pods = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   expect(pods).toHaveLength(1);
-  const registrar = pods.flatMap(({ spec }) => registrarIn(spec));
-  const listed = Math.max(0, record.since(driver) - begin);
-  const images = registrar.map(({ image }) => image);
-  report(`${what}, registrar [${images}]: ready, listed, missing`, ready, listed, missing);
-  return registrar;
+  return pods.flatMap((pod) => allOf(pod.spec));
+}
+
+/** Restarts them one after the other; each has the containers that are expected, and is listed again. */
+async function restartAll(
+  what: string,
+  plugins: readonly AuthorsPlugin[],
+  expected: (plugin: AuthorsPlugin) => object,
+): Promise<void> {
+  const begun = new Map<AuthorsPlugin, number>();
+  for (const plugin of plugins) {
+    begun.set(plugin, performance.now());
+    expect(await restart(plugin)).toEqual(expected(plugin));
+    for (const driver of plugin.drivers) await untilListed(driver);
+  }
+  for (const [plugin, from] of begun)
+    report(`${what}, CSINode lacked ${plugin.drivers}`, [await missingMs(plugin, from)]);
 }
 
 /** What `doctor --cluster` finds about policies: codes, and texts. */
@@ -112,53 +140,101 @@ async function doctorSays(): Promise<string> {
     .join("\n");
 }
 
-insideTest("a policy swaps the image of a chart's registrar, and deleted gives it back", async () => {
-  await using stage = await authorsStage("swapped");
-  try {
-    const works = await change("apply", swapping(), stage, swapped(stage));
-    expect(await doctorSays()).toMatch(
-      /^CSI215 warning: DaemonSet kube-system\/swapped, container registrar has \S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image$/,
-    );
-    expect(await restart("official to ours by a policy", stage)).toEqual(swapped(stage));
-    expect(await doctorSays()).toBe("");
-    const ends = await change("delete", swapping(), stage, authors(stage));
-    expect(await restart("ours to official without the policy", stage)).toEqual(authors(stage));
-    report("a policy works and ends", works, ends);
-  } finally {
-    await remove(swapping());
-  }
-});
+insideTest(
+  "a policy swaps the registrars of charts, another drops them for that of the node, deleted they come back",
+  async () => {
+    if (CHARTS.length === 0)
+      process.stdout.write("public charts are left out: CHART_IMAGES names no folder\n");
+    await using stage = await authorsStage("fifth");
+    await using charts = await chartsStage();
+    const fifth = pluginOf(stage);
+    const plugins = [...charts.plugins, fifth];
+    const dropping = writtenManifest("--image-policy", "--drop");
+    const policy = dropping.filter(({ kind }) => kind !== "DaemonSet");
+    const nodeWide = dropping.filter(({ kind }) => kind === "DaemonSet");
+    try {
+      await change("apply", swapping(), fifth, swapped(fifth));
+      expect(await doctorSays()).toMatch(
+        /^CSI215 warning: DaemonSet \S+\/fifth, container registrar has \S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image$/m,
+      );
+      await restartAll("official to ours", plugins, swapped);
+      expect(await doctorSays()).toBe("");
+      await stage.mountsVolume("user-of-swapped");
+
+      await change("delete", swapping(), fifth, authors(fifth));
+      await change("apply", dropping, fifth, dropped(fifth));
+      await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
+      await restartAll("ours to node-wide", plugins, dropped);
+      await stage.mountsVolume("user-of-dropped");
+      expect(await doctorSays()).toBe("");
+      await remove(nodeWide);
+      expect(await doctorSays()).toMatch(/^CSI216 problem: \S*fifth\S* has no registrar: .*$/m);
+      await cluster().kubectlWith(nodeWide, "apply", "--server-side");
+      await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
+      for (const plugin of plugins) await missingMs(plugin, performance.now());
+
+      await change("delete", policy, fifth, authors(fifth));
+      await restartAll("node-wide to official", plugins, authors);
+      await stage.mountsVolume("user-of-given-back");
+      const from = performance.now();
+      await remove(nodeWide);
+      for (const plugin of plugins)
+        report(`node-wide deleted, CSINode lacked ${plugin.drivers}`, [await missingMs(plugin, from)]);
+    } finally {
+      await remove([...swapping(), ...dropping]);
+    }
+  },
+);
 
 insideTest("a policy that is deleted in the middle of a rollout leaves a driver that runs", async () => {
   await using stage = await authorsStage("interrupted");
+  const plugin = pluginOf(stage);
   try {
-    await change("apply", swapping(), stage, swapped(stage));
-    const registrar = await restart("policy deleted meanwhile", stage, () => remove(swapping()));
-    expect([swapped(stage), authors(stage)]).toContainEqual(registrar);
+    await change("apply", swapping(), plugin, swapped(plugin));
+    const from = performance.now();
+    const containers = await restart(plugin, () => remove(swapping()));
+    expect([swapped(plugin), authors(plugin)]).toContainEqual(containers);
+    const image = registrarsIn({ containers }).map((one) => one.image);
+    report(`policy deleted meanwhile, registrar [${image}], CSINode lacked it`, [
+      await missingMs(plugin, from),
+    ]);
   } finally {
     await remove(swapping());
   }
 });
 
-insideTest("a policy drops a chart's registrar for that of the node, and deleted gives it back", async () => {
-  await using stage = await authorsStage("dropped");
-  const objects = writtenManifest("--image-policy", "--drop");
-  const policy = objects.filter(({ kind }) => kind !== "DaemonSet");
+/** Adds a second driver, whose registrar is a native sidecar. */
+const withNativeSidecar =
+  (first: string, second: string): Change =>
+  (daemonSet) => {
+    const { spec } = daemonSet.spec.template;
+    const copyOf = <Thing>(thing: Thing): Thing =>
+      JSON.parse(
+        JSON.stringify(thing).replaceAll(first, second).replaceAll('"plugin-dir"', '"second-plugin-dir"'),
+      );
+    const { livenessProbe: _, ports: __, ...registrar } = copyOf(containerOf(daemonSet, "registrar"));
+    const args = registrar.args.filter((arg) => !arg.startsWith("--http-endpoint"));
+    spec.initContainers = [{ ...registrar, name: "second-registrar", args, restartPolicy: "Always" }];
+    spec.containers.push({ ...copyOf(containerOf(daemonSet, "hostpath")), name: "second-hostpath" });
+    const volumes = spec.volumes as { name: string }[];
+    spec.volumes = [...volumes, ...copyOf(volumes.filter(({ name }) => name === "plugin-dir"))];
+  };
+
+insideTest("a policy swaps two registrars of one pod, one of them a native sidecar", async () => {
+  const [first, second] = ["first.csi.example.com", "second.csi.example.com"];
+  const addSecond = withNativeSidecar(first, second);
+  await using stage = await authorsStage("first", addSecond);
+  await untilListed(second);
+  const workload: unknown = exampleObjects(AUTHORS, stage.plugin)[1];
+  addSecond(workload as Parameters<Change>[0]);
+  const plugin: AuthorsPlugin = { drivers: [first, second], workload: workload as Workload };
+  expect(registrarsIn(plugin.workload.spec.template.spec)).toHaveLength(2);
   try {
-    await change("apply", objects, stage, []);
-    await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
-    expect(await restart("official to node-wide by a policy", stage)).toEqual([]);
-    expect(await doctorSays()).toBe("");
-    const nodeWide = objects.filter(({ kind }) => kind === "DaemonSet");
-    await remove(nodeWide);
-    expect(await doctorSays()).toMatch(/^CSI216 problem: dropped\.csi\.example\.com has no registrar: .*$/);
-    await cluster().kubectlWith(nodeWide, "apply", "--server-side");
-    await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
-    await missingMs(stage, performance.now());
-    await change("delete", policy, stage, authors(stage));
-    expect(await restart("node-wide to official without the policy", stage)).toEqual(authors(stage));
+    await change("apply", swapping(), plugin, swapped(plugin));
+    await restartAll("official to ours", [plugin], swapped);
+    await change("delete", swapping(), plugin, authors(plugin));
+    await restartAll("ours to official", [plugin], authors);
   } finally {
-    await remove(objects);
+    await remove(swapping());
   }
-  report("node-wide registrar deleted: missing", await missingMs(stage, performance.now()));
 });

@@ -2,8 +2,8 @@ import { IMAGES } from "../support/images";
 import { podWithVolume } from "../support/objects";
 import { until } from "../support/patience";
 import { keepTries } from "../support/results";
-import type { Pod } from "../support/stage";
-import { cluster, untilListed } from "../support/use-cluster";
+import { insideOf, type Pod } from "../support/stage";
+import { cluster, insideTest, untilListed } from "../support/use-cluster";
 import { driverArgs, writtenManifest } from "../support/written-manifest";
 
 const VOLUME_LIMIT = 7;
@@ -19,7 +19,7 @@ interface Try {
 
 /** A pod without toleration that is created before the driver of its inline volume, which the node has never had. */
 async function tryPod(driver: string, isTainted: boolean): Promise<Try> {
-  const { kubectl, kubectlWith, nodeName, get } = cluster();
+  const { kubectl, kubectlWith, nodeName } = cluster();
   const taint = `${driver}/agent-not-ready`;
   const pod = `user-of-${driver.replaceAll(".", "-")}`;
   const objects = writtenManifest(
@@ -43,30 +43,40 @@ async function tryPod(driver: string, isTainted: boolean): Promise<Try> {
     await kubectlWith(rest, "apply", "--validate=strict");
     if (isTainted) await kubectl("taint", "node", nodeName, `${taint}=:NoSchedule`);
     await kubectlWith([podWithVolume(pod, driver, [])], "apply");
-    await until(
-      async () => {
-        const { spec, status } = await get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
-        const isWaiting = status.conditions?.some(({ reason }) => reason === "Unschedulable") ?? false;
-        expect([isWaiting, spec.nodeName]).toEqual([isTainted, isTainted ? undefined : nodeName]);
-      },
-      { what: `the scheduler has seen ${pod}` },
-    );
+    await schedulerSees(pod, isTainted);
     const begin = performance.now();
     await kubectlWith(plugin, "apply", "--validate=strict");
-    const podMs = await until(
-      async () => {
-        const { status } = await get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
-        expect(status.phase).toBe("Running");
-        return performance.now() - begin;
-      },
-      { what: `${pod} runs`, limitMs: 120_000 },
-    );
+    await untilRuns(pod);
+    const podMs = performance.now() - begin;
     if (isTainted) await expectComplete(driver, taint);
     return { failedMounts: await countFailedMounts(pod, driver), podMs, removed: remove() };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+/** Resolves when the scheduler has bound the pod, or keeps it away from the node. */
+function schedulerSees(pod: string, isKeptAway: boolean): Promise<void> {
+  const { get, nodeName } = cluster();
+  return until(
+    async () => {
+      const { spec, status } = await get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
+      const isWaiting = status.conditions?.some(({ reason }) => reason === "Unschedulable") ?? false;
+      expect([isWaiting, spec.nodeName]).toEqual([isKeptAway, isKeptAway ? undefined : nodeName]);
+    },
+    { what: `the scheduler has seen ${pod}` },
+  );
+}
+
+function untilRuns(pod: string): Promise<void> {
+  return until(
+    async () => {
+      const { status } = await cluster().get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
+      expect(status.phase).toBe("Running");
+    },
+    { what: `${pod} runs`, limitMs: 120_000 },
+  );
 }
 
 /** At the revision with which CSINode listed the driver it had the limit too, and the taint was still on. */
@@ -141,6 +151,59 @@ test("doctor in the registrar's container finds the node, the token and its righ
     await untilListed(driver, false);
   }
 });
+
+insideTest(
+  "GKE's condition is true once kubelet has registered the driver, /healthz answers before",
+  async () => {
+    const { kubectl, kubectlWith, nodeName, get, record } = cluster();
+    const { node } = insideOf(cluster());
+    const [type, taint] = ["node.gke.io/PDCSIReady", "readiness.k8s.io/gke-pd-csi-ready"];
+    const [driver, pod] = ["pd.csi.example.com", "user-of-pd"];
+    const folder = `/var/lib/kubelet/plugins/${driver}`;
+    const objects = writtenManifest(
+      ...[`--driver-name=${driver}`, `--driver-image=${IMAGES.driver}`, `--node-condition=${type}`],
+      ...["--lifecycle-mode=Ephemeral", "--pod-info-on-mount", ...driverArgs(driver)],
+      "--driver-arg=--hold-node-info=/csi/hold",
+    );
+    const condition = async () => {
+      const { status } = await get<{ status: { conditions: { type: string; status: string }[] } }>(
+        `/api/v1/nodes/${nodeName}`,
+      );
+      return status.conditions.find((one) => one.type === type)?.status;
+    };
+    try {
+      await node.run("sh", "-c", `mkdir -p ${folder} && touch ${folder}/hold`);
+      await kubectl("taint", "node", nodeName, `${taint}=:NoSchedule`);
+      await kubectlWith([podWithVolume(pod, driver, [])], "apply");
+      await schedulerSees(pod, true);
+      await kubectlWith(objects, "apply", "--validate=strict");
+      await until(() => node.run("test", "-e", `${folder}/hold.waits`), { what: "kubelet asks the driver" });
+
+      const list = JSON.parse(await kubectl("get", "pods", "--namespace=kube-system", "--output=json"));
+      const plugins = list.items.filter(({ spec }: { spec: object }) =>
+        JSON.stringify(spec).includes(driver),
+      );
+      expect(plugins).toHaveLength(1);
+      const url = `/api/v1/namespaces/kube-system/pods/${plugins[0].metadata.name}:9809/proxy`;
+      expect(await kubectl("get", `--raw=${url}/healthz`)).toBe("ok");
+      await expect(kubectl("get", `--raw=${url}/readyz`)).rejects.toThrow(/currently unable|503/);
+      expect([await condition(), record.isListed(driver)]).toEqual([undefined, false]);
+
+      await node.run("rm", `${folder}/hold`);
+      await until(async () => expect(await condition()).toBe("True"), { what: `${type} is True` });
+      expect(record.isListed(driver)).toBe(true);
+      // What GKE's node readiness controller does.
+      await kubectl("taint", "node", nodeName, `${taint}-`);
+      await untilRuns(pod);
+      expect(await countFailedMounts(pod, driver)).toBe(0);
+    } finally {
+      await kubectl("delete", "pod", pod, "--ignore-not-found", "--timeout=60s");
+      await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
+      await kubectl("taint", "node", nodeName, `${taint}-`).catch(() => {});
+      await untilListed(driver, false);
+    }
+  },
+);
 
 test("with a startup taint no pod of 20 gets a FailedMount event for a driver that comes after it", async () => {
   const made = await tryPods("with a startup taint", 20, true);

@@ -9,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { ROOT } from "../../docs/markdown";
 import { type Buildah, createBuildah } from "../../image/support/buildah";
 import { buildExampleDriver, EXAMPLE_DRIVER_INPUTS } from "../../image/support/example-driver-image";
@@ -46,6 +46,8 @@ export const SIDECARS = ["csi-provisioner", "csi-attacher", "csi-resizer"] as co
 export const givenPrograms = () => ({
   official: process.env.OFFICIAL_REGISTRAR,
   hostpath: process.env.HOSTPATH_DRIVER,
+  /** A folder with tarballs of the images that public charts name. */
+  charts: process.env.CHART_IMAGES,
 });
 
 /** Kubernetes' hostpath driver with the sidecars of its dynamic volumes; undefined where one of them was not built. */
@@ -58,7 +60,7 @@ export function dynamicPrograms(): { readonly hostpath: string } | undefined {
 
 /** Makes the images unless the very same were made before; `announce` is called with what is being made. */
 export async function makeImages(announce: (text: string) => void): Promise<Images> {
-  const { official } = givenPrograms();
+  const { official, charts } = givenPrograms();
   const dynamic = dynamicPrograms();
   const hostpath = dynamic?.hostpath ?? givenPrograms().hostpath;
   await using folder = await createTempFolder();
@@ -112,6 +114,7 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
   if (official) await single(IMAGES.official, official, ["/csi-node-driver-registrar"]);
   if (hostpath) await single(IMAGES.hostpath, hostpath, ["/hostpathplugin"]);
   if (dynamic) for (const name of SIDECARS) await single(IMAGES[name], programPath(name), [`/${name}`]);
+  for (const tarball of charts ? readdirSync(charts) : []) made[tarball] = resolve(charts ?? "", tarball);
   return made;
 }
 

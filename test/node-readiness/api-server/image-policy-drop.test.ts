@@ -55,6 +55,11 @@ test.each<readonly [string, PodSpec, left: string]>([
   ["one with another socket stays", pod([DRIVER, registrar("r", `${PLUGINS}/a/x.sock`)]), "driver r"],
   ["one under another root stays", pod([DRIVER, registrar("r", `/k${PLUGINS}/a/csi.sock`)]), "driver r"],
   ["one of the whole node stays", pod([DRIVER, registrar("r", `${PLUGINS}/*/csi.sock`)]), "driver r"],
+  [
+    "one with an image of another name stays, as what the other policy has swapped",
+    pod([DRIVER, served("r", { image: "example.com/registrar:v1" })]),
+    "driver r",
+  ],
   ["a pod is never left empty", pod([served("r")]), "r"],
   ["60 containers", pod([DRIVER, ...Array.from({ length: 59 }, (_, at) => served(`r${at}`))]), "driver"],
 ])("%s", async (_what, spec, left) => {

@@ -1,0 +1,95 @@
+import { PODS } from "../../charts/pods";
+import { givenPrograms, IMAGES } from "./images";
+import { OURS } from "./objects";
+import { until } from "./patience";
+import { insideOf } from "./stage";
+import { cluster, untilListed } from "./use-cluster";
+
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly args?: readonly string[];
+}
+
+export interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+}
+
+/** A DaemonSet or StatefulSet as its author wrote it. */
+export interface Workload {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly spec: {
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly template: { readonly spec: PodSpec };
+  };
+}
+
+/** A workload, and what CSINode calls its drivers. */
+export interface AuthorsPlugin {
+  readonly drivers: readonly string[];
+  readonly workload: Workload;
+}
+
+/** The official registrar's image; where its binary is missing, ours under its name. */
+const PROGRAM = givenPrograms().official ? IMAGES.official : OURS.image;
+/** What runs where its images are given. */
+export const CHARTS = givenPrograms().charts ? PODS.filter(({ beside }) => beside) : [];
+
+export const isRegistrar = ({ image }: Container) =>
+  image === OURS.image || /\/csi-node-driver-registrar:/.test(image);
+export const allOf = ({ containers, initContainers = [] }: PodSpec) =>
+  [...initContainers, ...containers].map(({ name, image, args = [] }) => ({ name, image, args }));
+export const registrarsIn = (spec: PodSpec) => allOf(spec).filter(isRegistrar);
+
+/** Gives images the names that authors use: the registrar's, and one that only waits for what is not on the node. */
+export async function nameImages(specs: readonly PodSpec[]): Promise<void> {
+  const { node } = insideOf(cluster());
+  const images = ["ctr", "--namespace=k8s.io", "images"];
+  const there = (await node.run(...images, "ls", "--quiet")).split("\n");
+  const named = new Set(specs.flatMap(allOf).map(({ image }) => image));
+  for (const image of [...named].filter((one) => !there.includes(one))) {
+    const stand = isRegistrar({ name: "", image }) ? PROGRAM : IMAGES.pause;
+    await node.run(...images, "tag", "--force", stand, image);
+    process.stdout.write(`${stand} stands in for ${image}\n`);
+  }
+}
+
+/** What every pod of the cluster does, for a person who asks why a driver is not registered. */
+async function podsNow(): Promise<string> {
+  const { kubectl } = cluster();
+  const events = ["get", "events", "--all-namespaces", "--field-selector=type=Warning"];
+  return (await Promise.all([kubectl("get", "pods", "--all-namespaces"), kubectl(...events)])).join("\n");
+}
+
+/** The plugins of public charts, as rendered and registered; none without their images. */
+export async function chartsStage() {
+  const { kubectlWith, record } = cluster();
+  const objects = CHARTS.flatMap(({ beside = [], workloads }) => [...beside, ...workloads]);
+  const plugins = CHARTS.flatMap(({ beside = [], workloads }) => {
+    const names = (beside as { kind: string; metadata: { name: string } }[])
+      .filter(({ kind }) => kind === "CSIDriver")
+      .map(({ metadata }) => metadata.name);
+    return (workloads as readonly Workload[])
+      .filter(({ spec }) => spec.template.spec.nodeSelector?.["kubernetes.io/os"] !== "windows")
+      .map((workload): AuthorsPlugin => ({ drivers: names, workload }));
+  });
+  const drivers = plugins.flatMap((plugin) => plugin.drivers);
+  const dispose = async () => {
+    if (objects.length > 0) await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
+    for (const driver of drivers) await untilListed(driver, false);
+  };
+  try {
+    await nameImages(plugins.map(({ workload }) => workload.spec.template.spec));
+    if (objects.length > 0) await kubectlWith(objects, "apply", "--server-side", "--validate=strict");
+    const missing = () => drivers.filter((driver) => !record.isListed(driver));
+    await until(() => expect(missing()).toEqual([]), { what: "CSINode lacks none of the charts' drivers" });
+  } catch (error) {
+    process.stdout.write(await podsNow());
+    await dispose();
+    throw error;
+  }
+  return { plugins, [Symbol.asyncDispose]: dispose };
+}
