@@ -27,20 +27,26 @@ const wordsOf = (text: string) => text.split(/\s+/).filter((word) => !["", "stdi
 const livenessProbe = {
   exec: { command: ["/csi-node-driver-registrar", TOLD, "--mode=kubelet-registration-probe"] },
 };
-const inNamespace = (namespace: string, changes: Changes) => {
+const inChart = (chart: string, namespace: string, changes: Changes) => {
   const object = daemonSet(changes);
-  return { ...object, metadata: { ...object.metadata, namespace } };
+  return { ...object, metadata: { ...object.metadata, namespace, labels: { "helm.sh/chart": chart } } };
 };
 const ebs = { ...official, name: "node-driver-registrar" };
 const EBS = [
-  inNamespace("kube-system", { name: "ebs-csi-node-windows", container: ebs, ...WINDOWS }),
-  inNamespace("kube-system", {
+  inChart("aws-ebs-csi-driver-2.64.0", "kube-system", {
+    name: "ebs-csi-node-windows",
+    container: ebs,
+    ...WINDOWS,
+  }),
+  inChart("aws-ebs-csi-driver-2.64.0", "kube-system", {
     name: "ebs-csi-node",
     container: { ...ebs, ...limits({ memory: "32Mi" }) },
   }),
 ];
 const nfs = { ...official, name: "driver-registrar", livenessProbe, ...limits({ cpu: "50m" }) };
-const DEMOCRATIC = [inNamespace("storage", { name: "nfs-democratic-csi-node", container: nfs })];
+const DEMOCRATIC = [
+  inChart("democratic-csi-0.15.1", "storage", { name: "nfs-democratic-csi-node", container: nfs }),
+];
 
 const session = readText("docs/doctor.md").split("### What a swap of the image changes")[1] ?? "";
 
