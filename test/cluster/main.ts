@@ -27,6 +27,8 @@ that of KUBECONFIG.
   HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver; without it the
                             driver of dynamic volumes is built from its module
   CHART_IMAGES=FOLDER       tarballs of the images that the whole rows of test/charts/pods.json name: their pods run, too
+  CONTROL_PLANE_KUBERNETES=PATH, NODE_KUBERNETES=PATH
+                            program/kubernetes, built with another release in go.mod: for a control plane newer than the node
   KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out
   REGISTRAR_IMAGE=NAME      with KUBECONFIG: another image of the registrar that its nodes have
 `;

@@ -38,6 +38,10 @@ const LINKER_FLAGS = [
 const go = createGoBuilder(SOURCES);
 
 export const programPath = (program: Program | Release): string => join(BIN, program);
+
+/** Kubernetes for a part of the cluster: another release where the variable names a build of it. */
+export const kubernetesOf = (part: "CONTROL_PLANE" | "NODE"): string =>
+  process.env[`${part}_KUBERNETES`] ?? programPath("kubernetes");
 /** The objects with the rights of a sidecar, as its project has them; a YAML file. */
 export const rightsPath = (sidecar: Exclude<Release, "hostpathplugin">): string =>
   join(BIN, `${sidecar}.rbac.yaml`);

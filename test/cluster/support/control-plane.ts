@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { programPath } from "./build";
+import { kubernetesOf } from "./build";
 import { type Part, startPart } from "./part";
 import { until } from "./patience";
 
@@ -34,7 +34,7 @@ export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>;
 /** Resolves when the API server is ready and RBAC's own roles exist; leaves no process behind when it rejects. */
 export async function startControlPlane(options: ControlPlaneOptions) {
   const { folder, address = "127.0.0.1", nodes = [], forPods = false } = options;
-  const kubernetes = programPath("kubernetes");
+  const kubernetes = kubernetesOf("CONTROL_PLANE");
   const pki = join(folder, "pki");
   const at = (name: string) => join(pki, name);
   const [etcdPort, peerPort, freePort] = await freePorts(address, 3);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { programPath } from "./build";
+import { kubernetesOf } from "./build";
 import type { ControlPlane } from "./control-plane";
 import { CNI_CONFIGURATION, containerdConfiguration, kubeletConfiguration } from "./node-configuration";
 import { type Part, startPart } from "./part";
@@ -42,7 +42,7 @@ export async function startNode(options: NodeOptions) {
   );
 
   const enter = ["unshare", ...NAMESPACES, "--mount-proc", "--fork", "--kill-child"];
-  const kubernetes = programPath("kubernetes");
+  const kubernetes = kubernetesOf("NODE");
   const machine = await startPart(
     [...enter, "sh", join(__dirname, "enter-node.sh"), folder, kubernetes, "init", "/bin/sleep", "infinity"],
     join(logs, "node.log"),
