@@ -100,7 +100,8 @@ export const listOf = <Value>(kind: OptionKind<Value>): OptionKind<readonly Valu
     takes,
     read: (given, name) =>
       Array.isArray(given)
-        ? given.map((one, index) => kind.read(one, `${name}[${index}]`))
+        ? // A hole is undefined here, which `map` skips.
+          Array.from(given, (one, index) => kind.read(one, `${name}[${index}]`))
         : refuseOption(name, given, takes),
   };
 };

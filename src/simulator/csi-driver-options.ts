@@ -40,7 +40,7 @@ export const NODE_CAPABILITIES = [
   "GET_STORAGE_HEALTH",
 ] as const;
 
-/** `none`: it has no health calls. `flapping`: degraded at every other call of a method, from the first one on. */
+/** `none`: it has no health calls. `flapping`: degraded at every other call for a volume or the storage, from the first one on. */
 export type CsiHealth = (typeof CSI_HEALTH)[number];
 
 export const CSI_HEALTH = ["none", "healthy", "degraded", "unreachable", "flapping"] as const;

@@ -66,7 +66,7 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
   const hasTopology = Object.keys(driver.topology).length > 0;
   const { nodeCapabilities, health } = driver;
   const healthCapabilities = ["GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"] as const;
-  const announced = [...nodeCapabilities, ...(health === "none" ? [] : healthCapabilities)];
+  const announced = [...new Set([...nodeCapabilities, ...(health === "none" ? [] : healthCapabilities)])];
   const volumeTroubles = createTroubles(health);
   const storageTroubles = createTroubles(health);
 
@@ -83,7 +83,10 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
       accessibleTopology: hasTopology ? { segments: driver.topology } : null,
     }),
     NodeGetVolumeHealth: ({ volumeId }) => {
-      const healthStatuses = volumeTroubles().map(({ volume: status, ...why }) => ({ status, ...why }));
+      const healthStatuses = volumeTroubles(volumeId).map(({ volume: status, ...why }) => ({
+        status,
+        ...why,
+      }));
       return { volumeHealth: { volumeId, healthStatuses } };
     },
     NodeGetStorageHealth: () => ({
@@ -98,13 +101,14 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
   server.addService(protos.node, handlers);
 }
 
-/** The troubles to answer with, call by call. */
+/** The troubles to answer with, call by call: of each volume by itself. */
 function createTroubles(health: CsiHealth) {
-  let calls = 0;
-  return () => {
+  const callsOf = new Map<string, number>();
+  return (subject = "") => {
     if (health === "none")
       throw Object.assign(new Error("this driver has no health calls"), { code: status.UNIMPLEMENTED });
-    calls += 1;
+    const calls = (callsOf.get(subject) ?? 0) + 1;
+    callsOf.set(subject, calls);
     const isDegraded = calls % 2 === 1;
     const trouble = TROUBLES[health === "flapping" ? (isDegraded ? "degraded" : "healthy") : health];
     return trouble === undefined ? [] : [{ ...trouble, message: `simulated, call ${calls}` }];

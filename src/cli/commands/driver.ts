@@ -59,7 +59,7 @@ export const runDriver = createCommand(
     notes: [
       `Methods: ${CSI_METHODS.join(", ")}.`,
       `Node capabilities: ${NODE_CAPABILITIES.join(", ")}.`,
-      "Health flapping: degraded at every other call of a method.",
+      "Health flapping: degraded at every other call for a volume.",
       "Exit codes: 0 stopped by a signal; 1 it cannot listen; 2 bad flag.",
     ],
   },

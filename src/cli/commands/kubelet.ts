@@ -1,3 +1,4 @@
+import { LONGEST_WAIT_MS } from "../../base/pause";
 import { type KubeletVersion, simulatedVersion } from "../../kubelet-rules/versions";
 import { startKubelet } from "../../simulator/kubelet";
 import type { KubeletFault } from "../../simulator/kubelet-options";
@@ -43,7 +44,7 @@ const flags = {
   },
   "never-call": switchFlag("see sockets, but never call"),
   "volume-limit-period": listFlag(
-    "ask for a driver's volume limit again, NAME=DURATION; repeatable",
+    "ask for a driver's volume limit again (from 1.35), NAME=DURATION; repeatable",
     parsePeriod,
   ),
   "restart-every": durationFlag("be killed and start again at this interval"),
@@ -106,7 +107,9 @@ function parseKubeletVersion(text: string): KubeletVersion {
 function parsePeriod(text: string): readonly [driverName: string, periodMs: number] {
   const [, name, duration = ""] = /^([^=]+)=(.*)$/.exec(text) ?? [];
   const periodMs = name === undefined ? 0 : parseDuration(duration);
-  if (name === undefined || periodMs === 0) throw new Error(`"${text}" must have the form x.csi=10s`);
+  if (name === undefined) throw new Error(`"${text}" must have the form x.csi=10s`);
+  if (!(periodMs > 0 && periodMs <= LONGEST_WAIT_MS))
+    throw new Error(`"${text}" must have a period of more than 0 and at most 24 days`);
   return [name, periodMs];
 }
 
