@@ -26,7 +26,8 @@ import { refuseSplitArgument } from "./manifest/split-argument";
 
 const flags = {
   "driver-name": textFlag("what the driver answers to GetPluginInfo"),
-  image: { ...textFlag("image of the registrar"), demandOption: true },
+  // The official one does not know the flags that are written.
+  image: { ...textFlag("image of the registrar"), demandOption: true, coerce: parseOurImage },
   "driver-image": textFlag("image of the driver"),
   "node-wide": switchFlag("one registrar for every driver of a node, in place of a driver's own"),
   "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
@@ -126,8 +127,6 @@ function makeAll(values: Values): string {
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
   const parts = include?.flat();
   if (values.nodeWide) {
-    // The official one takes no `*` in its paths.
-    parseOurImage(values.image);
     const given = FOR_A_DRIVER.find((flag) => values[camelCase(flag) as keyof Values] !== undefined);
     if (given !== undefined) throw invalidOption(`--${given} means nothing with --node-wide`);
     const drivers = allowedNames(nameListsFrom(values));

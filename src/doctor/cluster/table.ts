@@ -31,7 +31,7 @@ export function renderClusterSwapTable(
   const what = `${counted(swapped, "registrar")} swapped${swap && ` to ${plain(swap)}`}`;
   const findings = findingTable(report.findings, look);
   const end =
-    findings.length === 0 ? [`${what}: that changes nothing.`] : ["", `${what}. ${sumLine(report, look)}`];
+    findings.length === 0 ? [`${what}: that adds no problem.`] : ["", `${what}. ${sumLine(report, look)}`];
   return [...registrarTable(report), ...findings, ...end, ""].join("\n");
 }
 

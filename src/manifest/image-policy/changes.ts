@@ -29,7 +29,8 @@ const hasExec = (probe: string) => `r.is.?${probe}.?exec.hasValue()`;
 function raiseLimit(resource: string, least: string): Change {
   const limit = `r.is.?resources.?limits[?'${resource}']`;
   return {
-    when: `${limit}.hasValue() && quantity(${limit}.orValue('')).isLessThan(quantity('${least}'))`,
+    // 0 is no limit.
+    when: `${limit}.hasValue() && quantity(${limit}.orValue('')).isGreaterThan(quantity('0')) && quantity(${limit}.orValue('')).isLessThan(quantity('${least}'))`,
     op: "replace",
     path: `/resources/limits/${resource}`,
     value: `'${least}'`,

@@ -125,8 +125,7 @@ function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
   const annotations = Object.entries(facts).map(
     ([key, value]) => yaml`${POLICY_ANNOTATIONS[key as keyof typeof facts]}: ${scalar(value)}`,
   );
-  const metadata = yaml`
-    name: ${name}
+  const marks = yaml`
     # registrar doctor --cluster knows the policy by these.
     labels: {${POLICY_LABEL}: ${parts.kind}}
     annotations:
@@ -155,18 +154,19 @@ function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
             ${lines(parts.patch)}
   `;
   return (scope.engine ?? "kubernetes") === "kubernetes"
-    ? kubernetesPolicy(name, parts.about, metadata, spec)
-    : [kyvernoPolicy(parts.about, metadata, spec)];
+    ? kubernetesPolicy(name, parts.about, marks, spec)
+    : [kyvernoPolicy(name, parts.about, spec)];
 }
 
-const kubernetesPolicy = (name: string, about: Yaml, metadata: Yaml, spec: Yaml): readonly Yaml[] => [
+const kubernetesPolicy = (name: string, about: Yaml, marks: Yaml, spec: Yaml): readonly Yaml[] => [
   yaml`
     ${about}
     # It needs Kubernetes 1.${IMAGE_POLICY_MINOR}. If the API server cannot evaluate it for a pod, that pod is created unchanged.
     apiVersion: admissionregistration.k8s.io/v1
     kind: MutatingAdmissionPolicy
     metadata:
-      ${metadata}
+      name: ${name}
+      ${marks}
     spec:
       ${spec}
   `,
@@ -181,14 +181,14 @@ const kubernetesPolicy = (name: string, about: Yaml, metadata: Yaml, spec: Yaml)
 ];
 
 /** Kyverno's form of the same: its expressions have the API server's language, and the policy needs no binding. */
-const kyvernoPolicy = (about: Yaml, metadata: Yaml, spec: Yaml): Yaml =>
+const kyvernoPolicy = (name: string, about: Yaml, spec: Yaml): Yaml =>
   yaml`
     ${about}
     # It needs Kyverno 1.${KYVERNO_MINOR}. If Kyverno cannot evaluate it for a pod, or does not answer, that pod is created unchanged.
     apiVersion: policies.kyverno.io/v1
     kind: MutatingPolicy
     metadata:
-      ${metadata}
+      name: ${name}
     spec:
       # Only pods, as they are created: not what owns them, and not those that exist.
       autogen: {podControllers: {controllers: []}}

@@ -49,7 +49,7 @@ test.each<readonly [words: string, complaint: string]>([
   [`${KUBELET} --volume-limit-period 10s`, '--volume-limit-period: "10s" must have the form x.csi=10s'],
   [
     `${KUBELET} --volume-limit-period x.csi=0s`,
-    '--volume-limit-period: "x.csi=0s" must have the form x.csi=10s',
+    '--volume-limit-period: "x.csi=0s" must have a period of more than 0 and at most 24 days',
   ],
   [`${KUBELET} --print node -o json`, "--print is for text output: in JSON the events contain the objects"],
   [

@@ -37,7 +37,7 @@ test.each<readonly string[]>([["--keep=cpu", "--namespace=a", "--arg=--v=2"], ["
       {
         apiVersion: "policies.kyverno.io/v1",
         kind: "MutatingPolicy",
-        metadata: native.metadata,
+        metadata: { name: native.metadata.name },
         spec: {
           autogen: { podControllers: { controllers: [] } },
           evaluation: { background: { enabled: false }, mutateExisting: { enabled: false } },

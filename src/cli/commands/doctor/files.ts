@@ -54,7 +54,7 @@ export function renderSwapTable(report: SwapReport, look: TableLook): string {
   const { findings, target } = report;
   const registrars = target.swapped === 1 ? "1 registrar" : `${target.swapped} registrars`;
   const what = `${registrars} swapped${target.swap && ` to ${plain(target.swap)}`}`;
-  if (findings.length === 0) return `${what}: that changes nothing.\n`;
+  if (findings.length === 0) return `${what}: that adds no problem.\n`;
   return renderFileTable(report, look, `${what}. `);
 }
 

@@ -10,7 +10,8 @@ export const manifestMemory = eachDeployment(
   "CSI105",
   "manifest-memory",
   ({ memoryLimit, program, chart }) =>
-    program.kind !== "ours" || (quantityOf(memoryLimit) ?? LEAST_BYTES) >= LEAST_BYTES
+    // 0 is no limit.
+    program.kind !== "ours" || (quantityOf(memoryLimit) || LEAST_BYTES) >= LEAST_BYTES
       ? undefined
       : problem(
           `has a memory limit of ${memoryLimit}: it may never get ready after a reboot`,

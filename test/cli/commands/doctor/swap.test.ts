@@ -60,9 +60,9 @@ test.each([
 });
 
 test.each([
-  [["--swap"], "1 registrar swapped: that changes nothing.\n"],
-  [["--swap="], "1 registrar swapped: that changes nothing.\n"],
-  [["--swap=x/y:v1"], "1 registrar swapped to x/y:v1: that changes nothing.\n"],
+  [["--swap"], "1 registrar swapped: that adds no problem.\n"],
+  [["--swap="], "1 registrar swapped: that adds no problem.\n"],
+  [["--swap=x/y:v1"], "1 registrar swapped to x/y:v1: that adds no problem.\n"],
 ])("%j says so where nothing changes", async (words, expected) => {
   const { status, stdout } = await swap(words, daemonSet({ container: official }));
   expect({ status, stdout }).toEqual({ status: 0, stdout: expected });
