@@ -134,6 +134,14 @@ test("--kubelet-root is for all other distributions, with a slash at its end or 
 
 test.each([
   [
+    [
+      "--driver-name=x.y",
+      "--driver-image=a",
+      "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0",
+    ],
+    /".*" is the official registrar's image; name the one/,
+  ],
+  [
     ["--node-wide", "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0"],
     /".*" is the official registrar's image; name the one/,
   ],

@@ -74,6 +74,7 @@ def handlers_of(service, name):
             response_serializer=GetMessageClass(method.output_type).SerializeToString,
         )
         for method in descriptor.methods
+        if hasattr(service, method.name)
     }
     return grpc.method_handlers_generic_handler(descriptor.full_name, handlers)
 
