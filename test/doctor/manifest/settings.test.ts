@@ -111,6 +111,7 @@ test.each<Changes>([
   { args: ["--csi-address=unix:/csi/csi.sock"] },
   { args: ["--v=$(LEVEL)"] },
   limits("64Mi"),
+  limits("0"),
   limits("100M"),
   surge(0),
   surge("0%"),

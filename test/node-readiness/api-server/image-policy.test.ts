@@ -125,6 +125,11 @@ test.each<readonly [string, PodSpec, Changes]>([
     withDriver({ ...REGISTRAR, ...limits("64Mi", "50m"), livenessProbe: { ...PROBE, timeoutSeconds: 10 } }),
     swapped(1),
   ],
+  [
+    "limits of 0, which are none",
+    withDriver({ ...REGISTRAR, ...limits("0", "0"), livenessProbe: { ...PROBE, timeoutSeconds: 10 } }),
+    swapped(1),
+  ],
   ["little CPU without exec probes", withDriver({ ...REGISTRAR, ...limits("1Gi", "10m") }), swapped(1)],
   [
     "limits in other units",
