@@ -1,4 +1,4 @@
-import { list, type Tree, text, tree } from "../rules/objects";
+import { isTemplate, list, type Tree, text, tree } from "../rules/objects";
 import { environmentOf } from "./read-program";
 import { wordsOf } from "./words";
 
@@ -7,6 +7,15 @@ const FLAG = /(?:^|\s)--?(?:(?:csi-?)?driver-?name|csi-name)(?:=|\s+)["']?([^\s"
 const VARIABLE = /^(?:\w+_)?DRIVER_?NAME$/;
 /** A driver's name by the CSI specification; one without a dot is rather a word of something else. */
 const NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
+
+/** The longest name of a driver (the CSI specification). */
+export const MAX_NAME_LENGTH = 63;
+
+/** The folder of a driver's socket: many drivers have their name there, others a word of their own. */
+export function driverFolderIn(kubeletRegistrationPath: string): string | undefined {
+  const folder = kubeletRegistrationPath.split(/[\\/]+/).at(-2);
+  return folder && folder.length <= MAX_NAME_LENGTH && !isTemplate(folder) ? folder : undefined;
+}
 
 /** What these containers call their driver; nothing if they have several names for it. */
 export function driverNameIn(containers: readonly Tree[]): readonly [] | readonly [string] {

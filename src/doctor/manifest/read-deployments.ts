@@ -11,6 +11,7 @@ import {
   type Unread,
   unreadAt,
 } from "./deployment";
+import { driverFolderIn } from "./driver-name";
 import { mountsOf } from "./mounts";
 import { imageForOperator } from "./operator";
 import { hookOf, type PodFacts, podIn, readPod } from "./pod";
@@ -154,7 +155,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       place: `${owner}, container ${text(container.name)}`,
       objectKind: text(object.kind),
       container: text(container.name),
-      chart: chartOf(object, [...shared.driverNames, folderOf(settings.kubeletRegistrationPath)]),
+      chart: chartOf(object, [...shared.driverNames, driverFolderIn(settings.kubeletRegistrationPath) ?? ""]),
       image: text(container.image),
       program,
       isForWindows: isForWindows(pod, container),
@@ -181,11 +182,6 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       hasDriver: containers.length > registrars.length,
     };
   });
-}
-
-/** Many drivers call the folder of their socket as they call themselves. */
-function folderOf(path: string): string {
-  return path.split("/").at(-2) ?? "";
 }
 
 /** A variable from elsewhere matters only where its value decides a path or a refusal. */

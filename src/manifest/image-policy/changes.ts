@@ -28,9 +28,15 @@ const hasExec = (probe: string) => `r.is.?${probe}.?exec.hasValue()`;
 /** The change that raises a limit, unless there is none or it is enough. */
 function raiseLimit(resource: string, least: string): Change {
   const limit = `r.is.?resources.?limits[?'${resource}']`;
-  return {
+  const given = `quantity(${limit}.orValue(''))`;
+  const tests = [
+    `${limit}.hasValue()`,
     // 0 is no limit.
-    when: `${limit}.hasValue() && quantity(${limit}.orValue('')).isGreaterThan(quantity('0')) && quantity(${limit}.orValue('')).isLessThan(quantity('${least}'))`,
+    `${given}.isGreaterThan(quantity('0'))`,
+    `${given}.isLessThan(quantity('${least}'))`,
+  ];
+  return {
+    when: tests.join(" && "),
     op: "replace",
     path: `/resources/limits/${resource}`,
     value: `'${least}'`,

@@ -4,6 +4,7 @@ import { MIN_LIMIT_PERIOD_S } from "../../../kubelet-rules/api-validation";
 import { check, problem, warning as warningOf } from "../../findings/finding";
 import { isTemplate } from "../../rules/objects";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
+import { driverFolderIn, MAX_NAME_LENGTH } from "../driver-name";
 import type { Deployment, ManifestFacts } from "../read-deployments";
 import { eachDeployment, type Statement, unknown, warning } from "./each-deployment";
 
@@ -46,19 +47,19 @@ export const manifestCsiDriverFields = check<ManifestFacts>(
     ),
 );
 
-/** The longest name of a driver (the CSI specification). */
-const MAX_NAME_LENGTH = 63;
 /** The number of CSIDrivers that are named. */
 const NAMED = 3;
 
 /** The driver's name is what its pod says, or the folder of its socket if a CSIDriver is called so. */
 function judge(one: Deployment, { deployments, csiDrivers }: ManifestFacts): Statement | undefined {
   const [name] = one.pod.driverNames;
-  const called = name ?? folderOf(one);
+  const called = name ?? driverFolderIn(one.settings.kubeletRegistrationPath);
   const known = csiDrivers.filter(({ length }) => length <= MAX_NAME_LENGTH);
   if (called === undefined || csiDrivers.includes(called) || csiDrivers.some(isTemplate)) return undefined;
   const names = deployments.flatMap(({ pod }) => pod.driverNames);
-  const folders = deployments.flatMap((other) => folderOf(other) ?? []);
+  const folders = deployments.flatMap(
+    ({ settings }) => driverFolderIn(settings.kubeletRegistrationPath) ?? [],
+  );
   const others = known.filter((csiDriver) => ![...names, ...folders].includes(csiDriver));
   const near = nearWord(called, others, 2);
   if (near !== undefined)
@@ -69,10 +70,4 @@ function judge(one: Deployment, { deployments, csiDrivers }: ManifestFacts): Sta
       APPLY_CSI_DRIVER,
     );
   return undefined;
-}
-
-/** Many drivers have their name there, others a word of their own. */
-function folderOf({ settings }: Deployment): string | undefined {
-  const folder = settings.kubeletRegistrationPath.split(/[\\/]+/).at(-2);
-  return folder && folder.length <= MAX_NAME_LENGTH && !isTemplate(folder) ? folder : undefined;
 }
