@@ -4,8 +4,8 @@ import { present } from "../support/contestants";
 import { undergo } from "./ordeal";
 import type { Visit } from "./visitors";
 
-/** The least that starts cold. */
-const LIMIT_MB = 64;
+/** What docs/operations.md recommends. */
+const LIMIT_MB = 100;
 const VISITS: readonly Visit[] = (["registration socket", "HTTP endpoint"] as const).flatMap((door) => [
   { door, connections: 200, atOnce: 10, stayEvery: 5 },
   { door, connections: 500, atOnce: 500, stayEvery: 5 },

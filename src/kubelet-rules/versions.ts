@@ -1,13 +1,15 @@
 /** The kubelets that are simulated: the last release before each change that a plugin can see, and the newest. */
-export type SimulatedVersion = "1.20" | "1.24" | "1.28" | "1.34" | "1.35" | "1.36";
+export type SimulatedVersion = "1.20" | "1.24" | "1.28" | "1.33" | "1.34" | "1.35" | "1.36" | "1.37";
 
 export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = [
   "1.20",
   "1.24",
   "1.28",
+  "1.33",
   "1.34",
   "1.35",
   "1.36",
+  "1.37",
 ];
 
 /** A kubelet's version, such as `1.30` or `v1.30.4`. */
@@ -15,8 +17,8 @@ export type KubeletVersion = `${"" | "v"}1.${number}` | `${"" | "v"}1.${number}.
 
 /**
  * The simulated kubelet that behaves like this version; undefined before 1.13, which introduced plugin registration.
- * What changed between them: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.35 asks for volume
- * limits again, 1.36 tries again.
+ * What changed between them: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.34 registers DRA
+ * drivers, 1.35 asks for volume limits again, 1.36 tries again, 1.37 watches a DRA driver's health only if it says so.
  */
 export function simulatedVersion(version: string): SimulatedVersion | undefined {
   const [, digits] = /^v?1\.(\d{1,3})(?:\.\d+)?$/.exec(version) ?? [];
@@ -25,8 +27,8 @@ export function simulatedVersion(version: string): SimulatedVersion | undefined 
   if (minor <= 20) return "1.20";
   if (minor <= 25) return "1.24";
   if (minor <= 28) return "1.28";
-  if (minor <= 34) return "1.34";
-  return minor <= 35 ? "1.35" : "1.36";
+  if (minor <= 33) return "1.33";
+  return SIMULATED_VERSIONS.find((simulated) => simulated === `1.${minor}`) ?? "1.37";
 }
 
 /**
@@ -73,6 +75,11 @@ export interface KubeletBehaviour {
    * takes another limit for a driver that CSINode lists. Feature gate `MutableCSINodeAllocatableCount`: on since 1.35.
    */
   readonly updatesVolumeLimits: boolean;
+  /**
+   * Of which DRA drivers kubelet watches the health: of each (`v1alpha1`), or of those that list a service for it. With the
+   * default feature gates: `ResourceHealthStatus` is on since 1.36. `add` in `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
+   */
+  readonly watchesDraHealth: "of-none" | "of-each" | "as-listed";
 }
 
 /** What kubelet registers: `k8s.io/kubelet/pkg/apis/pluginregistration/v1/constants.go`. */
@@ -88,6 +95,7 @@ const KUBELET_1_20: KubeletBehaviour = {
   maxNodeIdBytes: 128,
   comparesVolumeLimit: false,
   updatesVolumeLimits: false,
+  watchesDraHealth: "of-none",
 };
 const KUBELET_1_24: KubeletBehaviour = { ...KUBELET_1_20, maxNodeIdBytes: 256 };
 const KUBELET_1_28: KubeletBehaviour = {
@@ -96,20 +104,30 @@ const KUBELET_1_28: KubeletBehaviour = {
   scanFollowsLinks: true,
   comparesVolumeLimit: true,
 };
-const KUBELET_1_34: KubeletBehaviour = {
+const KUBELET_1_33: KubeletBehaviour = {
   ...KUBELET_1_28,
   registrationAuthority: "encoded-path",
   versionsWording: "by-any",
+};
+const KUBELET_1_34: KubeletBehaviour = {
+  ...KUBELET_1_33,
   pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"],
 };
 const KUBELET_1_35: KubeletBehaviour = { ...KUBELET_1_34, updatesVolumeLimits: true };
+const KUBELET_1_36: KubeletBehaviour = {
+  ...KUBELET_1_35,
+  afterFailure: "forget",
+  watchesDraHealth: "of-each",
+};
 const BEHAVIOURS: Readonly<Record<SimulatedVersion, KubeletBehaviour>> = {
   "1.20": KUBELET_1_20,
   "1.24": KUBELET_1_24,
   "1.28": KUBELET_1_28,
+  "1.33": KUBELET_1_33,
   "1.34": KUBELET_1_34,
   "1.35": KUBELET_1_35,
-  "1.36": { ...KUBELET_1_35, afterFailure: "forget" },
+  "1.36": KUBELET_1_36,
+  "1.37": { ...KUBELET_1_36, watchesDraHealth: "as-listed" },
 };
 
 export const behaviourOf = (version: SimulatedVersion): KubeletBehaviour => BEHAVIOURS[version];

@@ -76,6 +76,13 @@ export type KubeletEvent = { readonly atMs: number } & (
     }
   /** A periodic update failed: CSINode keeps the limit that it has, and kubelet asks again after the period. */
   | { readonly kind: "volume-limit-not-updated"; readonly driverName: string; readonly error: string }
+  /** The DRA driver's gRPC service by which kubelet watches the health of devices; this one does not call it. */
+  | {
+      readonly kind: "health-service-chosen";
+      readonly driverName: string;
+      readonly endpoint: string;
+      readonly service: string;
+    }
   | { readonly kind: "node-changed"; readonly node: NodeObject }
   | { readonly kind: "csi-node-changed"; readonly csiNode: CsiNodeObject }
   | { readonly kind: "fault-applied"; readonly fault: KubeletFault; readonly socketPath: string }
@@ -106,6 +113,7 @@ export const KUBELET_EVENTS: KindsOf<KubeletEvent> = {
   deregistered: true,
   failed: true,
   "volume-limit-not-updated": true,
+  "health-service-chosen": true,
   "node-changed": true,
   "csi-node-changed": true,
   "fault-applied": true,

@@ -51,7 +51,7 @@ export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
   readonly nodeLabels?: Readonly<Record<string, string>> | undefined;
   /**
    * Which kubelet to be: any from 1.13 on. The simulator plays the one of `SIMULATED_VERSIONS` that behaves like it, and
-   * logs which one that is. @default "1.36"
+   * logs which one that is. @default "1.37"
    */
   readonly version?: KubeletVersion | undefined;
   /**
@@ -90,7 +90,7 @@ export interface ResolvedKubeletOptions extends Omit<Resolved<KubeletOptions>, "
   readonly timings: KubeletTimings;
 }
 
-const NEWEST: SimulatedVersion = "1.36";
+const NEWEST: SimulatedVersion = "1.37";
 
 const version = kindOf('a kubelet\'s version from 1.13 on, such as "1.30"', (given) =>
   typeof given === "string" && simulatedVersion(given) !== undefined ? (given as KubeletVersion) : undefined,

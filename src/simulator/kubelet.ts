@@ -186,7 +186,7 @@ function startKubeletProcess(
   const context = { ...surroundings, call: createCaller({ ...surroundings, signal }), signal };
   const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
     CSIPlugin: createCsiRegistrationHandler(context),
-    DRAPlugin: createDraHandler(emit),
+    DRAPlugin: createDraHandler(context),
     DevicePlugin: createDeviceHandler(emit),
   };
   const handlers = new Map<string, PluginHandler>(

@@ -1,16 +1,22 @@
 import { isExtendedResource } from "../kubelet-rules/resource-name";
+import type { KubeletBehaviour } from "../kubelet-rules/versions";
 import { quoteGo, quoteGoList } from "../logging/escape";
-import type { PluginHandler } from "./kubelet-context";
+import type { KubeletContext, PluginHandler } from "./kubelet-context";
 import type { Emit } from "./kubelet-events";
 
 /** The gRPC services that kubelets since 1.34 call: `servicesSupportedByKubelet` in `pkg/kubelet/cm/dra/plugin`. */
 const DRA_SERVICES: readonly string[] = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];
+/** Newest first: `healthServicesSupportedByKubelet` there, in 1.37. */
+const DRA_HEALTH_SERVICES: readonly string[] = ["v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth"];
 
 /**
  * Kubelet's handler for DRA drivers, as far as a registration sees it: it calls no driver and prepares no claim.
  * Source: `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
  */
-export function createDraHandler(emit: Emit): PluginHandler {
+export function createDraHandler({
+  emit,
+  behaviour,
+}: Pick<KubeletContext, "emit" | "behaviour">): PluginHandler {
   /** A driver may have several plugins, each with an endpoint of its own. */
   const registered = new Set<string>();
   const keyOf = (name: string, endpoint: string) => JSON.stringify([name, endpoint]);
@@ -20,16 +26,33 @@ export function createDraHandler(emit: Emit): PluginHandler {
       if (problem === undefined) return undefined;
       return `invalid supported gRPC versions of DRA driver plugin ${name} at endpoint ${endpoint}: ${problem}`;
     },
-    register: async ({ driverName: name, endpoint }) => {
+    register: async ({ driverName: name, endpoint, versions }) => {
       if (registered.has(keyOf(name, endpoint)))
         return `endpoint ${endpoint} already registered for DRA driver plugin ${name}`;
       registered.add(keyOf(name, endpoint));
+      const service = healthServiceOf(behaviour, versions);
+      if (service !== undefined) emit({ kind: "health-service-chosen", driverName: name, endpoint, service });
       return undefined;
     },
     deregister: ({ driverName, endpoint }, because) => {
       if (registered.delete(keyOf(driverName, endpoint))) emit({ kind: "deregistered", driverName, because });
     },
   };
+}
+
+/** The service by which kubelet watches the health of a driver's devices. */
+function healthServiceOf(
+  { watchesDraHealth }: KubeletBehaviour,
+  versions: readonly string[],
+): string | undefined {
+  switch (watchesDraHealth) {
+    case "of-none":
+      return undefined;
+    case "of-each":
+      return "v1alpha1.DRAResourceHealth";
+    case "as-listed":
+      return DRA_HEALTH_SERVICES.find((service) => versions.includes(service));
+  }
 }
 
 function problemOfServices(versions: readonly string[]): string | undefined {

@@ -24,6 +24,7 @@ that of KUBECONFIG.
   --images         makes the images and prints their tarballs, to be loaded into the nodes of KUBECONFIG's cluster
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
+  IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
   HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver; without it the
                             driver of dynamic volumes is built from its module
   CHART_IMAGES=FOLDER       tarballs of the images that the whole rows of test/charts/pods.json name: their pods run, too

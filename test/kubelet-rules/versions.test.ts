@@ -29,9 +29,11 @@ test("says by version what a plugin can tell kubelets apart by", () => {
     ["1.20", "path", "path", "keep", false, false],
     ["1.24", "path", "path", "keep", false, false],
     ["1.28", "path", "localhost", "keep", false, false],
+    ["1.33", "encoded-path", "localhost", "keep", false, false],
     ["1.34", "encoded-path", "localhost", "keep", true, false],
     ["1.35", "encoded-path", "localhost", "keep", true, true],
     ["1.36", "encoded-path", "localhost", "forget", true, true],
+    ["1.37", "encoded-path", "localhost", "forget", true, true],
   ]);
 });
 
@@ -39,7 +41,7 @@ test("every kubelet since 1.13 is simulated by one that behaves as it does", () 
   for (const version of SIMULATED_VERSIONS) expect(simulatedVersion(version)).toBe(version);
   const asked = ["1.13", "v1.19.16", "1.21", "1.25.3", "1.26", "1.29.0", "v1.34", "1.35.4", "1.37", "1.100"];
   expect(asked.map(simulatedVersion)).toEqual(
-    ["1.20", "1.20", "1.24", "1.24", "1.28", "1.34", "1.34", "1.35", "1.36", "1.36"], //
+    ["1.20", "1.20", "1.24", "1.24", "1.28", "1.33", "1.34", "1.35", "1.37", "1.37"], //
   );
   expect(["1.12", "2.0", "1", "", "1.30-rc.1"].map(simulatedVersion)).toEqual(Array(5).fill(undefined));
 });

@@ -229,9 +229,9 @@ test("the log is told which kubelet stands for another", async () => {
   });
   const kubelet = await node.kubelet({ version: "v1.30.4", logger });
   expect(lines).toEqual([
-    ["Simulating the kubelet that behaves as this one", { version: "v1.30.4", simulated: "1.34" }],
+    ["Simulating the kubelet that behaves as this one", { version: "v1.30.4", simulated: "1.33" }],
   ]);
-  expect(kubelet.options).toMatchObject({ version: "v1.30.4", simulated: "1.34", nodeName: "node-1" });
+  expect(kubelet.options).toMatchObject({ version: "v1.30.4", simulated: "1.33", nodeName: "node-1" });
 });
 
 test("faults are checked when they are changed, too", async () => {

@@ -6,9 +6,9 @@ test("fills in kubelet's own times and a node", () => {
     pluginRegistrationPath: "/reg",
     nodeName: "node-1",
     nodeLabels: { "kubernetes.io/hostname": "node-1" },
-    version: "1.36",
+    version: "1.37",
     volumeLimitPeriodsMs: {},
-    simulated: "1.36",
+    simulated: "1.37",
     waitTimeoutMs: 4500,
     faults: [],
     timings: {

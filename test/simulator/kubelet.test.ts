@@ -1,4 +1,4 @@
-import { SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
+import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import { startKubelet } from "../../src/simulator/kubelet";
 import { eachTest } from "../support/each-test";
 import { createTestNode } from "../support/registrar-node";
@@ -134,9 +134,24 @@ test.each<[string, string[], "1.20" | "1.36", string]>([
   await kubelet.deregistered(name);
 });
 
+test.each<[version: KubeletVersion, listed: string[], watched: string | undefined]>([
+  ["1.35", ["v1.DRAResourceHealth"], undefined],
+  ["1.36", [], "v1alpha1.DRAResourceHealth"],
+  ["1.37", [], undefined],
+  ["1.37", ["v1alpha1.DRAResourceHealth"], "v1alpha1.DRAResourceHealth"],
+  ["1.37", ["v1alpha1.DRAResourceHealth", "v1.DRAResourceHealth"], "v1.DRAResourceHealth"],
+])("kubelet %s watches the health of a DRA driver that lists %j: %s", async (version, listed, watched) => {
+  const kubelet = await node.kubelet({ version });
+  await node.plugin({ info: { type: "DRAPlugin", supportedVersions: ["v1.DRAPlugin", ...listed] } });
+  await kubelet.registered("x.csi");
+  expect(eventsOf(kubelet, "health-service-chosen").map(({ service }) => service)).toEqual(
+    watched === undefined ? [] : [watched],
+  );
+});
+
 test.each([
-  ["Fancy", "1.36"],
-  ["DRAPlugin", "1.28"],
+  ["Fancy", "1.37"],
+  ["DRAPlugin", "1.33"],
 ] as const)("has no handler for %s in %s, and says so", async (type, version) => {
   const kubelet = await node.kubelet({ version });
   const registrar = await node.plugin({ info: { type } });

@@ -32,7 +32,7 @@ const flags = {
   "kubelet-version": {
     ...textFlag("which kubelet to simulate, from 1.13 on"),
     coerce: parseKubeletVersion,
-    default: "1.36",
+    default: "1.37",
   },
   refuse: textFlag("refuse every driver with this text"),
   "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },

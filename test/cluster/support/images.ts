@@ -58,6 +58,9 @@ export function dynamicPrograms(): { readonly hostpath: string } | undefined {
     : undefined;
 }
 
+/** The Node of our image. */
+export const imageNode = (): string => process.env.IMAGE_NODE ?? process.execPath;
+
 /** Makes the images unless the very same were made before; `announce` is called with what is being made. */
 export async function makeImages(announce: (text: string) => void): Promise<Images> {
   const { official, charts } = givenPrograms();
@@ -101,7 +104,7 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
       buildah.imageOf(root, name, { PATH: "/usr/bin" }, entrypoint);
     });
 
-  const node = process.env.IMAGE_NODE ?? process.execPath;
+  const node = imageNode();
   const sources = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
   await make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) =>
     buildRegistrar(buildah, IMAGES.ours, node, root),

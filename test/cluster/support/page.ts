@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { withFigures } from "../../../bench/figures";
 import { ROOT } from "../../docs/markdown";
 import { KUBERNETES_VERSION, SIDECAR_RELEASES } from "./build";
+import { imageNode } from "./images";
 import { rolesOf, type Scenario } from "./play";
 import { outcomeTable, readOutcomes, triesTable } from "./results";
 import { SCENARIOS } from "./scenarios";
@@ -40,6 +41,6 @@ function conditions(): string {
   const runc = /\d+\.\d+\.\d+/.exec(first("runc", "--version"))?.[0];
   return [
     `Played on ${day}: Kubernetes ${KUBERNETES_VERSION}, containerd ${containerd}, runc ${runc}, Linux ${release()},`,
-    `${cpus().length} processors (load ${loadavg()[1]?.toFixed(1)} at the end), Node ${process.versions.node} in our image.`,
+    `${cpus().length} processors (load ${loadavg()[1]?.toFixed(1)} at the end), Node ${first(imageNode(), "--version").slice(1)} in our image.`,
   ].join("\n");
 }

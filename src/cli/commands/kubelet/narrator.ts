@@ -38,6 +38,8 @@ const LINES: Lines = {
       : "tries again only when the socket changes";
     return `${next}: ${event.error}`;
   },
+  "health-service-chosen": ({ driverName, service }) =>
+    `watches the health of ${driverName}'s devices by ${service}`,
   "volume-limit-not-updated": ({ error }) => `leaves the volume limit as it is: ${error}`,
   "node-changed": ({ node: { metadata } }) =>
     `writes Node ${metadata.name}: node IDs ${metadata.annotations[NODE_ID_ANNOTATION] ?? "{}"}`,

@@ -146,7 +146,7 @@ function judgeNodeInfo(name: string, subject: string, info: NodeInfo) {
     );
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
   const topology = accessibleTopology?.segments ?? {};
-  const { maxNodeIdBytes } = behaviourOf("1.36");
+  const { maxNodeIdBytes } = behaviourOf("1.37");
   const why =
     invalidCsiNodeDriver("this", { name, nodeId }, maxNodeIdBytes) ?? invalidLabels("this", topology);
   if (why !== undefined) {

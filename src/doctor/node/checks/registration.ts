@@ -118,7 +118,7 @@ function judgeOther(one: RegistrationFacts, facts: Facts): Verdict | undefined {
     return unseen === undefined ? warning(path, text, fix) : unknown(path, text, RUN_AS_ROOT);
   }
   const { type } = one.info.value;
-  const known: readonly string[] = behaviourOf("1.36").pluginTypes;
+  const known: readonly string[] = behaviourOf("1.37").pluginTypes;
   if (known.includes(type)) return undefined;
   const text = `is of type "${type}", for which kubelet has no handler`;
   return warning(path, text, "remove the plugin, or correct its type");
