@@ -1,5 +1,4 @@
-import { behaviourOf } from "../../../src/kubelet-rules/versions";
-import { SIMULATED_VERSIONS, type SimulatedVersion } from "../../../src/testing";
+import { behaviourOf, simulatedVersion } from "../../../src/kubelet-rules/versions";
 import { kubeletVersions } from "../support/versions";
 import { play } from "./play";
 import { realKubelet } from "./real-kubelet";
@@ -20,7 +19,7 @@ const scenarios: readonly Scenario[] = Object.entries({
 }).map(([name, given]) => (typeof given === "function" ? { name, script: given } : { name, ...given }));
 
 for (const release of kubeletVersions()) {
-  const version = simulatedFor(release);
+  const version = simulatedVersion(release);
   if (version === undefined) continue;
   describe(`kubelet ${release}, simulated and real,`, () => {
     const played = scenarios.filter(
@@ -39,11 +38,3 @@ test("the comparison tells kubelets apart that differ", async () => {
   const [older, newer] = await Promise.all(kubelets.map((kubelet) => play(untoldSuccess, kubelet)));
   expect(older).not.toEqual(newer);
 });
-
-/** The simulated kubelet that a release is to be like: one newer than all of them changed nothing that a plugin sees. */
-function simulatedFor(release: string): SimulatedVersion | undefined {
-  const minor = (version: string) => Number(version.split(".")[1]);
-  const newest = SIMULATED_VERSIONS.at(-1);
-  const exact = SIMULATED_VERSIONS.find((simulated) => release.startsWith(`${simulated}.`));
-  return exact ?? (newest !== undefined && minor(release) > minor(newest) ? newest : undefined);
-}
