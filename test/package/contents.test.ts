@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { linksIn } from "../docs/markdown";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { packagesOfUsers } from "./support/consumer";
 import { type PackedPackage, packageJson, packPackage, ROOT, succeeded } from "./support/packed-package";
@@ -71,9 +72,26 @@ test("holds what its entry points reach, and beside it the texts and the wire co
     "proto/csi.proto",
     "proto/pluginregistration.proto",
     "proto/pods.proto",
+    "SECURITY.md",
+    ...["docs", "examples"].flatMap((of) =>
+      readdirSync(join(ROOT, of)).flatMap((name) => (extname(name) === "" ? [] : [`${of}/${name}`])),
+    ),
   ];
   expect(packed.files).toEqual([...new Set([...reached(), ...texts])].sort());
   expect(packed.files).toContain("dist/registrar/registration/states/publishing.js");
+});
+
+test("its pages link to what it holds, or to what is for work in a clone", () => {
+  const pages = packed.files.filter((file) => file.endsWith(".md"));
+  const absent = pages.flatMap((page) =>
+    linksIn(textOf(page))
+      .filter((link) => !/^(?:https:|#)/.test(link))
+      .map((link) => join(page, "..", link.replace(/#.*/, "")))
+      .filter((file) => !packed.files.includes(file)),
+  );
+  expect(new Set(absent)).toEqual(
+    new Set(["CONTRIBUTING.md", "examples/driver/README.md", "test/drivers/README.md"]),
+  );
 });
 
 test("refers to no source map and names no path of the machine that built it", () => {
