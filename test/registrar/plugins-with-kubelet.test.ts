@@ -114,5 +114,5 @@ test.each<[Plugin, version: "1.28" | "1.36", reason: string]>([
     code: "REFUSED",
     message: expect.stringContaining(reason),
   });
-  expect(await registration.closed).toMatchObject({ kind: "refused" });
+  expect(await registration.closed).toMatchObject({ kind: "refused", hint: expect.any(String) });
 });

@@ -6,6 +6,7 @@ import {
   CSI_HEALTH,
   CSI_METHODS,
   type CsiDriverFault,
+  DEFAULT_ANSWERS,
   NODE_CAPABILITIES,
 } from "../../simulator/csi-driver-options";
 import type { CsiDriverEvent } from "../../simulator/csi-driver-services";
@@ -35,8 +36,8 @@ export const runDriver = createCommand(
     flags: {
       "csi-address": { ...textFlag("path of the unix socket to listen on"), demandOption: true },
       name: { ...textFlag("name for GetPluginInfo; invalid names are allowed"), demandOption: true },
-      "vendor-version": { ...textFlag("version for GetPluginInfo"), default: "1.0.0" },
-      "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: "node-1" },
+      "vendor-version": { ...textFlag("version for GetPluginInfo"), default: DEFAULT_ANSWERS.vendorVersion },
+      "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: DEFAULT_ANSWERS.nodeId },
       topology: listFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
       "max-volumes": { ...countFlag("volume limit of the node; 0: no limit"), default: "0" },
       "node-capability": listFlag("what NodeGetCapabilities announces; repeatable", (text) =>
