@@ -29,6 +29,7 @@ export {
 export type {
   CallResult,
   DeregistrationCause,
+  IntroducedPlugin,
   KubeletCall,
   KubeletEvent,
   RefusalStage,

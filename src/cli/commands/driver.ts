@@ -17,6 +17,7 @@ import {
   durationFlag,
   eventOutputFlag,
   listFlag,
+  pairsFlag,
   parseChoice,
   parseDuration,
   parseFault,
@@ -38,7 +39,7 @@ export const runDriver = createCommand(
       name: { ...textFlag("name for GetPluginInfo; invalid names are allowed"), demandOption: true },
       "vendor-version": { ...textFlag("version for GetPluginInfo"), default: DEFAULT_ANSWERS.vendorVersion },
       "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: DEFAULT_ANSWERS.nodeId },
-      topology: listFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
+      topology: pairsFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
       "max-volumes": { ...countFlag("volume limit of the node; 0: no limit"), default: "0" },
       "node-capability": listFlag("what NodeGetCapabilities announces; repeatable", (text) =>
         parseChoice(text, NODE_CAPABILITIES),
@@ -66,10 +67,9 @@ export const runDriver = createCommand(
   },
   async (flags) => {
     const { csiAddress, vendorVersion, nodeId, maxVolumes, listenAfter: listenAfterMs } = flags;
-    const { health, nodeCapability: nodeCapabilities = [] } = flags;
+    const { topology, health, nodeCapability: nodeCapabilities = [] } = flags;
     const { delay = [], error = [], hang = [], notReady: times } = flags;
     const faults: readonly CsiDriverFault[] = [...delay, ...error, ...hang, { kind: "not-ready", times }];
-    const topology = Object.fromEntries(flags.topology ?? []);
     const answers = { vendorVersion, nodeId, maxVolumes, topology, nodeCapabilities, health };
     const options = { csiAddress, ...answers, listenAfterMs, faults };
     const { output, restartEvery, renameTo = flags.name } = flags;
