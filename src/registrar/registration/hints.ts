@@ -37,10 +37,6 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = 
     hint: "give supportedVersions the version of the device plugin API that kubelet names, v1beta1",
   },
   {
-    text: /invalid name of device plugin socket/,
-    hint: "give name the extended resource, DOMAIN/NAME such as example.com/gpu; kubernetes.io is not for device plugins",
-  },
-  {
     text: /failed to dial device plugin/,
     hint: (path) =>
       `kubelet cannot reach the device plugin at ${path} on the host: check the option endpoint, and whether the plugin listens`,

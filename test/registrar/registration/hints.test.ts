@@ -109,11 +109,6 @@ test.each([
     "kubelet names, v1beta1",
   ],
   [
-    "a device plugin's name without a domain",
-    `${VALIDATE}invalid name of device plugin socket: the ResourceName "gpu" is invalid`,
-    "such as example.com/gpu",
-  ],
-  [
     "a device plugin that does not listen",
     `${REGISTER}failed to dial device plugin: context deadline exceeded`,
     "cannot reach the device plugin",
