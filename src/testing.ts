@@ -10,6 +10,7 @@ export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-optio
 export type { StartOptions } from "./options/start-options";
 export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/csi-driver";
 export type {
+  CsiDriverAnswers,
   CsiDriverFault,
   CsiDriverOptions,
   CsiHealth,
@@ -28,6 +29,7 @@ export {
 export type {
   CallResult,
   DeregistrationCause,
+  IntroducedPlugin,
   KubeletCall,
   KubeletEvent,
   RefusalStage,

@@ -15,6 +15,23 @@ export const listFlag = <Value>(describe: string, parse: (text: string) => Value
     coerce: (texts: readonly string[]): readonly Value[] => texts.map(parse),
   }) as const;
 
+/** The same where `parse` makes a key and its value; the value of all is an object. Each key may be given once. */
+export const pairsFlag = <Value>(
+  describe: string,
+  parse: (text: string) => readonly [key: string, value: Value],
+) =>
+  ({
+    ...listFlag(describe, parse),
+    coerce: (texts: readonly string[]): Readonly<Record<string, Value>> => {
+      const pairs = new Map<string, Value>();
+      for (const [key, value] of texts.map(parse)) {
+        if (pairs.has(key)) throw new Error(`"${key}" is given twice; give it one value`);
+        pairs.set(key, value);
+      }
+      return Object.fromEntries(pairs);
+    },
+  }) as const;
+
 /** Takes `500ms`, `1m30s`; the value is in milliseconds. */
 export const durationFlag = (describe: string) =>
   ({ type: "string", describe, coerce: parseDuration }) as const;

@@ -12,16 +12,19 @@ export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = [
   "1.37",
 ];
 
-/** A kubelet's version, such as `1.30` or `v1.30.4`. */
-export type KubeletVersion = `${"" | "v"}1.${number}` | `${"" | "v"}1.${number}.${number}`;
+/** A kubelet's version: `1.30`, `v1.30.4`, or as a vendor's node reports it, `v1.36.1+k3s1`. */
+export type KubeletVersion =
+  | `${"" | "v"}1.${number}`
+  | `${"" | "v"}1.${number}.${number}${"" | `${"-" | "+"}${string}`}`;
 
 /**
- * The simulated kubelet that behaves like this version; undefined before 1.13, which introduced plugin registration.
+ * The simulated kubelet that behaves like this version; undefined before 1.13, which introduced plugin registration. What
+ * follows the patch release, a build or a vendor's suffix, does not matter.
  * What changed between them: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.34 registers DRA
  * drivers, 1.35 asks for volume limits again, 1.36 tries again, 1.37 watches a DRA driver's health only if it says so.
  */
 export function simulatedVersion(version: string): SimulatedVersion | undefined {
-  const [, digits] = /^v?1\.(\d{1,3})(?:\.\d+)?$/.exec(version) ?? [];
+  const [, digits] = /^v?1\.(\d{1,3})(?:\.\d+(?:[-+][0-9A-Za-z.+-]+)?)?$/.exec(version) ?? [];
   const minor = Number(digits);
   if (!(minor >= 13)) return undefined;
   if (minor <= 20) return "1.20";

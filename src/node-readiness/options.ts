@@ -20,7 +20,7 @@ export interface NodeReadinessOptions {
   readonly conditionDelayMs?: number | undefined;
   /**
    * Whether to ask the API server as the node `nodeName`, with a token of a pod on it: constrained impersonation, which
-   * Kubernetes has by default since 1.36. Impossible with `startupTaints`. Default: false.
+   * Kubernetes has by default since 1.36. Only with `condition`, without `startupTaints`. Default: false.
    */
   readonly impersonateNode?: boolean | undefined;
   /** Requires `{driver}` in each taint and the condition. Default: true for a node-wide registrar. */
@@ -47,6 +47,10 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions, isNod
     throw invalidOption(`node name ${JSON.stringify(given.nodeName)} can be no Node's`);
   if (given.impersonateNode && startupTaints.length > 0)
     throw invalidOption(`startNodeReadiness: impersonateNode: ${NO_TAINTS_AS_NODE}`);
+  if (given.impersonateNode && condition === undefined)
+    throw invalidOption(
+      "startNodeReadiness: impersonateNode goes with a condition: without one it changes nothing",
+    );
   return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };
 }
 

@@ -88,8 +88,9 @@ function byKey<Value>(kind: OptionKind<Value>, takes: string): OptionKind<Readon
     takes,
     read: (given, name) => {
       if (!isObject(given)) return refuseOption(name, given, takes);
-      for (const [key, value] of Object.entries(given)) kind.read(value, `${name}[${show(key)}]`);
-      return given as Readonly<Record<string, Value>>;
+      const read = ([key, value]: readonly [string, unknown]) =>
+        [key, kind.read(value, `${name}[${show(key)}]`)] as const;
+      return Object.fromEntries(Object.entries(given).map(read));
     },
   };
 }

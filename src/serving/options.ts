@@ -25,8 +25,13 @@ export interface CsiServingOptions extends CommonOptions {
 export type ResolvedCsiServingOptions = Resolved<CsiServingOptions>;
 
 const serverOptions = kindOf("an object with options of grpc-js' Server", (given) =>
-  isObject(given) ? (given as ServerOptions) : undefined,
+  isObject(given) ? copyOf(given) : undefined,
 );
+
+function copyOf(given: ServerOptions): ServerOptions {
+  const { interceptors } = given;
+  return { ...given, ...(Array.isArray(interceptors) && { interceptors: [...interceptors] }) };
+}
 
 export function resolveServingOptions(
   options: CsiServingOptions,

@@ -8,6 +8,7 @@ import { protos } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/model/outcome";
 import type { Registration } from "../registrar/registration/registration";
+import { refuseDriversOwn, registrationSocketPath } from "../registrar/socket/socket-name";
 import { startRegistration } from "../registrar/start-registration";
 import { type DriverSocket, keepListening } from "./driver-socket";
 import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
@@ -74,6 +75,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     refusePromise(resolved.addServices(driver.server));
     socket = await keepListening(resolved.csiAddress, driver.accept, logger);
     name = await askItsName(resolved, signal);
+    refuseDriversOwn(registrationSocketPath(resolved.pluginRegistrationPath, name), resolved.csiAddress);
     const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs } = resolved;
     const how = { pluginRegistrationPath, onRegistrationFailure, timeoutMs, signal, logger };
     registration = await startRegistration({ name, endpoint, ...how });

@@ -10,7 +10,7 @@ import {
   textsByKey,
   wholeNumber,
 } from "../options/option-kinds";
-import { optional, readOptions, required, variant } from "../options/read-options";
+import { type OptionTable, optional, readOptions, required, variant } from "../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../options/start-options";
 import { faultTimes, type SimulatorOptions, simulatorOptions } from "./simulator-options";
 
@@ -68,14 +68,9 @@ export type CsiDriverFault =
   /** Probe says that the driver is still starting. */
   | { readonly kind: "not-ready"; readonly times?: number | undefined };
 
-export interface CsiDriverOptions extends SimulatorOptions<CsiDriverFault> {
-  /**
-   * Where to listen: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its folder must exist; a socket left there is replaced.
-   */
-  readonly csiAddress: string;
-  /** What GetPluginInfo answers; not checked, so that you can test invalid names. */
-  readonly name: string;
-  /** @default "0.0.0" */
+/** What a simulated CSI driver answers, and can answer otherwise while it runs. */
+export interface CsiDriverAnswers {
+  /** @default "1.0.0" */
   readonly vendorVersion?: string | undefined;
   /** What NodeGetInfo says; an empty one can be tried. @default "node-1" */
   readonly nodeId?: string | undefined;
@@ -90,6 +85,15 @@ export interface CsiDriverOptions extends SimulatorOptions<CsiDriverFault> {
    * announces both. @default "none"
    */
   readonly health?: CsiHealth | undefined;
+}
+
+export interface CsiDriverOptions extends CsiDriverAnswers, SimulatorOptions<CsiDriverFault> {
+  /**
+   * Where to listen: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its folder must exist; a socket left there is replaced.
+   */
+  readonly csiAddress: string;
+  /** What GetPluginInfo answers; not checked, so that you can test invalid names. */
+  readonly name: string;
   /** Milliseconds until it listens. @default 0 */
   readonly listenAfterMs?: number | undefined;
 }
@@ -113,6 +117,33 @@ export const CSI_DRIVER_FAULTS: OptionKind<readonly CsiDriverFault[]> = listOf(
   }),
 );
 
+export type ResolvedCsiDriverAnswers = Pick<ResolvedCsiDriverOptions, keyof CsiDriverAnswers>;
+
+export const DEFAULT_ANSWERS: ResolvedCsiDriverAnswers = {
+  vendorVersion: "1.0.0",
+  nodeId: "node-1",
+  topology: {},
+  maxVolumes: 0,
+  nodeCapabilities: [],
+  health: "none",
+};
+
+/** Reads answers; those that are not given stay as in `otherwise`. */
+const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsiDriverAnswers> => ({
+  vendorVersion: optional(text, otherwise.vendorVersion),
+  nodeId: optional(text, otherwise.nodeId),
+  topology: optional(textsByKey, otherwise.topology),
+  maxVolumes: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), otherwise.maxVolumes),
+  nodeCapabilities: optional(listOf(oneOf(NODE_CAPABILITIES)), otherwise.nodeCapabilities),
+  health: optional(oneOf(CSI_HEALTH), otherwise.health),
+});
+
+/** Changes some answers; throws INVALID_OPTION. */
+export const changeAnswers = (
+  present: ResolvedCsiDriverAnswers,
+  changes: CsiDriverAnswers,
+): ResolvedCsiDriverAnswers => readOptions("setAnswers", changes, answersOr(present));
+
 /** Fills defaults and rejects what cannot work; throws INVALID_OPTION. */
 export function resolveCsiDriverOptions(
   options: CsiDriverOptions,
@@ -120,12 +151,7 @@ export function resolveCsiDriverOptions(
   return readOptions("startCsiDriver", options, {
     csiAddress: required(socketPath),
     name: required(text),
-    vendorVersion: optional(text, "0.0.0"),
-    nodeId: optional(text, "node-1"),
-    topology: optional(textsByKey, {}),
-    maxVolumes: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), 0),
-    nodeCapabilities: optional(listOf(oneOf(NODE_CAPABILITIES)), []),
-    health: optional(oneOf(CSI_HEALTH), "none"),
+    ...answersOr(DEFAULT_ANSWERS),
     listenAfterMs: optional(milliseconds({ orZero: true }), 0),
     ...simulatorOptions(CSI_DRIVER_FAULTS),
   });

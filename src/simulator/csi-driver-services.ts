@@ -11,7 +11,8 @@ import {
   type CsiDriverFault,
   type CsiHealth,
   type CsiMethod,
-  type ResolvedCsiDriverOptions,
+  type NodeCapability,
+  type ResolvedCsiDriverAnswers,
 } from "./csi-driver-options";
 import type { WithoutTime } from "./event-stream";
 import type { FaultScript } from "./faults";
@@ -55,32 +56,31 @@ const TROUBLES = {
 } as const;
 
 interface CsiDriverServicesOptions {
-  readonly driver: ResolvedCsiDriverOptions;
+  readonly name: string;
+  /** The present ones. */
+  readonly answers: () => ResolvedCsiDriverAnswers;
   readonly faults: FaultScript<CsiDriverFault>;
   readonly emit: (event: WithoutTime<CsiDriverEvent>) => void;
 }
 
 /** Adds the Identity service and the part of the Node service that registration needs. */
 export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServicesOptions): void {
-  const { driver, faults } = options;
-  const hasTopology = Object.keys(driver.topology).length > 0;
-  const { nodeCapabilities, health } = driver;
-  const healthCapabilities = ["GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"] as const;
-  const announced = [...new Set([...nodeCapabilities, ...(health === "none" ? [] : healthCapabilities)])];
-  const volumeTroubles = createTroubles(health);
-  const storageTroubles = createTroubles(health);
+  const { name, answers: present, faults } = options;
+  const hasTopology = () => Object.keys(present().topology).length > 0;
+  const volumeTroubles = createTroubles(() => present().health);
+  const storageTroubles = createTroubles(() => present().health);
 
   const answers: Answers = {
-    GetPluginInfo: () => ({ name: driver.name, vendorVersion: driver.vendorVersion, manifest: {} }),
+    GetPluginInfo: () => ({ name, vendorVersion: present().vendorVersion, manifest: {} }),
     GetPluginCapabilities: () => ({
-      capabilities: hasTopology ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
+      capabilities: hasTopology() ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
     }),
     Probe: () => ({ ready: { value: faults.take("not-ready") === undefined } }),
-    NodeGetCapabilities: () => ({ capabilities: announced.map((type) => ({ rpc: { type } })) }),
+    NodeGetCapabilities: () => ({ capabilities: announced(present()).map((type) => ({ rpc: { type } })) }),
     NodeGetInfo: () => ({
-      nodeId: driver.nodeId,
-      maxVolumesPerNode: driver.maxVolumes,
-      accessibleTopology: hasTopology ? { segments: driver.topology } : null,
+      nodeId: present().nodeId,
+      maxVolumesPerNode: present().maxVolumes,
+      accessibleTopology: hasTopology() ? { segments: present().topology } : null,
     }),
     NodeGetVolumeHealth: ({ volumeId }) => {
       const healthStatuses = volumeTroubles(volumeId).map(({ volume: status, ...why }) => ({
@@ -101,10 +101,19 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
   server.addService(protos.node, handlers);
 }
 
-/** The troubles to answer with, call by call: of each volume by itself. */
-function createTroubles(health: CsiHealth) {
+function announced({ nodeCapabilities, health }: ResolvedCsiDriverAnswers): readonly NodeCapability[] {
+  if (health === "none") return [...new Set(nodeCapabilities)];
+  return [...new Set([...nodeCapabilities, "GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"] as const)];
+}
+
+/** The troubles to answer with, call by call: of each volume by itself. A changed health counts calls from 1 again. */
+function createTroubles(healthNow: () => CsiHealth) {
   const callsOf = new Map<string, number>();
+  let before = healthNow();
   return (subject = "") => {
+    const health = healthNow();
+    if (health !== before) callsOf.clear();
+    before = health;
     if (health === "none")
       throw Object.assign(new Error("this driver has no health calls"), { code: status.UNIMPLEMENTED });
     const calls = (callsOf.get(subject) ?? 0) + 1;

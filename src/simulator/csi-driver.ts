@@ -6,8 +6,11 @@ import { refuseAborted } from "../options/start-options";
 import { listenOnSocketFile } from "../unix/socket-file";
 import {
   CSI_DRIVER_FAULTS,
+  type CsiDriverAnswers,
   type CsiDriverFault,
   type CsiDriverOptions,
+  changeAnswers,
+  type ResolvedCsiDriverAnswers,
   type ResolvedCsiDriverOptions,
   resolveCsiDriverOptions,
 } from "./csi-driver-options";
@@ -28,6 +31,8 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
   readonly events: EventStream<CsiDriverEvent>;
   /** Replaces the active faults. */
   setFaults(faults: readonly CsiDriverFault[]): void;
+  /** Changes these answers from now on; the others stay. `options` does not change. Throws INVALID_OPTION. */
+  setAnswers(answers: CsiDriverAnswers): void;
   /** Removes its socket, lets running calls finish for up to 2 s. Always the same promise. */
   close(): Promise<void>;
   /** Stops as in a crash: cuts connections, and leaves the socket file behind without a listener. */
@@ -53,7 +58,8 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
 
   const log = createEventLog(`the simulated CSI driver ${driver.name}`, CSI_DRIVER_EVENTS, driver);
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
-  const services = { driver, faults, emit: log.append };
+  let answers: ResolvedCsiDriverAnswers = driver;
+  const services = { name: driver.name, answers: () => answers, faults, emit: log.append };
   const server = startGrpcServer({
     log: logger,
     addServices: (server) => addCsiDriverServices(server, services),
@@ -93,6 +99,9 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     endpoint: driver.csiAddress,
     events: log.stream,
     setFaults: (given) => faults.set(CSI_DRIVER_FAULTS.read(given, "setFaults: faults")),
+    setAnswers: (given) => {
+      answers = changeAnswers(answers, given);
+    },
     close,
     kill: () => stop("kill"),
     [Symbol.asyncDispose]: close,

@@ -132,7 +132,7 @@ export function resolveKubeletOptions(
   const given = readOptions("startKubelet", options, {
     pluginRegistrationPath: required(folderPath),
     nodeName: optional(text, "node-1"),
-    nodeLabels: optional(textsByKey, {}),
+    nodeLabels: optional(textsByKey),
     version: optional(version, NEWEST),
     volumeLimitPeriodsMs: optional(valuesByKey(milliseconds()), {}),
     reconcilePeriodMs: timing(1000),
@@ -142,7 +142,7 @@ export function resolveKubeletOptions(
   const { reconcilePeriodMs, timings: others, ...rest } = given;
   return {
     ...rest,
-    nodeLabels: options.nodeLabels ?? { "kubernetes.io/hostname": given.nodeName },
+    nodeLabels: given.nodeLabels ?? { "kubernetes.io/hostname": given.nodeName },
     simulated: simulatedVersion(given.version) ?? NEWEST,
     timings: { ...others, reconcilePeriodMs },
   };

@@ -43,5 +43,8 @@ test("every kubelet since 1.13 is simulated by one that behaves as it does", () 
   expect(asked.map(simulatedVersion)).toEqual(
     ["1.20", "1.20", "1.24", "1.24", "1.28", "1.33", "1.34", "1.35", "1.37", "1.37"], //
   );
-  expect(["1.12", "2.0", "1", "", "1.30-rc.1"].map(simulatedVersion)).toEqual(Array(5).fill(undefined));
+  const vendors = ["1.36.1+k3s1", "v1.36.1-gke.100", "v1.34.1-eks-a737599", "v1.35.0-rc.1+rke2r1"];
+  expect(vendors.map(simulatedVersion)).toEqual(["1.36", "1.36", "1.34", "1.35"]);
+  const others = ["1.12", "2.0", "1", "", "1.30-rc.1", "1.36.1+", "1.36.1-a b", "1.36.1-\n", "1.12.1+k3s1"];
+  expect(others.map(simulatedVersion)).toEqual(others.map(() => undefined));
 });

@@ -11,8 +11,10 @@ import { kubeletVersions } from "./support/versions";
 const name = "gpu.example.com";
 const withDra = (version: string) => Number(version.split(".")[1]) >= 34;
 
+type DraOptions = Extract<RegistrationOptions, { readonly type: string }>;
+
 /** Registers a DRA driver on a node; kubelet's DRA manager connects to a driver later, so that none has to listen. */
-const start = ({ pluginRegistrationPath }: NodeFolder, options: Partial<RegistrationOptions> = {}) =>
+const start = ({ pluginRegistrationPath }: NodeFolder, options: Partial<DraOptions> = {}) =>
   startRegistration({
     type: "DRAPlugin",
     name,

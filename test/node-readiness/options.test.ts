@@ -46,6 +46,7 @@ test.each<[given: object, says: string]>([
   [{ access: { ...ACCESS, server: "http://x" } }, 'server is "http://x"; it takes https://HOST:PORT'],
   [{ access: { ...ACCESS, token: "t" } }, 'token is "t"; it takes an object whose kind is one of "value"'],
   [{ access: { ...ACCESS, tokn: { kind: "x" } } }, 'access: there is no option "tokn"; did you mean token?'],
+  [{ impersonateNode: true }, "startNodeReadiness: impersonateNode goes with a condition"],
   [
     { startupTaints: ["a/b"], impersonateNode: true },
     "impersonateNode: the API server lets no node remove its own",

@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
 import { LONGEST_WAIT_MS } from "../../src/base/pause";
+import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import {
   flag,
   folderPath,
@@ -14,6 +15,16 @@ import {
 } from "../../src/options/option-kinds";
 import { optional, optionsOf, readOptions, required, variant } from "../../src/options/read-options";
 import { START_OPTIONS } from "../../src/options/start-options";
+import {
+  type RegistrarOptions,
+  type RegistrationOptions,
+  resolveOptions,
+  resolveRegistrationOptions,
+} from "../../src/registrar/model/options";
+import { type NodeRegistrarOptions, resolveNodeOptions } from "../../src/registrar/node-wide/options";
+import { type CsiServingOptions, resolveServingOptions } from "../../src/serving/options";
+import { type CsiDriverOptions, resolveCsiDriverOptions } from "../../src/simulator/csi-driver-options";
+import { type KubeletOptions, resolveKubeletOptions } from "../../src/simulator/kubelet-options";
 
 type Fault =
   | { readonly kind: "slow"; readonly delayMs: number; readonly times?: number }
@@ -60,6 +71,72 @@ test("keeps what can be used as it is", () => {
   };
   expect(read(given)).toEqual({ ...given, signal: expect.any(AbortSignal), logger: expect.anything() });
 });
+
+test.each<[of: string, resolve: (given: object) => object, given: object]>([
+  [
+    "startRegistrar",
+    (given) => resolveOptions(given as RegistrarOptions),
+    { csiAddress: "/x", kubeletRegistrationPath: "/x" },
+  ],
+  [
+    "startRegistration",
+    (given) => resolveRegistrationOptions(given as RegistrationOptions),
+    { name: "x", endpoint: "/x", supportedVersions: ["1.0.0"] },
+  ],
+  [
+    "startNodeRegistrar",
+    (given) => resolveNodeOptions(given as NodeRegistrarOptions),
+    {
+      csiAddresses: ["/a/*"],
+      kubeletRegistrationPaths: ["/b/*"],
+      names: { allow: ["x", "y"], deny: ["z"] },
+    },
+  ],
+  [
+    "serveCsiDriver",
+    (given) => resolveServingOptions(given as CsiServingOptions),
+    { csiAddress: "/x", addServices: () => {}, serverOptions: { interceptors: ["a"], "grpc.a": 1 } },
+  ],
+  [
+    "startKubelet",
+    (given) => resolveKubeletOptions(given as KubeletOptions),
+    {
+      ...{ pluginRegistrationPath: "/x", nodeLabels: { a: "b" }, timings: { dialMs: 1 } },
+      ...{ volumeLimitPeriodsMs: { "x.csi": 1 }, faults: [{ kind: "refuse", reason: "a" }] },
+    },
+  ],
+  [
+    "startCsiDriver",
+    (given) => resolveCsiDriverOptions(given as CsiDriverOptions),
+    {
+      ...{ csiAddress: "/x", name: "x", topology: { a: "b" }, nodeCapabilities: ["EXPAND_VOLUME"] },
+      faults: [{ kind: "hang", method: "Probe" }],
+    },
+  ],
+  [
+    "startNodeReadiness",
+    (given) => resolveNodeReadinessOptions(given as NodeReadinessOptions),
+    {
+      nodeName: "n",
+      access: { server: "https://h:1", token: { kind: "value", value: "secret" } },
+      startupTaints: ["a/b"],
+    },
+  ],
+])("what changes in the options after the call of %s changes nothing", (_of, resolve, given) => {
+  const resolved = resolve(given);
+  const before = JSON.stringify(resolved);
+  spoil(given);
+  expect(JSON.stringify(resolved)).toBe(before);
+});
+
+/** Empties each list and changes each value of an object, at any depth. */
+function spoil(given: object): void {
+  for (const [key, value] of Object.entries(given)) {
+    if (typeof value === "object") spoil(value);
+    Object.assign(given, { [key]: "changed" });
+  }
+  if (Array.isArray(given)) given.length = 0;
+}
 
 test("a signal is followed, and gets no listener; an imitation is taken as it is", () => {
   const stop = new AbortController();

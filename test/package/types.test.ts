@@ -11,13 +11,13 @@ import {
   startRegistrar,
   startRegistration,
 } from "registrar";
-import { type KubeletEvent, startCsiDriver, startKubelet } from "registrar/testing";
+import { type IntroducedPlugin, type KubeletEvent, startCsiDriver, startKubelet } from "registrar/testing";
 
-const options: RegistrationOptions = { name: "x.csi", endpoint: "/x.sock", onRegistrationFailure: "retry" };
+const options = { name: "x.csi", endpoint: "/x.sock", onRegistrationFailure: "retry" } satisfies RegistrationOptions;
 const logger = createLogger({ enabled: () => false, write: ({ message, fields }) => void [message, fields] });
 
 export async function useIt(signal: AbortSignal | undefined): Promise<string> {
-  await using kubelet = await startKubelet({ pluginRegistrationPath: "/tmp/r", version: "1.28.15", signal, logger: console });
+  await using kubelet = await startKubelet({ pluginRegistrationPath: "/tmp/r", version: "v1.28.15-gke.100", signal, logger: console });
   await using driver = await startCsiDriver({ csiAddress: "/x.sock", name: "x.csi", maxVolumes: 8 });
   const registration: Registration = await startRegistration({ ...options, signal, logger });
   const registrar: Registration = await startRegistrar({ csiAddress: "/x.sock", kubeletRegistrationPath: "/x.sock" });
@@ -28,7 +28,8 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
   kubelet.events.subscribe((event: KubeletEvent) => event.atMs);
   kubelet.events.subscribe("refused", ({ reason }) => reason.length);
   for await (const { driverName } of kubelet.events.iterate("registered", "deregistered")) void driverName;
-  const { reason } = await kubelet.refused("x.csi", { signal });
+  const { reason, ...plugin } = await kubelet.refused("x.csi", { signal });
+  plugin satisfies IntroducedPlugin;
   const [first] = kubelet.csiNode().spec.drivers;
   const vendorVersion: string | undefined = registrar.status().identity?.vendorVersion;
   void [either, nothing, reason, first?.allocatable?.count, vendorVersion];
@@ -64,6 +65,8 @@ export function wrong(): readonly unknown[] {
   return [
     // @ts-expect-error The endpoint is missing.
     startRegistration({ name: "x.csi" }),
+    // @ts-expect-error A DRA driver has no default versions.
+    startRegistration({ ...options, type: "DRAPlugin" }),
     // @ts-expect-error There is no such policy.
     startRegistration({ ...options, onRegistrationFailure: "ignore" }),
     // @ts-expect-error There is no second argument.

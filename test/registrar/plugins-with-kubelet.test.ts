@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import type { RegistrationOptions } from "../../src/registrar/model/options";
+import type { CommonOptions, RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
@@ -8,7 +8,8 @@ import { told } from "../support/told";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
 
-type Plugin = Required<Pick<RegistrationOptions, "type" | "name" | "supportedVersions">> & {
+type OtherOptions = Extract<RegistrationOptions, { readonly type: string }>;
+type Plugin = Pick<OtherOptions, "type" | "name" | "supportedVersions"> & {
   readonly file: string;
 };
 
@@ -27,7 +28,7 @@ const DEVICE: Plugin = {
 
 const node = eachTest(createTestNode);
 
-const start = async ({ file: _, ...plugin }: Plugin, options: Partial<RegistrationOptions> = {}) =>
+const start = async ({ file: _, ...plugin }: Plugin, options: Partial<CommonOptions> = {}) =>
   node.keep(
     await startRegistration({
       ...plugin,
@@ -114,5 +115,5 @@ test.each<[Plugin, version: "1.28" | "1.36", reason: string]>([
     code: "REFUSED",
     message: expect.stringContaining(reason),
   });
-  expect(await registration.closed).toMatchObject({ kind: "refused" });
+  expect(await registration.closed).toMatchObject({ kind: "refused", hint: expect.any(String) });
 });

@@ -11,7 +11,8 @@ import { expectNothingLeft } from "../support/resources";
 const node = eachTest(createTestNode);
 
 const name = "x.csi";
-const start = (options: Partial<RegistrationOptions> = {}, signal?: AbortSignal) => {
+type CsiOptions = Extract<RegistrationOptions, { readonly type?: "CSIPlugin" | undefined }>;
+const start = (options: Partial<CsiOptions> = {}, signal?: AbortSignal) => {
   const { pluginRegistrationPath } = node;
   return startRegistration({ name, endpoint: ENDPOINT, pluginRegistrationPath, ...options, signal });
 };
@@ -42,7 +43,21 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
   await eventually(async () => expect(await registration.selfCheck()).toEqual({ kind: "ok" }));
 });
 
-test.each<[Partial<RegistrationOptions>, string, string]>([
+test("the driver's endpoint is not where its registration socket goes", async () => {
+  const starting = start({ endpoint: node.socketPath(name) });
+  await expect(starting).rejects.toMatchObject({ code: "SOCKET_UNUSABLE" });
+  expect(files()).toEqual([]);
+});
+
+test("closed in the listener to kubelet's success, it was ready", async () => {
+  const registration = await start();
+  registration.subscribe("notified", () => void registration.close());
+  await registerOnce(node.socketPath(name));
+  await expect(registration.ready).resolves.toBeUndefined();
+  expect(await registration.closed).toEqual({ kind: "stopped" });
+});
+
+test.each<[Partial<CsiOptions>, string, string]>([
   [{ name: "../evil" }, "UNSAFE_DRIVER_NAME", "it contains '/'"],
   [{ name: "" }, "UNSAFE_DRIVER_NAME", "it is empty"],
   [{ name: undefined as unknown as string }, "INVALID_OPTION", "name is missing"],

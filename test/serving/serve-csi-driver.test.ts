@@ -66,6 +66,13 @@ test("kubelet 1.25, which sends the socket's path as :authority, refuses it: Nod
   });
 });
 
+test("its socket is not where its registration socket goes", async () => {
+  const serving = serve({ csiAddress: node.socketPath(), endpoint: "/host/csi.sock" });
+  const message = expect.stringMatching(/^\S+\/x\.csi-reg\.sock is the driver's own socket, and/);
+  await expect(serving).rejects.toMatchObject({ code: "SOCKET_UNUSABLE", message });
+  expect(readdirSync(node.pluginDir)).toEqual([]);
+});
+
 test("services are added to grpc-js' own server: streams, metadata, interceptors", async () => {
   const seen: string[] = [];
   const all = { ...identity.Probe, path: "/x.Y/All", responseStream: true };

@@ -61,6 +61,40 @@ test("tells its health where it has such calls; flapping is degraded at every ot
   });
 });
 
+test("answers otherwise once it is told to; the other answers and its options stay", async () => {
+  const topology = { zone: "a" };
+  const { setAnswers, options } = await start({ nodeId: "n7", topology, maxVolumes: 39 });
+  topology.zone = "b";
+  const info = () => callUnary(client, node.NodeGetInfo, {}, bounds);
+  const before = { nodeId: "n7", accessibleTopology: { segments: { zone: "a" } } };
+  setAnswers({ maxVolumes: 5, nodeId: undefined });
+  expect(await info()).toEqual({ ...before, maxVolumesPerNode: 5 });
+  expect(() => setAnswers({ topology: {}, maxVolumes: 0.5 })).toThrow("setAnswers: maxVolumes");
+  expect(() => setAnswers({ name: "y.csi" } as object)).toThrow("setAnswers: there is no option");
+  expect(await info()).toEqual({ ...before, maxVolumesPerNode: 5 });
+  setAnswers({ topology: {}, vendorVersion: "2" });
+  expect(await info()).toEqual({ nodeId: "n7", maxVolumesPerNode: 5, accessibleTopology: null });
+  await expect(getPluginInfo()).resolves.toMatchObject({ vendorVersion: "2" });
+  const { capabilities } = await callUnary(client, identity.GetPluginCapabilities, {}, bounds);
+  expect(capabilities).toEqual([]);
+  expect(options).toMatchObject({ topology: { zone: "a" }, maxVolumes: 39, vendorVersion: "1.0.0" });
+});
+
+test("a changed health begins with its first call", async () => {
+  const { setAnswers } = await start({ health: "degraded" });
+  const storage = async () => {
+    const { backendHealth } = await callUnary(client, NodeGetStorageHealth, {}, bounds);
+    return backendHealth.map(({ status }) => status);
+  };
+  expect(await storage()).toEqual(["STORAGE_DEGRADED"]);
+  setAnswers({ health: "flapping" });
+  expect([await storage(), await storage()]).toEqual([["STORAGE_DEGRADED"], []]);
+  setAnswers({ health: "none" });
+  await expect(storage()).rejects.toMatchObject({ code: 12 });
+  const { capabilities } = await callUnary(client, NodeGetCapabilities, {}, bounds);
+  expect(capabilities).toEqual([]);
+});
+
 test("has no health calls by default", async () => {
   await start();
   await expect(callUnary(client, NodeGetStorageHealth, {}, bounds)).rejects.toMatchObject({ code: 12 });

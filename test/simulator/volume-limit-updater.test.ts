@@ -14,12 +14,15 @@ test("kubelet asks again after a period, and writes the new limit alone", async 
   const { kubelet, driver } = await node.all({ kubelet: periods, driver: { maxVolumes: 3, nodeId: "n1" } });
   await kubelet.registered("x.csi");
   expect(limitOf(kubelet)).toBe(3);
+  driver.setAnswers({ maxVolumes: 4 });
+  await kubelet.events.when("csi-node-changed", { from: "now" });
+  expect(limitOf(kubelet)).toBe(4);
   await driver.close();
   await expect(kubelet.events.when("volume-limit-not-updated")).resolves.toMatchObject({
     driverName: "x.csi",
     error: expect.stringMatching(/^failed to get NodeGetInfo from driver "x.csi": rpc error: /),
   });
-  expect(limitOf(kubelet)).toBe(3);
+  expect(limitOf(kubelet)).toBe(4);
   await node.driver({ maxVolumes: 5, nodeId: "n1" });
   await kubelet.events.when("csi-node-changed", { from: "now" });
   expect(limitOf(kubelet)).toBe(5);

@@ -6,6 +6,7 @@ import {
   CSI_HEALTH,
   CSI_METHODS,
   type CsiDriverFault,
+  DEFAULT_ANSWERS,
   NODE_CAPABILITIES,
 } from "../../simulator/csi-driver-options";
 import type { CsiDriverEvent } from "../../simulator/csi-driver-services";
@@ -16,6 +17,7 @@ import {
   durationFlag,
   eventOutputFlag,
   listFlag,
+  pairsFlag,
   parseChoice,
   parseDuration,
   parseFault,
@@ -35,9 +37,9 @@ export const runDriver = createCommand(
     flags: {
       "csi-address": { ...textFlag("path of the unix socket to listen on"), demandOption: true },
       name: { ...textFlag("name for GetPluginInfo; invalid names are allowed"), demandOption: true },
-      "vendor-version": { ...textFlag("version for GetPluginInfo"), default: "1.0.0" },
-      "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: "node-1" },
-      topology: listFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
+      "vendor-version": { ...textFlag("version for GetPluginInfo"), default: DEFAULT_ANSWERS.vendorVersion },
+      "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: DEFAULT_ANSWERS.nodeId },
+      topology: pairsFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
       "max-volumes": { ...countFlag("volume limit of the node; 0: no limit"), default: "0" },
       "node-capability": listFlag("what NodeGetCapabilities announces; repeatable", (text) =>
         parseChoice(text, NODE_CAPABILITIES),
@@ -65,10 +67,9 @@ export const runDriver = createCommand(
   },
   async (flags) => {
     const { csiAddress, vendorVersion, nodeId, maxVolumes, listenAfter: listenAfterMs } = flags;
-    const { health, nodeCapability: nodeCapabilities = [] } = flags;
+    const { topology, health, nodeCapability: nodeCapabilities = [] } = flags;
     const { delay = [], error = [], hang = [], notReady: times } = flags;
     const faults: readonly CsiDriverFault[] = [...delay, ...error, ...hang, { kind: "not-ready", times }];
-    const topology = Object.fromEntries(flags.topology ?? []);
     const answers = { vendorVersion, nodeId, maxVolumes, topology, nodeCapabilities, health };
     const options = { csiAddress, ...answers, listenAfterMs, faults };
     const { output, restartEvery, renameTo = flags.name } = flags;

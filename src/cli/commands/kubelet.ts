@@ -8,6 +8,7 @@ import {
   durationFlag,
   eventOutputFlag,
   listFlag,
+  pairsFlag,
   parseDuration,
   parseFault,
   switchFlag,
@@ -43,7 +44,7 @@ const flags = {
     default: "0",
   },
   "never-call": switchFlag("see sockets, but never call"),
-  "volume-limit-period": listFlag(
+  "volume-limit-period": pairsFlag(
     "ask for a driver's volume limit again (from 1.35), NAME=DURATION; repeatable",
     parsePeriod,
   ),
@@ -75,10 +76,9 @@ export const runKubelet = createCommand(
   },
   async (flags) => {
     const { pluginRegistrationPath, nodeName, kubeletVersion: version, restartEvery } = flags;
-    const { output, print: printed = [] } = flags;
+    const { output, print: printed = [], volumeLimitPeriod: volumeLimitPeriodsMs } = flags;
     const print = printed.length > 0 ? await createObjectPrinter() : undefined;
     const signal = untilStopped();
-    const volumeLimitPeriodsMs = Object.fromEntries(flags.volumeLimitPeriod ?? []);
     const options = {
       ...{ pluginRegistrationPath, nodeName, version, volumeLimitPeriodsMs },
       ...{ faults: faultsOf(flags), signal },

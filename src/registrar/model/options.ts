@@ -62,7 +62,22 @@ export interface ResolvedRegistrarOptions extends Resolved<RegistrarOptions> {
 }
 
 /** The options of a registration of a driver in this process. */
-export interface RegistrationOptions extends CommonOptions {
+export type RegistrationOptions = InProcessOptions &
+  (
+    | {
+        /** What kubelet registers it as. @default "CSIPlugin" */
+        readonly type?: "CSIPlugin" | undefined;
+        /** The versions of CSI that kubelet gets. @default ["1.0.0"] */
+        readonly supportedVersions?: readonly string[] | undefined;
+      }
+    | {
+        readonly type: Exclude<PluginType, "CSIPlugin">;
+        /** What the driver speaks: gRPC services of a DRA driver such as `v1.DRAPlugin`, `v1beta1` of a device plugin. */
+        readonly supportedVersions: readonly string[];
+      }
+  );
+
+interface InProcessOptions extends CommonOptions {
   /** The driver's name: a CSI driver's as in its GetPluginInfo, a device plugin's resource. */
   readonly name: string;
   /**
@@ -70,13 +85,11 @@ export interface RegistrationOptions extends CommonOptions {
    * before it says that it is registered, so the driver should listen already.
    */
   readonly endpoint: string;
-  /** What kubelet registers it as. @default "CSIPlugin" */
-  readonly type?: PluginType | undefined;
-  /**
-   * The versions that the driver speaks: gRPC services of a DRA driver such as `v1.DRAPlugin`, `v1beta1` of a device
-   * plugin. Required for both. @default ["1.0.0"] for a CSI driver
-   */
-  readonly supportedVersions?: readonly string[] | undefined;
+}
+
+export interface ResolvedRegistrationOptions extends Resolved<InProcessOptions> {
+  readonly type: PluginType;
+  readonly supportedVersions: readonly string[];
 }
 
 const CSI_ADDRESS = "the driver's unix socket, /absolute/path or unix:///absolute/path";
@@ -118,7 +131,7 @@ export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOpti
 /** The same for a driver in this process, whose name is judged elsewhere. Throws INVALID_OPTION. */
 export function resolveRegistrationOptions(
   options: RegistrationOptions,
-): Resolved<RegistrationOptions> & ResolvedStartOptions {
+): ResolvedRegistrationOptions & ResolvedStartOptions {
   const given = readOptions("startRegistration", options, {
     name: required(text),
     endpoint: required(hostSocketPath),

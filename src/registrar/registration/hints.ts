@@ -14,8 +14,37 @@ export interface HintedUser {
 
 type HintText = string | ((kubeletRegistrationPath: string, user: HintedUser) => string);
 
-/** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.36. */
+/** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.37. */
 const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = [
+  {
+    text: /no handler registered for plugin type/,
+    hint: "this kubelet registers no plugins of that type: DRA drivers need Kubernetes 1.34, or before it the feature gate DynamicResourceAllocation",
+  },
+  {
+    text: /None of the versions specified|empty list for supported versions/,
+    hint: "kubelet registers CSI drivers of version 1.x: give supportedVersions such a version, 1.0.0",
+  },
+  {
+    text: /none of services supported by the plugin/,
+    hint: "give supportedVersions a service that kubelet calls and the driver serves: v1.DRAPlugin or v1beta1.DRAPlugin",
+  },
+  {
+    text: /already registered for DRA driver plugin|device plugin already connected/,
+    hint: (path) => `kubelet has registered ${path} already: does another registration of this driver run?`,
+  },
+  {
+    text: /is not among plugin supported versions/,
+    hint: "give supportedVersions the version of the device plugin API that kubelet names, v1beta1",
+  },
+  {
+    text: /failed to dial device plugin/,
+    hint: (path) =>
+      `kubelet cannot reach the device plugin at ${path} on the host: check the option endpoint, and whether the plugin listens`,
+  },
+  {
+    text: /failed to get device plugin options/,
+    hint: (path) => `the device plugin at ${path} failed GetDevicePluginOptions: see its log`,
+  },
   {
     text: /already registered with a higher supported version/,
     hint: "this node has another socket under which the same driver is registered: two DaemonSets, or a leftover pod?",

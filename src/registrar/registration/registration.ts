@@ -85,8 +85,9 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
       log.info("Kubelet's call came over a socket that was replaced since, ignored", { call: call.kind });
       return;
     }
-    events.emit(call);
+    // First, so that kubelet's call counts before a listener's close().
     inbox.put(event, publication);
+    events.emit(call);
   };
 
   const service: RegistrationServiceOptions = {

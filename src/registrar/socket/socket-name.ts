@@ -1,4 +1,5 @@
 import { basename, join } from "node:path";
+import { RegistrarError } from "../../base/errors";
 import { randomWord } from "../../unix/dot-socket";
 import { isSocketFile, namesIn } from "../../unix/files";
 import { isDeadSocket, tryConnect } from "../../unix/unix-socket";
@@ -21,6 +22,15 @@ export function fileNameOf(type: PluginType, name: string): string {
 
 export function registrationSocketPath(pluginRegistrationPath: string, name: string): string {
   return join(pluginRegistrationPath, name + SOCKET_TAIL);
+}
+
+/** Throws SOCKET_UNUSABLE if the driver itself listens where its registration socket goes. */
+export function refuseDriversOwn(socketPath: string, csiSocketPath: string): void {
+  if (socketPath !== csiSocketPath) return;
+  throw new RegistrarError(
+    "SOCKET_UNUSABLE",
+    `${socketPath} is the driver's own socket, and its registration socket goes there: give the driver another path, outside the plugin registration directory`,
+  );
 }
 
 /** What an alias adds to a name. The CSI specification has no `_` in names, so no other driver's socket looks like this. */

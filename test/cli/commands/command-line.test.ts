@@ -38,6 +38,11 @@ test.each<readonly [words: string, complaint: string]>([
   [`${DRIVER} --rename-to z`, "--rename-to needs --restart-every beside it; see registrar driver --help"],
   [`${DRIVER} --listen-after 5`, '--listen-after: "5" is not a duration; write 500ms, 2s or 1m30s'],
   [`${DRIVER} --max-volumes -1`, '--max-volumes: "-1" is not a whole number'],
+  [`${DRIVER} --topology z=a --topology z=b`, '--topology: "z" is given twice; give it one value'],
+  [
+    `${KUBELET} --volume-limit-period x.csi=10s --volume-limit-period x.csi=20s`,
+    '--volume-limit-period: "x.csi" is given twice; give it one value',
+  ],
   [`${DRIVER} --topology zone`, '--topology: "zone" must have the form KEY=VALUE'],
   [`${DRIVER} --delay NodeGetInf=1s`, `--delay: "NodeGetInf" ${NO_VALUE}; did you mean NodeGetInfo?`],
   [`${DRIVER} --error Probe=unavailable`, `--error: "unavailable" ${NO_VALUE}; did you mean UNAVAILABLE?`],

@@ -89,6 +89,7 @@ test.each<[object, string]>([
 test("what another plugin speaks must be told", () => {
   const dra = { name: "gpu.example.com", endpoint: "/dra.sock", type: "DRAPlugin" } as const;
   const missing = "supportedVersions is missing; a DRAPlugin must tell";
+  // @ts-expect-error: the type says so, too.
   expect(() => resolveRegistrationOptions(dra)).toThrow(missing);
   expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(missing);
   const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] };

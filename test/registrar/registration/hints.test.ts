@@ -72,16 +72,59 @@ test.each([
     `${REGISTER}rpc error: code = Internal desc = metadata: dial tcp 169.254.169.254:80: i/o timeout`,
     "what the driver's NodeGetInfo answered",
   ],
+  // kubernetes/kubernetes, pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go
+  [
+    "a kubelet that registers no DRA drivers",
+    "RegisterPlugin error -- no handler registered for plugin type: DRAPlugin at socket /x",
+    "DRA drivers need Kubernetes 1.34",
+  ],
+  // pkg/volume/csi/csi_plugin.go
+  [
+    "no version 1.x of a CSI driver",
+    `${VALIDATE}validation failed for CSI Driver x.csi at endpoint ${ENDPOINT}: kubernetes.io/csi: ValidatePlugin for CSI driver ` +
+      '"x.csi" failed. None of the versions specified ["2.0.0"] are supported. err=could not find a highest supported version',
+    "such a version, 1.0.0",
+  ],
+  // pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go
+  [
+    "no service of a DRA driver that kubelet calls",
+    `${VALIDATE}invalid supported gRPC versions of DRA driver plugin gpu.example.com at endpoint ${ENDPOINT}: none of services ` +
+      'supported by the plugin (["v9.DRAPlugin"]) are supported by the kubelet (["v1.DRAPlugin" "v1beta1.DRAPlugin"])',
+    "v1.DRAPlugin or v1beta1.DRAPlugin",
+  ],
+  [
+    "a DRA driver's second registration",
+    `${REGISTER}endpoint ${ENDPOINT} already registered for DRA driver plugin gpu.example.com`,
+    `has registered ${ENDPOINT} already`,
+  ],
+  // pkg/kubelet/cm/devicemanager: plugin/v1beta1/handler.go, plugin/v1beta1/client.go, manager.go
+  [
+    "a device plugin's second registration",
+    `${REGISTER}device plugin already connected: ${ENDPOINT}`,
+    `has registered ${ENDPOINT} already`,
+  ],
+  [
+    "another version of the device plugin API",
+    `${VALIDATE}manager version, v1beta1, is not among plugin supported versions [v2]`,
+    "kubelet names, v1beta1",
+  ],
+  [
+    "a device plugin that does not listen",
+    `${REGISTER}failed to dial device plugin: context deadline exceeded`,
+    "cannot reach the device plugin",
+  ],
+  [
+    "a device plugin's endpoint with another service",
+    `${REGISTER}failed to get device plugin options: rpc error: code = Unimplemented desc = unknown service`,
+    "failed GetDevicePluginOptions",
+  ],
 ])("explains %s", (_cause, text, hint) => {
   expect(hintForRefusal(text, ENDPOINT)).toContain(hint);
 });
 
-test.each(["RegisterPlugin error -- no handler registered for plugin type: CSIPlugin at socket /x", ""])(
-  "says nothing to %j",
-  (text) => {
-    expect(hintForRefusal(text, ENDPOINT)).toBeUndefined();
-  },
-);
+test.each([`${REGISTER}not yet`, ""])("says nothing to %j", (text) => {
+  expect(hintForRefusal(text, ENDPOINT)).toBeUndefined();
+});
 
 test("knows a peer by kubelet's text, and by nothing else", () => {
   expect(meansPeer(PEER)).toBe(true);

@@ -4,7 +4,7 @@ import { sweepDotSockets } from "../../../unix/dot-socket";
 import { watchPath } from "../../../unix/path-watch";
 import { failedBy } from "../../model/outcome";
 import type { LoopEvent, StateOf } from "../../model/state";
-import { fileNameOf, findAlias } from "../../socket/socket-name";
+import { fileNameOf, findAlias, refuseDriversOwn } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
 
 /**
@@ -35,6 +35,7 @@ export async function publishSocket(
   for (let attempt = 0; !signal.aborted; attempt++) {
     const watch = watchPath(socketPath, log);
     try {
+      refuseDriversOwn(socketPath, options.csiSocketPath ?? options.kubeletRegistrationPath);
       log.v(isSameRefusal || attempt > 0 ? 4 : 0).info("Starting Registration Server", { socketPath });
       const found = await socket.publish(socketPath, { overLiving, signal });
       if (found === "taken" && !overLiving) return { kind: "socket-taken", alias };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
 import { startCsiDriver, startKubelet } from "../../../../src/testing";
@@ -49,6 +49,15 @@ describe("the first time", () => {
     const { registrar, log } = await startTestRegistrar(node);
     expect(await registrar.closed).toEqual(unusable(text));
     expect(log.all("Failed to listen on socket")).toHaveLength(1);
+  });
+
+  test("the driver's own socket in its place ends the registrar, and stays", async () => {
+    const csiAddress = node.socketPath(name);
+    await using _driver = await startScriptedDriver(csiAddress, { name });
+    const { ino } = lstatSync(csiAddress);
+    const { registrar } = await startTestRegistrar(node, { csiAddress });
+    expect(await registrar.closed).toEqual(unusable(`${csiAddress} is the driver's own socket`));
+    expect(lstatSync(csiAddress).ino).toBe(ino);
   });
 
   test.each<[string, (path: string) => Promise<unknown>, string]>([
