@@ -69,7 +69,7 @@ export const flagTable = {
     "remove-startup-taint": list("", "startup taint to remove, repeatable"),
     "node-condition": string("", "condition to keep on the node, by its type"),
     "node-condition-delay": duration("30s", "before it is False"),
-    "impersonate-node": bool("with --node-condition: ask the API server as this node"),
+    "impersonate-node": bool("ask the API server as this node"),
     "node-name": string("", "for these; else NODE_NAME, KUBE_NODE_NAME"),
     "metrics-path": string("/metrics", "path of the metrics"),
     "termination-log": string("/dev/termination-log", "file for the reason of a failure"),
