@@ -10,7 +10,7 @@ const OFFICIAL = "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+)?";
 /** The only program that our image has under a name of its own. */
 export const PROGRAM = "/csi-node-driver-registrar";
 
-/** The other sidecars of kubernetes-csi, by what registries and mirrors call their images. */
+/** Image names of the other sidecars of kubernetes-csi, in its registry and in mirrors. */
 const OTHER_SIDECAR =
   /(?:^|-)(?:livenessprobe|provisioner|attacher|resizer|snapshotter|snapshot-controller|snapshot-metadata|health-monitor-(?:controller|agent)|cluster-driver-registrar)(?:-fips|-rhel[0-9]+)?$/;
 /** Whether an image cannot have a registrar. */

@@ -67,7 +67,7 @@ export const directoryKubelets = check("CSI010", "directory-kubelets", (facts: F
   return unsure(`is ${place.path} on its file system, which is no known kubelet's registration directory`);
 });
 
-/** By what a registrar of this project says of itself: `reasonOf` in `registrar/model/status.ts`. */
+/** What a registrar reports once kubelet has called it: see `reasonOf` in `registrar/model/status.ts`. */
 function hasKubeletCalled({ state, reason = "" }: RegistrationReport): boolean {
   return ["registered", "asked", "refused"].includes(state) || /kubelet (?:refused|says): /.test(reason);
 }
