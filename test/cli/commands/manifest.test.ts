@@ -115,6 +115,8 @@ test("for a cluster without the policy rights are written only when they may be 
 });
 
 test.each([
+  [["--fs-group-policy=File"], 20],
+  [["--storage-capacity"], 21],
   [["--token-audience=a"], 21],
   [["--node-allocatable-update-period=60"], 35],
   [["--service-account-token-in-secrets", "--token-audience=a"], 35],
@@ -183,6 +185,7 @@ test.each([
     ["--node-wide", "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0"],
     /".*" is the official registrar's image; name the one/,
   ],
+  [["--node-wide", "--image=a", "--kubernetes-version=1.21"], /--node-wide needs Kubernetes 1.22, not 1.21/],
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
   [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
   [[...REQUIRED, "--allow-drivers=a"], /--allow-drivers needs --node-wide/],
