@@ -7,6 +7,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { resolveOptions } from "../registrar/model/options";
 import { inFlags } from "./flag-words";
 import type { Flags } from "./flags";
+import { nameListsFrom } from "./name-lists";
 import { isNodeWide, patternsOf } from "./paths";
 
 export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | undefined {
@@ -59,6 +60,7 @@ export function startProblemOf(flags: Flags): string | undefined {
     if (isNodeWide(flags)) {
       const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
       pairPatterns(csiAddresses, kubeletRegistrationPaths);
+      nameListsFrom(flags);
     }
     const { csiAddress, pluginRegistrationPath } = flags;
     resolveOptions({ csiAddress, kubeletRegistrationPath, pluginRegistrationPath });

@@ -35,11 +35,18 @@ export function invalidCsiNodeDriver(
   driver: { readonly name: string; readonly nodeId: string },
   maxNodeIdBytes: number,
 ): string | undefined {
-  const invalid = (field: string, value: string, rule: string) =>
-    `CSINode.storage.k8s.io ${quoteGo(nodeName)} is invalid: spec.drivers.${field}: Invalid value: ${quoteGo(value)}: ${rule}`;
-  if (driver.name.length > 63) return invalid("name", driver.name, "must have at most 63 characters");
-  if (!isSubdomain(driver.name.toLowerCase())) return invalid("name", driver.name, DRIVER_NAME);
-  if (Buffer.byteLength(driver.nodeId) > maxNodeIdBytes)
-    return invalid("nodeID", driver.nodeId, `must be ${maxNodeIdBytes} characters or less`);
-  return undefined;
+  const { name, nodeId } = driver;
+  if (name.length > 63) return invalidField(nodeName, "name", name, "must have at most 63 characters");
+  if (!isSubdomain(name.toLowerCase())) return invalidField(nodeName, "name", name, DRIVER_NAME);
+  return invalidNodeId(nodeName, nodeId, maxNodeIdBytes);
+}
+
+/** The same for its node ID alone. */
+export function invalidNodeId(nodeName: string, nodeId: string, maxBytes: number): string | undefined {
+  if (Buffer.byteLength(nodeId) <= maxBytes) return undefined;
+  return invalidField(nodeName, "nodeID", nodeId, `must be ${maxBytes} characters or less`);
+}
+
+function invalidField(nodeName: string, field: string, value: string, rule: string): string {
+  return `CSINode.storage.k8s.io ${quoteGo(nodeName)} is invalid: spec.drivers.${field}: Invalid value: ${quoteGo(value)}: ${rule}`;
 }

@@ -21,6 +21,8 @@ export const PARTS = [
   "alerts",
 ] as const;
 export type Part = (typeof PARTS)[number];
+/** What is written of a driver unless parts are chosen. */
+export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
 
 /** Options of every DaemonSet with a registrar. */
 export interface BasicOptions {
@@ -47,7 +49,7 @@ export interface ManifestOptions extends BasicOptions {
   readonly driverImage: string;
   /** Default: the endpoint and the node ID, as most drivers take them. */
   readonly driverArgs?: readonly string[] | undefined;
-  /** What to include. Default: the CSIDriver and the DaemonSet. */
+  /** Default: {@link DEFAULT_PARTS}. */
   readonly parts?: readonly Part[] | undefined;
   /** Folder of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
   readonly pluginFolder?: string | undefined;
@@ -89,7 +91,7 @@ export interface ResolvedManifestOptions extends Defined<ManifestOptions> {
 export function resolveManifestOptions(options: ManifestOptions): ResolvedManifestOptions {
   const { driverName } = options;
   checkDriverName("driver-name", driverName);
-  const parts = options.parts ?? ["csidriver", "daemonset"];
+  const parts = options.parts ?? DEFAULT_PARTS;
   const hasInlinePod = parts.includes("inline-pod");
   const lifecycleModes = options.lifecycleModes ?? (hasInlinePod ? LIFECYCLE_MODES : ["Persistent"]);
   const basics = resolveBasics(options, nameFrom(driverName));

@@ -37,6 +37,8 @@ const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, Maker<ResolvedBasics>>>> =
   alerts: alertRules,
 };
 
+export const isNodeWidePart = (part: Part): boolean => Object.hasOwn(NODE_WIDE_MAKERS, part);
+
 /** The same for one registrar that serves every driver of a node. Throws INVALID_OPTION. */
 export function makeNodeWideManifests(
   { allowDrivers, ...options }: NodeWideOptions,

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { messageOf } from "../../base/errors";
+import { invalidOption, messageOf } from "../../base/errors";
 import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/report";
 import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/table";
 import type { Report } from "../../doctor/findings/report";
@@ -21,7 +21,7 @@ import { endBySignals } from "../signals";
 import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
 import { renderSwapTable, reportOnFiles, reportOnSwap } from "./doctor/files";
 import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
-import { resolveTarget } from "./doctor/target";
+import { hostRootProblem, resolveTarget } from "./doctor/target";
 
 /** Columns without a terminal. */
 const DEFAULT_WIDTH = 100;
@@ -138,6 +138,8 @@ export const runDoctor = createCommand(
       startProblem: startProblemIn(argv, FLAGS),
       ...(await nodeReadinessIn(flags)),
     };
+    const hostProblem = hostRootProblem(target);
+    if (hostProblem !== undefined) throw invalidOption(hostProblem);
     const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
     const report = await lookUntilHealthy(async () => reportOn(await gatherFacts(target, how)), {
       everyMs: LOOK_EVERY_MS,

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pause } from "../../base/pause";
 import { renderColumns } from "../../doctor/findings/columns";
@@ -15,7 +14,7 @@ import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
 import { print } from "../print";
 import { untilStopped } from "../signals";
-import { resolveTarget } from "./doctor/target";
+import { hostRootProblem, resolveTarget } from "./doctor/target";
 
 const WELL = ["registered", "not-wanted"];
 const LOOK_EVERY_MS = 1_000;
@@ -91,10 +90,10 @@ function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
   return `${(hasHeadings ? lines : lines.slice(1)).join("\n")}\n`;
 }
 
-export function unseenRegistrations({ target: { hostRoot }, directory }: Facts): string | undefined {
+export function unseenRegistrations({ target, directory }: Facts): string | undefined {
   const { path } = directory;
-  if (hostRoot !== undefined && !isFolder(hostRoot))
-    return `${hostRoot} ${existsSync(hostRoot) ? "is not a folder" : "is not there"}`;
+  const hostProblem = hostRootProblem(target);
+  if (hostProblem !== undefined) return hostProblem;
   switch (directory.kind) {
     case "missing":
       return `${path} is not there`;

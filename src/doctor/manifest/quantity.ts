@@ -1,8 +1,13 @@
-/** A Kubernetes quantity as bytes or CPUs; undefined if it is invalid or missing. */
+const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
+/** A Kubernetes quantity as bytes or CPUs, by the grammar of `ParseQuantity`; undefined if it is invalid or missing. */
 export function quantityOf(quantity: string): number | undefined {
-  const [, digits, unit = ""] = /^([\d.]+)([EPTGMK]i?|k|m)?$/.exec(quantity) ?? [];
-  if (digits === undefined) return undefined;
-  if (unit === "m") return Number(digits) / 1000;
-  const power = " KMGTPE".indexOf(unit.charAt(0).toUpperCase() || " ");
-  return Number(digits) * (unit.endsWith("i") ? 1024 : 1000) ** power;
+  const [, digits, exponent, unit = ""] =
+    /^([+-]?\d*\.?\d*)(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE]?))$/.exec(quantity.trim()) ?? [];
+  if (digits === undefined || quantity.trim() === "") return undefined;
+  // Kubernetes reads a missing number as 0.
+  const number = /\d/.test(digits) ? digits : "0";
+  if (BINARY.includes(unit)) return Number(number) * 1024 ** (BINARY.indexOf(unit) + 1);
+  return Number(`${number}e${exponent ?? (DECIMAL.indexOf(unit) - DECIMAL.indexOf("")) * 3}`);
 }

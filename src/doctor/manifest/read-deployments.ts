@@ -86,9 +86,11 @@ export function readDeployments(
   return { deployments, pods, access, csiDrivers, csiDriverSpecs, unread };
 }
 
-/** A pod without a registrar. Throws as {@link deploymentsIn} does. */
-function readOtherPod(owner: string, object: Tree): PodFacts {
-  refuseHuge(podIn(object), OF_POD);
+/** A pod without a registrar; undefined for an object without containers. Throws as {@link deploymentsIn} does. */
+function readOtherPod(owner: string, object: Tree): PodFacts | undefined {
+  const pod = podIn(object);
+  if (list(pod.containers).length === 0) return undefined;
+  refuseHuge(pod, OF_POD);
   return readPod(owner, object);
 }
 

@@ -3,7 +3,7 @@ import { resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
 import { celText } from "./cel";
 import { type AddedArgument, addedWords, type Raise, swapPatch } from "./changes";
-import { matchConditions, registrarVariables, servedPattern } from "./recognise";
+import { isOtherSidecar, matchConditions, registrarVariables, servedPattern } from "./recognise";
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
@@ -59,7 +59,7 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
     kind: "swap",
     facts: { image },
     about: yaml`
-      # Gives every official CSI registrar another image, in the pods as they are created: DaemonSets and what owns them
+      # Gives every official CSI registrar${whereOf(scope)} another image, in the pods as they are created: DaemonSets and what owns them
       # stay as they are. To go back, delete the policy and restart the DaemonSets.
     `,
     variables: yaml`
@@ -86,8 +86,8 @@ export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): reado
     kind: "drop",
     facts: { kubeletRoot: root },
     about: yaml`
-      # Takes every official CSI registrar out of the pods as they are created, if the DaemonSet above finds its driver.
-      # To go back, delete the policy, restart the drivers' DaemonSets, and delete the DaemonSet above last.
+      # Takes every official CSI registrar${whereOf(scope)} out of the pods as they are created, if the DaemonSet above finds its
+      # driver. To go back, delete the policy, restart the drivers' DaemonSets, and delete the DaemonSet above last.
     `,
     variables: yaml`
       # Their drivers' sockets are where the DaemonSet above looks.
@@ -107,6 +107,9 @@ export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): reado
   });
 }
 
+const whereOf = ({ namespaces, namespaceLabel }: PolicyScope) =>
+  namespaces.length === 0 && namespaceLabel === undefined ? "" : " of the namespaces selected below";
+
 interface PolicyParts {
   readonly kind: keyof typeof POLICY_NAMES;
   readonly facts: Partial<Record<keyof typeof POLICY_ANNOTATIONS, string>>;
@@ -118,7 +121,11 @@ interface PolicyParts {
 function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
   const { matchImages, namespaces, name: policyName = POLICY_NAMES[parts.kind] } = scope;
   check("label", "name", policyName);
-  for (const image of matchImages) check("image name", "match-image", image);
+  for (const image of matchImages) {
+    check("image name", "match-image", image);
+    if (isOtherSidecar(image))
+      refuse("match-image", image, "is another sidecar, which a registrar cannot replace");
+  }
   for (const namespace of namespaces) check("label", "namespace", namespace);
   const name = scalar(policyName);
   const facts = { ...parts.facts, ...(matchImages.length > 0 && { matchImages: matchImages.join(",") }) };

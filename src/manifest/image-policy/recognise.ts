@@ -10,6 +10,12 @@ const OFFICIAL = "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+)?";
 /** The only program that our image has under a name of its own. */
 export const PROGRAM = "/csi-node-driver-registrar";
 
+/** Image names of the other sidecars of kubernetes-csi, in its registry and in mirrors. */
+const OTHER_SIDECAR =
+  /(?:^|-)(?:livenessprobe|provisioner|attacher|resizer|snapshotter|snapshot-controller|snapshot-metadata|health-monitor-(?:controller|agent)|cluster-driver-registrar)(?:-fips|-rhel[0-9]+)?$/;
+/** Whether an image cannot have a registrar. */
+export const isOtherSidecar = (imageName: string): boolean => OTHER_SIDECAR.test(imageName);
+
 /** A regular expression of CEL and JavaScript for a registrar's image: by the last part of its name, whatever its tag or digest. */
 export function imagePattern(matchImages: readonly string[]): string {
   const names = [OFFICIAL, ...matchImages.map(literal)].join("|");

@@ -1,5 +1,6 @@
 import { invalidOption } from "../../base/errors";
 import { isPattern, matchPattern, type PathPattern, parsePattern } from "../../host-path/path-pattern";
+import { judgeDriverName } from "../driver/driver-name";
 
 /** The names to register and the names not to; without `allow` every name that is not in `deny`. */
 export interface NameLists {
@@ -24,6 +25,8 @@ function parseAllowed(entry: string) {
   if (name === NAME_IN_PATH && pattern?.stars !== 1)
     throw refuse("the name '*' is what a path's '*' stands for: give *=/path with one '*'");
   if (name !== NAME_IN_PATH && isPattern(name)) throw refuse("a name has no '*', only a path may have");
+  const verdict = judgeDriverName(name);
+  if (verdict.kind === "unsafe") throw refuse(`no driver of this name is registered: ${verdict.problem}`);
   return { name, pattern };
 }
 

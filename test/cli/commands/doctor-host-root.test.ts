@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { startRegistrar } from "../../../src/registrar/start-registrar";
 import { startCsiDriver } from "../../../src/simulator/csi-driver";
 import { eventually } from "../../support/eventually";
@@ -65,3 +65,20 @@ test("an empty host has no kubelet there, and no other's is taken for it", () =>
     expect(text).toContain(host.at(REGISTRY));
     expect(text).not.toContain(NAME);
   }));
+
+test.each(["doctor", "status"])(
+  "%s says in one line that there is no host below the path, and exits 3",
+  async (command) => {
+    await using folder = await createTempFolder();
+    writeFileSync(folder.at("file"), "");
+    for (const [name, what] of [
+      ["nope", "is not there"],
+      ["file", "is not a folder"],
+    ] as const)
+      expect(await runCommand(command, `--host-root=${folder.at(name)}`, "-o", "json")).toEqual({
+        status: 3,
+        stdout: "",
+        stderr: `registrar ${command}: --host-root=${folder.at(name)} ${what}: nothing of the host can be looked at\n`,
+      });
+  },
+);

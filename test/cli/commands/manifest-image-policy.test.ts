@@ -84,6 +84,17 @@ test("each flag reaches the policy", async () => {
   expect(policy.spec.variables.at(-1).expression).toContain(String.raw`['--termination-log=/it\'s\\"\n']`);
 });
 
+test.each([[[]], [["--drop"]]])(
+  "the first line of %j says whose registrars: those of the namespaces that are given",
+  async (form) => {
+    const headOf = async (...flags: readonly string[]) =>
+      /^# .* every official CSI registrar.*/m.exec((await run(IMAGE, ...form, ...flags)).stdout)?.[0];
+    for (const flag of ["--namespace=a", "--namespace-label=a"])
+      expect(await headOf(flag)).toContain("every official CSI registrar of the namespaces selected below ");
+    expect(await headOf()).not.toContain("namespaces");
+  },
+);
+
 test("--drop writes the registrar for the whole node before the policy, for the same folder of kubelet's", async () => {
   const flags = ["--drop", "--distribution=microk8s", "--http-port=1234", "--startup-taint={driver}/x"];
   const objects = await written(...flags);
@@ -119,6 +130,15 @@ test.each([
   [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
   [[IMAGE, "--namespace-label=a/b/c"], /is no label: give KEY or KEY=VALUE/],
   [[IMAGE, "--match-image=a/b:1"], /must be the last part of an image's name/],
+  ...[
+    "livenessprobe",
+    "csi-provisioner",
+    "mirrored-sig-storage-csi-attacher",
+    "ose-csi-external-resizer-rhel9",
+  ].map((name): [string[], RegExp] => [
+    [IMAGE, `--match-image=${name}`],
+    /--match-image "[a-z0-9-]+" is another sidecar, which a registrar cannot replace/,
+  ]),
   [[IMAGE, "--policy-engine=kyvreno"], /did you mean kyverno\?/],
   [[IMAGE, "--keep=memroy"], /did you mean memory\?/],
   [

@@ -22,6 +22,23 @@ test.each([
   expect(objectsIn((await run(...flags)).stdout).map(({ kind }) => kind)).toEqual(kinds);
 });
 
+test.each([
+  ["--include=csidriver", "--driver-arg=--x", "daemonset"],
+  ["--include=csidriver,alerts", "--node-condition=a/b", "daemonset"],
+  ["--include=csidriver", "--http-port=9809", "daemonset"],
+  ["--include=alerts", "--name=x", "daemonset or inline-pod or podmonitor"],
+  ["--include=daemonset", "--attach-required", "csidriver"],
+  ["--include=daemonset", "--pod-info-on-mount=false", "csidriver"],
+  ["--namespace=x", "--storage-class=fast", "storageclass"],
+])("with %s, %s would be lost: it is for %s", async (include, flag, parts) => {
+  const { status, stdout, stderr } = await run(include, flag);
+  const [name] = flag.split("=");
+  expect(stderr).toBe(
+    `registrar manifest: ${name} is for ${parts}, which is not written: name it in --include\n`,
+  );
+  expect([status, stdout]).toEqual([2, ""]);
+});
+
 test("each flag reaches its object", async () => {
   const { stdout, stderr } = await run(
     ...["--include=all", "--name=n", "--namespace=ns", "--distribution=microk8s", "--plugin-folder=p"],
@@ -97,6 +114,29 @@ test("for a cluster without the policy rights are written only when they may be 
   );
 });
 
+test.each([
+  [["--fs-group-policy=File"], 20],
+  [["--storage-capacity"], 21],
+  [["--token-audience=a"], 21],
+  [["--node-allocatable-update-period=60"], 35],
+  [["--service-account-token-in-secrets", "--token-audience=a"], 35],
+  [["--prevent-pod-scheduling-if-missing"], 37],
+])("%j needs Kubernetes 1.%i", async (flags, minor) => {
+  const [flag = ""] = flags[0]?.split("=") ?? [];
+  const before = await run(...flags, `--kubernetes-version=v1.${minor - 1}.9+k3s1`);
+  expect([before.status, before.stdout, before.stderr]).toEqual([
+    2,
+    "",
+    `registrar manifest: ${flag} needs Kubernetes 1.${minor}, not 1.${minor - 1}\n`,
+  ]);
+  const { stdout } = await run(...flags, `--kubernetes-version=1.${minor}`);
+  expect(stdout).toBe((await run(...flags)).stdout);
+});
+
+test("a version changes nothing of objects that every version takes", async () => {
+  expect((await run("--kubernetes-version=1.29")).stdout).toBe((await run()).stdout);
+});
+
 test("--node-access impersonation needs no policy: the registrar asks as its own node", async () => {
   const { stdout } = await run(
     "--node-condition=a/b",
@@ -145,6 +185,7 @@ test.each([
     ["--node-wide", "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0"],
     /".*" is the official registrar's image; name the one/,
   ],
+  [["--node-wide", "--image=a", "--kubernetes-version=1.21"], /--node-wide needs Kubernetes 1.22, not 1.21/],
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
   [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
   [[...REQUIRED, "--allow-drivers=a"], /--allow-drivers needs --node-wide/],
@@ -161,7 +202,8 @@ test.each([
     [...REQUIRED, "--node-condition=a/b", "--node-access=impersonation", "--kubernetes-version=1.35"],
     /--node-access impersonation needs Kubernetes 1.36, not 1.35/,
   ],
-  [[...REQUIRED, "--kubernetes-version=2"], /--kubernetes-version "2" is no version of Kubernetes/],
+  [[...REQUIRED, "--kubernetes-version=2"], /--kubernetes-version: "2" is no version of Kubernetes/],
+  [[...REQUIRED, "--kubernetes-version=1.29", "--unconfined"], /--unconfined needs --startup-taint or/],
   [[...REQUIRED, "--kubernetes-version=1.30", "--unconfined"], /--unconfined is for clusters before 1.30/],
   [["--node-wide", "--image=a", "--include=csidriver"], /--include csidriver is for a single driver/],
   [

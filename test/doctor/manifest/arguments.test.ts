@@ -78,6 +78,11 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
     [/^CSI101 problem: restarts for ever/, /^CSI101 problem: .* not defined: -deny-drivers/],
   ],
   ["this registrar", NODE_WIDE, []],
+  [
+    "this registrar, with a list that it does not take",
+    { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--allow-drivers=*"] },
+    [/^CSI101 problem: does not start: allowed driver "\*": the name '\*' is what a path's/],
+  ],
   ["another program", { ...NODE_WIDE, container: { image: "x/y:v1" } }, [/^CSI101 unknown/]],
 ])("paths with * of %s", (_what, changes, expected) => {
   expect(saidOf(changes)).toEqual(expected.map((line) => expect.stringMatching(line)));

@@ -49,6 +49,10 @@ test.each<readonly [expected: string, Changes]>([
     limited("49m", { livenessProbe: http() }),
   ],
   [
+    "problem: has a CPU limit of many, which is no quantity: the API server refuses it -> write 200m",
+    limited("many", { image: OFFICIAL }),
+  ],
+  [
     "warning: has a CPU limit of 49m: it registers after",
     limited("49m", { livenessProbe: exec({ timeoutSeconds: 10 }) }),
   ],

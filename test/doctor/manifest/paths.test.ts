@@ -23,6 +23,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     { args: ["--csi-address=/other/csi.sock"] },
   ],
   [
+    /^CSI102 warning: has --csi-address=csi\.sock, relative to the directory in which the container starts: .* -> write an absolute path$/,
+    { args: ["--csi-address=unix:csi.sock"] },
+  ],
+  [
     /^CSI102 problem: tells kubelet .*, which has 117 bytes, a unix socket path may have 107 -> use a shorter folder$/,
     {
       plugin: hostPath(LONG),

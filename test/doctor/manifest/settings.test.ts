@@ -25,6 +25,30 @@ test.each<readonly [expected: RegExp, Changes]>([
   expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
 });
 
+test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "-100Mi", "0x10", "100 Mi"])(
+  "the memory limit %j is no quantity, for any image",
+  (memory) => {
+    const { container } = limits(memory);
+    const expected = `CSI105 problem: has a memory limit of ${memory}, which is no quantity: the API server refuses it -> write 100Mi, for example`;
+    expect(saidOf({ container: { ...container } })).toEqual([expected]);
+    expect(saidOf({ container: { ...container, image: OFFICIAL } })).toEqual([expected]);
+  },
+);
+
+test.each([
+  "100M",
+  "0.1Gi",
+  ".1G",
+  "1e8",
+  "1E+8",
+  "1E",
+  "100000k",
+  "100000000000m",
+  "+100Mi",
+  " 100Mi ",
+  "$MEMORY",
+])("nothing is said of the memory limit %j", (memory) => expect(saidOf(limits(memory))).toEqual([]));
+
 const affinity = (...terms: readonly (readonly object[])[]): Changes => {
   const nodeSelectorTerms = terms.map((matchExpressions) => ({ matchExpressions }));
   const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
@@ -213,5 +237,6 @@ test.each<readonly [spec: object, expected: string | undefined]>([
 ])("a CSIDriver with %j", (spec, expected) => {
   const lines = said(driver("a.csi"), { kind: "CSIDriver", metadata: { name: "a.csi" }, spec });
   const found = lines.filter((line) => line.startsWith("CSI118"));
+  expect(said({ kind: "CSIDriver", metadata: { name: "a.csi" }, spec })).toEqual(found);
   expect(found).toEqual(expected === undefined ? [] : [expect.stringContaining(expected)]);
 });

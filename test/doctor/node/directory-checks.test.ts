@@ -33,6 +33,16 @@ const kubeletPath = (path: string | undefined, found: object = { folderInSight: 
 const accepting = (inode: string) => ({ kind: "accepting", inode });
 const hostPath = (verdict: HostPathVerdict): Changes => ({ facts: { hostPath: verdict } });
 const unwritable = (errno: string, uid = 0) => ({ folder: { unwritable: errno }, host: { uid } });
+/** What the registrar on the socket says of itself. */
+const reporting = (state: string, reason?: string): Changes => ({
+  facts: {
+    registrations: healthyFacts().registrations.map((one) => ({
+      ...one,
+      report: { state, since: undefined, reason },
+    })),
+  },
+  ...place("/srv/plugins_registry"),
+});
 const directory = (facts: DirectoryFacts): Changes => ({ facts: { directory: facts } });
 
 test.each<Case>([
@@ -63,6 +73,27 @@ test.each<Case>([
   ["directory-kubelets", "ok", /has a path/, place("/plugins_registry")],
   ["directory-kubelets", "ok", /has a path/, place("/snap/microk8s/var/lib/kubelet/plugins_registry")],
   ["directory-kubelets", "unknown", /no known kubelet/, place("/srv/plugins_registry")],
+  [
+    "directory-kubelets",
+    "ok",
+    /is kubelet's: it registered what is on .*reg\.sock$/,
+    reporting("registered"),
+  ],
+  ["directory-kubelets", "ok", /is kubelet's: it called on .*reg\.sock$/, reporting("asked")],
+  ["directory-kubelets", "ok", /it called/, reporting("refused", "kubelet refused: no")],
+  [
+    "directory-kubelets",
+    "ok",
+    /it called/,
+    reporting("listening", "kubelet has not called again; before, kubelet refused: no"),
+  ],
+  [
+    "directory-kubelets",
+    "ok",
+    /it called/,
+    reporting("standby", "another registrar of the driver holds the registration; kubelet says: no"),
+  ],
+  ["directory-kubelets", "unknown", /no known kubelet/, reporting("listening", "kubelet has not called")],
   ["directory-kubelets", "unknown", /this node has \/k0s too/, { host: { otherDirectories: ["/k0s"] } }],
   ["directory-kubelets", "problem", /belongs to the container/, place("/registration", "overlay", false)],
   ["directory-kubelets", "problem", /emptyDir/, place("/pods/1/volumes/kubernetes.io~empty-dir/reg")],

@@ -212,12 +212,7 @@ test.each([
     hang("GetPluginInfo"),
     /^problem: the CSI driver on .*csi\.sock does not ans/,
   ],
-  [
-    "driver-name",
-    ["CSI004", "CSI006"],
-    { name: "../evil" },
-    /^problem: .* cannot be registered: it contains/,
-  ],
+  ["driver-name", ["CSI004"], { name: "../evil" }, /^problem: .* cannot be registered: it contains/],
   [
     "driver-ready",
     ["CSI020"],

@@ -156,3 +156,15 @@ test("a socket of a pattern that is no node service is named, and the driver to 
   const advice = `what listens on ${node.csiAddress} is no CSI node service: leave it out with --deny-drivers=x.csi`;
   expect(says("registration")).toContain(advice);
 });
+
+test("a driver with an illegal name is one problem: kubelet would refuse it because of that", async () => {
+  await using node = await createDoctorNode();
+  await node.driverUnder("x.csi", { name: "a_b" });
+  expect(problemsIn(await node.look(WHOLE))).toEqual([
+    ["CSI004", null],
+    ["CSI020", "CSI004"],
+  ]);
+  // Another mistake is another problem.
+  await node.driverUnder("y.csi", { name: "c_d", nodeId: "n".repeat(257) });
+  expect(problemsIn(await node.look(WHOLE))).toContainEqual(["CSI006", null]);
+});

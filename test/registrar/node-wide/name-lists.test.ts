@@ -37,6 +37,7 @@ test.each([
   [{ allow: ["*=/p/*/*/s"] }, "give *=/path with one '*'"],
   [{ allow: ["*=/p/s"] }, "give *=/path with one '*'"],
   [{ allow: ["*.csi"] }, `allowed driver "*.csi": a name has no '*', only a path may have`],
+  [{ allow: ["a=p/s"] }, `allowed driver "a=p/s": no driver of this name is registered: it contains '/'`],
   [{ allow: ["a=/p/**/s"] }, `allowed driver "/p/**/s": a segment can have one '*' only`],
   [{ allow: ["a=/p/../s"] }, "no empty, '.' or '..' segment"],
   [{ deny: ["a=/p/s"] }, `denied driver "a=/p/s": a name is denied at every path, give it alone`],

@@ -1,8 +1,9 @@
 import { invalidOption } from "../../../base/errors";
-import { findingsOf } from "../../../doctor/findings/finding";
+import { type Finding, findingsOf, unread } from "../../../doctor/findings/finding";
 import { type Report, reportOf } from "../../../doctor/findings/report";
 import type { TableLook } from "../../../doctor/findings/table";
 import { MANIFEST_CHECKS } from "../../../doctor/manifest/checks";
+import { manifestReadable } from "../../../doctor/manifest/checks/settings";
 import type { OurImage } from "../../../doctor/manifest/program";
 import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
 import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
@@ -11,6 +12,8 @@ import { plain } from "../../../logging/escape";
 import { version } from "../../version";
 import { readFiles } from "./read-files";
 import { settingsOf } from "./settings";
+
+const NO_REGISTRAR = "no registrar in these files: no container has its arguments or its image";
 
 interface FileFlags {
   readonly file: readonly string[];
@@ -35,9 +38,14 @@ export async function reportOnSwap({
   swap,
 }: FileFlags & { readonly swap: string }): Promise<SwapReport> {
   const both = readSwap(await readerOf(files), { image, version });
-  if (both.swapped === 0) throw invalidOption(`nothing to swap: ${whyNothing(both.before)}`);
   const target = { files, swap, swapped: both.swapped };
-  return { ...reportOf(target, findingsOfSwap(both)), target };
+  const nothing = both.swapped === 0 ? [nothingToSwap(files, both.before)] : [];
+  return { ...reportOf(target, [...findingsOfSwap(both), ...nothing]), target };
+}
+
+function nothingToSwap(files: readonly string[], facts: ManifestFacts): Finding {
+  const { code, name } = manifestReadable;
+  return { code, check: name, ...unread(files.join(", "), `has nothing to swap: ${whyNothing(facts)}`) };
 }
 
 function whyNothing({ deployments, unread: [unread] }: ManifestFacts): string {
@@ -46,6 +54,7 @@ function whyNothing({ deployments, unread: [unread] }: ManifestFacts): string {
   if (deployments.some(({ program }) => program.kind === "official"))
     return "the official registrars in these files are for Windows nodes, where this registrar does not run";
   if (unread !== undefined) return `${unread.place} cannot be judged: ${unread.why}`;
+  if (deployments.length === 0) return NO_REGISTRAR;
   return "the registrars in these files are this one already";
 }
 
@@ -69,8 +78,10 @@ async function readerOf(files: readonly string[]): Promise<(ours: OurImage) => M
   return (ours) => {
     const read = readDeployments(objects, settingsOf, ours);
     const facts = { ...read, unread: [...unread, ...read.unread] };
-    if (facts.deployments.length + facts.unread.length === 0)
-      throw invalidOption("no registrar in these files: no container has its arguments or its image");
+    const { deployments, csiDriverSpecs, pods } = facts;
+    // A CSIDriver alone can be judged; pods without a registrar are not what was meant.
+    const isJudged = deployments.length > 0 || (csiDriverSpecs.length > 0 && pods.length === 0);
+    if (!isJudged && facts.unread.length === 0) throw invalidOption(NO_REGISTRAR);
     return facts;
   };
 }

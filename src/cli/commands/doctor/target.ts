@@ -45,6 +45,12 @@ export function resolveTarget(
   };
 }
 
+/** Why nothing of the host can be looked at; undefined if it can. */
+export function hostRootProblem({ hostRoot = "/" }: Pick<Target, "hostRoot">): string | undefined {
+  if (isFolder(hostRoot)) return undefined;
+  return `--host-root=${hostRoot} ${existsSync(hostRoot) ? "is not a folder" : "is not there"}: nothing of the host can be looked at`;
+}
+
 function onePath(path: string | undefined): string | undefined {
   return path === "" || (path !== undefined && isPattern(path)) ? undefined : path;
 }

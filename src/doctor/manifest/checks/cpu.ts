@@ -3,6 +3,7 @@ import { placeInChart } from "../charts";
 import { quantityOf } from "../quantity";
 import type { ProbeFacts } from "../read-probes";
 import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
+import { judgeQuantity } from "./memory";
 
 /** Seconds of CPU at least and at most: without Node's pages in the page cache, more. See docs/measurements.md. */
 const EXEC_PROBE = { least: 0.08, most: 0.16 };
@@ -24,6 +25,9 @@ export const manifestCpu = eachDeployment(
   "CSI114",
   "manifest-cpu",
   ({ program, cpuLimit, probes, chart }) => {
+    const place = placeInChart(chart, "resources");
+    const refused = judgeQuantity("CPU", cpuLimit, `write 200m, for example${place}`);
+    if (refused !== undefined) return refused;
     const cpus = quantityOf(cpuLimit);
     if (program.kind !== "ours" || !cpus) return undefined;
     const judged = [judgeStart(cpus, probes), ...probes.map((probe) => judgeProbe(cpus, probe))];
@@ -33,7 +37,7 @@ export const manifestCpu = eachDeployment(
     return found.map((statement) => ({
       ...statement,
       text: `has a CPU limit of ${cpuLimit}: ${statement.text}`,
-      fix: `${statement.fix}${placeInChart(chart, "resources")}`,
+      fix: `${statement.fix}${place}`,
     }));
   },
 );

@@ -4,7 +4,7 @@ import { isTemplate } from "../../rules/objects";
 import { judgeDriverPlace } from "../../rules/registration-directory";
 import { tooLong } from "../../rules/words";
 import { type MountedFolder, mountOf, onHost } from "../mounts";
-import { eachDeployment, ok, problem, type Statement, unknown } from "./each-deployment";
+import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 interface Paths {
   readonly csiAddress: string;
@@ -20,6 +20,11 @@ export const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path
   if (literals.length > 0)
     return literals.map(({ name, why, advice }) =>
       problem(`takes $(${name}), ${why}: it stays as it is`, advice),
+    );
+  if (!csiAddress.startsWith("/") && !isTemplate(csiAddress))
+    return warning(
+      `has --csi-address=${csiAddress}, relative to the directory in which the container starts: where that is on the host is not known`,
+      "write an absolute path",
     );
   const advice = `write --kubelet-registration-path=${onHost(csiAddress, mounts)}`;
   const matches = pathsBelow(csiAddress, told, mounts);

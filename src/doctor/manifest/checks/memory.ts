@@ -1,7 +1,9 @@
+import { boundText } from "../../../logging/escape";
 import { LEAST } from "../../../manifest/least";
+import { isTemplate } from "../../rules/objects";
 import { placeInChart } from "../charts";
 import { quantityOf } from "../quantity";
-import { eachDeployment, problem } from "./each-deployment";
+import { eachDeployment, problem, type Statement } from "./each-deployment";
 
 /** The least limit with which Node starts when its pages are not in the page cache. */
 const LEAST_BYTES = quantityOf(LEAST.memory) ?? 0;
@@ -9,12 +11,25 @@ const LEAST_BYTES = quantityOf(LEAST.memory) ?? 0;
 export const manifestMemory = eachDeployment(
   "CSI105",
   "manifest-memory",
-  ({ memoryLimit, program, chart }) =>
+  ({ memoryLimit, program, chart }) => {
+    const place = placeInChart(chart, "resources");
+    const refused = judgeQuantity("memory", memoryLimit, `write 100Mi, for example${place}`);
+    if (refused !== undefined) return refused;
     // 0 is no limit.
-    program.kind !== "ours" || (quantityOf(memoryLimit) || LEAST_BYTES) >= LEAST_BYTES
+    return program.kind !== "ours" || (quantityOf(memoryLimit) || LEAST_BYTES) >= LEAST_BYTES
       ? undefined
       : problem(
           `has a memory limit of ${memoryLimit}: it may never get ready after a reboot`,
-          `set resources.limits.memory: 100Mi, at least ${LEAST.memory}${placeInChart(chart, "resources")}`,
-        ),
+          `set resources.limits.memory: 100Mi, at least ${LEAST.memory}${place}`,
+        );
+  },
 );
+
+/** A limit that the API server does not take from any program. */
+export function judgeQuantity(resource: string, limit: string, fix: string): Statement | undefined {
+  if (limit === "" || isTemplate(limit) || (quantityOf(limit) ?? -1) >= 0) return undefined;
+  return problem(
+    `has a ${resource} limit of ${boundText(limit)}, which is no quantity: the API server refuses it`,
+    fix,
+  );
+}

@@ -1,5 +1,5 @@
 import type { NodeInfo } from "../../../grpc/protos";
-import { invalidCsiNodeDriver, invalidLabels } from "../../../kubelet-rules/api-validation";
+import { invalidCsiNodeDriver, invalidLabels, invalidNodeId } from "../../../kubelet-rules/api-validation";
 import { behaviourOf } from "../../../kubelet-rules/versions";
 import { boundText } from "../../../logging/escape";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
@@ -55,7 +55,9 @@ export const driverName = driverCheck("CSI004", "driver-name", (driver) => {
     verdict.kind === "unsafe"
       ? ["cannot be registered", "no registrar can use this one"]
       : ["is an illegal name", "the API server refuses this one"];
-  return problem(name, `${text}: ${verdict.problem}`, `give the driver another name: ${reason}`);
+  const fix = `give the driver another name: ${reason}`;
+  // Kubelet refuses it in the same words as a wrong answer to NodeGetInfo.
+  return problem(name, `${text}: ${verdict.problem}`, fix, nodeInfoCause(name));
 });
 
 export const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) => {
@@ -71,9 +73,11 @@ export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver,
   const { nodeInfo } = driver;
   const name = nameTold(driver);
   if (nodeInfo.kind === "not-asked") return undefined;
+  // An illegal name is the first cause of a refusal.
+  const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : nodeInfoCause(name);
   if (nodeInfo.kind === "answered")
     return [
-      judgeNodeInfo(name ?? "", subject, nodeInfo.value),
+      judgeNodeInfo(name ?? "", subject, nodeInfo.value, cause),
       judgeCsiNode(name ?? "", nodeInfo.value, facts),
     ];
   const fixes: Readonly<Record<string, string>> = {
@@ -82,7 +86,7 @@ export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver,
   };
   const waits = nodeInfo.code === "DeadlineExceeded" ? "waits 2 minutes for it, then " : "";
   const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet ${waits}refuses the driver`;
-  return problem(subject, text, fixes[nodeInfo.code] ?? SEE_DRIVER, nodeInfoCause(name));
+  return problem(subject, text, fixes[nodeInfo.code] ?? SEE_DRIVER, cause);
 });
 
 /** Kubelet refuses an answer with more conditions (`maxStorageHealthConditions` in `csi_client.go`). */
@@ -135,8 +139,9 @@ function judgeStorageHealth(health: DriverFacts["storageHealth"], subject: strin
       );
 }
 
-function judgeNodeInfo(name: string, subject: string, info: NodeInfo) {
-  const cause = nodeInfoCause(name);
+/** What is wrong with the name, CSI003 and CSI004 say. */
+function judgeNodeInfo(name: string, subject: string, info: NodeInfo, cause: string | undefined) {
+  const isNamed = judgeDriverName(name).kind === "valid";
   if (info.nodeId === "")
     return problem(
       subject,
@@ -148,7 +153,9 @@ function judgeNodeInfo(name: string, subject: string, info: NodeInfo) {
   const topology = accessibleTopology?.segments ?? {};
   const { maxNodeIdBytes } = behaviourOf("1.37");
   const why =
-    invalidCsiNodeDriver("this", { name, nodeId }, maxNodeIdBytes) ?? invalidLabels("this", topology);
+    (isNamed
+      ? invalidCsiNodeDriver("this", { name, nodeId }, maxNodeIdBytes)
+      : invalidNodeId("this", nodeId, maxNodeIdBytes)) ?? invalidLabels("this", topology);
   if (why !== undefined) {
     const text = `answers NodeGetInfo with what the API server refuses: ${why}`;
     return problem(subject, text, "correct the driver's settings", cause);
@@ -156,7 +163,7 @@ function judgeNodeInfo(name: string, subject: string, info: NodeInfo) {
   const segments = Object.entries(topology).map(([key, value]) => `${key}=${value}`);
   const place = segments.length > 0 ? `topology ${segments.join(", ")}` : "no topology";
   const volumes = maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "any number of volumes";
-  return ok(nodeId, `is the node ID of ${name}; ${place}; ${volumes}`);
+  return ok(nodeId, `is the node ID of ${name || subject}; ${place}; ${volumes}`);
 }
 
 /** Kubelet cuts a larger limit. */

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { daemonSet } from "../../../doctor/manifest/one-daemon-set";
+import { CSI_DRIVER, daemonSet } from "../../../doctor/manifest/one-daemon-set";
 import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
 
@@ -121,6 +121,8 @@ test.each([undefined, 2])(
 test.each([
   [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
   [["empty.yaml"], /^registrar doctor: no registrar in these files/],
+  // A CSIDriver by itself is judged; beside a pod the registrar was meant.
+  [["driver.yaml", "pod.yaml"], /^registrar doctor: no registrar in these files/],
   [
     ["binary.yaml"],
     /^registrar doctor: cannot read .*binary\.yaml: it is a template: \{\{\\u001b\[31m\\u009b, line 2; /,
@@ -128,6 +130,8 @@ test.each([
 ])("with nothing to judge in %j it could not look: exit code 3", async (names, said) => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("empty.yaml"), "# nothing\n");
+  writeFileSync(folder.at("driver.yaml"), JSON.stringify(CSI_DRIVER));
+  writeFileSync(folder.at("pod.yaml"), "kind: Pod\nspec: {containers: [{image: x:v1}]}");
   writeFileSync(folder.at("binary.yaml"), "a: b\n{{\x1b[31m\x9b");
   const files = names.map((name) => `-f=${folder.at(name)}`);
   const { status, stdout, stderr } = await runCommand("doctor", ...files);

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { fencesIn, readText } from "../../../docs/markdown";
-import { type Changes, daemonSet, OFFICIAL, TOLD } from "../../../doctor/manifest/one-daemon-set";
+import { type Changes, CSI_DRIVER, daemonSet, OFFICIAL, TOLD } from "../../../doctor/manifest/one-daemon-set";
 import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
 
@@ -79,8 +79,6 @@ test("in JSON the target has the image and how many registrars were swapped", as
 });
 
 test.each<readonly [words: readonly string[], container: object, status: number, error: RegExp]>([
-  [["--swap"], {}, 3, /nothing to swap: the registrars in these files are this one already$/],
-  [["--swap"], { image: "x/y:v1" }, 3, /nothing to swap: FILE: .*: its image x\/y:v1 is neither/],
   [[`--swap=${OFFICIAL}`], official, 2, /--swap: ".*" is the official registrar's image; name the one/],
   [["--swap=false"], official, 2, /: --swap "false" is no image: give NAME:TAG, or no value$/],
   [["--swap=True"], official, 2, /--swap "True" is no image/],
@@ -93,11 +91,28 @@ test.each<readonly [words: readonly string[], container: object, status: number,
   expect([ended.status, ended.stdout]).toEqual([status, ""]);
 });
 
-test("it is refused without -f, and where all nodes have Windows", async () => {
+test.each<readonly [object, RegExp]>([
+  [daemonSet(), /^has nothing to swap: the registrars in these files are this one already$/],
+  [
+    daemonSet({ container: { image: "x/y:v1" } }),
+    /^has nothing to swap: FILE: .*: its image x\/y:v1 is neither/,
+  ],
+  [daemonSet({ container: official, ...WINDOWS }), /^has nothing to swap: .* are for Windows nodes, where/],
+  [CSI_DRIVER, /^has nothing to swap: no registrar in these files/],
+])("with nothing to swap in %j the report says why, also in JSON", async (object, expected) => {
+  const { status, stdout, stderr } = await swap(["--swap", "-o", "json"], object);
+  expect([status, stderr]).toEqual([3, ""]);
+  const { healthy, target, findings } = JSON.parse(stdout);
+  expect([healthy, target.swapped]).toEqual([false, 0]);
+  expect(findings).toContainEqual(
+    expect.objectContaining({ code: "CSI113", subject: "FILE", text: expect.stringMatching(expected) }),
+  );
+  expect((await swap(["--swap"], object)).stdout).toMatch(/^0 registrars swapped\. Not everything/m);
+});
+
+test("it is refused without -f", async () => {
   expect(await runCommand("doctor", "--swap")).toMatchObject({
     status: 2,
     stderr: expect.stringMatching(/--swap needs -f or --cluster beside it/),
   });
-  const ended = await swap(["--swap"], daemonSet({ container: official, ...WINDOWS }));
-  expect(ended).toMatchObject({ status: 3, stderr: expect.stringMatching(/are for Windows nodes, where/) });
 });

@@ -1,0 +1,175 @@
+import { invalidOption } from "../../../base/errors";
+import { DISTRIBUTIONS } from "../../../host-path/kubelet-roots";
+import { POLICY_MINOR } from "../../../manifest/node-policy";
+import { FS_GROUP_POLICIES, LIFECYCLE_MODES, PARTS, type Part } from "../../../manifest/options";
+import { isNodeWidePart } from "../../../manifest/parts";
+import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
+import { camelCase, type FlagValues } from "../../command-line";
+import { parseOurImage } from "../../our-image";
+
+const CSI_DRIVER = { parts: ["csidriver"] } as const;
+const DAEMON_SET = { parts: ["daemonset"] } as const;
+
+/**
+ * `parts`: where a flag's value is written. `since`: the first minor version of Kubernetes 1 that does what is written there
+ * without a feature gate.
+ */
+export const objectFlags = {
+  "driver-name": textFlag("what the driver answers to GetPluginInfo"),
+  // The official one does not know the flags that are written.
+  image: { ...textFlag("image of the registrar"), demandOption: true, coerce: parseOurImage },
+  "driver-image": textFlag("image of the driver"),
+  // By maxSurge of its DaemonSet.
+  "node-wide": {
+    ...switchFlag("one registrar for every driver of a node, in place of a driver's own"),
+    since: 22,
+  },
+  "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
+  "allow-drivers": {
+    ...textFlag("with --node-wide, the registrar's own: these names only, a,b=/path,..."),
+    ...DAEMON_SET,
+  },
+  "driver-arg": {
+    ...listFlag("argument of the driver, repeatable, written --driver-arg=ARG", String),
+    ...DAEMON_SET,
+  },
+  include: {
+    ...listFlag(`what to write, separated by commas: ${PARTS.join(", ")}, all`, parseParts),
+    defaultDescription: "csidriver,daemonset",
+  },
+  name: {
+    ...textFlag("name of the DaemonSet"),
+    defaultDescription: "from the driver's, or csi-registrar",
+    parts: ["daemonset", "inline-pod", "podmonitor"],
+  },
+  namespace: {
+    ...textFlag("where it goes"),
+    defaultDescription: "kube-system",
+    parts: ["daemonset", "inline-pod", "podmonitor", "alerts"],
+  },
+  distribution: { ...choiceFlag("sets kubelet's root directory", DISTRIBUTIONS), ...DAEMON_SET },
+  "kubelet-root": {
+    ...textFlag("kubelet's root directory"),
+    ...DAEMON_SET,
+    defaultDescription: "/var/lib/kubelet",
+    conflicts: "distribution",
+  },
+  "plugin-folder": {
+    ...textFlag("folder of the driver's socket"),
+    ...DAEMON_SET,
+    defaultDescription: "the driver's name",
+  },
+  "http-port": {
+    ...countFlag("port for health and metrics"),
+    ...DAEMON_SET,
+    defaultDescription: "9809",
+  },
+  "attach-required": { ...switchFlag("volumes are attached before they are mounted"), ...CSI_DRIVER },
+  "pod-info-on-mount": {
+    ...switchFlag("pass the pod's name to the driver; on with inline volumes"),
+    ...CSI_DRIVER,
+  },
+  "lifecycle-mode": {
+    ...listFlag(`kinds of volumes: ${LIFECYCLE_MODES.join(", ")}`, (text) =>
+      parseChoice(text, LIFECYCLE_MODES),
+    ),
+    defaultDescription: "Persistent",
+    parts: ["csidriver", "storageclass", "inline-pod"],
+  },
+  "fs-group-policy": {
+    ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
+    defaultDescription: FS_GROUP_POLICIES[0],
+    ...{ ...CSI_DRIVER, since: 20 },
+  },
+  "storage-capacity": {
+    ...switchFlag("the provisioner publishes the free capacity"),
+    ...{ ...CSI_DRIVER, since: 21 },
+  },
+  // Named below the others: with their names in the first column the help is longer than a screen.
+  "node-allocatable-update-period": { ...countFlag("seconds"), ...CSI_DRIVER, since: 35, hidden: true },
+  "prevent-pod-scheduling-if-missing": { ...switchFlag(""), ...CSI_DRIVER, since: 37, hidden: true },
+  "token-audience": { ...listFlag("", String), ...CSI_DRIVER, since: 21, hidden: true },
+  "service-account-token-in-secrets": { ...switchFlag(""), ...CSI_DRIVER, since: 35, hidden: true },
+  "storage-class": {
+    ...textFlag("name of the StorageClass"),
+    defaultDescription: "the driver's name",
+    parts: ["storageclass"],
+  },
+  "startup-taint": {
+    ...listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
+    ...DAEMON_SET,
+  },
+  "node-condition": {
+    ...textFlag("type of a condition of the node that the registrar keeps"),
+    ...DAEMON_SET,
+  },
+  "kubernetes-version": {
+    ...textFlag("the cluster's version: refuses what it lacks"),
+    coerce: parseMinor,
+  },
+  "node-access": {
+    ...choiceFlag("what confines it to its node", ["policy", "impersonation"]),
+    ...DAEMON_SET,
+    defaultDescription: "policy",
+    implies: "node-condition",
+  },
+  unconfined: {
+    ...switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
+    ...DAEMON_SET,
+    implies: "kubernetes-version",
+  },
+  "node-readiness-rule": {
+    ...switchFlag("with --node-condition: a NodeReadinessRule"),
+    ...DAEMON_SET,
+    implies: "node-condition",
+  },
+} as const;
+
+export type ObjectValues = FlagValues<typeof objectFlags>;
+
+interface Written {
+  readonly parts?: readonly Part[];
+  readonly since?: number;
+}
+const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
+/** A node-wide registrar's manifest refuses them. */
+const FOR_A_DRIVER = [
+  ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "node-readiness-rule"],
+  ...ROWS.filter(({ parts }) => parts?.some(isNodeWidePart) === false).map(({ flag }) => flag),
+];
+
+/** Throws INVALID_OPTION for a flag that would have no effect on these parts, or in a cluster of the version that is given. */
+export function refuseUnwritten(values: ObjectValues, parts: readonly Part[]): void {
+  const given = ROWS.flatMap((row) => {
+    const value = values[camelCase(row.flag) as keyof ObjectValues];
+    return value === undefined ? [] : [{ ...row, value }];
+  });
+  for (const { flag, parts: places, since = 0, value } of given) {
+    if (values.nodeWide && FOR_A_DRIVER.includes(flag))
+      throw invalidOption(`--${flag} means nothing with --node-wide`);
+    if (places?.some((part) => parts.includes(part)) === false)
+      throw invalidOption(
+        `--${flag} is for ${places.join(" or ")}, which is not written: name it in --include`,
+      );
+    if (value !== false) requireMinor(`--${flag}`, since, values.kubernetesVersion);
+  }
+}
+
+export function requireMinor(what: string, least: number, minor = least): void {
+  if (minor < least) throw invalidOption(`${what} needs Kubernetes 1.${least}, not 1.${minor}`);
+}
+
+function parseParts(text: string): readonly Part[] {
+  return text.split(",").flatMap((word) => {
+    const choice = parseChoice(word, [...PARTS, "all"] as const);
+    return choice === "all" ? PARTS : [choice];
+  });
+}
+
+/** The minor version in `1.30`, `v1.30.4` or `1.30.4+k3s1`. */
+function parseMinor(version: string): number {
+  const [, minor] = /^v?1\.(\d+)(?:[.+-]|$)/.exec(version) ?? [];
+  if (minor === undefined)
+    throw new Error(`"${version}" is no version of Kubernetes: write 1.${POLICY_MINOR}`);
+  return Number(minor);
+}
