@@ -4,7 +4,8 @@ const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 /** A Kubernetes quantity as bytes or CPUs, by the grammar of `ParseQuantity`; undefined if it is invalid or missing. */
 export function quantityOf(quantity: string): number | undefined {
   const [, digits, exponent, unit = ""] =
-    /^([+-]?\d*\.?\d*)(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE]?))$/.exec(quantity.trim()) ?? [];
+    /^([+-]?(?:\d+(?:\.\d*)?|\.\d*)?)(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE]?))$/.exec(quantity.trim()) ??
+    [];
   if (digits === undefined || quantity.trim() === "") return undefined;
   // Kubernetes reads a missing number as 0.
   const number = /\d/.test(digits) ? digits : "0";
