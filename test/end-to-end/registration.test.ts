@@ -66,7 +66,7 @@ nodeTest("at -v=5 the official's messages appear, with their keys and in their o
     ["Connecting", { address: `unix://${csiAddress}` }],
     ["Calling CSI driver to discover driver name", {}],
     ["GRPC call", { method: "/csi.v1.Identity/GetPluginInfo", request: "{}" }],
-    ["GRPC response", { response: `{"name":"${DRIVER}","vendor_version":"0.0.0"}`, err: "null" }],
+    ["GRPC response", { response: `{"name":"${DRIVER}","vendor_version":"1.0.0"}`, err: "null" }],
     ["CSI driver name", { csiDriverName: DRIVER }],
     ["Starting Registration Server", { socketPath }],
     ["Registration Server started", { socketPath }],
