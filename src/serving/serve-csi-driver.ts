@@ -27,7 +27,7 @@ export interface ServedCsiDriver extends AsyncDisposable {
   readonly ready: Promise<void>;
   /** Resolves, never rejects, when all is over and nothing is left. */
   readonly closed: Promise<RegistrationOutcome>;
-  /** Deregisters it, then lets running calls end, then stops to listen. Always the same promise. */
+  /** Deregisters it, then removes its socket, then lets running calls end. Always the same promise. */
   close(): Promise<RegistrationOutcome>;
 }
 
@@ -39,8 +39,8 @@ const NAME_WITHIN_MS = 10_000;
  * registrar in one call. Kubelets up to 1.25 cannot mount from a driver in Node: they send the socket's path as
  * `:authority`, and Node's HTTP/2 resets such requests.
  *
- * The order is the one that kubelet needs: listen, ask the driver its name, publish the registration socket. The end is
- * the reverse: deregister, let running calls end, remove the socket. A socket that was removed is made again; another
+ * The order is the one that kubelet needs: listen, ask the driver its name, publish the registration socket. At the
+ * end: deregister, remove the socket, let running calls end. A socket that was removed is made again; another
  * driver's socket in its place stays as long as that driver lives. Resolves when the registration socket is in place;
  * `ready` resolves when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with
  * policy `exit`, or by a failure.
