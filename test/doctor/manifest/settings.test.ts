@@ -229,6 +229,7 @@ test.each<readonly [spec: object, expected: string | undefined]>([
   [{ nodeAllocatableUpdatePeriodSeconds: 9 }, "CSI118 problem: has nodeAllocatableUpdatePeriodSeconds 9"],
   [{ nodeAllocatableUpdatePeriodSeconds: 10 }, undefined],
   [{ preventPodSchedulingIfMissing: true }, undefined],
+  [{ preventPodSchedulingIfMissing: true, volumeLifecycleModes: [] }, undefined],
   [
     { preventPodSchedulingIfMissing: true, volumeLifecycleModes: ["Ephemeral"] },
     "CSI118 warning: has preventPodSchedulingIfMissing, and inline volumes only",
