@@ -1,4 +1,5 @@
-import { list, numberOrNone, text, tree } from "../rules/objects";
+import { list, numberOrNone, tree } from "../rules/objects";
+import { refusedFieldsOf } from "./csi-driver-rules";
 import { nameOf } from "./deployment";
 
 /** What is judged of a CSIDriver's spec. */
@@ -17,9 +18,10 @@ export function readCsiDriver(object: unknown, owner = `CSIDriver ${nameOf(objec
     /** The scheduler keeps pods with claims off nodes where CSINode lacks the driver. */
     keepsPodsOff: spec.preventPodSchedulingIfMissing === true,
     /** An empty list is Persistent by default. */
-    hasClaims: modes.length === 0 || modes.map(text).includes("Persistent"),
+    hasClaims: modes.length === 0 || modes.some((mode) => mode !== "Ephemeral"),
     /** The field is set, to true or false. */
     placesTokens: serviceAccountTokenInSecrets !== undefined && serviceAccountTokenInSecrets !== null,
     requestsTokens: list(spec.tokenRequests).length > 0,
+    refused: refusedFieldsOf(tree(object)),
   };
 }
