@@ -14,6 +14,16 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI105 problem: has a memory limit of 63Mi: it may never get ready after a reboot ->/, limits("63Mi")],
   [/^CSI105 problem: has a memory limit of 100m:/, limits("100m")],
   [
+    /^CSI105 problem: has a memory limit of -100Mi, which is negative: the API server refuses/,
+    limits("-100Mi"),
+  ],
+  [/^CSI105 problem: has a memory limit of "", which is no quantity: the API server refuses/, limits("")],
+  [
+    /^CSI105 problem: has resources\.limits "10Mi", which is not a map: .* -> write resources\.limits: \{mem/,
+    { container: { resources: { limits: "10Mi" } } },
+  ],
+  [/^CSI105 problem: has resources\.limits \[\], which/, { container: { resources: { limits: [] } } }],
+  [
     /^CSI106 warning: .* always fails, because the image has no shell: .*rm -rf/,
     { container: onStop(command) },
   ],
@@ -25,7 +35,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
 });
 
-test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "-100Mi", "0x10", "100 Mi"])(
+test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
   "the memory limit %j is no quantity, for any image",
   (memory) => {
     const { container } = limits(memory);
@@ -136,6 +146,9 @@ test.each<Changes>([
   { args: ["--v=$(LEVEL)"] },
   limits("64Mi"),
   limits("0"),
+  { container: { resources: { limits: { memory: null, cpu: null } } } },
+  { container: { resources: { limits: null } } },
+  { container: { resources: { limits: "{{ .limits }}" } } },
   limits("100M"),
   surge(0),
   surge("0%"),
