@@ -4,6 +4,7 @@ import { parseListenAddress } from "../diagnostics/listen-address";
 import { checkMetricsPath } from "../diagnostics/metrics-path";
 import { pairPatterns } from "../host-path/path-pattern";
 import { resolveLogging } from "../logging/logging-options";
+import { parseTargets } from "../node-readiness/targets";
 import { resolveOptions } from "../registrar/model/options";
 import { inFlags } from "./flag-words";
 import type { Flags } from "./flags";
@@ -29,9 +30,17 @@ export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags)
   return removeStartupTaint.length > 0 || nodeCondition !== "";
 }
 
+export function nodeReadinessTargetsOf(flags: Pick<Flags, "removeStartupTaint" | "nodeCondition" | "every">) {
+  return {
+    startupTaints: flags.removeStartupTaint,
+    condition: flags.nodeCondition === "" ? undefined : flags.nodeCondition,
+    severalDrivers: isNodeWide(flags),
+  };
+}
+
 /**
- * Throws INVALID_OPTION for settings with which the HTTP server does not start, and for impossible waits. The library
- * refuses those too, but as milliseconds, not as durations.
+ * Throws INVALID_OPTION for settings with which the HTTP server does not start, for taints and conditions that node
+ * readiness refuses, and for impossible waits. The library refuses those too, but as milliseconds, not as durations.
  */
 export function checkFlags(flags: Flags): void {
   checkHttpFlags(flags);
@@ -42,6 +51,7 @@ export function checkFlags(flags: Flags): void {
   if (flags.impersonateNode && (flags.nodeCondition === "" || flags.removeStartupTaint.length > 0))
     throw invalidOption("impersonate-node goes with --node-condition and without --remove-startup-taint");
   if (wantsNodeReadiness(flags)) checkWait("node-condition-delay", flags.nodeConditionDelayMs);
+  parseTargets(nodeReadinessTargetsOf(flags));
 }
 
 function checkWait(flag: string, ms: number, hint = ""): void {

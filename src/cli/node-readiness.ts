@@ -5,29 +5,23 @@ import { type ApiAccess, type Environment, inClusterAccess } from "../node-readi
 import { parseConditionType } from "../node-readiness/condition";
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
 import { observeRegistrations } from "../node-readiness/observed-registrations";
-import { parseTargets, resolveNodeReadinessOptions } from "../node-readiness/options";
+import { resolveNodeReadinessOptions } from "../node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
 import { parseStartupTaint } from "../node-readiness/startup-taint";
 import type { Registrations } from "../registrar/registrations";
+import { nodeReadinessTargetsOf } from "./flag-checks";
 import type { Flags } from "./flags";
 
-/** Checks everything that needs no registration, and returns the function that starts it. Rejects with INVALID_OPTION. */
+/** Checks what needs the environment, and returns the function that starts it. Rejects with INVALID_OPTION. */
 export async function prepareNodeReadiness(
   flags: Pick<
     Flags,
-    "removeStartupTaint" | "nodeCondition" | "nodeConditionDelayMs" | "impersonateNode" | "nodeName"
+    "removeStartupTaint" | "nodeCondition" | "every" | "nodeConditionDelayMs" | "impersonateNode" | "nodeName"
   >,
   environment: Environment,
-  severalDrivers: boolean,
 ): Promise<(registrations: Registrations, log: Logger) => NodeReadiness> {
-  const targets = {
-    startupTaints: flags.removeStartupTaint,
-    condition: flags.nodeCondition === "" ? undefined : flags.nodeCondition,
-    severalDrivers,
-  };
-  parseTargets(targets); // Before the environment is read: these mistakes are mistakes everywhere.
   const options = {
-    ...targets,
+    ...nodeReadinessTargetsOf(flags),
     nodeName: nodeNameFrom(flags.nodeName, environment),
     access: await accessFrom(environment),
     conditionDelayMs: flags.nodeConditionDelayMs,

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { invalidOption, messageOf } from "../../base/errors";
+import { invalidOption } from "../../base/errors";
 import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/report";
 import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/table";
 import type { Report } from "../../doctor/findings/report";
@@ -9,7 +9,7 @@ import type { Target } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
 import { reportOn } from "../../doctor/node/report";
 import { escapeJson } from "../../logging/escape";
-import { checkPinned } from "../../manifest/names";
+import { check as checkName, checkPinned } from "../../manifest/names";
 import { parseCsiAddress } from "../../unix/socket-path";
 import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
@@ -29,6 +29,7 @@ const EXIT_PROBLEM = 1;
 /** Not everything could be read. */
 const EXIT_UNSEEN = 3;
 const LOOK_EVERY_MS = 1_000;
+const DEFAULT_TIMEOUT_MS = 1_000;
 
 const FLAGS = {
   file: {
@@ -59,7 +60,7 @@ const FLAGS = {
   "node-name": textFlag("the node's name; default: NODE_NAME, KUBE_NODE_NAME"),
   timeout: {
     ...durationFlag("limit of a call; ten times as long for NodeGetInfo"),
-    default: "1s",
+    defaultDescription: "1s",
     coerce: parseTimeout,
   },
   wait: durationFlag("look again until no problem is found, at most so long"),
@@ -79,7 +80,8 @@ export const runDoctor = createCommand(
     translate: (argv) => translateRegistrarWords(argv, FLAGS),
     check: (flags) => {
       refuseMixedFlags(flags);
-      const { swap = "" } = flags;
+      const { swap = "", image } = flags;
+      if (image !== undefined) checkName("image", "image", image);
       if (/^(?:true|false)$/i.test(swap))
         throw new Error(`--swap "${swap}" is no image: give NAME:TAG, or no value`);
       if (swap !== "") checkPinned("swap", swap);
@@ -140,7 +142,7 @@ export const runDoctor = createCommand(
     };
     const hostProblem = hostRootProblem(target);
     if (hostProblem !== undefined) throw invalidOption(hostProblem);
-    const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
+    const how = { timeoutMs: flags.timeout ?? DEFAULT_TIMEOUT_MS, uid: process.getuid?.() };
     const report = await lookUntilHealthy(async () => reportOn(await gatherFacts(target, how)), {
       everyMs: LOOK_EVERY_MS,
       waitMs: flags.wait ?? 0,
@@ -155,7 +157,7 @@ async function nodeReadinessIn({
   nodeCondition = "",
   impersonateNode = false,
   nodeName = "",
-}: FlagValues<typeof FLAGS>): Promise<Pick<Target, "nodeReadiness" | "startProblem">> {
+}: FlagValues<typeof FLAGS>): Promise<Pick<Target, "nodeReadiness">> {
   if (removeStartupTaint.length === 0 && nodeCondition === "") return {};
   const { nodeReadinessTarget } = await import("../node-readiness");
   try {
@@ -165,8 +167,8 @@ async function nodeReadinessIn({
         process.env,
       ),
     };
-  } catch (error) {
-    return { startProblem: messageOf(error) };
+  } catch {
+    return {}; // The start problem says why.
   }
 }
 

@@ -48,7 +48,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     warnAboutFlags(flags, paths, log);
 
     const keepNodeReady = wantsNodeReadiness(flags)
-      ? await (await import("../node-readiness")).prepareNodeReadiness(flags, process.env, isNodeWide(flags))
+      ? await (await import("../node-readiness")).prepareNodeReadiness(flags, process.env)
       : undefined;
     await using registrar = await start(flags, paths, { signal, logger: log });
     const registrations = "all" in registrar ? registrar : only(registrar);

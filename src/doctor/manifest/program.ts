@@ -46,10 +46,9 @@ const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 /** What an image, its command and its arguments are. */
 export function programOf(container: Tree, ours: OurImage): Program {
   const image = text(container.image);
-  const { repository, name, tag } = partsOf(image);
-  const isGiven = [image, image.replace(/@.*/, ""), repository].some((one) => one === ours.image);
+  const { name, tag } = partsOf(image);
   if (ours.swapped?.has(image)) return { ...OURS, isSwapped: true };
-  if (isGiven || ours.given?.has(image) || name === OUR_NAME) return OURS;
+  if (isNamed(image, ours) || ours.given?.has(image) || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
     const isPublished = OFFICIAL_REPOSITORY.test(image);
@@ -67,6 +66,11 @@ export function programOf(container: Tree, ours: OurImage): Program {
   };
 }
 
+/** `--image` names it. */
+function isNamed(image: string, ours: OurImage): boolean {
+  return [image, image.replace(/@.*/, ""), partsOf(image).repository].some((one) => one === ours.image);
+}
+
 /** An image for Windows by its name. */
 export function isWindowsImage(image: unknown): boolean {
   return /-win-registrar$/.test(partsOf(text(image)).name);
@@ -82,14 +86,21 @@ function partsOf(image: string) {
   return { repository, name: repository.split("/").at(-1) ?? "", tag };
 }
 
-/** By its arguments or its image. Other programs may have our image's name, so that alone is not enough. */
+/**
+ * By its arguments or its image. Other programs may have our image's name, so that alone is not enough, unless `--image` names
+ * it; even then another command or a subcommand does other work.
+ */
 export function isRegistrar(container: Tree, ours: OurImage): boolean {
-  const { name } = partsOf(text(container.image));
-  const words = [...list(container.command), ...list(container.args)].map(text);
+  const image = text(container.image);
+  const { name } = partsOf(image);
+  const [command, args] = [list(container.command).map(text), list(container.args).map(text)];
+  const words = [...command, ...args];
+  const own = command.length > 0 ? behindRegistrar(words) : args;
   const folders = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
   return (
     words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
     OFFICIAL_NAME.test(name) ||
+    (isNamed(image, ours) && own !== undefined && /^(?:-|$)/.test(own[0] ?? "")) ||
     (programOf(container, ours).kind === "ours" &&
       (/registrar/.test(text(container.name)) ||
         folders.some((folder) => /^\/registration\/*$/.test(folder))))

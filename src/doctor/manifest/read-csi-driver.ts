@@ -1,4 +1,5 @@
-import { list, numberOrNone, text, tree } from "../rules/objects";
+import { list, numberOrNone, tree } from "../rules/objects";
+import { refusedFieldsOf } from "./csi-driver-rules";
 import { nameOf } from "./deployment";
 
 /** What is judged of a CSIDriver's spec. */
@@ -7,7 +8,8 @@ export type CsiDriverFacts = ReturnType<typeof readCsiDriver>;
 /** `owner`: what findings call the object. */
 export function readCsiDriver(object: unknown, owner = `CSIDriver ${nameOf(object)}`) {
   const spec = tree(tree(object).spec);
-  const { serviceAccountTokenInSecrets, volumeLifecycleModes } = spec;
+  const { serviceAccountTokenInSecrets } = spec;
+  const modes = list(spec.volumeLifecycleModes);
   return {
     name: nameOf(object),
     place: owner,
@@ -15,10 +17,11 @@ export function readCsiDriver(object: unknown, owner = `CSIDriver ${nameOf(objec
     limitPeriodS: numberOrNone(spec.nodeAllocatableUpdatePeriodSeconds),
     /** The scheduler keeps pods with claims off nodes where CSINode lacks the driver. */
     keepsPodsOff: spec.preventPodSchedulingIfMissing === true,
-    hasClaims:
-      volumeLifecycleModes === undefined || list(volumeLifecycleModes).map(text).includes("Persistent"),
+    /** An empty list is Persistent by default. */
+    hasClaims: modes.length === 0 || modes.some((mode) => mode !== "Ephemeral"),
     /** The field is set, to true or false. */
     placesTokens: serviceAccountTokenInSecrets !== undefined && serviceAccountTokenInSecrets !== null,
     requestsTokens: list(spec.tokenRequests).length > 0,
+    refused: refusedFieldsOf(tree(object)),
   };
 }

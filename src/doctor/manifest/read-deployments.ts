@@ -148,7 +148,7 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
-    const limits = tree(tree(container.resources).limits);
+    const { limits } = tree(container.resources);
     const program = programOf(container, ours);
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
@@ -171,8 +171,11 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, (words) => settingsOf(words, program)),
-      memoryLimit: text(limits.memory),
-      cpuLimit: text(limits.cpu),
+      /** Without a limit "0", which means the same. */
+      memoryLimit: text(tree(limits).memory ?? "0"),
+      cpuLimit: text(tree(limits).cpu ?? "0"),
+      /** What stands in the place of a map of limits; empty: nothing else. */
+      wrongLimits: typeof limits === "object" && !Array.isArray(limits) ? "" : text(JSON.stringify(limits)),
       preStop: hookOf(container, "preStop"),
       postStart: hookOf(container, "postStart"),
       runAsUser: numberOrNone(security.runAsUser),

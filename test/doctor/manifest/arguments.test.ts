@@ -17,6 +17,24 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/^CSI101 problem: .*need the node's name/, { args: ["--node-condition=x.csi/Registered"] }],
   [
+    /^CSI101 problem: does not start: .*"Ready": this one is kubelet's own/,
+    { args: ["--node-condition=Ready"] },
+  ],
+  [/^CSI101 problem: does not start: node condition "a b": the type/, { args: ["--node-condition=a b"] }],
+  [/^CSI101 problem: does not start: .*the type must/, { args: ["--node-condition={driver}"] }],
+  [
+    /^CSI101 problem: does not start: .*Kubernetes' node controllers put it on/,
+    { args: ["--remove-startup-taint=node.kubernetes.io/x"] },
+  ],
+  [
+    /^CSI101 problem: does not start: .*the effect must be one of/,
+    { args: ["--remove-startup-taint=a/b:Foo"] },
+  ],
+  [
+    /^CSI101 problem: does not start: node condition "\$\(TYPE\)": the type/,
+    { args: ["--node-condition=$(TYPE)"] },
+  ],
+  [
     /^CSI101 problem: does not start: .* not defined: -require-driver -> take --require-driver out, or/,
     { args: ["--require-driver"], container: { image: `${OFFICIAL}@sha256:0` } },
   ],
@@ -83,6 +101,11 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
     { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--allow-drivers=*"] },
     [/^CSI101 problem: does not start: allowed driver "\*": the name '\*' is what a path's/],
   ],
+  [
+    "this registrar, with a taint for one driver",
+    { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--remove-startup-taint=a/b"] },
+    [/^CSI101 problem: does not start: startup taint "a\/b" is one for several drivers: write \{driver\}/],
+  ],
   ["another program", { ...NODE_WIDE, container: { image: "x/y:v1" } }, [/^CSI101 unknown/]],
 ])("paths with * of %s", (_what, changes, expected) => {
   expect(saidOf(changes)).toEqual(expected.map((line) => expect.stringMatching(line)));
@@ -97,6 +120,10 @@ test.each<Changes>([
     container: { image: "rancher/mirrored-csi-node-driver-registrar:v2.9.0-eks-1" },
   },
   { args: ["--logtostderr"], container: { image: "node-driver-registrar/registrar:v1" } },
+  // An installer fills them in.
+  ...["{{ .condition }}", "$CONDITION", "<condition>"].map((value) => ({
+    args: [`--node-condition=${value}`, `--remove-startup-taint=x/y:${value}`, "--node-name=n1"],
+  })),
   // No path, so that the rest can be judged.
   { args: ["--http-endpoint=$(POD_IP):9809"], container: { env: [elsewhere("POD_IP")] } },
 ])("no fault in %j", (changes) => {
@@ -106,6 +133,7 @@ test.each<Changes>([
 test.each<readonly [args: readonly string[], container: object, variable: string]>([
   [["--csi-address=$(ADDRESS)"], { env: [elsewhere("ADDRESS")] }, "ADDRESS"],
   [["--kubelet-registration-path=$(ROOT)/plugins/x/csi.sock"], { env: [elsewhere("ROOT")] }, "ROOT"],
+  [["--node-condition=$(TYPE)", "--node-name=n1"], { env: [elsewhere("TYPE")] }, "TYPE"],
   [["--timeout=$(TIMEOUT)", "--node-name=$(NODE)"], { envFrom: [{ configMapRef: {} }] }, "TIMEOUT"],
 ])("nothing is judged of %j, because a variable is defined elsewhere", (args, container, variable) => {
   expect(saidOf({ args, container })).toEqual([

@@ -52,6 +52,8 @@ test.each<readonly [expected: string, Changes]>([
     "problem: has a CPU limit of many, which is no quantity: the API server refuses it -> write 200m",
     limited("many", { image: OFFICIAL }),
   ],
+  ['problem: has a CPU limit of "", which is no quantity: the API server refuses it', limited("")],
+  ["problem: has a CPU limit of -1, which is negative: the API server refuses it", limited(-1)],
   [
     "warning: has a CPU limit of 49m: it registers after",
     limited("49m", { livenessProbe: exec({ timeoutSeconds: 10 }) }),

@@ -1,4 +1,4 @@
-import { programOf } from "../../../src/doctor/manifest/program";
+import { isRegistrar, programOf } from "../../../src/doctor/manifest/program";
 import { type Changes, saidOf, TOLD } from "./one-daemon-set";
 
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar";
@@ -48,6 +48,19 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
 test("a package in any image", () => {
   const command = ["node", "/app/node_modules/registrar/dist/cli.js"];
   expect(programOf({ image: "node:24", command }, {}).kind).toBe("ours");
+});
+
+test.each<readonly [container: object, isFound: boolean]>([
+  [{}, true],
+  [{ image: "registrar@sha256:0", args: ["--v=2"] }, true],
+  [{ command: ["/csi-node-driver-registrar"], args: ["--v=2"] }, true],
+  [{ args: ["driver", "--csi-address=/csi/csi.sock"] }, false],
+  [{ command: ["/driver"] }, false],
+  [{ image: "x/registrar:v1" }, false],
+])("an image that --image names is a registrar's without its arguments: %j, %s", (container, isFound) => {
+  const one = { name: "x", image: "registrar:v1", ...container };
+  expect(isRegistrar(one, { image: "registrar" })).toBe(isFound);
+  expect(isRegistrar(one, {})).toBe(false);
 });
 
 const UNKNOWN =

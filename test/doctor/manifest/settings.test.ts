@@ -14,6 +14,16 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI105 problem: has a memory limit of 63Mi: it may never get ready after a reboot ->/, limits("63Mi")],
   [/^CSI105 problem: has a memory limit of 100m:/, limits("100m")],
   [
+    /^CSI105 problem: has a memory limit of -100Mi, which is negative: the API server refuses/,
+    limits("-100Mi"),
+  ],
+  [/^CSI105 problem: has a memory limit of "", which is no quantity: the API server refuses/, limits("")],
+  [
+    /^CSI105 problem: has resources\.limits "10Mi", which is not a map: .* -> write resources\.limits: \{mem/,
+    { container: { resources: { limits: "10Mi" } } },
+  ],
+  [/^CSI105 problem: has resources\.limits \[\], which/, { container: { resources: { limits: [] } } }],
+  [
     /^CSI106 warning: .* always fails, because the image has no shell: .*rm -rf/,
     { container: onStop(command) },
   ],
@@ -25,7 +35,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
 });
 
-test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "-100Mi", "0x10", "100 Mi"])(
+test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
   "the memory limit %j is no quantity, for any image",
   (memory) => {
     const { container } = limits(memory);
@@ -136,6 +146,9 @@ test.each<Changes>([
   { args: ["--v=$(LEVEL)"] },
   limits("64Mi"),
   limits("0"),
+  { container: { resources: { limits: { memory: null, cpu: null } } } },
+  { container: { resources: { limits: null } } },
+  { container: { resources: { limits: "{{ .limits }}" } } },
   limits("100M"),
   surge(0),
   surge("0%"),
@@ -162,81 +175,4 @@ test("a hook of another container removes the registration socket", () => {
     "CSI106 warning: is beside container driver, whose preStop hook removes registration sockets: /bin/sh -c rm -rf /plugins/x /registration/x-reg.sock -> leave them out of the hook: the registrar removes its own",
   ]);
   expect(saidOf(hook("sh", "-c", "rm -f /csi/* && ls /registration/x-reg.sock"))).toEqual([]);
-});
-
-const csiDrivers = (...names: readonly string[]) =>
-  names.map((name) => ({ kind: "CSIDriver", metadata: { name } }));
-/** A DaemonSet with a driver of this socket's folder, and of this name where a flag tells it. */
-const driver = (folder: string, name?: string) => {
-  const path = `/var/lib/kubelet/plugins/${folder}`;
-  const args = ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}/csi.sock`];
-  const [registrar] = daemonSet({ container: { args } }).spec.template.spec.containers;
-  const containers = [
-    registrar,
-    { name: "driver", args: name === undefined ? [] : [`--drivername=${name}`] },
-  ];
-  return daemonSet({ name: folder, plugin: { hostPath: { path } }, pod: { containers } });
-};
-
-const CSI_DRIVERS: readonly (readonly [what: string, expected: string | undefined, ...objects: object[]])[] =
-  [
-    [
-      "one of two is missing",
-      "has the driver b.csi without a CSIDriver object, and there is one for a.csi -> apply one",
-      driver("a.csi"),
-      driver("b.csi"),
-      ...csiDrivers("a.csi"),
-    ],
-    [
-      "the folder has almost the same name",
-      "has the driver disk.exmaple.com, and the CSIDriver is called disk.example.com -> use one name for both",
-      driver("disk.exmaple.com"),
-      ...csiDrivers("disk.example.com"),
-    ],
-    [
-      "the driver calls itself otherwise",
-      "has the driver a.csi without a CSIDriver object, and there is one for other.org -> apply one",
-      driver("x", "a.csi"),
-      ...csiDrivers("other.org"),
-    ],
-    ["the folder may have any name", undefined, driver("lvm-localpv"), ...csiDrivers("local.csi.openebs.io")],
-    [
-      "the flag counts",
-      undefined,
-      driver("csi-nfsplugin", "nfs.csi.k8s.io"),
-      ...csiDrivers("nfs.csi.k8s.io"),
-    ],
-    ["a template", undefined, driver("a.csi"), driver("b.csi"), ...csiDrivers("a.csi", "{{ .name }}")],
-  ];
-
-const ROWS = CSI_DRIVERS.map(([what, expected, ...objects]) => [what, expected, objects] as const);
-
-test.each(ROWS)("CSIDriver objects: %s", (_what, expected, objects) => {
-  const lines = said(...objects).filter((line) => line.startsWith("CSI111"));
-  expect(lines).toEqual(expected ? [expect.stringContaining(`CSI111 warning: ${expected}`)] : []);
-});
-
-test("without a CSIDriver in the files", () => {
-  expect(said(daemonSet())).toEqual([expect.stringMatching(/^CSI111 unknown: has no CSIDriver/)]);
-});
-
-test.each<readonly [spec: object, expected: string | undefined]>([
-  [
-    { serviceAccountTokenInSecrets: false },
-    "CSI118 problem: has serviceAccountTokenInSecrets without tokenRequests",
-  ],
-  [{ serviceAccountTokenInSecrets: true, tokenRequests: [{ audience: "" }] }, undefined],
-  [{ nodeAllocatableUpdatePeriodSeconds: 9 }, "CSI118 problem: has nodeAllocatableUpdatePeriodSeconds 9"],
-  [{ nodeAllocatableUpdatePeriodSeconds: 10 }, undefined],
-  [{ preventPodSchedulingIfMissing: true }, undefined],
-  [
-    { preventPodSchedulingIfMissing: true, volumeLifecycleModes: ["Ephemeral"] },
-    "CSI118 warning: has preventPodSchedulingIfMissing, and inline volumes only",
-  ],
-  [{ preventPodSchedulingIfMissing: true, volumeLifecycleModes: ["Ephemeral", "Persistent"] }, undefined],
-])("a CSIDriver with %j", (spec, expected) => {
-  const lines = said(driver("a.csi"), { kind: "CSIDriver", metadata: { name: "a.csi" }, spec });
-  const found = lines.filter((line) => line.startsWith("CSI118"));
-  expect(said({ kind: "CSIDriver", metadata: { name: "a.csi" }, spec })).toEqual(found);
-  expect(found).toEqual(expected === undefined ? [] : [expect.stringContaining(expected)]);
 });

@@ -12,28 +12,39 @@ import { settingsOf } from "./settings";
 const LOOK_EVERY_MS = 10_000;
 
 const OF_A_NODE = [
-  "file",
   "csi-address",
   "kubelet-registration-path",
   "plugin-registration-path",
   "host-root",
+  "allow-drivers",
+  "deny-drivers",
+  "remove-startup-taint",
+  "node-condition",
+  "impersonate-node",
+  "node-name",
+  "timeout",
 ];
 const OF_A_CLUSTER = ["node", "driver", "context"];
 
-/** Throws for flags of which some are for a cluster and some for a node. */
+/** Throws for flags of which some are for a cluster or files, and some for a node. */
 export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void {
   const isGiven = (flag: string) => flags[camelCase(flag)] !== undefined;
   if (isGiven("image") && !flags.cluster && !isGiven("file"))
     throw new Error("--image needs -f or --cluster beside it");
   if (isGiven("swap") && !flags.cluster && !isGiven("file"))
     throw new Error("--swap needs -f or --cluster beside it");
-  const wrong = (flags.cluster ? OF_A_NODE : OF_A_CLUSTER).find(isGiven);
-  if (wrong === undefined) return;
-  throw new Error(
-    flags.cluster
-      ? `--cluster looks at a whole cluster through kubectl; leave --${wrong} out`
-      : `--${wrong} needs --cluster beside it`,
-  );
+  const refuse = (names: readonly string[], why: (name: string) => string) => {
+    const wrong = names.find(isGiven);
+    if (wrong !== undefined) throw new Error(why(wrong));
+  };
+  if (flags.cluster)
+    refuse(
+      ["file", ...OF_A_NODE],
+      (name) => `--cluster looks at a whole cluster through kubectl; leave --${name} out`,
+    );
+  else refuse(OF_A_CLUSTER, (name) => `--${name} needs --cluster beside it`);
+  if (isGiven("file"))
+    refuse([...OF_A_NODE, "wait"], (name) => `-f judges files and looks at no node; leave --${name} out`);
 }
 
 /** The report of the first look that finds no problem, or of the last within `waitMs`. */

@@ -8,12 +8,18 @@ import type { OurImage } from "../../../doctor/manifest/program";
 import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
 import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
 import { renderFileTable } from "../../../doctor/manifest/table";
-import { plain } from "../../../logging/escape";
+import { boundText, plain } from "../../../logging/escape";
 import { version } from "../../version";
 import { readFiles } from "./read-files";
 import { settingsOf } from "./settings";
 
-const NO_REGISTRAR = "no registrar in these files: no container has its arguments or its image";
+function noRegistrar(image: string | undefined): string {
+  const fix =
+    image === undefined
+      ? "; if one is this registrar's, name its image with --image=IMAGE"
+      : `, nor the image ${JSON.stringify(boundText(image, 300))} without another command`;
+  return `no registrar in these files: no container has its arguments or its image${fix}`;
+}
 
 interface FileFlags {
   readonly file: readonly string[];
@@ -39,22 +45,26 @@ export async function reportOnSwap({
 }: FileFlags & { readonly swap: string }): Promise<SwapReport> {
   const both = readSwap(await readerOf(files), { image, version });
   const target = { files, swap, swapped: both.swapped };
-  const nothing = both.swapped === 0 ? [nothingToSwap(files, both.before)] : [];
+  const nothing = both.swapped === 0 ? [nothingToSwap({ file: files, image }, both.before)] : [];
   return { ...reportOf(target, [...findingsOfSwap(both), ...nothing]), target };
 }
 
-function nothingToSwap(files: readonly string[], facts: ManifestFacts): Finding {
+function nothingToSwap({ file: files, image }: FileFlags, facts: ManifestFacts): Finding {
   const { code, name } = manifestReadable;
-  return { code, check: name, ...unread(files.join(", "), `has nothing to swap: ${whyNothing(facts)}`) };
+  return {
+    code,
+    check: name,
+    ...unread(files.join(", "), `has nothing to swap: ${whyNothing(facts, image)}`),
+  };
 }
 
-function whyNothing({ deployments, unread: [unread] }: ManifestFacts): string {
+function whyNothing({ deployments, unread: [unread] }: ManifestFacts, image: string | undefined): string {
   const unknown = deployments.find(({ program }) => program.kind === "unknown");
   if (unknown?.program.kind === "unknown") return `${unknown.place}: ${unknown.program.why}`;
   if (deployments.some(({ program }) => program.kind === "official"))
     return "the official registrars in these files are for Windows nodes, where this registrar does not run";
   if (unread !== undefined) return `${unread.place} cannot be judged: ${unread.why}`;
-  if (deployments.length === 0) return NO_REGISTRAR;
+  if (deployments.length === 0) return noRegistrar(image);
   return "the registrars in these files are this one already";
 }
 
@@ -81,7 +91,7 @@ async function readerOf(files: readonly string[]): Promise<(ours: OurImage) => M
     const { deployments, csiDriverSpecs, pods } = facts;
     // A CSIDriver alone can be judged; pods without a registrar are not what was meant.
     const isJudged = deployments.length > 0 || (csiDriverSpecs.length > 0 && pods.length === 0);
-    if (!isJudged && facts.unread.length === 0) throw invalidOption(NO_REGISTRAR);
+    if (!isJudged && facts.unread.length === 0) throw invalidOption(noRegistrar(ours.image));
     return facts;
   };
 }

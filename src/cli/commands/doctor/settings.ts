@@ -1,6 +1,7 @@
 import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { RegistrarSettings } from "../../../doctor/manifest/deployment";
 import type { Program } from "../../../doctor/manifest/program";
+import { isTemplate } from "../../../doctor/rules/objects";
 import { parseCsiAddress } from "../../../unix/socket-path";
 import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../flag-checks";
 import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../flags";
@@ -60,7 +61,11 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     return { ...NOTHING, refusal: { problem: line.message, advice } };
   }
   const { flags } = line;
-  const problem = startProblemOf(flags);
+  const problem = startProblemOf({
+    ...flags,
+    removeStartupTaint: flags.removeStartupTaint.map(withoutPlaceholders),
+    nodeCondition: withoutPlaceholders(flags.nodeCondition),
+  });
   const endpoint = httpEndpointOf(flags);
   const isListening = problem === undefined && endpoint !== undefined;
   return {
@@ -98,6 +103,11 @@ function ignoredOf(words: readonly string[], rest: readonly string[]): Registrar
 /** An installer fills in a log level later: it counts as 2. */
 function withoutTemplates(word: string): string {
   return word.replace(/^(--?v=)(?:\$[({].*|\{\{.*)$/, "$12");
+}
+
+/** An installer fills in a taint or a condition later: it counts as a valid one. Kubelet fills in $(NAME): it stays. */
+function withoutPlaceholders(target: string): string {
+  return isTemplate(target) && !target.includes("$(") ? "{driver}/valid" : target;
 }
 
 const NOTHING: RegistrarSettings = {

@@ -1,6 +1,5 @@
 import { nearWord } from "../../../base/near-word";
 import { isPattern } from "../../../host-path/path-pattern";
-import { MIN_LIMIT_PERIOD_S } from "../../../kubelet-rules/api-validation";
 import { check, problem, warning as warningOf } from "../../findings/finding";
 import { isTemplate } from "../../rules/objects";
 import { APPLY_CSI_DRIVER } from "../../rules/words";
@@ -15,36 +14,28 @@ export const manifestCsiDriver = eachDeployment("CSI111", "manifest-csi-driver",
     : judge(one, facts);
 });
 
-/** Fields that contradict each other. The API server does not let an invalid object in, but it may be in a file. */
+/** Fields that the API server refuses, or that contradict each other. No cluster has an invalid object, but a file may. */
 export const manifestCsiDriverFields = check<ManifestFacts>(
   "CSI118",
   "manifest-csi-driver-fields",
   ({ csiDriverSpecs }) =>
-    csiDriverSpecs.flatMap(
-      ({ place, limitPeriodS, keepsPodsOff, hasClaims, placesTokens, requestsTokens }) => [
-        placesTokens && !requestsTokens
-          ? problem(
-              place,
-              "has serviceAccountTokenInSecrets without tokenRequests: the API server refuses it",
-              "add tokenRequests, or leave the field out",
-            )
-          : undefined,
-        limitPeriodS !== undefined && limitPeriodS < MIN_LIMIT_PERIOD_S
-          ? problem(
-              place,
-              `has nodeAllocatableUpdatePeriodSeconds ${limitPeriodS}: the API server refuses less than ${MIN_LIMIT_PERIOD_S}`,
-              "set 60, for example",
-            )
-          : undefined,
-        keepsPodsOff && !hasClaims
-          ? warningOf(
-              place,
-              "has preventPodSchedulingIfMissing, and inline volumes only: the scheduler looks at volumes with a claim",
-              "keep pods off new nodes by a startup taint: --remove-startup-taint",
-            )
-          : undefined,
-      ],
-    ),
+    csiDriverSpecs.flatMap(({ place, refused, keepsPodsOff, hasClaims, placesTokens, requestsTokens }) => [
+      refused.map(({ text, fix }) => problem(place, text, fix)),
+      placesTokens && !requestsTokens
+        ? problem(
+            place,
+            "has serviceAccountTokenInSecrets without tokenRequests: the API server refuses it",
+            "add tokenRequests, or leave the field out",
+          )
+        : undefined,
+      keepsPodsOff && !hasClaims
+        ? warningOf(
+            place,
+            "has preventPodSchedulingIfMissing, and inline volumes only: the scheduler looks at volumes with a claim",
+            "keep pods off new nodes by a startup taint: --remove-startup-taint",
+          )
+        : undefined,
+    ]),
 );
 
 /** The number of CSIDrivers that are named. */

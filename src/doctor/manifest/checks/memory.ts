@@ -11,8 +11,13 @@ const LEAST_BYTES = quantityOf(LEAST.memory) ?? 0;
 export const manifestMemory = eachDeployment(
   "CSI105",
   "manifest-memory",
-  ({ memoryLimit, program, chart }) => {
+  ({ memoryLimit, wrongLimits, program, chart }) => {
     const place = placeInChart(chart, "resources");
+    if (wrongLimits !== "" && !isTemplate(wrongLimits))
+      return problem(
+        `has resources.limits ${boundText(wrongLimits)}, which is not a map: the API server refuses it`,
+        `write resources.limits: {memory: 100Mi}, for example${place}`,
+      );
     const refused = judgeQuantity("memory", memoryLimit, `write 100Mi, for example${place}`);
     if (refused !== undefined) return refused;
     // 0 is no limit.
@@ -27,9 +32,12 @@ export const manifestMemory = eachDeployment(
 
 /** A limit that the API server does not take from any program. */
 export function judgeQuantity(resource: string, limit: string, fix: string): Statement | undefined {
-  if (limit === "" || isTemplate(limit) || (quantityOf(limit) ?? -1) >= 0) return undefined;
+  const amount = quantityOf(limit);
+  if (isTemplate(limit) || (amount !== undefined && amount >= 0)) return undefined;
+  const shown = limit.trim() === "" ? JSON.stringify(limit) : limit;
+  const why = amount === undefined ? "no quantity" : "negative";
   return problem(
-    `has a ${resource} limit of ${boundText(limit)}, which is no quantity: the API server refuses it`,
+    `has a ${resource} limit of ${boundText(shown)}, which is ${why}: the API server refuses it`,
     fix,
   );
 }

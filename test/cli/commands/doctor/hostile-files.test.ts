@@ -120,7 +120,11 @@ test.each([undefined, 2])(
 
 test.each([
   [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
-  [["empty.yaml"], /^registrar doctor: no registrar in these files/],
+  [["empty.yaml"], /^registrar doctor: no registrar in these files: .* name its image with --image=IMAGE$/m],
+  [
+    ["pod.yaml", "--image=y:v1"],
+    /^registrar doctor: no registrar in these files: .*, nor the image "y:v1" without another command$/m,
+  ],
   // A CSIDriver by itself is judged; beside a pod the registrar was meant.
   [["driver.yaml", "pod.yaml"], /^registrar doctor: no registrar in these files/],
   [
@@ -133,7 +137,7 @@ test.each([
   writeFileSync(folder.at("driver.yaml"), JSON.stringify(CSI_DRIVER));
   writeFileSync(folder.at("pod.yaml"), "kind: Pod\nspec: {containers: [{image: x:v1}]}");
   writeFileSync(folder.at("binary.yaml"), "a: b\n{{\x1b[31m\x9b");
-  const files = names.map((name) => `-f=${folder.at(name)}`);
+  const files = names.map((name) => (name.startsWith("-") ? name : `-f=${folder.at(name)}`));
   const { status, stdout, stderr } = await runCommand("doctor", ...files);
   expect([status, stdout]).toEqual([3, ""]);
   expect(stderr).toMatch(said);
