@@ -1,5 +1,5 @@
 import { nearWord } from "../base/near-word";
-import { parseDurationMs } from "./go-values";
+import { parseBool, parseDurationMs } from "./go-values";
 
 // The kinds of flags that our own commands have, as yargs declares them. The user sees what `coerce` throws after the
 // flag's name.
@@ -45,7 +45,8 @@ export const choiceFlag = <Choice extends string>(describe: string, choices: rea
     coerce: (text: string): Choice => parseChoice(text, choices),
   }) as const;
 
-export const switchFlag = (describe: string) => ({ type: "boolean", describe }) as const;
+/** Takes the sidecar's booleans, after `=` only; true without a value. */
+export const switchFlag = (describe: string) => ({ type: "boolean", describe, coerce: parseSwitch }) as const;
 
 export const outputFlag = <const Form extends string>(
   describe: string,
@@ -78,6 +79,12 @@ export function parseFault<Call extends string>(text: string, calls: readonly Ca
 
 /** How often a fault occurs; nothing given: at every call. */
 export const timesOf = (text?: string) => (text === undefined ? {} : { times: parseCount(text) });
+
+export function parseSwitch(text: string): boolean {
+  const parsed = parseBool(text);
+  if ("value" in parsed) return parsed.value;
+  throw new Error(`"${text}" is not true or false; leave the value out for true`);
+}
 
 export function parseDuration(text: string): number {
   const parsed = parseDurationMs(text);

@@ -30,6 +30,17 @@ const NO_VALUE = "is not one of its values";
 
 test.each<readonly [words: string, complaint: string]>([
   ["driver --csi-adress /tmp/x --name x", "there is no flag --csi-adress; did you mean --csi-address?"],
+  ...["yes", "2", "TrUe", ""].flatMap((value): [string, string][] =>
+    ["doctor --cluster", "demo --list", `${KUBELET} --never-call`, "manifest --image r:1 --node-wide"].map(
+      (line) => [
+        `${line}=${value}`,
+        `${line.split(" ").at(-1)}: "${value}" is not true or false; leave the value out for true`,
+      ],
+    ),
+  ),
+  ["status -w=yes", '--watch: "yes" is not true or false; leave the value out for true'],
+  ["demo --list true", "it takes flags only, no other words; see registrar demo --help"],
+  ["demo --list --list=false", "--list is given more than once"],
   ["driver --frobnicate", "there is no flag --frobnicate; see registrar driver --help"],
   ["driver", "it needs --csi-address and --name; see registrar driver --help"],
   ["driver --csi-address x --name", "--name needs a value; see registrar driver --help"],

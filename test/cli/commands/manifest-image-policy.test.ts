@@ -145,6 +145,7 @@ test.each([
     [IMAGE, "--driver-name=x"],
     /there is no flag --driver-name; see registrar manifest --image-policy --help/,
   ],
+  [[IMAGE, "--drop=on"], /--drop: "on" is not true or false; leave the value out for true/],
   [[IMAGE, "--http-port=1"], /--http-port needs --drop beside it/],
   [[IMAGE, "--kubelet-root=/k"], /--kubelet-root needs --drop beside it/],
   [[IMAGE, "--drop", "--kubelet-root=k"], /--kubelet-root "k" must be an absolute path/],
@@ -193,6 +194,9 @@ test("its help is one screen", async () => {
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
 });
 
-test.each(["-image-policy", "--image-policy=true"])("%s is the same form", async (flag) => {
-  expect((await runCommand("manifest", flag, IMAGE)).stdout).toBe((await run(IMAGE)).stdout);
-});
+test.each(["-image-policy", "--image-policy=true", "--image-policy=1"])(
+  "%s is the same form",
+  async (flag) => {
+    expect((await runCommand("manifest", flag, IMAGE)).stdout).toBe((await run(IMAGE)).stdout);
+  },
+);

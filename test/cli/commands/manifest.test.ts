@@ -133,6 +133,14 @@ test.each([
   expect(stdout).toBe((await run(...flags)).stdout);
 });
 
+test.each(["=1", "=t", "=T", "=TRUE", "=true", "=True", ""])("--attach-required%s is on", async (value) => {
+  expect((await run(`--attach-required${value}`)).stdout).toContain("attachRequired: true");
+});
+
+test.each(["0", "f", "F", "FALSE", "false", "False"])("--attach-required=%s is off", async (value) => {
+  expect(await run(`--attach-required=${value}`)).toEqual(await run());
+});
+
 test("a version changes nothing of objects that every version takes", async () => {
   expect((await run("--kubernetes-version=1.29")).stdout).toBe((await run()).stdout);
 });

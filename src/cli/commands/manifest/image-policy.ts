@@ -15,6 +15,7 @@ import { requireDriverPlaceholder } from "../../../node-readiness/options";
 import { parseStartupTaint } from "../../../node-readiness/startup-taint";
 import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
 import { createCommand, type FlagValues } from "../../command-line";
+import { parseBool } from "../../go-values";
 import { parseOurImage } from "../../our-image";
 import { print } from "../../print";
 import { sidecarArguments } from "./sidecar-argument";
@@ -64,9 +65,13 @@ const flags = {
   },
 } as const;
 
-/** Whether the words ask for this form of `registrar manifest`, which has flags of its own. */
+/** Whether the words ask for this form of `registrar manifest`, which has flags of its own. It refuses an invalid value. */
 export const isImagePolicy = (argv: readonly string[]) =>
-  argv.some((word) => /^--?image-policy(?:=true)?$/.test(word));
+  argv.some((word) => {
+    const [flag, text = "true"] = /^--?image-policy(?:=(.*))?$/s.exec(word) ?? [];
+    const parsed = parseBool(text);
+    return flag !== undefined && !("value" in parsed && !parsed.value);
+  });
 
 /** Writes a policy that swaps the registrars of every chart; resolves with the exit code. */
 export const runImagePolicy = createCommand(
