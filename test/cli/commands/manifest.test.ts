@@ -196,6 +196,8 @@ test.each([
   [["--node-wide", "--image=a", "--kubernetes-version=1.21"], /--node-wide needs Kubernetes 1.22, not 1.21/],
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
   [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
+  [["--node-wide", "--image=a", "--allow-drivers=,"], /--allow-drivers "," names no driver/],
+  [["--node-wide", "--image=a", "--allow-drivers=a=foo"], /the path after '=' must begin with '\/'/],
   [[...REQUIRED, "--allow-drivers=a"], /--allow-drivers needs --node-wide/],
   [
     ["--node-wide", "--image=a", "--startup-taint={driver}/x", "--allow-drivers=node.kubernetes.io"],
