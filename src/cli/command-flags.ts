@@ -36,6 +36,10 @@ export const pairsFlag = <Value>(
 export const durationFlag = (describe: string) =>
   ({ type: "string", describe, coerce: parseDuration }) as const;
 
+/** Limit of a call, more than 0. */
+export const timeoutFlag = (describe: string) =>
+  ({ ...durationFlag(describe), default: "1s", coerce: parseTimeout }) as const;
+
 export const countFlag = (describe: string) => ({ type: "string", describe, coerce: parseCount }) as const;
 
 export const choiceFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
@@ -90,6 +94,12 @@ export function parseDuration(text: string): number {
   const parsed = parseDurationMs(text);
   if ("value" in parsed && parsed.value >= 0) return parsed.value;
   throw new Error(`"${text}" is not a duration; write 500ms, 2s or 1m30s`);
+}
+
+function parseTimeout(text: string): number {
+  const timeoutMs = parseDuration(text);
+  if (timeoutMs === 0) throw new Error("it must be more than 0: no answer comes in no time");
+  return timeoutMs;
 }
 
 export function parseCount(text: string): number {

@@ -39,6 +39,7 @@ test.each<readonly [words: string, complaint: string]>([
     ),
   ),
   ["status -w=yes", '--watch: "yes" is not true or false; leave the value out for true'],
+  ["status --timeout 0", "--timeout: it must be more than 0: no answer comes in no time"],
   ["demo --list true", "it takes flags only, no other words; see registrar demo --help"],
   ["demo --list --list=false", "--list is given more than once"],
   ["driver --frobnicate", "there is no flag --frobnicate; see registrar driver --help"],
