@@ -23,6 +23,17 @@ test.each([
 });
 
 test.each([
+  ["--include=csidriver --driver-name=a", ["CSIDriver"]],
+  ["--include=storageclass,inline-pod,podmonitor --driver-name=a", ["StorageClass", "Pod", "PodMonitor"]],
+  ["--include alerts", ["PrometheusRule"]],
+  ["--include=podmonitor,alerts --node-wide", ["PodMonitor", "PrometheusRule"]],
+])("%s needs no image", async (words, kinds) => {
+  const { stdout, stderr } = await runCommand("manifest", ...words.split(" "));
+  expect(stderr).toBe("");
+  expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(kinds);
+});
+
+test.each([
   ["--include=csidriver", "--driver-arg=--x", "daemonset"],
   ["--include=csidriver,alerts", "--node-condition=a/b", "daemonset"],
   ["--include=csidriver", "--http-port=9809", "daemonset"],
@@ -221,6 +232,10 @@ test.each([
     /^registrar manifest: --driver-name "a_b" is no driver name: /,
   ],
   [["--driver-name=a", "--image=a"], /it needs --driver-image, or --node-wide/],
+  [[], /it needs --driver-name and --image and --driver-image, or --node-wide; see/],
+  [["--node-wide"], /it needs --image; see/],
+  [["--include=csidriver", "--image=a"], /it needs --driver-name; see/],
+  [["--driver-name=a", "--image=", "--driver-image=b"], /--image "" is no image reference/],
   [[...REQUIRED, "--http-port=0"], /--http-port "0" must be from 1 to 65535/],
   [[...REQUIRED, "--distribution=microk9s"], /did you mean microk8s\?/],
   [[...REQUIRED, "--include=daemonsets"], /did you mean daemonset\?/],

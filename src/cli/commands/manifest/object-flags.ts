@@ -10,15 +10,19 @@ import { parseOurImage } from "../../our-image";
 const CSI_DRIVER = { parts: ["csidriver"] } as const;
 const DAEMON_SET = { parts: ["daemonset"] } as const;
 
+/** The alerts are for all drivers. */
+const NAMED_FOR_DRIVER = { neededBy: PARTS.filter((part) => part !== "alerts") } as const;
+const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
+
 /**
- * `parts`: where a flag's value is written. `since`: the first minor version of Kubernetes 1 that does what is written there
- * without a feature gate.
+ * `parts`: where a flag's value is written; it is refused without one of them. `neededBy`: the parts that cannot be written
+ * without the flag. `since`: the first minor version of Kubernetes 1 that does what is written there without a feature gate.
  */
 export const objectFlags = {
-  "driver-name": textFlag("what the driver answers to GetPluginInfo"),
+  "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), ...NAMED_FOR_DRIVER },
   // The official one does not know the flags that are written.
-  image: { ...textFlag("image of the registrar"), demandOption: true, coerce: parseOurImage },
-  "driver-image": textFlag("image of the driver"),
+  image: { ...textFlag("image of the registrar, for the daemonset"), ...RUN_BY_DAEMON_SET, coerce: parseOurImage },
+  "driver-image": { ...textFlag("image of the driver, for the daemonset"), ...RUN_BY_DAEMON_SET },
   // By maxSurge of its DaemonSet.
   "node-wide": {
     ...switchFlag("one registrar for every driver of a node, in place of a driver's own"),
@@ -129,6 +133,7 @@ export type ObjectValues = FlagValues<typeof objectFlags>;
 
 interface Written {
   readonly parts?: readonly Part[];
+  readonly neededBy?: readonly Part[];
   readonly since?: number;
 }
 const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
@@ -138,13 +143,14 @@ const FOR_A_DRIVER = [
   ...ROWS.filter(({ parts }) => parts?.some(isNodeWidePart) === false).map(({ flag }) => flag),
 ];
 
-/** Throws INVALID_OPTION for a flag that would have no effect on these parts, or in a cluster of the version that is given. */
-export function refuseUnwritten(values: ObjectValues, parts: readonly Part[]): void {
-  const given = ROWS.flatMap((row) => {
-    const value = values[camelCase(row.flag) as keyof ObjectValues];
-    return value === undefined ? [] : [{ ...row, value }];
-  });
-  for (const { flag, parts: places, since = 0, value } of given) {
+/**
+ * Throws INVALID_OPTION for a flag that would have no effect on these parts, or in a cluster of the version that is given, and for
+ * flags that the parts need.
+ */
+export function checkWritten(values: ObjectValues, parts: readonly Part[]): void {
+  const rows = ROWS.map((row) => ({ ...row, value: values[camelCase(row.flag) as keyof ObjectValues] }));
+  for (const { flag, parts: places, since = 0, value } of rows) {
+    if (value === undefined) continue;
     if (values.nodeWide && FOR_A_DRIVER.includes(flag))
       throw invalidOption(`--${flag} means nothing with --node-wide`);
     if (places?.some((part) => parts.includes(part)) === false)
@@ -153,6 +159,14 @@ export function refuseUnwritten(values: ObjectValues, parts: readonly Part[]): v
       );
     if (value !== false) requireMinor(`--${flag}`, since, values.kubernetesVersion);
   }
+  const missing = rows
+    .filter(({ value, neededBy }) => value === undefined && neededBy?.some((part) => parts.includes(part)))
+    .map(({ flag }) => flag)
+    .filter((flag) => !values.nodeWide || !FOR_A_DRIVER.includes(flag));
+  if (missing.length === 0) return;
+  const isOfDriver = missing.some((flag) => FOR_A_DRIVER.includes(flag));
+  const orNodeWide = isOfDriver && parts.some(isNodeWidePart) ? ", or --node-wide" : "";
+  throw invalidOption(`it needs --${missing.join(" and --")}${orNodeWide}; see registrar manifest --help`);
 }
 
 export function requireMinor(what: string, least: number, minor = least): void {
