@@ -8,6 +8,7 @@ import {
   swapPolicy,
 } from "../../../manifest/image-policy/image-policy";
 import type { NodeAccessOptions } from "../../../manifest/node-access";
+import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
 import { parseConditionType } from "../../../node-readiness/condition";
@@ -18,6 +19,7 @@ import { createCommand, type FlagValues } from "../../command-line";
 import { parseBool } from "../../go-values";
 import { parseOurImage } from "../../our-image";
 import { print } from "../../print";
+import { objectFlags, requireMinor } from "./object-flags";
 import { sidecarArguments } from "./sidecar-argument";
 import { refuseSplitArgument } from "./split-argument";
 
@@ -31,6 +33,7 @@ const flags = {
     coerce: parseOurImage,
   },
   name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
+  "kubernetes-version": objectFlags["kubernetes-version"],
   "policy-engine": {
     ...choiceFlag("what changes the pods", POLICY_ENGINES),
     defaultDescription: POLICY_ENGINES[0],
@@ -95,12 +98,17 @@ export const runImagePolicy = createCommand(
 
 function makeImagePolicy(values: FlagValues<typeof flags>): string {
   const { image, name, namespaceLabel, distribution, httpPort, matchImage, drop } = values;
+  const { kubernetesVersion: minor } = values;
   const scope = {
     ...{ name, namespaceLabel, engine: values.policyEngine },
     ...{ namespaces: values.namespace ?? [], matchImages: matchImage ?? [] },
   };
+  const native = { since: IMAGE_POLICY_MINOR, instead: "--policy-engine=kyverno works before" };
+  if (values.policyEngine !== "kyverno") requireMinor("--image-policy", native, minor);
   const access = nodeAccessFrom(values.startupTaint, values.nodeCondition);
   if (drop) {
+    if (access === undefined) requireMinor("--drop", objectFlags["node-wide"], minor);
+    else requireMinor("--drop with a taint or condition", { since: POLICY_MINOR }, minor);
     const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
     const nodeWide = makeNodeWideManifests({ image, kubeletRoot, httpPort }, ["daemonset"], access);
     return `${nodeWide}---\n${streamOf(dropPolicy({ ...scope, image, kubeletRoot }))}`;

@@ -21,7 +21,11 @@ const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
 export const objectFlags = {
   "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), ...NAMED_FOR_DRIVER },
   // The official one does not know the flags that are written.
-  image: { ...textFlag("image of the registrar, for the daemonset"), ...RUN_BY_DAEMON_SET, coerce: parseOurImage },
+  image: {
+    ...textFlag("image of the registrar, for the daemonset"),
+    ...RUN_BY_DAEMON_SET,
+    coerce: parseOurImage,
+  },
   "driver-image": { ...textFlag("image of the driver, for the daemonset"), ...RUN_BY_DAEMON_SET },
   // By maxSurge of its DaemonSet.
   "node-wide": {
@@ -131,6 +135,12 @@ export const objectFlags = {
 
 export type ObjectValues = FlagValues<typeof objectFlags>;
 
+/** The first minor version of Kubernetes 1 with something, and what to do before. */
+interface Needed {
+  readonly since: number;
+  readonly instead?: string;
+}
+
 interface Written {
   readonly parts?: readonly Part[];
   readonly neededBy?: readonly Part[];
@@ -157,7 +167,7 @@ export function checkWritten(values: ObjectValues, parts: readonly Part[]): void
       throw invalidOption(
         `--${flag} is for ${places.join(" or ")}, which is not written: name it in --include`,
       );
-    if (value !== false) requireMinor(`--${flag}`, since, values.kubernetesVersion);
+    if (value !== false) requireMinor(`--${flag}`, { since }, values.kubernetesVersion);
   }
   const missing = rows
     .filter(({ value, neededBy }) => value === undefined && neededBy?.some((part) => parts.includes(part)))
@@ -169,8 +179,11 @@ export function checkWritten(values: ObjectValues, parts: readonly Part[]): void
   throw invalidOption(`it needs --${missing.join(" and --")}${orNodeWide}; see registrar manifest --help`);
 }
 
-export function requireMinor(what: string, least: number, minor = least): void {
-  if (minor < least) throw invalidOption(`${what} needs Kubernetes 1.${least}, not 1.${minor}`);
+/** Throws INVALID_OPTION for an older minor version of Kubernetes 1; no version is new enough. */
+export function requireMinor(what: string, { since, instead }: Needed, minor = since): void {
+  if (minor >= since) return;
+  const advice = instead === undefined ? "" : `; ${instead}`;
+  throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}${advice}`);
 }
 
 function parseParts(text: string): readonly Part[] {
