@@ -49,6 +49,16 @@ export const choiceFlag = <Choice extends string>(describe: string, choices: rea
     coerce: (text: string): Choice => parseChoice(text, choices),
   }) as const;
 
+/** Takes several choices: separated by commas, and each time it is given. */
+export const choicesFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
+  ({
+    type: "string",
+    array: true,
+    describe: `${describe}, with commas: ${choices.join(", ")}`,
+    coerce: (texts: readonly string[]): readonly Choice[] =>
+      texts.flatMap((text) => text.split(",")).map((word) => parseChoice(word, choices)),
+  }) as const;
+
 /** Takes the sidecar's booleans, after `=` only; true without a value. */
 export const switchFlag = (describe: string) => ({ type: "boolean", describe, coerce: parseSwitch }) as const;
 

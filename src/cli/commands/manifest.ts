@@ -2,7 +2,7 @@ import { invalidOption } from "../../base/errors";
 import { KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import type { NodeAccessOptions } from "../../manifest/node-access";
 import { POLICY_MINOR } from "../../manifest/node-policy";
-import { DEFAULT_PARTS, type ManifestOptions, resolveManifestOptions } from "../../manifest/options";
+import { DEFAULT_PARTS, type ManifestOptions, PARTS, resolveManifestOptions } from "../../manifest/options";
 import { isNodeWidePart, makeManifests, makeNodeWideManifests } from "../../manifest/parts";
 import { parseConditionType } from "../../node-readiness/condition";
 import { NO_TAINTS_AS_NODE, requireDriverPlaceholder } from "../../node-readiness/options";
@@ -47,7 +47,10 @@ export const runManifest = (argv: readonly string[]) =>
 function makeAll(values: ObjectValues): string {
   const { distribution, include, driverName } = values;
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
-  const parts = include?.flat() ?? DEFAULT_PARTS.filter((part) => !values.nodeWide || isNodeWidePart(part));
+  const all = PARTS.filter((part) => !values.nodeWide || isNodeWidePart(part));
+  const parts =
+    include?.flatMap((part) => (part === "all" ? all : [part])) ??
+    DEFAULT_PARTS.filter((part) => all.includes(part));
   checkWritten(values, parts);
   // Only parts that are for all drivers need no name.
   if (values.nodeWide || driverName === undefined) {

@@ -17,6 +17,10 @@ test.each([
     ["--include", "alerts", "--include", "csidriver"],
     ["CSIDriver", "PrometheusRule"],
   ],
+  [
+    ["--lifecycle-mode=Ephemeral,Persistent", "--include=storageclass,inline-pod"],
+    ["StorageClass", "Pod"],
+  ],
   [["--include=all"], ["CSIDriver", "DaemonSet", "StorageClass", "Pod", "PodMonitor", "PrometheusRule"]],
 ])("%j chooses what to write", async (flags, kinds) => {
   expect(objectsIn((await run(...flags)).stdout).map(({ kind }) => kind)).toEqual(kinds);
@@ -85,22 +89,23 @@ test("each flag reaches its object", async () => {
   expect(podMonitor.spec.selector.matchLabels).toEqual(daemonSet.spec.selector.matchLabels);
 });
 
-test.each([["--node-wide"], ["--node-wide=true"], ["-node-wide"]])(
-  "%s writes one registrar for all drivers, and what goes with it",
-  async (flag) => {
-    const { stdout, stderr } = await runCommand(
-      "manifest",
-      flag,
-      "--image=r:1",
-      "--include=daemonset,podmonitor,alerts",
-      "--allow-drivers=*=/plugins/*/csi.sock",
-    );
-    expect(stderr).toBe("");
-    expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(["DaemonSet", "PodMonitor", "PrometheusRule"]);
-    expect(stdout).toContain("--csi-address=/plugins/*/csi.sock");
-    expect(stdout).toContain("--allow-drivers=*=/plugins/*/csi.sock");
-  },
-);
+test.each([
+  ["--node-wide", "--include=daemonset,podmonitor,alerts"],
+  ["--node-wide=true", "--include=all"],
+  ["-node-wide", "--include=alerts,podmonitor,daemonset"],
+])("%s %s writes one registrar for all drivers, and what goes with it", async (flag, include) => {
+  const { stdout, stderr } = await runCommand(
+    "manifest",
+    flag,
+    "--image=r:1",
+    include,
+    "--allow-drivers=*=/plugins/*/csi.sock",
+  );
+  expect(stderr).toBe("");
+  expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(["DaemonSet", "PodMonitor", "PrometheusRule"]);
+  expect(stdout).toContain("--csi-address=/plugins/*/csi.sock");
+  expect(stdout).toContain("--allow-drivers=*=/plugins/*/csi.sock");
+});
 
 const READINESS = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
 
@@ -239,6 +244,7 @@ test.each([
   [[...REQUIRED, "--http-port=0"], /--http-port "0" must be from 1 to 65535/],
   [[...REQUIRED, "--distribution=microk9s"], /did you mean microk8s\?/],
   [[...REQUIRED, "--include=daemonsets"], /did you mean daemonset\?/],
+  [[...REQUIRED, "--lifecycle-mode=Persistent,ephemeral"], /--lifecycle-mode: "ephemeral" is not.*Ephemeral/],
   [[...REQUIRED, "--include=inline-pod", "--lifecycle-mode=Persistent"], /needs --lifecycle-mode Ephemeral/],
 ])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {
   const { status, stdout, stderr } = await runCommand("manifest", ...flags);

@@ -14,7 +14,7 @@ import { streamOf } from "../../../manifest/template";
 import { parseConditionType } from "../../../node-readiness/condition";
 import { requireDriverPlaceholder } from "../../../node-readiness/options";
 import { parseStartupTaint } from "../../../node-readiness/startup-taint";
-import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
+import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../command-flags";
 import { createCommand, type FlagValues } from "../../command-line";
 import { parseBool } from "../../go-values";
 import { parseOurImage } from "../../our-image";
@@ -46,9 +46,7 @@ const flags = {
     conflicts: "drop",
   },
   keep: {
-    ...listFlag(`what not to raise, separated by commas: ${RAISES.join(", ")}`, (text) =>
-      text.split(",").map((word) => parseChoice(word, RAISES)),
-    ),
+    ...choicesFlag("what not to raise", RAISES),
     conflicts: "drop",
   },
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
@@ -114,7 +112,7 @@ function makeImagePolicy(values: FlagValues<typeof flags>): string {
     return `${nodeWide}---\n${streamOf(dropPolicy({ ...scope, image, kubeletRoot }))}`;
   }
   const args = [...sidecarArguments(values.arg ?? []), ...readinessArguments(access)];
-  return streamOf(swapPolicy({ ...scope, image, args, keep: values.keep?.flat() ?? [] }));
+  return streamOf(swapPolicy({ ...scope, image, args, keep: values.keep ?? [] }));
 }
 
 /** What the registrars do with their Node: undefined if nothing was asked for. Throws INVALID_OPTION. */

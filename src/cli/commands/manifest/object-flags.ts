@@ -3,7 +3,7 @@ import { DISTRIBUTIONS } from "../../../host-path/kubelet-roots";
 import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES, PARTS, type Part } from "../../../manifest/options";
 import { isNodeWidePart } from "../../../manifest/parts";
-import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
+import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../command-flags";
 import { camelCase, type FlagValues } from "../../command-line";
 import { parseOurImage } from "../../our-image";
 
@@ -42,7 +42,7 @@ export const objectFlags = {
     ...DAEMON_SET,
   },
   include: {
-    ...listFlag(`what to write, separated by commas: ${PARTS.join(", ")}, all`, parseParts),
+    ...choicesFlag("what to write", [...PARTS, "all"] as const),
     defaultDescription: "csidriver,daemonset",
   },
   name: {
@@ -78,9 +78,7 @@ export const objectFlags = {
     ...CSI_DRIVER,
   },
   "lifecycle-mode": {
-    ...listFlag(`kinds of volumes: ${LIFECYCLE_MODES.join(", ")}`, (text) =>
-      parseChoice(text, LIFECYCLE_MODES),
-    ),
+    ...choicesFlag("kinds of volumes", LIFECYCLE_MODES),
     defaultDescription: "Persistent",
     parts: ["csidriver", "storageclass", "inline-pod"],
   },
@@ -184,13 +182,6 @@ export function requireMinor(what: string, { since, instead }: Needed, minor = s
   if (minor >= since) return;
   const advice = instead === undefined ? "" : `; ${instead}`;
   throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}${advice}`);
-}
-
-function parseParts(text: string): readonly Part[] {
-  return text.split(",").flatMap((word) => {
-    const choice = parseChoice(word, [...PARTS, "all"] as const);
-    return choice === "all" ? PARTS : [choice];
-  });
 }
 
 /** The minor version in `1.30`, `v1.30.4` or `1.30.4+k3s1`. */
