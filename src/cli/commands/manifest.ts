@@ -83,7 +83,11 @@ function nodeAccessFrom(
   const condition = nodeCondition === undefined ? undefined : parseConditionType(nodeCondition);
   const isOld = minor !== undefined && minor < POLICY_MINOR;
   if (nodeAccess === "impersonation") {
-    requireMinor("--node-access impersonation", { since: IMPERSONATION_MINOR }, minor);
+    requireMinor(
+      "--node-access impersonation",
+      { since: IMPERSONATION_MINOR, gate: IMPERSONATION_MINOR - 1 },
+      minor,
+    );
     if (startupTaints.length > 0)
       throw invalidOption(`--node-access impersonation and --startup-taint: ${NO_TAINTS_AS_NODE}`);
   }

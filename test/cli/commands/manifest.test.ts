@@ -131,20 +131,23 @@ test("for a cluster without the policy rights are written only when they may be 
 });
 
 test.each([
-  [["--fs-group-policy=File"], 20],
-  [["--storage-capacity"], 21],
-  [["--token-audience=a"], 21],
-  [["--node-allocatable-update-period=60"], 35],
-  [["--service-account-token-in-secrets", "--token-audience=a"], 35],
-  [["--prevent-pod-scheduling-if-missing"], 37],
-])("%j needs Kubernetes 1.%i", async (flags, minor) => {
+  [["--fs-group-policy=File"], 20, 19],
+  [["--storage-capacity"], 21, 19],
+  [["--token-audience=a"], 21, 20],
+  [["--node-allocatable-update-period=60"], 35, 33],
+  [["--service-account-token-in-secrets", "--token-audience=a"], 35, 35],
+  [["--prevent-pod-scheduling-if-missing"], 37, 35],
+])("%j needs Kubernetes 1.%i, or 1.%i with a feature gate", async (flags, minor, gate) => {
   const [flag = ""] = flags[0]?.split("=") ?? [];
-  const before = await run(...flags, `--kubernetes-version=v1.${minor - 1}.9+k3s1`);
-  expect([before.status, before.stdout, before.stderr]).toEqual([
-    2,
-    "",
-    `registrar manifest: ${flag} needs Kubernetes 1.${minor}, not 1.${minor - 1}\n`,
-  ]);
+  for (const older of [minor - 1, gate, gate - 1].filter((one) => one < minor)) {
+    const before = await run(...flags, `--kubernetes-version=v1.${older}.9+k3s1`);
+    const advice = older < gate ? "" : "; with its feature gate on, leave --kubernetes-version out";
+    expect([before.status, before.stdout, before.stderr]).toEqual([
+      2,
+      "",
+      `registrar manifest: ${flag} needs Kubernetes 1.${minor}, not 1.${older}${advice}\n`,
+    ]);
+  }
   const { stdout } = await run(...flags, `--kubernetes-version=1.${minor}`);
   expect(stdout).toBe((await run(...flags)).stdout);
 });
@@ -209,7 +212,10 @@ test.each([
     ["--node-wide", "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0"],
     /".*" is the official registrar's image; name the one/,
   ],
-  [["--node-wide", "--image=a", "--kubernetes-version=1.21"], /--node-wide needs Kubernetes 1.22, not 1.21/],
+  [
+    ["--node-wide", "--image=a", "--kubernetes-version=1.21"],
+    /--node-wide needs .* not 1.21; with its feature gate on, leave/,
+  ],
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
   [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
   [["--node-wide", "--image=a", "--allow-drivers=,"], /--allow-drivers "," names no driver/],
@@ -226,7 +232,7 @@ test.each([
   [[...REQUIRED, ...READINESS, "--node-access=impersonation"], /lets no node remove its own taints/],
   [
     [...REQUIRED, "--node-condition=a/b", "--node-access=impersonation", "--kubernetes-version=1.35"],
-    /--node-access impersonation needs Kubernetes 1.36, not 1.35/,
+    /--node-access impersonation needs Kubernetes 1.36, not 1.35; with its feature gate on, leave/,
   ],
   [[...REQUIRED, "--kubernetes-version=2"], /--kubernetes-version: "2" is no version of Kubernetes/],
   [[...REQUIRED, "--kubernetes-version=1.29", "--unconfined"], /--unconfined needs --startup-taint or/],

@@ -17,6 +17,7 @@ const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
 /**
  * `parts`: where a flag's value is written; it is refused without one of them. `neededBy`: the parts that cannot be written
  * without the flag. `since`: the first minor version of Kubernetes 1 that does what is written there without a feature gate.
+ * `gate`: the first one with that gate, from the stages of the removed gates in kubernetes/website, and kube_features.go of 1.37.
  */
 export const objectFlags = {
   "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), ...NAMED_FOR_DRIVER },
@@ -30,7 +31,7 @@ export const objectFlags = {
   // By maxSurge of its DaemonSet.
   "node-wide": {
     ...switchFlag("one registrar for every driver of a node, in place of a driver's own"),
-    since: 22,
+    ...{ since: 22, gate: 21 },
   },
   "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
   "allow-drivers": {
@@ -85,16 +86,28 @@ export const objectFlags = {
   "fs-group-policy": {
     ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
     defaultDescription: FS_GROUP_POLICIES[0],
-    ...{ ...CSI_DRIVER, since: 20 },
+    ...{ ...CSI_DRIVER, since: 20, gate: 19 },
   },
   "storage-capacity": {
     ...switchFlag("the provisioner publishes the free capacity"),
-    ...{ ...CSI_DRIVER, since: 21 },
+    ...{ ...CSI_DRIVER, since: 21, gate: 19 },
   },
   // Named below the others: with their names in the first column the help is longer than a screen.
-  "node-allocatable-update-period": { ...countFlag("seconds"), ...CSI_DRIVER, since: 35, hidden: true },
-  "prevent-pod-scheduling-if-missing": { ...switchFlag(""), ...CSI_DRIVER, since: 37, hidden: true },
-  "token-audience": { ...listFlag("", String), ...CSI_DRIVER, since: 21, hidden: true },
+  "node-allocatable-update-period": {
+    ...countFlag("seconds"),
+    ...CSI_DRIVER,
+    since: 35,
+    gate: 33,
+    hidden: true,
+  },
+  "prevent-pod-scheduling-if-missing": {
+    ...switchFlag(""),
+    ...CSI_DRIVER,
+    since: 37,
+    gate: 35,
+    hidden: true,
+  },
+  "token-audience": { ...listFlag("", String), ...CSI_DRIVER, since: 21, gate: 20, hidden: true },
   "service-account-token-in-secrets": { ...switchFlag(""), ...CSI_DRIVER, since: 35, hidden: true },
   "storage-class": {
     ...textFlag("name of the StorageClass"),
@@ -133,9 +146,10 @@ export const objectFlags = {
 
 export type ObjectValues = FlagValues<typeof objectFlags>;
 
-/** The first minor version of Kubernetes 1 with something, and what to do before. */
+/** The first minor version of Kubernetes 1 with something, the first one where a feature gate turns it on, and what to do before. */
 interface Needed {
   readonly since: number;
+  readonly gate?: number | undefined;
   readonly instead?: string;
 }
 
@@ -143,6 +157,7 @@ interface Written {
   readonly parts?: readonly Part[];
   readonly neededBy?: readonly Part[];
   readonly since?: number;
+  readonly gate?: number;
 }
 const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
 /** A node-wide registrar's manifest refuses them. */
@@ -157,7 +172,7 @@ const FOR_A_DRIVER = [
  */
 export function checkWritten(values: ObjectValues, parts: readonly Part[]): void {
   const rows = ROWS.map((row) => ({ ...row, value: values[camelCase(row.flag) as keyof ObjectValues] }));
-  for (const { flag, parts: places, since = 0, value } of rows) {
+  for (const { flag, parts: places, since = 0, gate, value } of rows) {
     if (value === undefined) continue;
     if (values.nodeWide && FOR_A_DRIVER.includes(flag))
       throw invalidOption(`--${flag} means nothing with --node-wide`);
@@ -165,7 +180,7 @@ export function checkWritten(values: ObjectValues, parts: readonly Part[]): void
       throw invalidOption(
         `--${flag} is for ${places.join(" or ")}, which is not written: name it in --include`,
       );
-    if (value !== false) requireMinor(`--${flag}`, { since }, values.kubernetesVersion);
+    if (value !== false) requireMinor(`--${flag}`, { since, gate }, values.kubernetesVersion);
   }
   const missing = rows
     .filter(({ value, neededBy }) => value === undefined && neededBy?.some((part) => parts.includes(part)))
@@ -178,10 +193,10 @@ export function checkWritten(values: ObjectValues, parts: readonly Part[]): void
 }
 
 /** Throws INVALID_OPTION for an older minor version of Kubernetes 1; no version is new enough. */
-export function requireMinor(what: string, { since, instead }: Needed, minor = since): void {
+export function requireMinor(what: string, { since, gate = since, instead }: Needed, minor = since): void {
   if (minor >= since) return;
-  const advice = instead === undefined ? "" : `; ${instead}`;
-  throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}${advice}`);
+  const advice = minor >= gate ? "with its feature gate on, leave --kubernetes-version out" : instead;
+  throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}${advice ? `; ${advice}` : ""}`);
 }
 
 /** The minor version in `1.30`, `v1.30.4` or `1.30.4+k3s1`. */
