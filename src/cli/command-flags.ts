@@ -94,7 +94,7 @@ export function parseFault<Call extends string>(text: string, calls: readonly Ca
 /** How often a fault occurs; nothing given: at every call. */
 export const timesOf = (text?: string) => (text === undefined ? {} : { times: parseCount(text) });
 
-export function parseSwitch(text: string): boolean {
+function parseSwitch(text: string): boolean {
   const parsed = parseBool(text);
   if ("value" in parsed) return parsed.value;
   throw new Error(`"${text}" is not true or false; leave the value out for true`);

@@ -89,7 +89,7 @@ interface Arguments {
   readonly [flag: string]: unknown;
 }
 
-/** Reads the words with yargs' parser. Booleans are texts to it: it takes every value except `true` for false. */
+/** Reads the words with yargs' parser. It gets booleans as texts, because its own are false for every value except `true`. */
 async function parseWords(rows: FlagRows, words: readonly string[]): Promise<Arguments> {
   const { Parser } = await import("yargs/helpers");
   const entries = Object.entries(rows);

@@ -89,6 +89,16 @@ test.each<readonly [words: string, complaint: string]>([
   expect(status).toBe(2);
 });
 
+test("a switch takes every boolean of the sidecar, and is on without a value", async () => {
+  const written = async (value: string) =>
+    (await runCommand("manifest", "--include=csidriver", "--driver-name=x", `--attach-required${value}`))
+      .stdout;
+  for (const on of ["", "=1", "=t", "=T", "=TRUE", "=true", "=True"])
+    expect(await written(on)).toContain("attachRequired: true");
+  for (const off of ["=0", "=f", "=F", "=FALSE", "=false", "=False"])
+    expect(await written(off)).toContain("attachRequired: false");
+});
+
 test.each([
   ["dmeo", "did you mean: registrar demo?"],
   ["help", "did you mean: registrar --help?"],

@@ -152,14 +152,6 @@ test.each([
   expect(stdout).toBe((await run(...flags)).stdout);
 });
 
-test.each(["=1", "=t", "=T", "=TRUE", "=true", "=True", ""])("--attach-required%s is on", async (value) => {
-  expect((await run(`--attach-required${value}`)).stdout).toContain("attachRequired: true");
-});
-
-test.each(["0", "f", "F", "FALSE", "false", "False"])("--attach-required=%s is off", async (value) => {
-  expect(await run(`--attach-required=${value}`)).toEqual(await run());
-});
-
 test("a version changes nothing of objects that every version takes", async () => {
   expect((await run("--kubernetes-version=1.29")).stdout).toBe((await run()).stdout);
 });
@@ -199,19 +191,11 @@ test("--kubelet-root is for all other distributions, with a slash at its end or 
   expect((await run("--kubelet-root=/data/kubelet/")).stdout).toBe(stdout);
 });
 
+const OFFICIAL = "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
+
 test.each([
-  [
-    [
-      "--driver-name=x.y",
-      "--driver-image=a",
-      "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0",
-    ],
-    /".*" is the official registrar's image; name the one/,
-  ],
-  [
-    ["--node-wide", "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0"],
-    /".*" is the official registrar's image; name the one/,
-  ],
+  [["--driver-name=x.y", "--driver-image=a", OFFICIAL], /".*" is the official registrar's image; name the/],
+  [["--node-wide", OFFICIAL], /".*" is the official registrar's image; name the one/],
   [
     ["--node-wide", "--image=a", "--kubernetes-version=1.21"],
     /--node-wide needs .* not 1.21; with its feature gate on, leave/,

@@ -153,11 +153,9 @@ interface Needed {
   readonly instead?: string;
 }
 
-interface Written {
+interface Written extends Partial<Needed> {
   readonly parts?: readonly Part[];
   readonly neededBy?: readonly Part[];
-  readonly since?: number;
-  readonly gate?: number;
 }
 const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
 /** A node-wide registrar's manifest refuses them. */
