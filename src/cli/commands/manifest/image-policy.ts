@@ -66,7 +66,7 @@ const flags = {
   },
 } as const;
 
-/** Whether the words ask for this form of `registrar manifest`, which has flags of its own. It refuses an invalid value. */
+/** Whether the words ask for this form of `registrar manifest`, with its own flags; it refuses an invalid value. */
 export const isImagePolicy = (argv: readonly string[]) =>
   argv.some((word) => {
     const [flag, text = "true"] = /^--?image-policy(?:=(.*))?$/s.exec(word) ?? [];

@@ -146,7 +146,7 @@ export const objectFlags = {
 
 export type ObjectValues = FlagValues<typeof objectFlags>;
 
-/** The first minor version of Kubernetes 1 with something, the first one where a feature gate turns it on, and what to do before. */
+/** The first minor version of Kubernetes 1 with something, the first one with its feature gate, and what to do before. */
 interface Needed {
   readonly since: number;
   readonly gate?: number | undefined;
