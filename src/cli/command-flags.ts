@@ -38,7 +38,7 @@ export const durationFlag = (describe: string) =>
 
 /** Limit of a call, more than 0. */
 export const timeoutFlag = (describe: string) =>
-  ({ ...durationFlag(describe), default: "1s", coerce: parseTimeout }) as const;
+  ({ ...durationFlag(describe), coerce: parseTimeout }) as const;
 
 export const countFlag = (describe: string) => ({ type: "string", describe, coerce: parseCount }) as const;
 

@@ -57,7 +57,7 @@ const FLAGS = {
   "node-condition": textFlag("the registrar's own: whether it may be written"),
   "impersonate-node": switchFlag("the registrar's own: whether it may act as the node"),
   "node-name": textFlag("the node's name; default: NODE_NAME, KUBE_NODE_NAME"),
-  timeout: timeoutFlag("limit of a call; ten times as long for NodeGetInfo"),
+  timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), default: "1s" },
   wait: durationFlag("look again until no problem is found, at most so long"),
   output: outputFlag("for people or programs", ["text", "json"]),
 } as const;

@@ -33,7 +33,7 @@ export const runStatus = createCommand(
       "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
       ...NAME_LIST_FLAGS,
-      timeout: timeoutFlag("limit of a call"),
+      timeout: { ...timeoutFlag("limit of a call"), default: "1s" },
       watch: { ...switchFlag("go on, and show each row anew when it changes"), alias: "w" },
       output: outputFlag("a table for people, or an object for each row", ["text", "json"]),
     },
