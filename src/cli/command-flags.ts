@@ -1,5 +1,5 @@
 import { nearWord } from "../base/near-word";
-import { parseDurationMs } from "./go-values";
+import { parseBool, parseDurationMs } from "./go-values";
 
 // The kinds of flags that our own commands have, as yargs declares them. The user sees what `coerce` throws after the
 // flag's name.
@@ -36,6 +36,10 @@ export const pairsFlag = <Value>(
 export const durationFlag = (describe: string) =>
   ({ type: "string", describe, coerce: parseDuration }) as const;
 
+/** Limit of a call, more than 0. */
+export const timeoutFlag = (describe: string) =>
+  ({ ...durationFlag(describe), coerce: parseTimeout }) as const;
+
 export const countFlag = (describe: string) => ({ type: "string", describe, coerce: parseCount }) as const;
 
 export const choiceFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
@@ -45,7 +49,18 @@ export const choiceFlag = <Choice extends string>(describe: string, choices: rea
     coerce: (text: string): Choice => parseChoice(text, choices),
   }) as const;
 
-export const switchFlag = (describe: string) => ({ type: "boolean", describe }) as const;
+/** Takes several choices: separated by commas, and each time it is given. */
+export const choicesFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
+  ({
+    type: "string",
+    array: true,
+    describe: `${describe}, with commas: ${choices.join(", ")}`,
+    coerce: (texts: readonly string[]): readonly Choice[] =>
+      texts.flatMap((text) => text.split(",")).map((word) => parseChoice(word, choices)),
+  }) as const;
+
+/** Takes the sidecar's booleans, after `=` only; true without a value. */
+export const switchFlag = (describe: string) => ({ type: "boolean", describe, coerce: parseSwitch }) as const;
 
 export const outputFlag = <const Form extends string>(
   describe: string,
@@ -79,10 +94,22 @@ export function parseFault<Call extends string>(text: string, calls: readonly Ca
 /** How often a fault occurs; nothing given: at every call. */
 export const timesOf = (text?: string) => (text === undefined ? {} : { times: parseCount(text) });
 
+function parseSwitch(text: string): boolean {
+  const parsed = parseBool(text);
+  if ("value" in parsed) return parsed.value;
+  throw new Error(`"${text}" is not true or false; leave the value out for true`);
+}
+
 export function parseDuration(text: string): number {
   const parsed = parseDurationMs(text);
   if ("value" in parsed && parsed.value >= 0) return parsed.value;
   throw new Error(`"${text}" is not a duration; write 500ms, 2s or 1m30s`);
+}
+
+function parseTimeout(text: string): number {
+  const timeoutMs = parseDuration(text);
+  if (timeoutMs === 0) throw new Error("it must be more than 0: no answer comes in no time");
+  return timeoutMs;
 }
 
 export function parseCount(text: string): number {

@@ -83,18 +83,21 @@ async function helpOf({ name, describe, flags, examples, notes }: CommandLine<Fl
     .getHelp();
 }
 
-/** What was given: a text, a list of texts for a flag that is repeated, true without a value; in `_` all other words. */
+/** What was given: a text, a list of texts for a flag that is repeated, true without its value; in `_` all other words. */
 interface Arguments {
   readonly _: readonly unknown[];
   readonly [flag: string]: unknown;
 }
 
-/** Reads the words with yargs' parser, which knows of each flag only whether it takes a value, and its alias. */
+/** Reads the words with yargs' parser. It gets booleans as texts, because its own are false for every value except `true`. */
 async function parseWords(rows: FlagRows, words: readonly string[]): Promise<Arguments> {
   const { Parser } = await import("yargs/helpers");
   const entries = Object.entries(rows);
-  return Parser([...words], {
-    boolean: entries.filter(([, { type }]) => type === "boolean").map(([flag]) => flag),
+  const switches = entries.filter(([, { type }]) => type === "boolean");
+  const names = switches.flatMap(([flag, { alias }]) => [flag, alias ?? []].flat());
+  const isSwitch = (word: string) => names.some((name) => word === `--${name}` || word === `-${name}`);
+  const withValues = words.map((word) => (isSwitch(word) ? `${word}=true` : word));
+  return Parser(withValues, {
     alias: Object.fromEntries(entries.map(([flag, { alias }]) => [flag, [alias ?? []].flat()])),
     configuration: {
       "boolean-negation": false,
@@ -117,7 +120,7 @@ function valuesOf(command: string, rows: FlagRows, { _: words, ...given }: Argum
   if (missing.length > 0) refuse(`it needs --${missing.join(" and --")}; ${advice}`);
   const values = Object.entries(rows).map(([flag, row]) => {
     if (!isGiven(flag)) return [flag, readFlag(flag, row, row.default)];
-    if (given[flag] === true && row.type !== "boolean") refuse(`--${flag} needs a value; ${advice}`);
+    if (given[flag] === true) refuse(`--${flag} needs a value; ${advice}`);
     if (row.implies !== undefined && !isGiven(row.implies))
       refuse(`--${flag} needs --${row.implies} beside it; ${advice}`);
     if (row.conflicts !== undefined && isGiven(row.conflicts))

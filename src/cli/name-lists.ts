@@ -1,3 +1,4 @@
+import { invalidOption } from "../base/errors";
 import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
 import { textFlag } from "./command-flags";
 
@@ -6,21 +7,25 @@ export const NAME_LIST_FLAGS = {
   "deny-drivers": textFlag("the registrar's own: not these names, a,b,..."),
 } as const;
 
-/** The names that the flags allow and deny; an empty list allows every one. Throws INVALID_OPTION. */
+/** The names that the flags allow and deny; an empty text allows every one. Throws INVALID_OPTION. */
 export function nameListsFrom(flags: {
   readonly allowDrivers?: string | undefined;
   readonly denyDrivers?: string | undefined;
 }): NameLists {
-  const allow = namesOf(flags.allowDrivers);
-  const lists = { ...(allow.length > 0 && { allow }), deny: namesOf(flags.denyDrivers) };
+  const allow = namesOf("--allow-drivers", flags.allowDrivers);
+  const lists = { ...(allow.length > 0 && { allow }), deny: namesOf("--deny-drivers", flags.denyDrivers) };
   checkNameLists(lists);
   return lists;
 }
 
 /** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */
-function namesOf(list = ""): readonly string[] {
-  return list
+function namesOf(flag: string, list = ""): readonly string[] {
+  const names = list
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
+  // "," would allow every driver: probably a template that had no names.
+  if (list !== "" && names.length === 0)
+    throw invalidOption(`${flag} ${JSON.stringify(list)} names no driver: give names, or leave it out`);
+  return names;
 }

@@ -24,9 +24,10 @@ export type Part = (typeof PARTS)[number];
 /** What is written of a driver unless parts are chosen. */
 export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
 
-/** Options of every DaemonSet with a registrar. */
+/** Options of every DaemonSet with a registrar, and of the objects beside it. */
 export interface BasicOptions {
-  readonly image: string;
+  /** The registrar's. Only the DaemonSet needs it. */
+  readonly image?: string | undefined;
   /** Name of the DaemonSet and the objects for it. Default: `csi-registrar`, or made from the driver's name. */
   readonly name?: string | undefined;
   /** Default `kube-system`. */
@@ -46,7 +47,8 @@ export interface NodeWideOptions extends BasicOptions {
 export interface ManifestOptions extends BasicOptions {
   /** What the driver answers to GetPluginInfo. */
   readonly driverName: string;
-  readonly driverImage: string;
+  /** Only the DaemonSet needs it. */
+  readonly driverImage?: string | undefined;
   /** Default: the endpoint and the node ID, as most drivers take them. */
   readonly driverArgs?: readonly string[] | undefined;
   /** Default: {@link DEFAULT_PARTS}. */
@@ -89,18 +91,18 @@ export interface ResolvedManifestOptions extends Defined<ManifestOptions> {
 
 /** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
 export function resolveManifestOptions(options: ManifestOptions): ResolvedManifestOptions {
-  const { driverName } = options;
+  const { driverName, driverImage = "" } = options;
   checkDriverName("driver-name", driverName);
   const parts = options.parts ?? DEFAULT_PARTS;
   const hasInlinePod = parts.includes("inline-pod");
   const lifecycleModes = options.lifecycleModes ?? (hasInlinePod ? LIFECYCLE_MODES : ["Persistent"]);
-  const basics = resolveBasics(options, nameFrom(driverName));
+  const basics = resolveBasics(options, nameFrom(driverName), parts);
   const { kubeletRoot } = basics;
   const pluginPath = `${kubeletRoot}/plugins/${options.pluginFolder ?? driverName}`;
   const resolved: ResolvedManifestOptions = {
     ...basics,
     driverName,
-    driverImage: options.driverImage,
+    driverImage,
     driverArgs: options.driverArgs ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
     parts: PARTS.filter((part) => parts.includes(part)),
     pluginFolder: options.pluginFolder ?? driverName,
@@ -117,7 +119,7 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
     pluginPath,
     kubeletRegistrationPath: `${pluginPath}/csi.sock`,
   };
-  check("image", "driver-image", resolved.driverImage);
+  checkImage("driver-image", driverImage, parts);
   check("folder name", "plugin-folder", resolved.pluginFolder);
   check("subdomain", "storage-class", resolved.storageClassName);
   checkPathLengths(resolved);
@@ -127,17 +129,26 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
 }
 
 /** Fills the defaults of every DaemonSet's options and checks them; throws INVALID_OPTION. */
-export function resolveBasics(options: BasicOptions, defaultName: string): ResolvedBasics {
-  const { image, name = defaultName, namespace = "kube-system", httpPort = 9809 } = options;
+export function resolveBasics(
+  options: BasicOptions,
+  defaultName: string,
+  parts: readonly Part[] = ["daemonset"],
+): ResolvedBasics {
+  const { image = "", name = defaultName, namespace = "kube-system", httpPort = 9809 } = options;
   // A shell's completion ends a folder with "/".
   const kubeletRoot = (options.kubeletRoot ?? DEFAULT_KUBELET_ROOT).replace(/(?<=[^/])\/$/, "");
-  check("image", "image", image);
+  checkImage("image", image, parts);
   check("label", "name", name);
   check("label", "namespace", namespace);
   check("host path", "kubelet-root", kubeletRoot);
   if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
     refuse("http-port", String(httpPort), "must be from 1 to 65535");
   return { image, name, namespace, kubeletRoot, httpPort };
+}
+
+/** The other parts have no image. */
+function checkImage(flag: string, image: string, parts: readonly Part[]): void {
+  if (image !== "" || parts.includes("daemonset")) check("image", flag, image);
 }
 
 /** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */

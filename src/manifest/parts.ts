@@ -45,7 +45,7 @@ export function makeNodeWideManifests(
   parts: readonly Part[] = ["daemonset"],
   access?: NodeAccessOptions,
 ): string {
-  const basics = { ...resolveBasics(options, "csi-registrar"), allowDrivers };
+  const basics = { ...resolveBasics(options, "csi-registrar", parts), allowDrivers };
   const chosen = PARTS.filter((part) => parts.includes(part));
   return write(basics, chosen, NODE_WIDE_MAKERS, access);
 }

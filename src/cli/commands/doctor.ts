@@ -11,7 +11,7 @@ import { reportOn } from "../../doctor/node/report";
 import { escapeJson } from "../../logging/escape";
 import { check as checkName, checkPinned } from "../../manifest/names";
 import { parseCsiAddress } from "../../unix/socket-path";
-import { durationFlag, listFlag, outputFlag, parseDuration, switchFlag, textFlag } from "../command-flags";
+import { durationFlag, listFlag, outputFlag, switchFlag, textFlag, timeoutFlag } from "../command-flags";
 import { createCommand, type FlagValues } from "../command-line";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { parseOurImage } from "../our-image";
@@ -58,11 +58,7 @@ const FLAGS = {
   "node-condition": textFlag("the registrar's own: whether it may be written"),
   "impersonate-node": switchFlag("the registrar's own: whether it may act as the node"),
   "node-name": textFlag("the node's name; default: NODE_NAME, KUBE_NODE_NAME"),
-  timeout: {
-    ...durationFlag("limit of a call; ten times as long for NodeGetInfo"),
-    defaultDescription: "1s",
-    coerce: parseTimeout,
-  },
+  timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), defaultDescription: "1s" },
   wait: durationFlag("look again until no problem is found, at most so long"),
   output: outputFlag("for people or programs", ["text", "json"]),
 } as const;
@@ -170,10 +166,4 @@ async function nodeReadinessIn({
   } catch {
     return {}; // The start problem says why.
   }
-}
-
-function parseTimeout(text: string): number {
-  const timeoutMs = parseDuration(text);
-  if (timeoutMs === 0) throw new Error("it must be more than 0: no answer comes in no time");
-  return timeoutMs;
 }

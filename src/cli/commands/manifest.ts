@@ -2,8 +2,8 @@ import { invalidOption } from "../../base/errors";
 import { KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import type { NodeAccessOptions } from "../../manifest/node-access";
 import { POLICY_MINOR } from "../../manifest/node-policy";
-import { DEFAULT_PARTS, type ManifestOptions, resolveManifestOptions } from "../../manifest/options";
-import { makeManifests, makeNodeWideManifests } from "../../manifest/parts";
+import { DEFAULT_PARTS, type ManifestOptions, PARTS, resolveManifestOptions } from "../../manifest/options";
+import { isNodeWidePart, makeManifests, makeNodeWideManifests } from "../../manifest/parts";
 import { parseConditionType } from "../../node-readiness/condition";
 import { NO_TAINTS_AS_NODE } from "../../node-readiness/options";
 import { IMPERSONATION_MINOR } from "../../node-readiness/rbac";
@@ -14,7 +14,7 @@ import { createCommand } from "../command-line";
 import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
 import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
-import { type ObjectValues, objectFlags, refuseUnwritten, requireMinor } from "./manifest/object-flags";
+import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./manifest/object-flags";
 import { refuseSplitArgument } from "./manifest/split-argument";
 
 const runObjects = createCommand(
@@ -46,25 +46,23 @@ export const runManifest = (argv: readonly string[]) =>
   isImagePolicy(argv) ? runImagePolicy(argv) : runObjects(argv);
 
 function makeAll(values: ObjectValues): string {
-  const { distribution, include, driverName, driverImage } = values;
+  const { distribution, include, driverName } = values;
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
-  const parts = include?.flat();
-  refuseUnwritten(values, parts ?? DEFAULT_PARTS);
-  if (values.nodeWide) {
+  const all = PARTS.filter((part) => !values.nodeWide || isNodeWidePart(part));
+  const parts =
+    include?.flatMap((part) => (part === "all" ? all : [part])) ??
+    DEFAULT_PARTS.filter((part) => all.includes(part));
+  checkWritten(values, parts);
+  // Only parts that are for all drivers need no name.
+  if (values.nodeWide || driverName === undefined) {
     const drivers = allowedNames(nameListsFrom(values));
     const access = nodeAccessFrom(values, { drivers, isNodeWide: true });
     return makeNodeWideManifests({ ...values, kubeletRoot }, parts, access);
-  }
-  if (driverName === undefined || driverImage === undefined) {
-    const required = Object.entries({ "--driver-name": driverName, "--driver-image": driverImage });
-    const missing = required.flatMap(([flag, value]) => (value === undefined ? [flag] : [])).join(" and ");
-    throw invalidOption(`it needs ${missing}, or --node-wide; see registrar manifest --help`);
   }
   if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
   const options: ManifestOptions = {
     ...values,
     driverName,
-    driverImage,
     kubeletRoot,
     parts,
     driverArgs: values.driverArg,
@@ -86,7 +84,11 @@ function nodeAccessFrom(
   const condition = nodeCondition === undefined ? undefined : parseConditionType(nodeCondition);
   const isOld = minor !== undefined && minor < POLICY_MINOR;
   if (nodeAccess === "impersonation") {
-    requireMinor("--node-access impersonation", IMPERSONATION_MINOR, minor);
+    requireMinor(
+      "--node-access impersonation",
+      { since: IMPERSONATION_MINOR, gate: IMPERSONATION_MINOR - 1 },
+      minor,
+    );
     if (startupTaints.length > 0)
       throw invalidOption(`--node-access impersonation and --startup-taint: ${NO_TAINTS_AS_NODE}`);
   }

@@ -8,7 +8,7 @@ import { gatherFacts } from "../../doctor/node/gather";
 import { podsText } from "../../doctor/rules/words";
 import { escapeJson, plain } from "../../logging/escape";
 import { isFolder } from "../../unix/files";
-import { durationFlag, outputFlag, switchFlag, textFlag } from "../command-flags";
+import { outputFlag, switchFlag, textFlag, timeoutFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../name-lists";
 import { nodeDirectory } from "../paths";
@@ -33,7 +33,7 @@ export const runStatus = createCommand(
       "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
       ...NAME_LIST_FLAGS,
-      timeout: { ...durationFlag("limit of a call"), default: "1s" },
+      timeout: { ...timeoutFlag("limit of a call"), default: "1s" },
       watch: { ...switchFlag("go on, and show each row anew when it changes"), alias: "w" },
       output: outputFlag("a table for people, or an object for each row", ["text", "json"]),
     },

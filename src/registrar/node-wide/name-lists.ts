@@ -21,7 +21,8 @@ function parseAllowed(entry: string) {
   const at = entry.indexOf("=/");
   const name = at === -1 ? entry : entry.slice(0, at);
   const pattern = at === -1 ? undefined : parsePattern(entry.slice(at + 1), "allowed driver");
-  if (name === "") throw refuse("there is no name before '='");
+  if (name === "" || name.startsWith("=")) throw refuse("there is no name before '='");
+  if (name.includes("=")) throw refuse("the path after '=' must begin with '/'");
   if (name === NAME_IN_PATH && pattern?.stars !== 1)
     throw refuse("the name '*' is what a path's '*' stands for: give *=/path with one '*'");
   if (name !== NAME_IN_PATH && isPattern(name)) throw refuse("a name has no '*', only a path may have");
@@ -33,7 +34,7 @@ function parseAllowed(entry: string) {
 /** Throws INVALID_OPTION for an entry without a meaning. */
 export function checkNameLists({ allow = [], deny = [] }: NameLists): void {
   for (const entry of allow) parseAllowed(entry);
-  const withPath = deny.find((entry) => entry.includes("=/"));
+  const withPath = deny.find((entry) => entry.includes("="));
   if (withPath !== undefined)
     throw invalidOption(
       `denied driver ${JSON.stringify(withPath)}: a name is denied at every path, give it alone`,

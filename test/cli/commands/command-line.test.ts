@@ -30,6 +30,18 @@ const NO_VALUE = "is not one of its values";
 
 test.each<readonly [words: string, complaint: string]>([
   ["driver --csi-adress /tmp/x --name x", "there is no flag --csi-adress; did you mean --csi-address?"],
+  ...["yes", "2", "TrUe", ""].flatMap((value): [string, string][] =>
+    ["doctor --cluster", "demo --list", `${KUBELET} --never-call`, "manifest --image r:1 --node-wide"].map(
+      (line) => [
+        `${line}=${value}`,
+        `${line.split(" ").at(-1)}: "${value}" is not true or false; leave the value out for true`,
+      ],
+    ),
+  ),
+  ["status -w=yes", '--watch: "yes" is not true or false; leave the value out for true'],
+  ["status --timeout 0", "--timeout: it must be more than 0: no answer comes in no time"],
+  ["demo --list true", "it takes flags only, no other words; see registrar demo --help"],
+  ["demo --list --list=false", "--list is given more than once"],
   ["driver --frobnicate", "there is no flag --frobnicate; see registrar driver --help"],
   ["driver", "it needs --csi-address and --name; see registrar driver --help"],
   ["driver --csi-address x --name", "--name needs a value; see registrar driver --help"],
@@ -75,6 +87,16 @@ test.each<readonly [words: string, complaint: string]>([
   expect(stderr).toBe(`registrar ${name}: ${complaint}\n`);
   expect(stdout).toBe("");
   expect(status).toBe(2);
+});
+
+test("a switch takes every boolean of the sidecar, and is on without a value", async () => {
+  const written = async (value: string) =>
+    (await runCommand("manifest", "--include=csidriver", "--driver-name=x", `--attach-required${value}`))
+      .stdout;
+  for (const on of ["", "=1", "=t", "=T", "=TRUE", "=true", "=True"])
+    expect(await written(on)).toContain("attachRequired: true");
+  for (const off of ["=0", "=f", "=F", "=FALSE", "=false", "=False"])
+    expect(await written(off)).toContain("attachRequired: false");
 });
 
 test.each([

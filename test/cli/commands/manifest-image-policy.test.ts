@@ -48,6 +48,14 @@ test.each<readonly string[]>([["--keep=cpu", "--namespace=a", "--arg=--v=2"], ["
   },
 );
 
+test.each([
+  ["--kubernetes-version=v1.36.1"],
+  ["--kubernetes-version=1.35", "--policy-engine=kyverno"],
+  ["--kubernetes-version=1.30", "--policy-engine=kyverno", "--drop", "--startup-taint={driver}/x"],
+])("%s %s: the version changes nothing of what is written", async (version, ...flags) => {
+  expect(await written(version, ...flags)).toEqual(await written(...flags));
+});
+
 test("an image by digest, with a port in its registry, is pinned enough", async () => {
   const image = `registry:5000/registrar@sha256:${"0".repeat(64)}`;
   expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
@@ -145,6 +153,19 @@ test.each([
     [IMAGE, "--driver-name=x"],
     /there is no flag --driver-name; see registrar manifest --image-policy --help/,
   ],
+  ...[[], ["--drop"], ["--policy-engine=kubernetes"]].map((flags): [string[], RegExp] => [
+    [IMAGE, "--kubernetes-version=1.35", ...flags],
+    /--image-policy needs Kubernetes 1.36, not 1.35; --policy-engine=kyverno works before$/m,
+  ]),
+  [
+    [IMAGE, "--policy-engine=kyverno", "--kubernetes-version=1.21", "--drop"],
+    /--drop needs Kubernetes 1.22, not 1.21; with its feature gate on, leave/,
+  ],
+  [
+    [IMAGE, "--policy-engine=kyverno", "--kubernetes-version=1.29", "--drop", "--startup-taint={driver}/x"],
+    /--drop with a taint or condition needs Kubernetes 1.30, not 1.29/,
+  ],
+  [[IMAGE, "--drop=on"], /--drop: "on" is not true or false; leave the value out for true/],
   [[IMAGE, "--http-port=1"], /--http-port needs --drop beside it/],
   [[IMAGE, "--kubelet-root=/k"], /--kubelet-root needs --drop beside it/],
   [[IMAGE, "--drop", "--kubelet-root=k"], /--kubelet-root "k" must be an absolute path/],
@@ -193,6 +214,9 @@ test("its help is one screen", async () => {
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
 });
 
-test.each(["-image-policy", "--image-policy=true"])("%s is the same form", async (flag) => {
-  expect((await runCommand("manifest", flag, IMAGE)).stdout).toBe((await run(IMAGE)).stdout);
-});
+test.each(["-image-policy", "--image-policy=true", "--image-policy=1"])(
+  "%s is the same form",
+  async (flag) => {
+    expect((await runCommand("manifest", flag, IMAGE)).stdout).toBe((await run(IMAGE)).stdout);
+  },
+);

@@ -17,9 +17,24 @@ test.each([
     ["--include", "alerts", "--include", "csidriver"],
     ["CSIDriver", "PrometheusRule"],
   ],
+  [
+    ["--lifecycle-mode=Ephemeral,Persistent", "--include=storageclass,inline-pod"],
+    ["StorageClass", "Pod"],
+  ],
   [["--include=all"], ["CSIDriver", "DaemonSet", "StorageClass", "Pod", "PodMonitor", "PrometheusRule"]],
 ])("%j chooses what to write", async (flags, kinds) => {
   expect(objectsIn((await run(...flags)).stdout).map(({ kind }) => kind)).toEqual(kinds);
+});
+
+test.each([
+  ["--include=csidriver --driver-name=a", ["CSIDriver"]],
+  ["--include=storageclass,inline-pod,podmonitor --driver-name=a", ["StorageClass", "Pod", "PodMonitor"]],
+  ["--include alerts", ["PrometheusRule"]],
+  ["--include=podmonitor,alerts --node-wide", ["PodMonitor", "PrometheusRule"]],
+])("%s needs no image", async (words, kinds) => {
+  const { stdout, stderr } = await runCommand("manifest", ...words.split(" "));
+  expect(stderr).toBe("");
+  expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(kinds);
 });
 
 test.each([
@@ -74,22 +89,23 @@ test("each flag reaches its object", async () => {
   expect(podMonitor.spec.selector.matchLabels).toEqual(daemonSet.spec.selector.matchLabels);
 });
 
-test.each([["--node-wide"], ["--node-wide=true"], ["-node-wide"]])(
-  "%s writes one registrar for all drivers, and what goes with it",
-  async (flag) => {
-    const { stdout, stderr } = await runCommand(
-      "manifest",
-      flag,
-      "--image=r:1",
-      "--include=daemonset,podmonitor,alerts",
-      "--allow-drivers=*=/plugins/*/csi.sock",
-    );
-    expect(stderr).toBe("");
-    expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(["DaemonSet", "PodMonitor", "PrometheusRule"]);
-    expect(stdout).toContain("--csi-address=/plugins/*/csi.sock");
-    expect(stdout).toContain("--allow-drivers=*=/plugins/*/csi.sock");
-  },
-);
+test.each([
+  ["--node-wide", "--include=daemonset,podmonitor,alerts"],
+  ["--node-wide=true", "--include=all"],
+  ["-node-wide", "--include=alerts,podmonitor,daemonset"],
+])("%s %s writes one registrar for all drivers, and what goes with it", async (flag, include) => {
+  const { stdout, stderr } = await runCommand(
+    "manifest",
+    flag,
+    "--image=r:1",
+    include,
+    "--allow-drivers=*=/plugins/*/csi.sock",
+  );
+  expect(stderr).toBe("");
+  expect(objectsIn(stdout).map(({ kind }) => kind)).toEqual(["DaemonSet", "PodMonitor", "PrometheusRule"]);
+  expect(stdout).toContain("--csi-address=/plugins/*/csi.sock");
+  expect(stdout).toContain("--allow-drivers=*=/plugins/*/csi.sock");
+});
 
 const READINESS = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
 
@@ -115,20 +131,23 @@ test("for a cluster without the policy rights are written only when they may be 
 });
 
 test.each([
-  [["--fs-group-policy=File"], 20],
-  [["--storage-capacity"], 21],
-  [["--token-audience=a"], 21],
-  [["--node-allocatable-update-period=60"], 35],
-  [["--service-account-token-in-secrets", "--token-audience=a"], 35],
-  [["--prevent-pod-scheduling-if-missing"], 37],
-])("%j needs Kubernetes 1.%i", async (flags, minor) => {
+  [["--fs-group-policy=File"], 20, 19],
+  [["--storage-capacity"], 21, 19],
+  [["--token-audience=a"], 21, 20],
+  [["--node-allocatable-update-period=60"], 35, 33],
+  [["--service-account-token-in-secrets", "--token-audience=a"], 35, 35],
+  [["--prevent-pod-scheduling-if-missing"], 37, 35],
+])("%j needs Kubernetes 1.%i, or 1.%i with a feature gate", async (flags, minor, gate) => {
   const [flag = ""] = flags[0]?.split("=") ?? [];
-  const before = await run(...flags, `--kubernetes-version=v1.${minor - 1}.9+k3s1`);
-  expect([before.status, before.stdout, before.stderr]).toEqual([
-    2,
-    "",
-    `registrar manifest: ${flag} needs Kubernetes 1.${minor}, not 1.${minor - 1}\n`,
-  ]);
+  for (const older of [minor - 1, gate, gate - 1].filter((one) => one < minor)) {
+    const before = await run(...flags, `--kubernetes-version=v1.${older}.9+k3s1`);
+    const advice = older < gate ? "" : "; with its feature gate on, leave --kubernetes-version out";
+    expect([before.status, before.stdout, before.stderr]).toEqual([
+      2,
+      "",
+      `registrar manifest: ${flag} needs Kubernetes 1.${minor}, not 1.${older}${advice}\n`,
+    ]);
+  }
   const { stdout } = await run(...flags, `--kubernetes-version=1.${minor}`);
   expect(stdout).toBe((await run(...flags)).stdout);
 });
@@ -172,22 +191,19 @@ test("--kubelet-root is for all other distributions, with a slash at its end or 
   expect((await run("--kubelet-root=/data/kubelet/")).stdout).toBe(stdout);
 });
 
+const OFFICIAL = "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
+
 test.each([
+  [["--driver-name=x.y", "--driver-image=a", OFFICIAL], /".*" is the official registrar's image; name the/],
+  [["--node-wide", OFFICIAL], /".*" is the official registrar's image; name the one/],
   [
-    [
-      "--driver-name=x.y",
-      "--driver-image=a",
-      "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0",
-    ],
-    /".*" is the official registrar's image; name the one/,
+    ["--node-wide", "--image=a", "--kubernetes-version=1.21"],
+    /--node-wide needs .* not 1.21; with its feature gate on, leave/,
   ],
-  [
-    ["--node-wide", "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0"],
-    /".*" is the official registrar's image; name the one/,
-  ],
-  [["--node-wide", "--image=a", "--kubernetes-version=1.21"], /--node-wide needs Kubernetes 1.22, not 1.21/],
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name means nothing with --node-wide/],
   [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
+  [["--node-wide", "--image=a", "--allow-drivers=,"], /--allow-drivers "," names no driver/],
+  [["--node-wide", "--image=a", "--allow-drivers=a=foo"], /the path after '=' must begin with '\/'/],
   [[...REQUIRED, "--allow-drivers=a"], /--allow-drivers needs --node-wide/],
   [
     ["--node-wide", "--image=a", "--startup-taint={driver}/x", "--allow-drivers=node.kubernetes.io"],
@@ -200,7 +216,7 @@ test.each([
   [[...REQUIRED, ...READINESS, "--node-access=impersonation"], /lets no node remove its own taints/],
   [
     [...REQUIRED, "--node-condition=a/b", "--node-access=impersonation", "--kubernetes-version=1.35"],
-    /--node-access impersonation needs Kubernetes 1.36, not 1.35/,
+    /--node-access impersonation needs Kubernetes 1.36, not 1.35; with its feature gate on, leave/,
   ],
   [[...REQUIRED, "--kubernetes-version=2"], /--kubernetes-version: "2" is no version of Kubernetes/],
   [[...REQUIRED, "--kubernetes-version=1.29", "--unconfined"], /--unconfined needs --startup-taint or/],
@@ -211,9 +227,14 @@ test.each([
     /^registrar manifest: --driver-name "a_b" is no driver name: /,
   ],
   [["--driver-name=a", "--image=a"], /it needs --driver-image, or --node-wide/],
+  [[], /it needs --driver-name and --image and --driver-image, or --node-wide; see/],
+  [["--node-wide"], /it needs --image; see/],
+  [["--include=csidriver", "--image=a"], /it needs --driver-name; see/],
+  [["--driver-name=a", "--image=", "--driver-image=b"], /--image "" is no image reference/],
   [[...REQUIRED, "--http-port=0"], /--http-port "0" must be from 1 to 65535/],
   [[...REQUIRED, "--distribution=microk9s"], /did you mean microk8s\?/],
   [[...REQUIRED, "--include=daemonsets"], /did you mean daemonset\?/],
+  [[...REQUIRED, "--lifecycle-mode=Persistent,ephemeral"], /--lifecycle-mode: "ephemeral" is not.*Ephemeral/],
   [[...REQUIRED, "--include=inline-pod", "--lifecycle-mode=Persistent"], /needs --lifecycle-mode Ephemeral/],
 ])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {
   const { status, stdout, stderr } = await runCommand("manifest", ...flags);

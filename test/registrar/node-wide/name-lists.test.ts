@@ -17,7 +17,6 @@ test.each<[string, string, string | undefined]>([
   ["*=/plugins/*/csi.sock", at("other"), NOT_ALLOWED],
   ["*=/plugins/*/csi.sock", `/plugins/${A}/more/csi.sock`, NOT_ALLOWED],
   ["*=/plugins/csi-*/csi.sock", at(`csi-${A}`), undefined],
-  ["a=b", at(A), NOT_ALLOWED],
 ])("allowed %s, %s", (entry, path, because) => {
   expect(whyUnwanted(A, path, { allow: [entry] })).toBe(because);
 });
@@ -37,10 +36,14 @@ test.each([
   [{ allow: ["*=/p/*/*/s"] }, "give *=/path with one '*'"],
   [{ allow: ["*=/p/s"] }, "give *=/path with one '*'"],
   [{ allow: ["*.csi"] }, `allowed driver "*.csi": a name has no '*', only a path may have`],
-  [{ allow: ["a=p/s"] }, `allowed driver "a=p/s": no driver of this name is registered: it contains '/'`],
+  [{ allow: ["=x"] }, `allowed driver "=x": there is no name before '='`],
+  [{ allow: ["a="] }, `allowed driver "a=": the path after '=' must begin with '/'`],
+  [{ allow: ["a=p/s"] }, `allowed driver "a=p/s": the path after '=' must begin with '/'`],
+  [{ allow: ["a/b"] }, `allowed driver "a/b": no driver of this name is registered: it contains '/'`],
   [{ allow: ["a=/p/**/s"] }, `allowed driver "/p/**/s": a segment can have one '*' only`],
   [{ allow: ["a=/p/../s"] }, "no empty, '.' or '..' segment"],
   [{ deny: ["a=/p/s"] }, `denied driver "a=/p/s": a name is denied at every path, give it alone`],
+  [{ deny: ["a="] }, `denied driver "a=": a name is denied at every path, give it alone`],
 ])("%j is refused", (lists, text) => {
   expect(() => checkNameLists(lists)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(text) }),

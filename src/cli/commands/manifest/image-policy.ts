@@ -8,15 +8,18 @@ import {
   swapPolicy,
 } from "../../../manifest/image-policy/image-policy";
 import type { NodeAccessOptions } from "../../../manifest/node-access";
+import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
 import { parseConditionType } from "../../../node-readiness/condition";
 import { parseStartupTaint } from "../../../node-readiness/startup-taint";
 import { requireDriverPlaceholder } from "../../../node-readiness/targets";
-import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
+import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../command-flags";
 import { createCommand, type FlagValues } from "../../command-line";
+import { parseBool } from "../../go-values";
 import { parseOurImage } from "../../our-image";
 import { print } from "../../print";
+import { objectFlags, requireMinor } from "./object-flags";
 import { sidecarArguments } from "./sidecar-argument";
 import { refuseSplitArgument } from "./split-argument";
 
@@ -30,6 +33,7 @@ const flags = {
     coerce: parseOurImage,
   },
   name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
+  "kubernetes-version": objectFlags["kubernetes-version"],
   "policy-engine": {
     ...choiceFlag("what changes the pods", POLICY_ENGINES),
     defaultDescription: POLICY_ENGINES[0],
@@ -42,9 +46,7 @@ const flags = {
     conflicts: "drop",
   },
   keep: {
-    ...listFlag(`what not to raise, separated by commas: ${RAISES.join(", ")}`, (text) =>
-      text.split(",").map((word) => parseChoice(word, RAISES)),
-    ),
+    ...choicesFlag("what not to raise", RAISES),
     conflicts: "drop",
   },
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
@@ -64,9 +66,13 @@ const flags = {
   },
 } as const;
 
-/** Whether the words ask for this form of `registrar manifest`, which has flags of its own. */
+/** Whether the words ask for this form of `registrar manifest`, with its own flags; it refuses an invalid value. */
 export const isImagePolicy = (argv: readonly string[]) =>
-  argv.some((word) => /^--?image-policy(?:=true)?$/.test(word));
+  argv.some((word) => {
+    const [flag, text = "true"] = /^--?image-policy(?:=(.*))?$/s.exec(word) ?? [];
+    const parsed = parseBool(text);
+    return flag !== undefined && !("value" in parsed && !parsed.value);
+  });
 
 /** Writes a policy that swaps the registrars of every chart; resolves with the exit code. */
 export const runImagePolicy = createCommand(
@@ -90,18 +96,23 @@ export const runImagePolicy = createCommand(
 
 function makeImagePolicy(values: FlagValues<typeof flags>): string {
   const { image, name, namespaceLabel, distribution, httpPort, matchImage, drop } = values;
+  const { kubernetesVersion: minor } = values;
   const scope = {
     ...{ name, namespaceLabel, engine: values.policyEngine },
     ...{ namespaces: values.namespace ?? [], matchImages: matchImage ?? [] },
   };
+  const native = { since: IMAGE_POLICY_MINOR, instead: "--policy-engine=kyverno works before" };
+  if (values.policyEngine !== "kyverno") requireMinor("--image-policy", native, minor);
   const access = nodeAccessFrom(values.startupTaint, values.nodeCondition);
   if (drop) {
+    if (access === undefined) requireMinor("--drop", objectFlags["node-wide"], minor);
+    else requireMinor("--drop with a taint or condition", { since: POLICY_MINOR }, minor);
     const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
     const nodeWide = makeNodeWideManifests({ image, kubeletRoot, httpPort }, ["daemonset"], access);
     return `${nodeWide}---\n${streamOf(dropPolicy({ ...scope, image, kubeletRoot }))}`;
   }
   const args = [...sidecarArguments(values.arg ?? []), ...readinessArguments(access)];
-  return streamOf(swapPolicy({ ...scope, image, args, keep: values.keep?.flat() ?? [] }));
+  return streamOf(swapPolicy({ ...scope, image, args, keep: values.keep ?? [] }));
 }
 
 /** What the registrars do with their Node: undefined if nothing was asked for. Throws INVALID_OPTION. */

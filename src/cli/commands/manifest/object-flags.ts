@@ -3,26 +3,35 @@ import { DISTRIBUTIONS } from "../../../host-path/kubelet-roots";
 import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES, PARTS, type Part } from "../../../manifest/options";
 import { isNodeWidePart } from "../../../manifest/parts";
-import { choiceFlag, countFlag, listFlag, parseChoice, switchFlag, textFlag } from "../../command-flags";
+import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../command-flags";
 import { camelCase, type FlagValues } from "../../command-line";
 import { parseOurImage } from "../../our-image";
 
 const CSI_DRIVER = { parts: ["csidriver"] } as const;
 const DAEMON_SET = { parts: ["daemonset"] } as const;
 
+/** The alerts are for all drivers. */
+const NAMED_FOR_DRIVER = { neededBy: PARTS.filter((part) => part !== "alerts") } as const;
+const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
+
 /**
- * `parts`: where a flag's value is written. `since`: the first minor version of Kubernetes 1 that does what is written there
- * without a feature gate.
+ * `parts`: where a flag's value is written; it is refused without one of them. `neededBy`: the parts that cannot be written
+ * without the flag. `since`: the first minor version of Kubernetes 1 that does what is written there without a feature gate.
+ * `gate`: the first one with that gate, from the stages of the removed gates in kubernetes/website, and kube_features.go of 1.37.
  */
 export const objectFlags = {
-  "driver-name": textFlag("what the driver answers to GetPluginInfo"),
+  "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), ...NAMED_FOR_DRIVER },
   // The official one does not know the flags that are written.
-  image: { ...textFlag("image of the registrar"), demandOption: true, coerce: parseOurImage },
-  "driver-image": textFlag("image of the driver"),
+  image: {
+    ...textFlag("image of the registrar, for the daemonset"),
+    ...RUN_BY_DAEMON_SET,
+    coerce: parseOurImage,
+  },
+  "driver-image": { ...textFlag("image of the driver, for the daemonset"), ...RUN_BY_DAEMON_SET },
   // By maxSurge of its DaemonSet.
   "node-wide": {
     ...switchFlag("one registrar for every driver of a node, in place of a driver's own"),
-    since: 22,
+    ...{ since: 22, gate: 21 },
   },
   "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
   "allow-drivers": {
@@ -34,7 +43,7 @@ export const objectFlags = {
     ...DAEMON_SET,
   },
   include: {
-    ...listFlag(`what to write, separated by commas: ${PARTS.join(", ")}, all`, parseParts),
+    ...choicesFlag("what to write", [...PARTS, "all"] as const),
     defaultDescription: "csidriver,daemonset",
   },
   name: {
@@ -70,25 +79,35 @@ export const objectFlags = {
     ...CSI_DRIVER,
   },
   "lifecycle-mode": {
-    ...listFlag(`kinds of volumes: ${LIFECYCLE_MODES.join(", ")}`, (text) =>
-      parseChoice(text, LIFECYCLE_MODES),
-    ),
+    ...choicesFlag("kinds of volumes", LIFECYCLE_MODES),
     defaultDescription: "Persistent",
     parts: ["csidriver", "storageclass", "inline-pod"],
   },
   "fs-group-policy": {
     ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
     defaultDescription: FS_GROUP_POLICIES[0],
-    ...{ ...CSI_DRIVER, since: 20 },
+    ...{ ...CSI_DRIVER, since: 20, gate: 19 },
   },
   "storage-capacity": {
     ...switchFlag("the provisioner publishes the free capacity"),
-    ...{ ...CSI_DRIVER, since: 21 },
+    ...{ ...CSI_DRIVER, since: 21, gate: 19 },
   },
   // Named below the others: with their names in the first column the help is longer than a screen.
-  "node-allocatable-update-period": { ...countFlag("seconds"), ...CSI_DRIVER, since: 35, hidden: true },
-  "prevent-pod-scheduling-if-missing": { ...switchFlag(""), ...CSI_DRIVER, since: 37, hidden: true },
-  "token-audience": { ...listFlag("", String), ...CSI_DRIVER, since: 21, hidden: true },
+  "node-allocatable-update-period": {
+    ...countFlag("seconds"),
+    ...CSI_DRIVER,
+    since: 35,
+    gate: 33,
+    hidden: true,
+  },
+  "prevent-pod-scheduling-if-missing": {
+    ...switchFlag(""),
+    ...CSI_DRIVER,
+    since: 37,
+    gate: 35,
+    hidden: true,
+  },
+  "token-audience": { ...listFlag("", String), ...CSI_DRIVER, since: 21, gate: 20, hidden: true },
   "service-account-token-in-secrets": { ...switchFlag(""), ...CSI_DRIVER, since: 35, hidden: true },
   "storage-class": {
     ...textFlag("name of the StorageClass"),
@@ -127,9 +146,16 @@ export const objectFlags = {
 
 export type ObjectValues = FlagValues<typeof objectFlags>;
 
-interface Written {
+/** The first minor version of Kubernetes 1 with something, the first one with its feature gate, and what to do before. */
+interface Needed {
+  readonly since: number;
+  readonly gate?: number | undefined;
+  readonly instead?: string;
+}
+
+interface Written extends Partial<Needed> {
   readonly parts?: readonly Part[];
-  readonly since?: number;
+  readonly neededBy?: readonly Part[];
 }
 const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
 /** A node-wide registrar's manifest refuses them. */
@@ -138,32 +164,37 @@ const FOR_A_DRIVER = [
   ...ROWS.filter(({ parts }) => parts?.some(isNodeWidePart) === false).map(({ flag }) => flag),
 ];
 
-/** Throws INVALID_OPTION for a flag that would have no effect on these parts, or in a cluster of the version that is given. */
-export function refuseUnwritten(values: ObjectValues, parts: readonly Part[]): void {
-  const given = ROWS.flatMap((row) => {
-    const value = values[camelCase(row.flag) as keyof ObjectValues];
-    return value === undefined ? [] : [{ ...row, value }];
-  });
-  for (const { flag, parts: places, since = 0, value } of given) {
+/**
+ * Throws INVALID_OPTION for a flag that would have no effect on these parts, or in a cluster of the version that is given, and for
+ * flags that the parts need.
+ */
+export function checkWritten(values: ObjectValues, parts: readonly Part[]): void {
+  const rows = ROWS.map((row) => ({ ...row, value: values[camelCase(row.flag) as keyof ObjectValues] }));
+  for (const { flag, parts: places, since = 0, gate, value } of rows) {
+    if (value === undefined) continue;
     if (values.nodeWide && FOR_A_DRIVER.includes(flag))
       throw invalidOption(`--${flag} means nothing with --node-wide`);
     if (places?.some((part) => parts.includes(part)) === false)
       throw invalidOption(
         `--${flag} is for ${places.join(" or ")}, which is not written: name it in --include`,
       );
-    if (value !== false) requireMinor(`--${flag}`, since, values.kubernetesVersion);
+    if (value !== false) requireMinor(`--${flag}`, { since, gate }, values.kubernetesVersion);
   }
+  const missing = rows
+    .filter(({ value, neededBy }) => value === undefined && neededBy?.some((part) => parts.includes(part)))
+    .map(({ flag }) => flag)
+    .filter((flag) => !values.nodeWide || !FOR_A_DRIVER.includes(flag));
+  if (missing.length === 0) return;
+  const isOfDriver = missing.some((flag) => FOR_A_DRIVER.includes(flag));
+  const orNodeWide = isOfDriver && parts.some(isNodeWidePart) ? ", or --node-wide" : "";
+  throw invalidOption(`it needs --${missing.join(" and --")}${orNodeWide}; see registrar manifest --help`);
 }
 
-export function requireMinor(what: string, least: number, minor = least): void {
-  if (minor < least) throw invalidOption(`${what} needs Kubernetes 1.${least}, not 1.${minor}`);
-}
-
-function parseParts(text: string): readonly Part[] {
-  return text.split(",").flatMap((word) => {
-    const choice = parseChoice(word, [...PARTS, "all"] as const);
-    return choice === "all" ? PARTS : [choice];
-  });
+/** Throws INVALID_OPTION for an older minor version of Kubernetes 1; no version is new enough. */
+export function requireMinor(what: string, { since, gate = since, instead }: Needed, minor = since): void {
+  if (minor >= since) return;
+  const advice = minor >= gate ? "with its feature gate on, leave --kubernetes-version out" : instead;
+  throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}${advice ? `; ${advice}` : ""}`);
 }
 
 /** The minor version in `1.30`, `v1.30.4` or `1.30.4+k3s1`. */
