@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { invalidOption, RegistrarError } from "../base/errors";
+import { quoteText } from "../logging/escape";
 
 /** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv silently cuts a longer path. */
 export const MAX_SOCKET_PATH_BYTES = 107;
@@ -35,7 +36,7 @@ export function parseCsiAddress(address: string): string {
   const path = pathInUnixAddress(address);
   if (path !== undefined) return path;
   throw invalidOption(
-    `csi-address ${JSON.stringify(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,
+    `csi-address ${quoteText(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,
   );
 }
 
