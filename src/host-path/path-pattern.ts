@@ -78,8 +78,12 @@ export function pairPatterns(
     );
   if (addresses === 0) throw invalidOption("csiAddresses is an empty list: give a path or a pattern");
   return csiAddresses.map((address, index) => {
-    const csiAddress = parsePattern(parseCsiAddress(address), "csiAddresses");
-    const kubeletRegistrationPath = parsePattern(hostPaths[index] ?? "", "kubeletRegistrationPaths");
+    const option = `csiAddresses[${index}]`;
+    const csiAddress = parsePattern(parseCsiAddress(address, option), option);
+    const kubeletRegistrationPath = parsePattern(
+      hostPaths[index] ?? "",
+      `kubeletRegistrationPaths[${index}]`,
+    );
     if (csiAddress.stars === kubeletRegistrationPath.stars) return { csiAddress, kubeletRegistrationPath };
     const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${hostPaths[index]}`;
     throw invalidOption(`${counts}: each '*' must stand for the same in both`);
