@@ -149,7 +149,8 @@ export function createEventLog<Event extends SimulatorEvent>(
     stream,
     wait,
     append: (event: WithoutTime<Event>): void => {
-      const stamped = { ...event, atMs: Date.now() } as unknown as Event;
+      // The history and every listener get the same object.
+      const stamped = Object.freeze({ ...event, atMs: Date.now() } as unknown as Event);
       history.push(stamped);
       if (history.length > HISTORY) history.shift();
       source.emit(stamped);
