@@ -1,4 +1,5 @@
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 import { flag, listOf, milliseconds, text } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import { type ApiAccess, apiAccess } from "./api/access";
@@ -44,7 +45,7 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions, isNod
     severalDrivers: optional(flag, isNodeWide),
   });
   if (!NODE_NAME.test(given.nodeName))
-    throw invalidOption(`node name ${JSON.stringify(given.nodeName)} can be no Node's`);
+    throw invalidOption(`node name ${quoteText(given.nodeName)} can be no Node's`);
   if (given.impersonateNode && startupTaints.length > 0)
     throw invalidOption(`startNodeReadiness: impersonateNode: ${NO_TAINTS_AS_NODE}`);
   if (given.impersonateNode && condition === undefined)
@@ -78,7 +79,7 @@ export function requireDriverPlaceholder(
   const check = (what: string, text: string, example: string) => {
     if (text.includes(DRIVER_PLACEHOLDER)) return;
     const advice = `write ${DRIVER_PLACEHOLDER} for the driver's name, as in ${DRIVER_PLACEHOLDER}/${example}`;
-    throw invalidOption(`${what} ${JSON.stringify(text)} is one for several drivers: ${advice}`);
+    throw invalidOption(`${what} ${quoteText(text)} is one for several drivers: ${advice}`);
   };
   for (const taint of startupTaints) check("startup taint", taint, "agent-not-ready");
   if (condition !== undefined) check("node condition", condition, "Registered");
